@@ -1,4 +1,4 @@
-//! Passes the arguments to the linker that an extension module needs on macOS, where Python's symbols are found when the module is loaded.
+//! Passes the linker arguments for an extension module on macOS, where Python's symbols are found when the module is loaded.
 
 #![forbid(unsafe_code)]
 

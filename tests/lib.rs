@@ -1,4 +1,4 @@
-//! What the tests of the whole pipeline share, and the tests of the examples in the pages that are written by hand.
+//! Shared code of the tests of the whole pipeline, and tests of the examples in handwritten pages.
 
 use etw_layouts_project::Project;
 use std::path::{Path, PathBuf};

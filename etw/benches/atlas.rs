@@ -1,6 +1,7 @@
-//! How long a browser takes to load and to paint the largest page of each folder of the atlas, beside an empty page in the same run: the least of several
-//! rounds in which all have their turn. The time is from the start of the navigation, as the browser states it, in milliseconds. It needs
-//! chromium, or what `ETW_LAYOUTS_CHROMIUM` names.
+//! Measures how long a browser takes to load and to paint the largest page of each folder of the atlas, and an empty page for
+//! comparison. All pages take turns in each round; the shortest time of all rounds is printed. Times are in milliseconds from the
+//! start of the navigation, as reported by the browser. The benchmark needs Chromium, or a browser named by
+//! `ETW_LAYOUTS_CHROMIUM`.
 
 use etw_layouts_cli::atlas;
 use etw_layouts_project::Project;
@@ -12,7 +13,7 @@ use test_support::folder::Folder;
 
 const ROUNDS: usize = 10;
 
-/// What a page prints to the console when it is loaded, and when it is painted.
+/// Prints the load time and the paint time of a page to the console.
 const SCRIPT: &str = "<script>
 addEventListener('load', () => setTimeout(() => console.log(`TIME load ${performance.getEntriesByType('navigation')[0].loadEventEnd} END`)));
 new PerformanceObserver((list) => list.getEntriesByName('first-contentful-paint').forEach(
@@ -29,7 +30,7 @@ fn main() {
     let files = atlas::files(&Project::at(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))).expect("an atlas");
     let mut pages: Vec<_> = files.iter().filter(|(path, _)| path.ends_with(".html")).collect();
     pages.sort_by_key(|(_, text)| std::cmp::Reverse(text.len()));
-    // The largest of each folder.
+    // Keep the largest page of each folder.
     let mut folders = BTreeSet::new();
     pages.retain(|(path, _)| folders.insert(path.split_once('/').map_or("", |(folder, _)| folder)));
     let mut chosen = pages;
@@ -58,7 +59,7 @@ fn main() {
     }
 }
 
-/// When a page is loaded, and when it is painted.
+/// The times at which a page is loaded and painted.
 fn times(chromium: &str, page: &Path) -> [f64; 2] {
     let arguments =
         ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,900", "--enable-logging=stderr", "--dump-dom"];

@@ -1,4 +1,4 @@
-//! What other front ends of the program need, such as the Python package: the options that select events, events as JSON, and the output of
+//! The interface for other front ends, such as the Python package: options that select events, events as JSON, and the output of
 //! commands as text.
 
 use crate::input::{Opened, kind};
@@ -56,7 +56,7 @@ pub fn dump(args: &[OsString], receiver: Box<dyn Write>) -> Result<String, Error
     let result = dump::run_on(command, &mut out);
     let (_, asides) = out.into_kept();
     match result {
-        // The reason is among the lines for standard error, if it is not that of the receiver.
+        // The last line for standard error has the reason, unless the receiver failed.
         Err(error) => Err(asides.lines().last().map_or_else(|| error.to_string(), reason).into()),
         Ok(_) => Ok(asides),
     }
@@ -173,17 +173,17 @@ impl Selection {
 
 /// How the fields of an event are decoded.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a value for each event, for which a box would be an allocation")]
+#[expect(clippy::large_enum_variant, reason = "a box would need an allocation for each event")]
 pub enum EventFields<'a> {
     /// By a schema.
     Decoded(Decoded<'a>),
     /// By the layout of the log file header: only [`Selection::json`] has them.
     LogFile,
-    /// Not: there is no schema, or one that cannot be read, or a message whose arguments have no names.
+    /// Not decoded: there is no schema, the schema cannot be read, or it is a message whose arguments have no names.
     None,
 }
 
-/// A library of the schemas that a trace carries; `None` if there are none. Lines of JSON report those that cannot be used.
+/// A library of the schemas in a trace; `None` if it has none. The lines of JSON report unusable schemas.
 pub fn library(name: &str, collected: Collected) -> (Option<Arc<[u8]>>, String) {
     let out = Output::kept(Format::Json);
     let library = carried::library(&[name], collected, &out);

@@ -1,4 +1,4 @@
-//! Schemas that traces carry, collected before their events are decoded.
+//! Schemas in traces, collected before the events are decoded.
 
 use crate::output::{Escaped, Output, Several};
 use etw_layouts_etl::payload::Source;
@@ -12,16 +12,16 @@ use std::io::BufReader;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Diagnostics that are printed; further ones are counted.
+/// The number of diagnostics to print. Further ones are only counted.
 const MOST: usize = 8;
 
-/// The schemas that a trace file carries.
+/// The schemas in a trace file.
 pub struct Carried<'n> {
     name: &'n str,
-    /// The schemas as a library; `None` if there are none, or the file is a stream, which can be read only once.
+    /// The schemas as a library. `None` if the file has none, or if it is a stream, which can be read only once.
     pub library: Option<Arc<[u8]>>,
     is_stream: bool,
-    /// The number of events of a stream that carry schemas.
+    /// The number of events with schemas in a stream.
     unused: u64,
 }
 
@@ -32,7 +32,7 @@ impl<'n> Carried<'n> {
         Self { name, library: if is_stream { None } else { of_file(name, path, out) }, is_stream, unused: 0 }
     }
 
-    /// Counts an event of a stream that carries a schema.
+    /// Counts an event of a stream, if it contains a schema.
     #[inline]
     pub fn see(&mut self, event: &Event<'_>) {
         if self.is_stream && carries_schema(event) {
@@ -66,7 +66,7 @@ fn of_file(name: &str, path: &Path, out: &Output) -> Option<Arc<[u8]>> {
     library(&[name], collector.finish(), out)
 }
 
-/// The schemas that several traces carry: those of one serve all.
+/// The schemas in several traces. Schemas in one trace are also used for the others.
 pub fn of_traces<'t, 'a: 't>(names: &[&str], traces: impl Iterator<Item = &'t Trace<'a>>, out: &Output) -> Option<Arc<[u8]>> {
     let mut collector = Collector::default();
     traces.for_each(|trace| collector.add_trace(trace));

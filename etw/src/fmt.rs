@@ -30,7 +30,7 @@ pub struct Args {
 
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     if !project.root.join(project.folder()?).exists() {
-        // Without a folder there is nothing to lock; this reports it.
+        // A missing folder cannot be locked. Reading the specs reports it.
         project.layouts()?;
     }
     let lock = if args.check { None } else { Some(project.lock("fmt")?) };

@@ -96,7 +96,7 @@ impl Write for Escaped<'_> {
     }
 }
 
-/// Whether a character is written as another text. HTML and XML do not allow control characters.
+/// Whether a character must be escaped. HTML and XML do not allow control characters.
 fn is_special(c: char) -> bool {
     matches!(c, '<' | '>' | '&' | '"') || c.is_control() && !matches!(c, '\n' | '\t')
 }

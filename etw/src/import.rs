@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
 ///
 /// # Errors
 ///
-/// None that a plan can cause.
+/// A valid plan causes none.
 pub fn summary(before: &Texts, plan: &Plan) -> Result<String, Error> {
     let mut out = String::new();
     for &target in &plan.new {
@@ -163,7 +163,7 @@ fn marks(path: &str, text: &str) -> Vec<String> {
     lines.filter_map(|(i, line)| Some(format!("{path}:{}: {}", i + 1, line.trim_start().strip_prefix(MARK)?))).collect()
 }
 
-/// The differences of a new target to the one before it, as `diff` prints them.
+/// The differences between a new target and the target before it, as `diff` prints them.
 fn kernel(plan: &Plan, target: TargetId) -> Result<String, Error> {
     let layouts = &plan.layouts;
     let axis = &layouts.spec.axis;
@@ -172,7 +172,7 @@ fn kernel(plan: &Plan, target: TargetId) -> Result<String, Error> {
     let (mut others, later): (Vec<_>, Vec<_>) = same_arch.filter(|other| *other != target).partition(|other| *other < target);
     others.reverse();
     others.extend(later);
-    // If two new targets are identical, report the later as identical to the earlier, and compare only the earlier with known ones.
+    // Of two identical new targets, only the earlier is compared with known targets. The later is reported as identical to it.
     let mut known = others.iter().filter(|&&t| t < target || !plan.new.contains(&t));
     if let Some(&twin) = known.find(|&&t| layouts.by_target[t] == layouts.by_target[target]) {
         return Ok(format!("{HEADING}{name}{HEADING:#}: identical to {}\n", axis.target_name(twin)));

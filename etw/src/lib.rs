@@ -56,7 +56,7 @@ use std::process::ExitCode;
 
 /// The commands.
 #[derive(Subcommand)]
-#[allow(missing_docs, reason = "the help of a command is that of its arguments")]
+#[allow(missing_docs, reason = "the help of a command is in its arguments")]
 pub enum Command {
     List(list::Args),
     Show(show::Args),
@@ -138,7 +138,7 @@ pub enum Format {
     Json,
 }
 
-/// The reason for which a file cannot be read, with the remedy for the most frequent one.
+/// The reason why a file cannot be read. The most frequent reason has a remedy.
 pub fn unreadable(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file or folder; check the path".to_owned(),
@@ -146,7 +146,7 @@ pub fn unreadable(error: &io::Error) -> String {
     }
 }
 
-/// The reason for which an output folder cannot be created.
+/// The reason why an output folder cannot be created.
 pub fn no_folder(folder: &Path, error: &io::Error) -> String {
     let why = if folder.is_file() { "is a file; name a folder with --output".to_owned() } else { error.to_string() };
     format!("{}: {why}", folder.display())

@@ -78,7 +78,7 @@ impl NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        // The error that stopped the writing is reported; there is nothing to add.
+        // The error that stopped the writing is already reported.
         let _ = fs::remove_file(&self.part);
     }
 }

@@ -90,7 +90,7 @@ pub fn error(error: &Error) {
     if let Some(Several(errors)) = error.downcast_ref() {
         return errors.iter().for_each(self::error);
     }
-    // Spec errors have their own heading, and styles that only a terminal gets.
+    // Spec errors have their own heading; only a terminal gets their styles.
     let text = match (error.downcast_ref::<Errors>(), error.downcast_ref::<Refusal>()) {
         (Some(errors), _) => errors.render(true),
         (None, Some(refusal)) => refusal.message(remedy(&refusal.remedy)),

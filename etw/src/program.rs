@@ -66,7 +66,7 @@ fn no_effect(name: &'static str) -> Arg {
     Arg::new(name).long(name).value_name("DIR").value_parser(value_parser!(PathBuf)).global(true).hide(true)
 }
 
-/// Runs the program with its arguments, the first of which is its name. An error in the arguments, and a request for help, end the process.
+/// Runs the program with its arguments. The first one is its name. Invalid arguments and requests for help end the process.
 pub fn program(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = Cli::try_parse_from(args).unwrap_or_else(|error| refuse(&error));
     exit(match &cli.command {

@@ -1,4 +1,4 @@
-//! Libraries of schemas for the events of traces and dumps: the trace's own, those that the user names, and the catalogue.
+//! Libraries of schemas for the events of traces and dumps: those in the trace, those named by the user, and the catalogue.
 
 use crate::wpp::WppMessages;
 use etw_layouts_cli::Error;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::{env, fmt, fs};
 
-/// The variable with paths for --manifests, separated like those of PATH.
+/// The environment variable with paths for --manifests, separated as in PATH.
 const VARIABLE: &str = "ETW_MANIFESTS";
 
 /// Options for schemas.
@@ -33,14 +33,14 @@ pub struct SchemaOptions {
     named: OnceLock<Named>,
 }
 
-/// The paths that the user names.
+/// Shows the paths that the user named.
 impl fmt::Debug for SchemaOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SchemaOptions").field("manifests", &self.manifests).field("tmf", &self.tmf).finish()
     }
 }
 
-/// What the user names.
+/// The schemas and messages that the user named.
 #[derive(Default)]
 struct Named {
     libraries: Vec<Arc<[u8]>>,
@@ -48,7 +48,7 @@ struct Named {
 }
 
 impl SchemaOptions {
-    /// Reads the paths that the user names. Errors in parts of files are printed to standard error.
+    /// Reads the paths that the user named. Errors in parts of files are printed to standard error.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl SchemaOptions {
         Ok(())
     }
 
-    /// The messages of WPP that the user names.
+    /// The WPP messages that the user named.
     pub fn messages(&self) -> Option<&WppMessages> {
         self.named.get().map(|named| &named.messages).filter(|messages| !messages.is_empty())
     }
@@ -96,7 +96,7 @@ impl SchemaOptions {
     fn with(&self, own: Option<Arc<[u8]>>) -> Schemas {
         let named = self.named.get().into_iter().flat_map(|named| &named.libraries).cloned();
         let schemas = own.into_iter().chain(named).fold(Schemas::built_in(), |schemas, library| {
-            // Each has been read as a library.
+            // Each library was already read successfully.
             schemas.clone().with_library(library).unwrap_or(schemas)
         });
         schemas.with_static_library(etw_layouts_catalog::library())
@@ -120,7 +120,7 @@ fn read(path: &Path, wanted: &str, named: &mut Named) -> Result<(), Error> {
     for file in &found.files {
         messages += file.messages.len();
         file.messages.iter().for_each(|message| named.messages.add(message.clone()));
-        // The names of messages are those of events, so that filters and counts know them.
+        // Messages become events with their names, so that filters and counts find them.
         let origin_of_messages = builder.origin(Source::Manifest, "", None);
         file.messages.iter().for_each(|message| builder.add(&as_provider(message), origin_of_messages));
         let source = match file.format {

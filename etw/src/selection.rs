@@ -109,7 +109,7 @@ impl Wanted {
         filter.with_schemas(schemas)
     }
 
-    /// The name of the event, if only one is asked for.
+    /// The name of the event, if only one is selected.
     pub fn one_event(&self) -> Option<&str> {
         match &self.event[..] {
             [name] => Some(name),
@@ -168,7 +168,7 @@ impl Wanted {
         }
     }
 
-    /// A hint for an opcode or keyword whose name is unknown.
+    /// A hint for an unknown name of an opcode or keyword.
     fn on_opcodes(&self, schemas: &Schemas) -> Option<String> {
         let variants = || {
             let providers = schemas.libraries().flat_map(|library| library.providers());
@@ -203,14 +203,14 @@ fn events_of(provider: &str, schemas: &Schemas) -> Vec<String> {
     kernel.chain(variants.flat_map(|variant| [variant.name().to_owned(), variant.id().to_string()])).collect()
 }
 
-/// Whether a schema has an event with this name; of a provider alone, whether a schema has the provider.
+/// Whether a schema has an event with this name. For the name of a provider, whether a schema has the provider.
 fn is_known(name: &str, schemas: &Schemas) -> bool {
     let (provider, event) = name.split_once('/').unwrap_or((name, "*"));
     let events = events_of(provider, schemas);
     !events.is_empty() && (event == "*" || events.iter().any(|own| own.eq_ignore_ascii_case(event)))
 }
 
-/// The name of the most similar event, if any is similar: of the same provider, else with the name of the most similar provider.
+/// The most similar event name, if there is one. If the provider is unknown, the name with the most similar provider.
 fn similar_event(name: &str, schemas: &Schemas) -> Option<String> {
     let (provider, event) = name.split_once('/').map_or((name, None), |(provider, event)| (provider, Some(event)));
     let events = events_of(provider, schemas);
@@ -339,7 +339,7 @@ fn event(text: &str) -> Result<String, String> {
     }
 }
 
-/// Whether a text has the first digits of a GUID and its separators, so that it is hardly a name.
+/// Whether a text has the first digits and separators of a GUID, so that it is probably not a name.
 fn is_like_a_guid(text: &str) -> bool {
     let bare = text.trim_matches(['{', '}']);
     let is_part = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());

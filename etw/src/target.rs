@@ -54,7 +54,7 @@ pub struct Confidence {
     /// The builds that the layout is inferred from, before and after the selected one.
     nearest_older: Option<String>,
     nearest_newer: Option<String>,
-    /// The target of one of them, if its layout differs.
+    /// The target of a nearest build with a different layout, if there is one.
     alternative_target: Option<String>,
     /// The named update that brought the layout to this build, if the layout is inferred from it.
     changed_by: Option<String>,
@@ -83,7 +83,7 @@ pub fn windows(axis: &Axis, build: Build) -> Windows<'_> {
     Windows { release: name.release, windows_build: format!("{:#}", name.update), kb }
 }
 
-/// A text about a build, after the public names of the build, if it has any.
+/// A text about a build, after the public names of the build if there are any.
 pub fn named(axis: &Axis, choice: &Choice, what: &str) -> String {
     let name = axis.windows(choice.asked.own);
     if name.release.is_none() && name.kb.is_empty() { what.to_owned() } else { format!("{name}: {what}") }

@@ -13,14 +13,14 @@ pub struct Row {
     pub cells: Vec<String>,
 }
 
-/// The minimum width of the last column beside the others.
+/// The minimum width of the last column next to the other columns.
 const NARROWEST: usize = 32;
-/// The indentation of the last column if it is printed on lines of its own.
+/// The indentation of the last column if it is printed on separate lines.
 const INDENT: usize = 10;
 
 /// Aligned columns below a header line, each as wide as its widest cell. A column without any text is left out, and so is an empty
 /// header. If `width` is given, the last column wraps at it. If the other columns leave too little width for it, they are limited to
-/// a third of the width, and longer cells shift the rest of their row; or the last column is printed on lines of its own.
+/// a third of the width, and longer cells shift the rest of their row; or the last column is printed on separate lines.
 pub fn aligned(header: &[&str], rows: &[Row], width: Option<usize>) -> String {
     styled(&lines(header, rows, width))
 }

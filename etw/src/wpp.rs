@@ -1,4 +1,4 @@
-//! Messages of the Windows software trace preprocessor (WPP), whose texts are in TMF files.
+//! Messages of the Windows software trace preprocessor (WPP). Their texts are in TMF files.
 
 use etw_layouts_etl::payload::{PointerSize, Uuid};
 use etw_layouts_etl::tracelogging::{Fault, Reason};
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 pub struct WppMessages(HashMap<(Uuid, u16), WppMessage>);
 
 impl WppMessages {
-    /// Adds a message, unless one with its GUID and number is there.
+    /// Adds a message, unless there is one with the same GUID and number.
     pub fn add(&mut self, message: WppMessage) {
         self.0.entry((message.guid, message.number)).or_insert(message);
     }
@@ -30,7 +30,7 @@ impl WppMessages {
     }
 }
 
-/// The text of an event, and why it is not whole.
+/// The text of an event, and the fault if the text is incomplete.
 pub fn text(message: &WppMessage, event: &Event<'_>) -> (String, Option<Fault>) {
     let payload = event.payload();
     let text = message.text(payload, event.pointer_size().unwrap_or(PointerSize::Bits64));

@@ -1,8 +1,8 @@
-//! Windows builds that nobody has seen: a shipped table, changed, is imported as that of a new kernel.
+//! New Windows builds: a changed copy of a shipped table is imported as the table of a new kernel.
 //!
-//! Each file of etw/tests/import says above a line of `=` what changes in the table, and below it what the user sees: the
-//! summary and the diff of the specs, or why it is refused. `BLESS=1` writes the lower part anew. An import of a kernel of another build than
-//! 10.0.19041 changes none of them.
+//! Each file of etw/tests/import has two parts, separated by a line of `=`. The first part has the changes of the table. The
+//! second part is the output: the summary and the diff of the specs, or the error. `BLESS=1` updates the second part. The files
+//! do not change when kernels of other builds than 10.0.19041 are imported.
 
 use etw_layouts_cli::import::{diff, summary};
 use etw_layouts_codegen::axis::Axis;
@@ -16,14 +16,14 @@ use std::path::Path;
 use std::{env, fs};
 
 const RULER: &str = "================\n";
-/// The last kernel of a line whose symbols were read whole, and a build between it and the next.
+/// The last kernel of a build with complete symbols, and a build number between it and the next build.
 const LAST: &str = "10.0.19041.3324-x64.facts";
 const KERNEL: &str = "kernel 10.0.19100.1 x64 -";
-/// The base of a case whose kernel is another of that line.
+/// The base table of cases about another kernel of that build.
 const FIRST: &str = "10.0.19041.329-x64.facts";
 
 #[test]
-fn new_builds_change_the_specs_as_a_person_would() {
+fn new_builds_change_the_specs_as_expected() {
     let project = Project::at(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
     let before = project.layouts().expect("the specs resolve");
     let texts: Texts = before.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
@@ -60,17 +60,17 @@ fn new_builds_change_the_specs_as_a_person_would() {
     });
     let wrong: Vec<_> = wrong.collect();
     fs::remove_dir_all(&scratch).expect("the temporary folder can be removed");
-    assert!(wrong.is_empty(), "look at the difference that BLESS=1 makes\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "run with BLESS=1 and review the diff\n{}", wrong.join("\n"));
 }
 
-/// A line without what a kernel of another build or a longer description changes in it: the number of the line in which a hunk begins or an
-/// error is, and the parts of scopes that end before the builds of the cases, and do not reach them.
+/// Removes the parts of a line that change with the import of other builds or with longer descriptions: line numbers, and the
+/// parts of ranges that end before the builds of the cases.
 fn stable(axis: &Axis, line: &str) -> String {
     let line = line.split_once(".toml:").map_or(line.to_owned(), |(place, _)| format!("{place}.toml"));
     let line = line.as_str();
     let reaches = |part: &str| part.ends_with("..") || ["10.0.19", "2004", "191"].iter().any(|own| part.contains(own));
     let is_part = |part: &str| reaches(part) || part.starts_with("no ") || axis.scope(part).is_ok();
-    // A label stays, and so does the row of a kernel.
+    // Labels and rows of kernels stay.
     let is_scope = |text: &str| !line.contains("build = ") && text.contains('.') && text.split(", ").all(is_part);
     let scope = |text: &str| {
         let mut parts: Vec<&str> =
@@ -84,7 +84,7 @@ fn stable(axis: &Axis, line: &str) -> String {
     let pieces = line.split('"').enumerate();
     let pieces = pieces.map(|(at, piece)| if at % 2 == 1 && is_scope(piece) { scope(piece) } else { piece.to_owned() });
     let mut line = pieces.collect::<Vec<_>>().join("\"");
-    // An entry of a table that is of such builds alone.
+    // Remove table entries that only apply to such builds.
     while let Some(start) = line.find(", \"…\" = \"") {
         let rest = start + ", \"…\" = \"".len();
         let Some(end) = line[rest..].find('"') else { break };
@@ -93,10 +93,10 @@ fn stable(axis: &Axis, line: &str) -> String {
     line
 }
 
-/// The table with another kernel and some lines changed. `kernel` lines say which, if not the usual.
+/// The table of another kernel, with some lines changed. `kernel` lines replace the usual kernel.
 ///
-/// `[NAME]` begins the changes of a type: `- line` and `+ line` take a line out and put one in; `> 0x10 0x8` moves members
-/// from 0x10 on by 8 bytes, and the end. `- *` takes the whole type out.
+/// `[NAME]` begins the changes of a type: `- line` removes a line and `+ line` inserts one; `> 0x10 0x8` moves members from 0x10
+/// on, and the end, by 8 bytes. `- *` removes the whole type.
 fn edited(table: &str, edits: &str) -> String {
     let mut head = Vec::new();
     let mut types: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -104,7 +104,7 @@ fn edited(table: &str, edits: &str) -> String {
     for line in table.lines() {
         match (line.starts_with(' '), current) {
             (true, Some(name)) => types.get_mut(name).expect("a type").push(line.to_owned()),
-            // Where variables are, the kernel has for itself.
+            // Addresses of variables belong to one kernel only.
             (true, None) => {}
             _ if line.starts_with("kernel ") => {}
             _ => match line.split(' ').collect::<Vec<_>>()[..] {
@@ -161,5 +161,5 @@ fn shift(lines: &mut [String], from: i64, by: i64) {
 
 fn number(text: &str) -> i64 {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
-    sign * i64::from_str_radix(digits.trim_start_matches("0x"), 16).unwrap_or_else(|_| panic!("{text} is no number"))
+    sign * i64::from_str_radix(digits.trim_start_matches("0x"), 16).unwrap_or_else(|_| panic!("{text} is not a number"))
 }

@@ -1,10 +1,10 @@
-//! The program `etw` as it is installed: in an empty folder, with its own specs and with those of its user.
+//! The installed program `etw` in an empty folder, with the built-in specs and with those of its user.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// A folder that is removed in the end.
+/// A folder that is removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -20,7 +20,7 @@ impl Folder {
         fs::write(path, text).expect("a temporary file");
     }
 
-    /// The exit status of `etw` in the folder, and what it printed.
+    /// The exit status and the output of `etw` in the folder.
     fn etw(&self, arguments: &str) -> (Option<i32>, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_etw")).args(arguments.split(' ')).current_dir(&self.0).output();
         let output = output.expect("etw runs");
@@ -31,7 +31,7 @@ impl Folder {
     fn says(&self, arguments: &str, status: i32, parts: &[&str]) {
         let (code, said) = self.etw(arguments);
         assert_eq!(code, Some(status), "{arguments}: {said}");
-        parts.iter().for_each(|part| assert!(said.contains(part), "{arguments} does not say {part}: {said}"));
+        parts.iter().for_each(|part| assert!(said.contains(part), "{arguments} does not print {part}: {said}"));
     }
 }
 
@@ -41,9 +41,9 @@ impl Drop for Folder {
     }
 }
 
-/// Release, update and KB number of a build, by each command that names one; also with specs of one's own.
+/// Every command that names a build prints its release, update and KB number, also with a user's specs.
 #[test]
-fn builds_have_the_names_of_release_and_update() {
+fn builds_are_named_by_release_and_update() {
     let folder = Folder::new("updates");
     folder.write("own/DEVICE.toml", "[struct]\nname = \"DEVICE\"\n[[member]]\nname = \"Id\"\ntype = \"ULONG\"\n");
     folder.write("own-facts/updates.txt", "KB7 10.0.19045.3570\n");
@@ -101,7 +101,7 @@ fn specs_and_facts_are_part_of_the_program() {
     assert_eq!(fs::read_dir(&folder.0).expect("the folder").count(), 1, "nothing is written");
 }
 
-/// Options are offered where they work.
+/// Options are offered only for commands on which they have an effect.
 #[test]
 fn options_are_offered_where_they_work() {
     let folder = Folder::new("offered");
@@ -113,7 +113,7 @@ fn options_are_offered_where_they_work() {
     folder.says("list --help", 0, &["--specs", "--facts"]);
     folder.says("etl info --specs own a.etl", 2, &["remove --specs"]);
     folder.says("--specs own dump info a.dmp", 2, &["remove --specs"]);
-    // A folder, a file of the kind that is written, and one file for several.
+    // A folder, a file with the extension of the format, and a single file for several targets.
     folder.says("export c 1709-x64 --only LUID -o luid.h", 0, &["wrote luid.h"]);
     folder.says("export c 1709-x64 --only LUID -o luid", 0, &["wrote 1709-x64.h to luid"]);
     let [file, other] = ["luid.h", "luid/1709-x64.h"].map(|path| fs::read_to_string(folder.0.join(path)).expect("a header"));
@@ -137,7 +137,7 @@ fn specs_of_users_are_completed_and_verified_against_their_facts() {
     folder.says("verify --verbose --specs own --facts facts", 0, &["not in the table: DEVICE_QUEUE", " 0 differences"]);
     folder.says("verify --specs own --symbols facts", 0, &[" 0 differences"]);
     folder.says("import facts --specs own", 2, &["--facts"]);
-    // A folder that is not there, cannot be read or holds nothing is no folder of facts, not an empty one.
+    // A facts folder that is missing, unreadable or without facts is an error, not an empty set of facts.
     folder.write("other/notes.txt", "");
     for (facts, said) in
         [("facs", "facs: "), ("other", "other: contains no"), ("own/DEVICE_QUEUE.toml/facts", "own/DEVICE_QUEUE.toml/facts: ")]
@@ -174,13 +174,13 @@ fn specs_of_users_are_completed_and_verified_against_their_facts() {
 }
 
 #[test]
-fn specs_get_their_form() {
+fn specs_are_formatted() {
     let folder = Folder::new("fmt");
     let device =
         "# A device.\n[struct]\nname=\"DEVICE\"\n\n[[member]] # Its number.\ntype='ULONG'\nname = \"Id\"\noffset.x64=0\n";
     let form = "# A device.\n[struct]\nname   = \"DEVICE\"\nmembers = [\n  # Its number.\n  { name = \"Id\", type = \"ULONG\", offset = { x64 = 0x00 } },\n]\n";
     folder.write("own/DEVICE.toml", device);
-    // These have no form.
+    // Other files are not formatted.
     let others = [
         (
             "own/windows.toml",
@@ -207,7 +207,7 @@ fn specs_get_their_form() {
         folder.says(arguments, 0, &["all spec files are formatted"]);
     }
 
-    // What is wrong with a spec is the first to fix; also if that is another file.
+    // An error in a spec is reported first, also if it is in another file.
     folder.write("own/DEVICE.toml", device);
     folder.write("own/QUEUE.toml", "[struct]\nname = \"QUEUE\"\nmembers = [{ name = \"First\", type = \"DEVICES\" }]\n");
     for arguments in ["fmt --specs own --check", "fmt --specs own"] {

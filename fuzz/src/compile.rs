@@ -25,7 +25,7 @@ const LARGEST: usize = 256 << 10;
 /// Limit of processor time in seconds, sufficient for such a text on any host.
 const SECONDS: u32 = 60;
 
-/// If specs are accepted, the generated code compiles.
+/// The generated code of valid specs compiles.
 pub fn run(input: &[u8]) {
     let layouts = match input.split_first() {
         Some((&IMPORTED, changes)) => import::imported(changes).map(|plan| (plan.layouts, plan.new)),
@@ -57,7 +57,7 @@ static RUNTIME: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     cargo.args(["build", "-q", "-p", "etw-layouts-runtime", "--message-format", "json", "--target-dir"]);
     cargo.arg(folder()).current_dir(project().root);
-    // The flags of the surrounding program do not apply.
+    // The flags of this program do not apply.
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     let output = cargo.stderr(Stdio::inherit()).output().expect("cargo starts");
     assert!(output.status.success(), "the runtime crate does not compile");
@@ -65,7 +65,7 @@ static RUNTIME: LazyLock<Vec<String>> = LazyLock::new(|| {
     let messages = output.stdout.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     let files: Vec<_> = messages.flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default()).collect();
     let libraries: Vec<_> = files.iter().filter_map(Value::as_str).filter(|file| file.ends_with(".rmeta")).collect();
-    let runtime = libraries.last().expect("cargo names the library that it was to build, after what that needs");
+    let runtime = libraries.last().expect("cargo reports the requested library last");
     let folders = libraries.iter().filter_map(|file| Path::new(file).parent());
     let folders = folders.flat_map(|folder| ["-L".to_owned(), format!("dependency={}", folder.display())]);
     folders.chain(["--extern".to_owned(), format!("etw_layouts_runtime={runtime}")]).collect()
@@ -94,7 +94,7 @@ fn compiled(text: &str) {
     assert!(output.status.success(), "{text}\ndoes not compile, {}:\n{}", output.status, String::from_utf8_lossy(&output.stderr));
 }
 
-/// Specs that were hard to compile, those of the macro, derived ones, and two kernels.
+/// Specs that were hard to compile, the specs of the macro tests, derived specs, and two kernels.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = vec![
         include_bytes!("../../tests/macro/specs/DRIVER_EXTENSION.toml").to_vec(),

@@ -1,4 +1,4 @@
-//! Dumps: minidumps, and those of memory.
+//! Crash dumps: minidumps and memory dumps.
 
 use crate::etl::saved_events;
 use etw_layouts::constants::DUMP_TYPE;
@@ -28,7 +28,7 @@ pub fn run(input: &[u8]) {
     saved(dump.sessions());
 }
 
-/// The same for a memory dump, whose sessions are found by a walk without symbols.
+/// The same for a memory dump. Its sessions are found by a walk without symbols.
 fn of_memory(input: &[u8]) {
     let Ok(dump) = MemoryDump::new(input) else { return };
     assert!(dump.pages() * 0x1000 <= input.len() as u64);

@@ -8,7 +8,7 @@ use etw_layouts_etl::{Buffer, ClockType, DiagnosticKind, Event, Reader, Scratch,
 use test_support::logging::logging;
 use test_support::traces;
 
-/// Reading gives the same events by all methods. Each event, written again, has the same bytes. Diagnostics can be
+/// All reading methods give the same events. Each event has the same bytes when it is written again. Diagnostics can be
 /// displayed. If the header of one buffer of an intact file is destroyed, only events of that buffer are lost.
 pub fn run(input: &[u8]) {
     views(input);
@@ -74,7 +74,7 @@ fn survivors(input: &[u8], trace: &Trace<'_>) {
     assert!(is_found || way[..] == place[..way.len()] || trace.log_file().buffers_written == 0, "damage is not found");
 }
 
-/// Whether bytes within a buffer resemble headers: then the bytes after damage can be read as such.
+/// Whether bytes within a buffer resemble headers. If so, the bytes after the damage can be read as buffers.
 fn has_other_headers(input: &[u8], trace: &Trace<'_>, buffers: &[Buffer<'_>]) -> bool {
     let word = |at: usize| input.get(at..at + 4).map_or(0, |word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
     let log = trace.log_file();
@@ -112,7 +112,7 @@ fn touch(event: &Event<'_>, trace: &Trace<'_>) {
     assert!(items + event.payload().len() <= event.bytes().len());
     let _ = event.header();
     if let Some(logging) = event.trace_logging() {
-        // The number of steps is proportional to the size of the event, whatever it states.
+        // The number of steps is proportional to the size of the event, for any stated counts.
         assert!(logging.steps().count() <= 300 * (64 + event.bytes().len()));
     }
 }
@@ -138,9 +138,10 @@ pub fn seeds() -> Vec<Vec<u8>> {
     wanted.map(|trace| trace.bytes).chain([logging().trace()]).collect()
 }
 
-/// Number of events in a trace saved from damaged memory, which are all complete. Its times and buffer numbers can be arbitrary.
+/// The number of events in a trace that was saved from damaged memory. All must be complete; times and buffer numbers can be
+/// arbitrary.
 pub(crate) fn saved_events(file: &[u8]) -> u64 {
-    let trace = Trace::from_bytes(file).expect("what was saved");
+    let trace = Trace::from_bytes(file).expect("the saved trace");
     let (mut order, mut events) = (trace.by_time(), 0);
     while let Some(event) = order.next_event() {
         match event.map_err(|diagnostic| diagnostic.kind) {
@@ -151,7 +152,7 @@ pub(crate) fn saved_events(file: &[u8]) -> u64 {
                 | DiagnosticKind::StartTime(_)
                 | DiagnosticKind::ClockStamp { .. },
             ) => {}
-            Err(what) => panic!("not a whole event: {what:?}"),
+            Err(what) => panic!("not a complete event: {what:?}"),
         }
     }
     events

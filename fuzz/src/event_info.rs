@@ -1,16 +1,16 @@
-//! Schemas that a trace carries.
+//! Schemas in traces.
 
 use etw_layouts_etl::Trace;
 use etw_layouts_schemas::trace::{Collected, collect};
 use etw_layouts_schemas::{Event, Field, Provider};
 use test_support::event_infos::{SchemaEvent, schema_events, schema_trace};
 
-/// Collecting the schemas of a trace ends, and they are not much larger than the events that state them. Fields refer to maps that are there.
-/// The input is a sequence of events: a byte for the kind, the length in two bytes, and the payload.
+/// Schemas are collected in limited time, and their size is proportional to the size of the events. Maps of fields exist. The
+/// input is a sequence of events: a byte for the kind, two bytes for the length, and the payload.
 pub fn run(input: &[u8]) {
     let (mut rest, mut events) = (input, Vec::new());
     while let Some((&[kind, low, high], behind)) = rest.split_first_chunk() {
-        // Larger ones do not fit into the buffer that the trace has.
+        // Larger events do not fit into the buffers of the trace.
         let length = usize::from(u16::from_le_bytes([low, high])).min(behind.len()).min(0xF000);
         let (payload, behind) = behind.split_at(length);
         events.push(SchemaEvent { opcode: [32, 33, 0][usize::from(kind % 3)], payload: payload.to_vec() });
@@ -18,13 +18,13 @@ pub fn run(input: &[u8]) {
     }
     let Collected { providers, manifests, diagnostics, .. } =
         collect(&Trace::from_bytes(schema_trace(&events)).expect("a trace"));
-    providers.iter().for_each(maps_are_there);
+    providers.iter().for_each(maps_exist);
     let size = providers.iter().map(size).sum::<usize>() + manifests.iter().map(|manifest| manifest.xml.len()).sum::<usize>();
     assert!(size <= 16 * input.len(), "{size} bytes of {}", input.len());
     assert!(diagnostics.iter().all(|diagnostic| !diagnostic.to_string().is_empty()));
 }
 
-fn maps_are_there(provider: &Provider) {
+fn maps_exist(provider: &Provider) {
     fn of(field: &Field, maps: usize) {
         assert!(field.map.is_none_or(|map| map < maps));
         field.members.iter().for_each(|member| of(member, maps));
@@ -32,7 +32,7 @@ fn maps_are_there(provider: &Provider) {
     provider.events.iter().flat_map(|event| event.fields.iter().flatten()).for_each(|field| of(field, provider.maps.len()));
 }
 
-/// Bytes of texts and fields.
+/// The size of texts and fields in bytes.
 fn size(provider: &Provider) -> usize {
     fn of(field: &Field) -> usize {
         24 + field.name.len() + field.members.iter().map(of).sum::<usize>()
@@ -46,7 +46,7 @@ fn size(provider: &Provider) -> usize {
     provider.name.len() + maps + provider.events.iter().map(event).sum::<usize>()
 }
 
-/// Each kind of event alone, and all of them.
+/// Each kind of event alone, and all together.
 pub fn seeds() -> Vec<Vec<u8>> {
     let one = |event: SchemaEvent| {
         let kind = match event.opcode {

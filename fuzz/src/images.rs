@@ -3,7 +3,7 @@
 use crate::snapshot;
 use etw_layouts_symbols::{Wanted, images};
 
-/// Every image, with its variables, is kept by conversion to a snapshot and back.
+/// Conversion to a snapshot and back keeps every image with its variables.
 pub fn run(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let names = text.lines().next().unwrap_or_default().split('\t').map(|name| name.split('.').next().unwrap_or_default());

@@ -17,14 +17,14 @@ struct Shipped {
 const STRUCTURE: &str = "WMI_BUFFER_HEADER.toml";
 
 static SHIPPED: LazyLock<Shipped> = LazyLock::new(|| {
-    let layouts = crate::project().layouts().expect("the specs are good");
+    let layouts = crate::project().layouts().expect("the specs are valid");
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let files: Vec<_> = layouts.spec.sources.files().iter().map(|file| (name(&file.path), file)).collect();
     let by_name = files.iter().map(|(name, file)| (name.clone(), file.text.clone())).collect();
     let names = spec::with_types(&by_name, STRUCTURE);
     let wanted: Wanted = names.iter().filter_map(|name| name.strip_suffix(".toml")).collect();
     let snapshots = crate::project().fact_files().expect("the shipped snapshots");
-    let read = |path: &SymbolFile| tables::read(path, &layouts.spec.axis, &wanted, &Stated::default()).expect("a good snapshot");
+    let read = |path: &SymbolFile| tables::read(path, &layouts.spec.axis, &wanted, &Stated::default()).expect("a valid snapshot");
     let mut tables: Vec<BuildTable> = snapshots.iter().flat_map(read).collect();
     // A snapshot is read completely, independent of the selection.
     let Wanted::Named(wanted) = wanted else { unreachable!("names were given") };

@@ -8,7 +8,7 @@ use std::io::Read;
 /// Maximum size of a table that is also compressed.
 const LARGE: usize = 64 << 10;
 
-/// Facts of a table are kept by conversion to a snapshot, and do not depend on compression. The work is limited in proportion to
+/// Conversion to a snapshot keeps the facts of a table, which do not depend on compression. The work is limited in proportion to
 /// the size of the table, even for types that embed each other many times.
 pub fn run(input: &[u8]) {
     let table = isf::read(input, &Wanted::All);

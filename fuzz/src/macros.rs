@@ -36,7 +36,7 @@ fn layouts(text: &str) {
     }
 }
 
-/// Whether there is a plain literal, which is a path.
+/// Whether the arguments contain a literal without a key, which is a path.
 fn names_path(arguments: &TokenStream) -> bool {
     let mut value = false;
     arguments.clone().into_iter().any(|token| {
@@ -62,7 +62,7 @@ fn attribute(stated: &str, item: &str) {
 
 fn items(tokens: TokenStream) {
     if let Err(error) = syn::parse2::<syn::File>(tokens.clone()) {
-        panic!("what the macro gives is no Rust: {error}\n{tokens}");
+        panic!("the output of the macro is not valid Rust: {error}\n{tokens}");
     }
 }
 

@@ -109,7 +109,7 @@ impl Bytes<'_> {
     }
 }
 
-/// Spec files in the format of the target `spec`: scalars, and up to eight definitions, each of which can embed previous ones.
+/// Spec files in the format of the target `spec`: scalars, and up to eight definitions. Each can embed the previous ones.
 pub fn specs(bytes: &[u8]) -> String {
     let mut bytes = Bytes(bytes);
     let mut text = format!("#file scalars.toml\n{}\n", include_str!("../../specs/scalars.toml"));

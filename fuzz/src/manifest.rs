@@ -2,7 +2,7 @@
 
 use etw_layouts_schemas::{Field, Schemas, manifest};
 
-/// The number of events is bounded by that of the elements, references between fields lead to earlier ones, and maps exist.
+/// The number of events is limited by the number of elements, references to fields point to earlier fields, and maps exist.
 pub fn run(input: &[u8]) {
     match manifest::read(input) {
         Ok(schemas) => {
@@ -14,7 +14,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// What holds for the schemas of every reader.
+/// Properties of the schemas from every reader.
 pub(crate) fn sound(schemas: &Schemas) {
     assert!(schemas.errors.len() <= Schemas::MAX_ERRORS.min(schemas.errors_total));
     for provider in &schemas.providers {

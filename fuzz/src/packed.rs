@@ -1,15 +1,16 @@
-//! Libraries of schemas, and payloads by them.
+//! Libraries of schemas, and payloads decoded with them.
 
 use etw_layouts_payload::packed::format::{FORMAT, HEADER, MAGIC};
 use etw_layouts_payload::packed::{Library, Variant};
 use etw_layouts_payload::{InType, MapKind, PointerSize, Source, Step};
 use etw_layouts_schemas::{Count, Event, Field, Keyword, Length, LibraryBuilder, Map, MapEntry, Name, Provider};
 
-/// Events and providers of a corrupt library that are read at most: references can make more of them than bytes.
+/// The maximum number of events and providers of a corrupt library to read: references can create more of them than there are
+/// bytes.
 const MOST: usize = 200;
 
-/// Whatever the bytes of a library are, it is read within its bytes, and the walk ends within its work. The input is the size of a payload, the
-/// payload, and a library, whose magic, format and size are put right.
+/// For any bytes, a library is read within its bounds, and the work for a walk is limited. The input is the size of a payload,
+/// the payload, and a library. The magic number, format and size of the library are corrected.
 pub fn run(input: &[u8]) {
     let Some((&size, rest)) = input.split_first() else { return };
     let (payload, library) = rest.split_at(rest.len().min(size.into()));
@@ -19,7 +20,7 @@ pub fn run(input: &[u8]) {
     library[..8].copy_from_slice(&MAGIC);
     library[8..12].copy_from_slice(&FORMAT.to_le_bytes());
     library[12..16].copy_from_slice(&size.to_le_bytes());
-    let library = Library::read(&library).expect("a header that was put right");
+    let library = Library::read(&library).expect("a corrected header");
     assert!(library.origins().count() <= library.bytes().len());
     for provider in library.providers().take(MOST) {
         assert!(library.provider(provider.guid()).is_none_or(|found| found.guid() == provider.guid()));
@@ -50,7 +51,7 @@ fn event(variant: Variant<'_>, payload: &[u8]) {
     }
 }
 
-/// A library with all that one can have.
+/// A library with every kind of content.
 pub fn seeds() -> Vec<Vec<u8>> {
     let entry = |value, name: &str| MapEntry { value, name: name.to_owned() };
     let map = |kind| Map { name: "MAP".to_owned(), kind, entries: vec![entry(3, "BOTH"), entry(1, "FIRST"), entry(2, "SECOND")] };

@@ -1,4 +1,4 @@
-//! Payloads of events, by schemas that are as untrusted.
+//! Payloads of events, decoded with untrusted schemas.
 
 use etw_layouts_payload::tracelogging::Traits;
 use etw_layouts_payload::{Count, Field, FieldList, InType, Length, Map, Members, OutType, PointerSize, Schema, Step};
@@ -6,11 +6,12 @@ use etw_layouts_payload::{Count, Field, FieldList, InType, Length, Map, Members,
 const ENUMERATION: Map<'_> = Map::enumeration("ENUMERATION", &[(0, "ZERO"), (1, "ONE")]);
 const FLAGS: Map<'_> = Map::flags("FLAGS", &[(3, "BOTH"), (1, "FIRST"), (u64::MAX, "ALL")]);
 
-/// Bytes of a field in the input.
+/// The size of a field in the input.
 const FIELD: usize = 9;
 
-/// Whatever schema and payload are, the walk ends within its work, and values are within the payload. The input is the number of fields of a
-/// table, the number of those at its top, the fields, and the payload; or, after a zero, the size of a TraceLogging schema, and both.
+/// For any schema and payload, the work for a walk is limited, and values are within the payload. The input is the number of
+/// fields in a table, the number of top-level fields, the fields, and the payload; or a zero, the size of a TraceLogging schema,
+/// the schema, and the payload.
 pub fn run(input: &[u8]) {
     let Some((&[count, top], rest)) = input.split_first_chunk() else { return };
     if count == 0 {
@@ -77,7 +78,7 @@ fn walk(schema: &Schema<'_>, payload: &[u8]) {
             _ => 0,
         };
         assert!(count <= 300 * (64 + extent + payload.len()));
-        // Shown are the first: there can be as many as there is work, each as long as the payload.
+        // Only the first values are printed: there can be very many, each as long as the payload.
         assert!(values.iter().take(100).all(|value| value.to_string().len() <= 16 * (64 + payload.len())));
         let mut others = fields.iter();
         assert!(others.by_ref().zip(&values).all(|(other, value)| format!("{other:?}") == format!("{value:?}")));
@@ -86,7 +87,7 @@ fn walk(schema: &Schema<'_>, payload: &[u8]) {
     }
 }
 
-/// A table with a field of every kind, and TraceLogging.
+/// A table with a field of every kind, and a TraceLogging schema.
 pub fn seeds() -> Vec<Vec<u8>> {
     let table: [[u8; FIELD]; 8] = [
         [8, 20, 0, 0, 0, 0, 0, 0, 0],

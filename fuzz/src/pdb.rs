@@ -5,7 +5,7 @@ use etw_layouts_symbols::{MAX_PDB, Wanted, pdb};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use test_support::pdb::{file, streams, words};
 
-/// Facts of a file are kept by conversion to a snapshot. The work is limited in proportion to the size of the file, even for
+/// Conversion to a snapshot keeps the facts of a file. The work is limited in proportion to the size of the file, even for
 /// types that embed each other many times.
 pub fn run(input: &[u8]) {
     match pdb::read(input, &Wanted::All) {

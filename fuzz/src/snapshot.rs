@@ -12,7 +12,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// A table is kept by conversion to a snapshot, up to the maximum nesting.
+/// Conversion to a snapshot keeps a table, up to the maximum nesting.
 pub(crate) fn kept(table: SymbolTable) {
     let SymbolTable { producer, pdb, arch, types, globals, .. } = table;
     let kernel = Kernel { build: [10, 0, 19041, 1], arch: arch.unwrap_or(Arch::X64), pdb, image: None, globals };

@@ -26,7 +26,7 @@ pub fn run(input: &[u8]) {
         Ok(layouts) => {
             let text = rust::emit_inline(&layouts, &rust::Options::default());
             if let Err(error) = syn::parse_file(&text) {
-                panic!("what is emitted is no Rust: {error}\n{text}");
+                panic!("the emitted code is not valid Rust: {error}\n{text}");
             }
             let targets = layouts.spec.axis.targets.len();
             for target in (0..targets).filter(|&target| target == 0 || target + 1 == targets).map(TargetId::from) {
@@ -56,13 +56,13 @@ fn split(text: &str) -> Vec<(&str, &str)> {
         match part.strip_prefix(FILE) {
             Some(name) => files.push((name.trim_end(), start + part.len()..start + part.len())),
             None if files.is_empty() => files.push(("input.toml", start..start + part.len())),
-            None => files.last_mut().expect("there is one").1.end = start + part.len(),
+            None => files.last_mut().expect("a file").1.end = start + part.len(),
         }
     }
     files.into_iter().map(|(name, range)| (name, &text[range])).collect()
 }
 
-/// Specs with one error each, those of the macro, and the shipped ones, each with the specs that it refers to.
+/// Specs with one error each, the specs of the macro tests, and the shipped specs with the specs that they refer to.
 pub fn seeds() -> Vec<Vec<u8>> {
     let read = |folder: &str| {
         let sources = Sources::load(&crate::project().root.join(folder)).expect("a folder of the project");

@@ -3,7 +3,7 @@
 use etw_layouts_payload::PointerSize;
 use etw_layouts_schemas::tmf;
 
-/// The input is a file, and after a zero a payload.
+/// The input is a file, a zero byte, and a payload.
 pub fn run(input: &[u8]) {
     let (file, payload) = input.iter().position(|byte| *byte == 0).map_or((input, &[][..]), |end| input.split_at(end));
     let (messages, errors) = tmf::read(file);

@@ -3,7 +3,7 @@
 use crate::manifest::sound;
 use etw_layouts_schemas::{Messages, binary, manifest, wevt};
 
-/// The input is a PE file, a WEVT_TEMPLATE resource, or a message table: all are tried.
+/// The input is read as a PE file, as a WEVT_TEMPLATE resource, and as a message table.
 pub fn run(input: &[u8]) {
     let mut messages = Messages::default();
     let _ = messages.add(input.to_vec());
@@ -16,11 +16,11 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// One of each.
+/// A PE file, a resource and a message table.
 pub fn seeds() -> Vec<Vec<u8>> {
     use test_support::wevt as kit;
     let mut schemas = manifest::read(include_bytes!("../../schemas/tests/manifests/kinds.man")).expect("a manifest");
-    // The kit has no keywords that Windows defines.
+    // The kit does not support keywords of Windows.
     schemas.providers.iter_mut().for_each(|provider| provider.events.retain(|event| event.id != 3));
     let (resource, table) = kit::compile(&schemas.providers);
     let table = kit::table(&table);

@@ -52,7 +52,7 @@ pub fn run(input: &[u8]) {
 
 /// From 512 bytes to 16 MiB, with small deviations.
 fn size_of_buffers(size: u8, less: u8) -> u32 {
-    // Large buffers are slow, and so are rare.
+    // Large buffers are slow, and therefore rare.
     let power = 512 << if size < 240 { size % 9 } else { size % 16 };
     match less % 4 {
         0 | 1 => power,
@@ -93,7 +93,7 @@ fn written(mut writer: FileWriter<Sink>, producer: Producer, log: &LogFile, step
             };
             match result {
                 Ok(()) => {
-                    assert!(!failed || kind >= 240, "a writer that failed goes on");
+                    assert!(!failed || kind >= 240, "a failed writer continues");
                     let mut bytes = Vec::new();
                     if let Some(list) = list {
                         record.write(&producer, &mut bytes).expect("it was written before");
@@ -109,7 +109,7 @@ fn written(mut writer: FileWriter<Sink>, producer: Producer, log: &LogFile, step
     }
     match writer.finish(START.1 + 10_000_000) {
         Ok(sink) => {
-            assert!(!failed, "a writer that failed finishes");
+            assert!(!failed, "a failed writer finishes");
             read(&sink.file.into_inner(), log, &header, &events);
         }
         Err(error) => assert!(matches!(error, Error::Io(_) | Error::Failed), "{error}"),
@@ -171,7 +171,7 @@ fn read(file: &[u8], log: &LogFile, header: &[Written], events: &[Written]) {
     }
 }
 
-/// All events are returned in time order: of their time stamps, if those of each processor are ordered.
+/// All events are returned. They are in time order, if the time stamps of each processor are in order.
 fn in_time(trace: &Trace<'_>, seen: &[Written], by_processor: &[&Written]) {
     let ordered = by_processor.is_sorted_by(|a, b| a.processor != b.processor || (a.stamp.is_some() && a.stamp <= b.stamp));
     let (mut order, mut count, mut last) = (trace.by_time(), 0, i64::MIN);

@@ -38,6 +38,6 @@ pub fn seeds() -> Vec<Vec<u8>> {
         stream
     };
     let text = "abc".repeat(700) + "a stream of 32 flags, each of which announces an item";
-    let trace = traces::fixture(traces::PRODUCERS[7], ClockType::PerfCounter, false, 1).expect("this version writes it");
+    let trace = traces::fixture(traces::PRODUCERS[7], ClockType::PerfCounter, false, 1).expect("a supported kind of file");
     vec![stream(&[7; 60_000]), stream(text.as_bytes()), stream(&trace.bytes[4096..8192]), stream(&[])]
 }

@@ -61,12 +61,12 @@ Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
 
 def open(source: Source, *, manifests: Paths = (), tmf: Paths = ()) -> Trace:
-    """Opens a trace file: a path, its bytes, or an open binary file, which is read to its end.
+    """Opens a trace file: a path, its bytes, or an open binary file, which is read to the end.
 
     ``manifests`` are manifests (.man, .xml), Windows binaries with compiled manifests, or folders of them. ``tmf`` are trace message
     format files for WPP events. Both add schemas to those in the trace, of kernel events, and of the built-in catalogue.
 
-    Raises :class:`ReadError` for a file that cannot be read, and :class:`Error` for one that is not a trace.
+    Raises :class:`ReadError` for a file that cannot be read, and :class:`Error` for a file that is not a trace.
     """
     return Trace(source, manifests=manifests, tmf=tmf)
 
@@ -89,7 +89,7 @@ class Trace:
 
     @property
     def name(self) -> str:
-        """The path as given; of an open file its name, or ``<bytes>``."""
+        """The path as given; for an open file its name, or ``<bytes>``."""
         return self._trace.name
 
     @property
@@ -99,22 +99,22 @@ class Trace:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """Damage of the file: kind, place and message. The first hundred of each kind, then their number as ``more``."""
+        """Damage of the file: kind, place and message. Contains the first hundred of each kind, then the number of further ones as ``more``."""
         return self._trace.diagnostics
 
     def processes(self) -> list[Process]:
-        """The processes that kernel events state, with their images: the output of ``etw etl processes --images``."""
+        """The processes in the kernel events, with their images: the output of ``etw etl processes --images``."""
         return self._trace.processes()
 
     def events(self, *, filter: Filter | None = None, order: Order = "file") -> Events:
-        """An iterator over the events that match, in the order of the file or of time.
+        """An iterator over the matching events, in file order or time order.
 
-        A filter has the options of ``etw etl events``, each with a value or a list of values, any of which matches:
+        A filter has the options of ``etw etl events``. Each has a value or a list of values, any of which matches:
         ``provider``, ``event``, ``id``, ``opcode``, ``level``, ``keyword``, ``process``, ``thread``, ``processor``, ``from``, ``to``.
 
         >>> trace.events(filter={"provider": ["Process", "Thread"], "from": 1.5, "to": "07:06:19.8"})
 
-        Memory does not depend on the size of the trace. Ctrl+C stops the iteration. Several threads can share an iterator.
+        Memory use does not depend on the size of the trace. Ctrl+C stops the iteration. Several threads can share an iterator.
         """
         return self._trace.events(_options(filter), order)
 
@@ -138,8 +138,8 @@ class Trace:
         with its fields as columns, such as ``Process/Start`` or ``Process/Start/4``. A stream has one table; an iterator without ``table``
         has the batches of all events. docs/TABLES.md describes the columns.
 
-        Each use of the stream reads the trace from its start, without the lock of the interpreter. Afterwards, ``counts`` and
-        ``diagnostics`` report what was read, and payloads that are not decoded to their end.
+        Each use of the stream reads the trace from its start, and releases the global interpreter lock. Afterwards, ``counts`` and
+        ``diagnostics`` report the numbers of events and rows, and the payloads that could not be decoded completely.
         """
         return _etw.batches([self._trace], _options(filter), shape, order, payload, table)
 
@@ -158,9 +158,9 @@ def batches(
     manifests: Paths = (),
     tmf: Paths = (),
 ) -> Batches:
-    """The events of several traces as one stream of Arrow record batches, one trace after another: see :meth:`Trace.batches`.
+    """The events of several traces as one stream of Arrow record batches, trace by trace: see :meth:`Trace.batches`.
 
-    ``sources`` are traces, or folders, which are searched for ``*.etl``. The column ``trace`` has the name of each trace.
+    ``sources`` are traces, or folders to search for ``*.etl``. The column ``trace`` has the name of each trace.
     """
     opened = [open(source, manifests=manifests, tmf=tmf)._trace for source in _found(sources)]
     if not opened:
@@ -185,7 +185,7 @@ class Dump:
         self.diagnostics: list[dict[str, Any]] = []
         """Diagnostics and notes of the latest call."""
         self.info: dict[str, Any] = next(self._run("info", "--details"))
-        """Build, sessions, and what is known of them."""
+        """Build, sessions and their details, as printed by ``etw dump info --details``."""
 
     def sessions(self) -> list[dict[str, Any]]:
         """The sessions."""
@@ -194,7 +194,7 @@ class Dump:
     def events(self, *, session: str | None = None, filter: Filter | None = None) -> Iterator[dict[str, Any]]:
         """The events of the sessions, or of one session, with their fields.
 
-        The whole dump is read first. Events wait in memory up to 16 MiB of their JSON, and beyond in a temporary file.
+        The whole dump is read first. Up to 16 MiB of events as JSON are kept in memory, and further ones in a temporary file.
         """
         options = [word for name, value in _options(filter) for word in ("--" + name, value)]
         events = self._run("events", "--payload", "fields", *options)
@@ -248,6 +248,6 @@ def _options(filter: Mapping[str, object] | None) -> list[tuple[str, str]]:
 
 def _text(value: object) -> str:
     if isinstance(value, datetime):
-        # Without a zone it is UTC, as in the program.
+        # A time without a zone is UTC, as in the program.
         return (value if value.tzinfo is None else value.astimezone(timezone.utc)).strftime("%Y-%m-%dT%H:%M:%S.%f")
     return f"{value:.7f}" if isinstance(value, float) else str(value)

@@ -7,7 +7,7 @@ from ._etw import program
 
 
 def main() -> int:
-    # The program does not return to Python to look for Ctrl+C.
+    # The program does not return to Python, so Python could not handle Ctrl+C.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return program(["etw", *sys.argv[1:]])
 

@@ -15,7 +15,7 @@ class Error(ValueError):
 
 
 class ReadError(Error, OSError):
-    """A file that cannot be read: it does not exist, or the system refuses it. ``errno`` is the number of the error."""
+    """A file that cannot be read: it does not exist, or the system denies access. ``errno`` is the number of the error."""
 
     def __init__(self, message: str, path: str | None = None, code: int | None = None) -> None:
         super().__init__(message, path)
@@ -28,4 +28,4 @@ class ReadError(Error, OSError):
 
 
 class DamageWarning(UserWarning):
-    """Something was skipped: parts of a damaged trace, schemas or payloads that cannot be decoded; or no event matches a filter."""
+    """Parts of a damaged trace, schemas or payloads were skipped; or no event matches a filter."""

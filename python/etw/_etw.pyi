@@ -28,16 +28,16 @@ class Events(Iterator[Event]):
 
 @final
 class Event:
-    """An event. Values are decoded when they are asked for. Names are the keys of ``etw etl events --format json``."""
+    """An event. Values are decoded on access. Names are the keys of ``etw etl events --format json``."""
     @property
     def file(self) -> str:
         """Name of the trace."""
     @property
     def buffer(self) -> int:
-        """Index of its buffer in the file."""
+        """Index of the buffer in the file."""
     @property
     def buffer_offset(self) -> int:
-        """Offset of its buffer in the file."""
+        """Offset of the buffer in the file."""
     @property
     def offset(self) -> int:
         """Offset in the decompressed buffer."""
@@ -84,7 +84,7 @@ class Event:
     def activity(self) -> str | None: ...
     @property
     def related(self) -> str | None:
-        """The activity that started this one."""
+        """ID of the activity that started this one."""
     @property
     def size(self) -> int: ...
     @property
@@ -97,7 +97,7 @@ class Event:
     def __getitem__(self, name: str, /) -> Any:
         """A field."""
     def to_dict(self) -> dict[str, Any]:
-        """The line of ``etw etl events --payload fields --format json``."""
+        """The event as in a line of ``etw etl events --payload fields --format json``."""
 
 @final
 class Batches(Iterator[Batch]):
@@ -106,10 +106,10 @@ class Batches(Iterator[Batch]):
     def __next__(self) -> Batch: ...
     @property
     def counts(self) -> dict[str, int]:
-        """Numbers of events and rows that were read, and of diagnostics."""
+        """The numbers of events, rows and diagnostics so far."""
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """Payloads that are not decoded to their end, with their places."""
+        """Payloads that could not be decoded completely, with their places."""
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 @final

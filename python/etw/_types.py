@@ -1,4 +1,4 @@
-"""Types of dictionaries, for type checkers. Their keys are those of the JSON output of the program."""
+"""Types of dictionaries, for type checkers. The keys are those of the program's JSON output."""
 
 from __future__ import annotations
 

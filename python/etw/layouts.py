@@ -22,11 +22,11 @@ class Member:
     offset: int
     """Offset from the start of the structure, in bytes."""
     size: int
-    """Size in bytes; of a bit field that of its whole unit."""
+    """Size in bytes; for a bit field, the size of its unit."""
     type: str
     """Type in C."""
     bits: tuple[int, int] | None
-    """Of a bit field, the lowest bit within the unit, and the number of bits."""
+    """For a bit field, the lowest bit within the unit, and the number of bits."""
     structure: str | None
     """Name of the structure that the member embeds."""
 
@@ -41,9 +41,9 @@ class Layout(Mapping[str, Member]):
         self.align: int = layout["align"]
         """Alignment in bytes."""
         self.confidence: str = layout["confidence"]
-        """How the layout is known for this build."""
+        """The evidence for the layout in this build."""
         self.is_sure: bool = layout["is_sure"]
-        """Whether symbols verify the layout for this build, or nothing known makes another layout possible."""
+        """Whether symbols verify the layout for this build, or no other layout is possible according to the known data."""
         self._members = {member["name"]: Member(**member) for member in layout["members"]}
 
     def __getitem__(self, name: str) -> Member:
@@ -60,11 +60,11 @@ class Layout(Mapping[str, Member]):
 
 
 class Layouts(Mapping[str, Layout]):
-    """The structures of a build by name. A layout is selected when it is asked for."""
+    """The structures of a build by name. Layouts are selected on access."""
 
     def __init__(self, build: str, arch: str) -> None:
         self.build, self.arch = build, arch
-        # An invalid build or architecture is an error now.
+        # Report an invalid build or architecture now.
         _etw.layout("", build, arch)
 
     def __getitem__(self, name: str) -> Layout:

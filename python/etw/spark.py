@@ -4,12 +4,13 @@
 >>> spark.dataSource.register(EtwDataSource)
 >>> spark.read.format("etw").option("filter.process", "4").load("traces/*.etl").groupBy("event").count().show()
 
-A trace is a partition: an executor reads it and returns Arrow batches. Paths have to exist on each executor. Spark evaluates the comparisons of a
-query; state those that can be evaluated while a trace is read as options. Spark's own push-down is not used: it keeps the filter of a query for later
-queries of the same frame (seen with Spark 4.3).
+A trace is a partition: an executor reads it and returns Arrow batches. Paths must exist on each executor. Spark itself evaluates the conditions of a
+query; use options for conditions that should be evaluated while a trace is read. Spark's own push-down is not used: it keeps the filter of a query
+for later queries of the same frame (seen with Spark 4.3).
 
-Columns are those of the table ``events`` (docs/TABLES.md), but unsigned integers are signed integers of the next size, ``keyword`` is the signed
-integer with the same bits, and GUIDs are text. Options: ``filter.NAME`` for a filter, such as ``.option("filter.event", "Process/Start")``, ``payload``
+Columns are those of the table ``events`` (docs/TABLES.md), with these changes: unsigned integers become signed integers of the next size,
+``keyword`` becomes the signed integer with the same bits, and GUIDs become text. Options: ``filter.NAME`` for a filter, such as
+``.option("filter.event", "Process/Start")``, ``payload``
 (``json``, ``binary`` or ``none``), ``order`` (``file`` or ``time``), ``manifests``.
 """
 
@@ -63,19 +64,19 @@ class Reader(DataSourceReader):
         self.manifests = [path for path in options.get("manifests", "").split(os.pathsep) if path]
 
     def partitions(self) -> list[InputPartition]:
-        """The traces: a file, a pattern, or the files ``*.etl`` of a folder."""
+        """The traces: a file, a pattern, or the files ``*.etl`` in a folder."""
         found = [str(path) for name in sorted(glob.glob(self.path, recursive=True)) for path in etw._found(name)]
         if not found:
             raise etw.Error(f"{self.path}: no trace files; load a trace, a folder of traces, or a pattern such as traces/*.etl", self.path)
-        # An executor has a working directory of its own.
+        # An executor has its own working directory.
         return [InputPartition(os.path.abspath(path)) for path in found]
 
     def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
         with warnings.catch_warnings():
-            # A partition without matching events is usual.
+            # A partition without matching events is normal.
             warnings.filterwarnings("ignore", message=".* events match")
             filter = cast(etw.Filter, self.filter)
-            # Invalid options are errors of the package.
+            # The package reports invalid options.
             order, payload = cast(etw.Order, self.order), cast(etw.Payload, self.payload)
             batches = etw.open(partition.value, manifests=self.manifests).batches(filter=filter, order=order, payload=payload)
             for batch in batches:
@@ -83,7 +84,7 @@ class Reader(DataSourceReader):
 
 
 def _converted(batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
-    """The batch with types that Spark has."""
+    """The batch, converted to types that Spark supports."""
     columns = []
     for field, own in zip(COLUMNS, batch.columns, strict=True):
         if isinstance(own.type, pyarrow.BaseExtensionType):

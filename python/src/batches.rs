@@ -25,11 +25,11 @@ pub struct Batches {
     form: Options,
     table: Option<String>,
     counts: Arc<Mutex<Counted>>,
-    /// The iterator of Python.
+    /// The state of the Python iterator.
     own: Mutex<Option<Chain<Interruptible>>>,
 }
 
-/// What iterators over the batches have read so far.
+/// The numbers that iterators over the batches have counted so far.
 #[derive(Default)]
 struct Counted {
     events: u64,
@@ -123,7 +123,7 @@ impl Batches {
 
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(&self, py: Python<'py>, requested_schema: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyCapsule>> {
-        // A consumer has to be able to convert what it gets.
+        // Consumers must convert the batches to a requested schema themselves.
         drop(requested_schema);
         let mut chain = self.chain(py, |stream| stream)?;
         let fixed = Encoder::new(self.form).tables().into_iter().find(|table| is_named(table, self.table.as_deref()));
@@ -151,7 +151,7 @@ impl Batches {
 }
 
 impl Batches {
-    /// Warns about payloads that are not decoded, and if nothing matched.
+    /// Warns about payloads that were not decoded, and if no event matched.
     fn ended(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
         let (events, rows, diagnostics) = {
             let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,13 +182,13 @@ struct Chain<S> {
     counts: Arc<Mutex<Counted>>,
 }
 
-/// The trace that is being read.
+/// The trace that is currently read.
 struct Current<S> {
     name: String,
     batches: table::Batches<S>,
-    /// The number of events that the first pass found.
+    /// The number of events in the first pass.
     expected: u64,
-    /// Its counts, as far as they are among those of all.
+    /// The part of its counts that is already included in the total.
     counted: (u64, u64),
 }
 
@@ -196,7 +196,7 @@ struct Current<S> {
 type Failed = (String, Error);
 
 impl<S: Read + Seek> Chain<S> {
-    /// The next batch, or `None` in its place after a part without one.
+    /// Reads a part. Returns its batch; the inner `None` means that the part has none.
     fn step(&mut self) -> Option<Result<Option<table::Batch>, Failed>> {
         let current = match &mut self.current {
             Some(current) => current,
@@ -236,7 +236,7 @@ impl<S: Read + Seek> Chain<S> {
         }
     }
 
-    /// Nothing is read after an error.
+    /// Stops reading after an error.
     fn failed(&mut self, name: String, why: Error) -> Failed {
         self.current = None;
         self.traces.clear();
@@ -261,7 +261,7 @@ impl<S: Read + Seek> Current<S> {
         self.batches.take_diagnostics().iter().for_each(|diagnostic| all.diagnostics.add(diagnostic));
     }
 
-    /// Checks that both passes found the same events.
+    /// Checks that both passes found the same number of events.
     fn complete(&self) -> Result<(), Error> {
         let read = self.batches.counts().events;
         if read == self.expected {
@@ -272,7 +272,7 @@ impl<S: Read + Seek> Current<S> {
     }
 }
 
-/// Whether a table has the name that is asked for: `events`, `stacks`, `Process/Start` or `Process/Start/4`.
+/// Whether a table has the requested name: `events`, `stacks`, `Process/Start` or `Process/Start/4`.
 fn is_named(table: &Table, wanted: Option<&str>) -> bool {
     match (&table.kind, wanted) {
         (kind, None) => *kind != Kind::Stacks,

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use std::ffi::CString;
 use std::io;
 
-/// The exception for input that cannot be read: `etw.ReadError` if the system refuses it, else `etw.Error`.
+/// The exception for input that cannot be read: `etw.ReadError` for an error of the system, otherwise `etw.Error`.
 pub fn input(py: Python<'_>, name: &str, error: io::Error) -> PyErr {
     if error.get_ref().is_some_and(|inner| inner.is::<PyErr>()) {
         // The exception of a signal handler, such as KeyboardInterrupt.

@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of buffers that are in memory at the same time in the order of time, unless events are far out of order.
+/// The size of buffers in memory at the same time in time order, in bytes. It can grow if events are far out of order.
 const MEMORY: u64 = 4 << 20;
 
 /// An iterator over the events of a trace.
@@ -24,7 +24,7 @@ pub struct Events {
     state: Mutex<State>,
 }
 
-/// What the events of an iterator have in common.
+/// The data that all events of an iterator share.
 struct SharedByEvents {
     file: Arc<TraceFile>,
     selection: Arc<Selection>,
@@ -39,13 +39,13 @@ struct State {
     ready: VecDeque<Found>,
     read: u64,
     matched: u64,
-    /// The number of events that the first pass found.
+    /// The number of events in the first pass.
     expected: u64,
     is_done: bool,
     is_reported: bool,
 }
 
-/// An event that matches, and the process of the thread in its payload.
+/// A matching event, and the process of the thread in its payload.
 type Found = (EventRecord<'static>, Option<u32>);
 
 impl Events {
@@ -90,7 +90,7 @@ impl Events {
 }
 
 impl Events {
-    /// Warns once if nothing matched, or if other events were read than in the first pass.
+    /// Warns once if no event matched, or if the number of events differs from that of the first pass.
     fn ended(&self, py: Python<'_>, state: &mut State) -> PyResult<Option<Event>> {
         if std::mem::replace(&mut state.is_reported, true) {
             return Ok(None);
@@ -111,7 +111,7 @@ impl Events {
 }
 
 impl State {
-    /// Reads a part. Returns whether there are more.
+    /// Reads a part. Returns whether there are more parts.
     fn advance(&mut self, clock: Clock) -> Result<bool, etw_layouts_table::Error> {
         let Self { parts, filter, threads, ready, read, matched, .. } = self;
         parts.advance(|event, place| {
@@ -168,7 +168,7 @@ impl Event {
         let datetime = py.import("datetime")?;
         let zone = datetime.getattr("timezone")?.getattr("utc")?;
         let epoch = datetime.getattr("datetime")?.call1((1970, 1, 1, 0, 0, 0, 0, zone))?;
-        // Python counts microseconds.
+        // Python's resolution is microseconds.
         let since = datetime.getattr("timedelta")?.call1((
             0,
             0,

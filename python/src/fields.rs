@@ -1,4 +1,4 @@
-//! Fields of events as Python objects. Names and values are those of the JSON that `etw etl events` prints, without writing JSON text.
+//! Fields of events as Python objects, with the names and values of `etw etl events --format json`. No JSON text is written.
 
 use etw_layouts_etl::Clock;
 use etw_layouts_etl::payload::{Fields, Step, Value};
@@ -35,14 +35,14 @@ pub fn to_dict<'py>(py: Python<'py>, fields: &Fields<'_>, clock: &Clock) -> PyRe
 }
 
 /// An open array or structure.
-#[expect(clippy::large_enum_variant, reason = "few are open at a time, and a box would be an allocation for each event")]
+#[expect(clippy::large_enum_variant, reason = "few are open at a time, and a box would need an allocation for each event")]
 enum Level<'py, 'a> {
     Array(Bound<'py, PyList>),
     Structure(Bound<'py, PyDict>, Members<'a>),
 }
 
 impl<'py, 'a> Level<'py, 'a> {
-    /// Adds what a step begins.
+    /// Adds the object of a step.
     fn add(&mut self, py: Python<'py>, step: &Step<'a>, object: &Bound<'py, PyAny>) -> PyResult<()> {
         match self {
             Self::Array(list) => list.append(object),
@@ -61,7 +61,7 @@ fn object<'py>(py: Python<'py>, value: &Value<'_>, clock: &Clock) -> PyResult<Bo
     Ok(match Json::of(value, Some(clock)) {
         Json::Unsigned(number) => number.into_pyobject(py)?.into_any(),
         Json::Signed(number) => number.into_pyobject(py)?.into_any(),
-        // The number that JSON has is the decimal fraction.
+        // Parse the decimal text, to get the same number as from JSON.
         Json::Float(number) => format!("{number:?}").parse::<f64>().unwrap_or(number.into()).into_pyobject(py)?.into_any(),
         Json::Double(number) => number.into_pyobject(py)?.into_any(),
         Json::Boolean(is) => is.into_pyobject(py)?.to_owned().into_any(),

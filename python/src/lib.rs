@@ -1,4 +1,4 @@
-//! The compiled part of the Python package `etw`. The folder `etw` beside it has the part in Python, with types and documentation.
+//! The compiled part of the Python package `etw`. The folder `etw` has the Python part, with types and documentation.
 
 #![forbid(unsafe_code)]
 
@@ -32,7 +32,7 @@ mod _etw {
     #[pyfunction]
     fn program(py: Python<'_>, args: Vec<OsString>) -> u8 {
         let code = py.detach(|| etw_layouts_cli::program(args));
-        // The status has no number that can be read.
+        // The number in an `ExitCode` cannot be read.
         (0..=2).find(|status| code == std::process::ExitCode::from(*status)).unwrap_or(2)
     }
 

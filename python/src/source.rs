@@ -1,4 +1,4 @@
-//! What a trace is read from.
+//! Sources of trace data.
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -8,14 +8,14 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// A file, or the bytes of one.
+/// A file, or its bytes.
 #[derive(Clone)]
 pub enum Source {
     Path(PathBuf),
     Bytes(Shared),
 }
 
-/// Bytes of a Python object, which are not copied.
+/// The bytes of a Python object, without a copy.
 #[derive(Clone)]
 pub struct Shared(pub Arc<PyBackedBytes>);
 
@@ -58,17 +58,17 @@ impl Seek for Stream {
     }
 }
 
-/// A stream that ends with an error when Python has received a signal, such as Ctrl+C. Only for a thread that has released the lock of the
-/// interpreter, and takes it again here.
+/// A stream that ends with an error after a signal for Python, such as Ctrl+C. Use it only in a thread that has released the
+/// global interpreter lock: it takes the lock to check for signals.
 pub struct Interruptible {
     stream: Stream,
-    /// Bytes until signals are looked for.
+    /// Bytes until the next check for signals.
     left: usize,
     /// The exception of a signal handler.
     found: Arc<OnceLock<PyErr>>,
 }
 
-/// Bytes between two looks for signals.
+/// Bytes between two checks for signals.
 const INTERVAL: usize = 4 << 20;
 
 impl Interruptible {
@@ -76,7 +76,7 @@ impl Interruptible {
         Self { stream, left: INTERVAL, found: Arc::default() }
     }
 
-    /// The exception that ends the stream, for callers that get only its text.
+    /// The exception that ended the stream, for callers that get only its text.
     pub fn found(&self) -> Arc<OnceLock<PyErr>> {
         self.found.clone()
     }
@@ -105,7 +105,8 @@ impl Seek for Interruptible {
     }
 }
 
-/// A file object of Python that receives output. Only for a thread that has released the lock of the interpreter. Signals are looked for.
+/// Writes output to a Python file object, and checks for signals. Use it only in a thread that has released the global
+/// interpreter lock.
 pub struct Receiver {
     file: Py<PyAny>,
     /// The exception of the file object or of a signal handler.
@@ -117,7 +118,7 @@ impl Receiver {
         Self { file, found: Arc::default() }
     }
 
-    /// The exception that ends the output, for callers that get only its text.
+    /// The exception that ended the output, for callers that get only its text.
     pub fn found(&self) -> Arc<OnceLock<PyErr>> {
         self.found.clone()
     }
@@ -139,12 +140,12 @@ impl Write for Receiver {
     }
 }
 
-/// A value of Python from JSON.
+/// Converts JSON to a Python value.
 pub fn from_json(py: Python<'_>, json: &str) -> PyResult<Py<PyAny>> {
     Ok(py.import("json")?.call_method1("loads", (json,))?.unbind())
 }
 
-/// Values of Python from lines of JSON.
+/// Converts lines of JSON to Python values.
 pub fn from_lines(py: Python<'_>, lines: &str) -> PyResult<Vec<Py<PyAny>>> {
     lines.lines().map(|line| from_json(py, line)).collect()
 }

@@ -28,7 +28,7 @@ impl Trace {
             Input::Path(path) => Source::Path(path),
         };
         let file = TraceFile::new(name, source, options);
-        // Invalid options, and files of other kinds, are errors now rather than later.
+        // Report invalid options and files of other kinds now.
         file.selection(py, &[])?;
         file.check(py)?;
         Ok(Self { file: Arc::new(file) })
@@ -46,7 +46,7 @@ impl Trace {
             let kept = file.run(py, api::info)?;
             from_json(py, &kept.lines)
         })?;
-        // Each caller can change its own.
+        // Return a copy, because callers can change it.
         Ok(py.import("copy")?.call_method1("deepcopy", (info,))?.unbind())
     }
 

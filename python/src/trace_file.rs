@@ -1,4 +1,4 @@
-//! A trace file: its first pass, and what is chosen of its events.
+//! A trace file: the result of its first pass, and the selection of its events.
 
 use crate::error;
 use crate::source::{Interruptible, Source};
@@ -11,7 +11,7 @@ use pyo3::sync::PyOnceLock;
 use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 
-/// A trace file with what its first pass finds.
+/// A trace file with the result of its first pass.
 pub struct TraceFile {
     pub name: String,
     pub source: Source,
@@ -22,16 +22,16 @@ pub struct TraceFile {
     pub info: PyOnceLock<Py<PyAny>>,
 }
 
-/// What the first pass over a trace finds.
+/// The result of the first pass over a trace.
 pub struct First {
     pub index: Arc<Index>,
-    /// The schemas that the trace carries.
+    /// The schemas in the trace.
     library: Option<Arc<[u8]>>,
     /// Lines of JSON.
     pub diagnostics: String,
 }
 
-/// The choice of events of a trace, with what decodes them.
+/// Selected events of a trace, and the schemas to decode them.
 pub struct Chosen {
     pub selection: Arc<Selection>,
     pub schemas: Schemas,
@@ -39,18 +39,18 @@ pub struct Chosen {
 }
 
 impl TraceFile {
-    /// A file that is not read yet.
+    /// A file that has not been read yet.
     pub fn new(name: String, source: Source, options: Vec<(String, String)>) -> Self {
         Self { name, source, options, first: PyOnceLock::new(), info: PyOnceLock::new() }
     }
 
-    /// The options for schemas together with those of a call.
+    /// The selection from the options for schemas and the options of a call.
     pub fn selection(&self, py: Python<'_>, options: &[(String, String)]) -> PyResult<Selection> {
         let all = self.options.iter().chain(options).map(|(name, value)| (name.as_str(), value.as_str()));
         Selection::new(all).map_err(|why| error::invalid(py, None, &why.to_string()))
     }
 
-    /// The choice of events.
+    /// The filter and the schemas for the events of a call.
     pub fn chosen(&self, py: Python<'_>, options: &[(String, String)]) -> PyResult<Chosen> {
         let selection = self.selection(py, options)?;
         let First { index, library, .. } = self.first(py)?;
@@ -59,7 +59,7 @@ impl TraceFile {
         Ok(Chosen { selection: Arc::new(selection), schemas, filter })
     }
 
-    /// The result of the first pass, which is read once. Warns if the file is damaged.
+    /// The result of the first pass. The file is read once. Warns if the file is damaged.
     pub fn first(&self, py: Python<'_>) -> PyResult<&First> {
         if let Some(first) = self.first.get(py) {
             return Ok(first);
@@ -77,7 +77,7 @@ impl TraceFile {
         self.first.get(py).ok_or_else(|| error::invalid(py, Some(&self.name), "not read"))
     }
 
-    /// The first pass, notes on schemas that are not used, and the number of diagnostics if one reports damage.
+    /// The result of the first pass; notes on unused schemas; and the number of diagnostics if one reports damage, otherwise 0.
     fn read(&self) -> io::Result<(First, String, u64)> {
         let (mut collector, mut diagnostics) = (Collector::default(), Diagnostics::default());
         let source = BufReader::with_capacity(1 << 18, Interruptible::new(self.source.open()?));

@@ -1,4 +1,4 @@
-"""Traces for the tests: one that is made here, and those in the folder that ETW_LAYOUTS_ETL names."""
+"""Traces for the tests: generated traces, and the real traces in the folder ETW_LAYOUTS_ETL."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def traces() -> list[Path]:
 
 
 def left_out(name: str, remedy: str) -> None:
-    """Skips a test, or fails if ETW_LAYOUTS_REQUIRED lists what is absent."""
+    """Skips a test, or fails if ETW_LAYOUTS_REQUIRED lists the missing name."""
     text = f"left out: {name} is absent; {remedy}"
     if name in os.environ.get("ETW_LAYOUTS_REQUIRED", "").split():
         pytest.fail(text, pytrace=False)
@@ -50,7 +50,7 @@ def trace(request, made, varied) -> Path:
 
 @pytest.fixture(scope="session")
 def varied(tmp_path_factory) -> Path:
-    """A trace whose events have random fields of all types, with payloads of random bytes."""
+    """A trace with events that have random fields of all types, and payloads of random bytes."""
     path = tmp_path_factory.mktemp("traces") / "varied.etl"
     path.write_bytes(varied_of(COUNT))
     return path
@@ -58,7 +58,7 @@ def varied(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory) -> Path:
-    """A trace with process starts of two processors, in several buffers."""
+    """A trace with process starts on two processors, in several buffers."""
     path = tmp_path_factory.mktemp("traces") / "made.etl"
     path.write_bytes(trace_of(COUNT))
     return path
@@ -90,15 +90,15 @@ START = 132_000_000_000_000_000
 
 
 def log_file(count: int, buffers: int) -> bytes:
-    """The first event of a trace of Windows 10 2004, whose events are a millisecond apart."""
+    """The first event of a Windows 10 2004 trace. Its events are one millisecond apart."""
     log = struct.pack("<I4BIIqIIIIIIIIQQ176xqqqII", 0x1000, 10, 0, 5, 1, 19041, 2, START + count * 10_000, 156250, 0, 1, buffers,
                       1, 8, 0, 2400, 0, 0, START, 10_000_000, START, 2, 0)
     return event(0x0000, 2, START, log + wide("made") + wide("made.etl"))
 
 
 def trace_of(count: int) -> bytes:
-    """A trace with starts of processes, alternately on two processors."""
-    # Two buffers have events of the same time, so that the order of the file is not that of time.
+    """A trace with process starts, alternately on two processors."""
+    # Each pair of buffers covers the same time, so that file order differs from time order.
     indices = [range(first + half, min(first + 40, count), 2) for first in range(0, count, 40) for half in (0, 1)]
     batches = [[(index, START + index * 10_000) for index in own] for own in indices]
     buffers = [buffer([log_file(count, len(batches) + 1)], 0, 0, START)]
@@ -123,7 +123,7 @@ def varied_of(count: int) -> bytes:
 
 
 def varied_field(random: Random, depth: int) -> bytes:
-    """A field of a TraceLogging schema, or a structure with its members. Some have the same name."""
+    """A field of a TraceLogging schema, or a structure with its members. Names can repeat."""
     name = random.choice(["a", "b", "a#2", "\u00e9\u4e2d", 'quote"\\', "\u202e\x07", f"field{random.randrange(30)}"]).encode() + b"\0"
     count = random.choice([0, 0, 0, 0x20, 0x40, 0x60])
     after = {0x20: struct.pack("<H", random.randrange(4)), 0x60: b"\2\0ab"}.get(count, b"")
@@ -135,7 +135,7 @@ def varied_field(random: Random, depth: int) -> bytes:
 
 
 def trace_logging(time: int, name: str, fields: bytes, payload: bytes) -> bytes:
-    """An event with its schema in an extended item."""
+    """An event with its schema in an extended data item."""
     schema = b"\0" + name.encode() + b"\0" + fields
     schema = struct.pack("<H", len(schema) + 2) + schema
     size = (8 + len(schema) + 7) // 8 * 8
@@ -155,7 +155,7 @@ def program(*words: object) -> list[dict]:
 
 @dataclass
 class Printed:
-    """The number of events that the program prints for a trace, and some of them by their index."""
+    """The number of events that the program prints for a trace, and some of the events by index."""
 
     count: int
     sample: dict[int, dict]
@@ -165,7 +165,7 @@ SAMPLE = 1000
 
 
 def sampled(lines: Iterable[bytes], seed: str) -> Printed:
-    """Up to SAMPLE random lines, each with the same probability. Only those are decoded."""
+    """Up to SAMPLE random lines, each with the same probability. Only these lines are decoded."""
     random, chosen, count = Random(seed), [], 0
     for index, line in enumerate(lines):
         count += 1
@@ -177,7 +177,7 @@ def sampled(lines: Iterable[bytes], seed: str) -> Printed:
 
 @pytest.fixture(scope="session")
 def printed():
-    """The events that the program prints: random ones of each trace."""
+    """Random events of each trace, as printed by the program."""
     known: dict[Path, Printed] = {}
 
     def events(path: Path) -> Printed:

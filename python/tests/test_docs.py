@@ -1,4 +1,4 @@
-"""Types, names and examples."""
+"""Tests types, names and examples."""
 
 import ast
 import importlib.util
@@ -51,8 +51,8 @@ def blocks(page: str) -> list[tuple[str, str]]:
 
 
 def test_examples_of_the_documentation(tmp_path, monkeypatch, capsys):
-    """The examples of docs/PYTHON.md run one after another, as in a notebook, and print what the page states. With BLESS=1, the page states
-    what they print, and has their picture."""
+    """The examples of docs/PYTHON.md run one after another, as in a notebook, and print the output in the page. BLESS=1 updates the output in
+    the page, and its picture."""
     folder = conftest.folder()
     if folder is None:
         pytest.skip("left out: examples of docs/PYTHON.md; set ETW_LAYOUTS_ETL")

@@ -1,4 +1,4 @@
-"""Traces, events, and what is reported of damage."""
+"""Traces, events, and reports of damage."""
 
 import json
 import os
@@ -25,12 +25,12 @@ HEADER = ["file", "buffer", "buffer_offset", "offset", "time", "processor", "pro
 
 
 def keyword(value):
-    """JSON has keywords as text."""
+    """Keywords are text in JSON."""
     return int(value, 16) if isinstance(value, str) else value
 
 
 @pytest.mark.filterwarnings("ignore::etw.DamageWarning")
-def test_events_are_those_of_the_program(trace, printed):
+def test_events_equal_the_output_of_the_program(trace, printed):
     lines = printed(trace)
     read = etw.open(trace)
     assert read.info == conftest.program("etl", "info", trace)[0]
@@ -53,8 +53,8 @@ def test_events_are_those_of_the_program(trace, printed):
 
 
 @pytest.mark.filterwarnings("ignore::etw.DamageWarning")
-def test_fields_are_those_of_the_json(trace):
-    """Fields are made without JSON, and have the same names, values and types in the same order: of all events, and of some in a large trace."""
+def test_fields_equal_those_of_the_json(trace):
+    """Fields are converted without JSON, but have the same names, values, types and order. Tests all events, or some of a large trace."""
     read, types = etw.open(trace), set()
     for event in islice(read.events(), 0, None, read.info["events"] // 20_000 + 1):
         fields = event.fields
@@ -85,7 +85,7 @@ def test_path_bytes_and_file_are_equal(made):
         assert events(str(made)) == events(content) == events(bytearray(content)) == events(file) == expected
 
 
-def test_filters_are_those_of_the_program(made):
+def test_filters_equal_those_of_the_program(made):
     cases = [
         {"event": "Process/Start"},
         {"provider": ["Process", "Thread"], "processor": 1},
@@ -151,7 +151,7 @@ def test_damage_is_reported_once(made, tmp_path):
 
 
 def test_interrupt(made, tmp_path):
-    """Ctrl+C stops reading, also where no event matches and Python has nothing to do."""
+    """Ctrl+C stops reading, also while no event matches and no Python code runs."""
     path = tmp_path / "large.etl"
     content = made.read_bytes()
     rest = content[0x1000:]
@@ -178,7 +178,7 @@ def test_interrupt(made, tmp_path):
 
 @pytest.mark.filterwarnings("ignore::etw.DamageWarning")
 def test_lock_is_released(made, tmp_path):
-    """While one thread reads a trace, another one runs."""
+    """Another thread runs while one thread reads a trace."""
     path = tmp_path / "large.etl"
     content = made.read_bytes()
     path.write_bytes(content + content[0x1000:] * 400)
@@ -192,7 +192,7 @@ def test_lock_is_released(made, tmp_path):
     thread.start()
     for call in [lambda trace: trace.info, lambda trace: trace.processes(), lambda trace: trace.diagnostics, lambda trace: next(trace.batches()),
                  lambda trace: list(trace.events(filter={"process": 5}))]:
-        # On a busy machine, the other thread can get no processor during a short call.
+        # On a busy machine, the other thread may not run during a short call.
         seen, limit = 0, time.monotonic() + 20
         while seen < 3 and time.monotonic() < limit:
             trace = etw.open(path)
@@ -251,7 +251,7 @@ def test_dumps():
         assert events == conftest.program("dump", "events", "--payload", "fields", path) != []
         session = events[0]["session"]
         assert list(dump.events(session=session)) == [event for event in events if event["session"] == session]
-        # Output is passed on in blocks, and an exception of the file object ends it.
+        # Output is passed on in blocks. An exception of the file object ends the command.
         blocks: list[bytes] = []
         notes = _etw.dump(["events", "--payload", "fields", str(path)], SimpleNamespace(write=blocks.append))
         assert [json.loads(line) for line in b"".join(blocks).splitlines()] == events and notes == dump.diagnostics

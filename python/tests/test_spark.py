@@ -1,4 +1,4 @@
-"""The data source of Spark, on a cluster of two executors with processes of their own."""
+"""The data source of Spark, on a cluster of two executors in separate processes."""
 
 import glob
 import importlib.util
@@ -26,7 +26,7 @@ from etw import spark as source
 def spark(tmp_path_factory):
     os.environ["PYSPARK_PYTHON"] = sys.executable
     work = str(tmp_path_factory.mktemp("spark"))
-    # Executors are started by this distribution, in whose processes the package has to be found too.
+    # Spark starts the executors; they must find the package too.
     os.environ["SPARK_WORKER_DIR"] = work
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("etw")
     settings = {
@@ -48,7 +48,7 @@ def spark(tmp_path_factory):
     session.stop()
 
 
-def test_rows_are_those_of_the_program(spark, made, tmp_path, monkeypatch):
+def test_rows_equal_the_output_of_the_program(spark, made, tmp_path, monkeypatch):
     """Each trace is a partition; options are evaluated while it is read."""
     for name in ["one", "two", "three", "four"]:
         (tmp_path / f"{name}.etl").write_bytes(made.read_bytes())
@@ -64,7 +64,7 @@ def test_rows_are_those_of_the_program(spark, made, tmp_path, monkeypatch):
     rows = narrow.filter("trace LIKE '%one.etl'").select("sequence", "time", "provider_guid", "event", "keyword").collect()
     assert sorted(row["sequence"] for row in rows) == sorted(line["buffer"] << 32 | line["offset"] for line in lines)
     assert {(row["provider_guid"], row["event"]) for row in rows} == {(line["provider"], line["event"].split("/")[1]) for line in lines}
-    # The filter of a query is not kept for later ones, nor does the data source depend on the setting.
+    # The filter of a query does not affect later ones. The data source does not depend on the setting.
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     assert frame.filter("processor = 1").count() < frame.count() == 4 * total
     spark.conf.unset("spark.sql.python.filterPushdown.enabled")

@@ -1,4 +1,4 @@
-"""Streams of Arrow: polars, pandas, pyarrow and DuckDB read the events that the program prints."""
+"""Arrow streams: polars, pandas, pyarrow and DuckDB read the same events that the program prints."""
 
 import json
 import uuid
@@ -39,7 +39,7 @@ def check(rows, lines):
         line = by_sequence[int(row["sequence"])]
         assert row["trace"] == line["file"]
         assert {name: number(row[name]) for name in NUMBERS} == {name: line[name] for name in NUMBERS}
-        # A column of pandas with missing keywords has floating-point numbers, which are not exact.
+        # If keywords are missing, pandas uses floating-point numbers, which are not exact.
         if not isinstance(row["keyword"], float):
             assert row["keyword"] == (line["keyword"] and int(line["keyword"], 16))
         assert row["header"] == line["header"]
@@ -48,7 +48,7 @@ def check(rows, lines):
         assert line["event"] in (None, f"{row['provider']}/{row['event']}")
         if line["time"] is not None:
             assert int(row["nanoseconds"]) // 100 + EPOCH == line["time"]
-        # The log file header has its fields by other names.
+        # The fields of the log file header have other names.
         source = line.get("schema", {}).get("source")
         if source != "layout":
             assert (row["source"] if isinstance(row["source"], str) else None) == source
@@ -92,7 +92,7 @@ def test_order_of_rows(trace):
     assert in_file == sorted(in_file)
     table = pyarrow.table(etw.open(trace).batches())
     assert sorted(table["sequence"].to_pylist()) == in_file
-    # An event without a time stays after the event before it.
+    # An event without a time stays after its predecessor.
     ticks = [tick for tick in table["tick"].to_pylist() if tick is not None]
     assert ticks == sorted(ticks)
 
@@ -110,7 +110,7 @@ def test_typed_shape(trace, printed):
         try:
             table = pyarrow.table(etw.open(trace).batches(shape="typed", table=name))
         except pyarrow.ArrowException as error:
-            # Schemas in events can differ between events of one name.
+            # Events with the same name can have different schemas.
             assert "several tables" in str(error)
             continue
         assert table.num_rows == sum(map(len, batches))
@@ -159,7 +159,7 @@ def test_a_stream_outlives_its_trace_and_can_be_dropped(made):
 
 def test_undecoded_payloads_are_reported(made, tmp_path):
     content = bytearray(made.read_bytes())
-    # The security identifier of the first process has more parts than the payload has bytes.
+    # The SID of the first process has more parts than the payload has bytes.
     at = 0x1000 + 0x48 + 0x20 + 36 + 16
     assert content[at : at + 2] == b"\1\1"
     content[at + 1] = 255

@@ -1,4 +1,4 @@
-"""Types: those of the stubs and of the package are checked by mypy, those of dictionaries are compared with values."""
+"""Tests the types: mypy checks the stubs and the package, and the types of dictionaries are compared with values."""
 
 import importlib.util
 import os
@@ -18,16 +18,16 @@ SETTINGS = FOLDER.parent / "pyproject.toml"
 
 
 def mypy(folder: Path, module: str, *words: object) -> None:
-    """Runs a program of mypy in a folder."""
-    # The package is that which the tests import.
+    """Runs a mypy program in a folder."""
+    # Use the package that the tests import.
     environment = {**os.environ, "PYTHONPATH": str(Path(etw.__file__).parents[1])}
     output = subprocess.run([sys.executable, "-m", module, *map(str, words)], env=environment, cwd=folder, capture_output=True, text=True, check=False)
     assert output.returncode == 0, output.stdout + output.stderr
 
 
 def test_mypy(tmp_path):
-    """The package, the examples of the documentation and the uses of uses.py have the types that the stubs state, and the stubs are those of
-    the compiled module."""
+    """The package, the examples of the documentation and uses.py conform to the types in the stubs, and the stubs conform to the compiled
+    module."""
     if not importlib.util.find_spec("mypy"):
         conftest.left_out("mypy", "pip install mypy")
     from test_docs import blocks

@@ -1,5 +1,5 @@
-"""Uses of the package for a type checker, which test_types.py runs on this file. A comment `type: ignore` marks a use that has to be an error:
-a checker reports a comment without an error. The program is not run."""
+"""Uses of the package, checked by mypy in test_types.py. A comment `type: ignore` marks a use that must be an error: mypy reports unneeded
+comments. The program is not run."""
 
 import io
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-//! clang, for the targets of the Microsoft ABI, agrees with every layout; and notices a wrong one.
+//! Compares every layout with clang for the targets of the Microsoft ABI. A wrong layout must be detected.
 
 use etw_layouts_codegen::axis::{Arch, TargetId};
 use etw_layouts_codegen::compile;
@@ -29,12 +29,12 @@ fn clang_agrees_with_every_layout() {
         "LoggerStatus) == 0x40",
         1,
     );
-    assert!(!clang("5.0.2195-x86", &header, &[]).status.success(), "a wrong offset compiles");
+    assert!(!clang("5.0.2195-x86", &header, &[]).status.success(), "clang accepts a wrong offset");
 }
 
-/// Every scalar and typedef has the size, alignment and sign that it has in the headers of the SDK.
+/// Every scalar and typedef has the size, alignment and sign of the headers of the SDK.
 #[test]
-fn scalars_are_those_of_the_sdk() {
+fn scalars_equal_those_of_the_sdk() {
     if !witness::program("clang") {
         return;
     }
@@ -64,7 +64,7 @@ fn scalars_are_those_of_the_sdk() {
     }
 }
 
-/// Bit fields have no address: their places are read from clang's dump of the layouts.
+/// Compares bit fields. They have no address, so their positions are read from clang's dump of the layouts.
 fn bit_fields_agree(layouts: &Layouts, target: TargetId, header: &str) {
     let name = layouts.spec.axis.target_name(target);
     let mut text = header.to_owned();
@@ -93,7 +93,7 @@ fn bit_fields_agree(layouts: &Layouts, target: TargetId, header: &str) {
     }
 }
 
-/// Name, first byte that the bit field touches, first bit in it, last bit counted from there.
+/// Name; first byte that the bit field touches; its first bit, and its last bit, both counted from this byte.
 type BitField = (String, u64, u64, u64);
 
 fn bit_fields(aggregate: &Aggregate, base: u64, list: &mut Vec<BitField>) {
@@ -108,7 +108,7 @@ fn bit_fields(aggregate: &Aggregate, base: u64, list: &mut Vec<BitField>) {
     }
 }
 
-/// Lines such as `     8:0-2 |   ULONG Flags`, below the record that they are of.
+/// Lines such as `     8:0-2 |   ULONG Flags`, by the record that precedes them.
 fn dumped(text: &str) -> BTreeMap<String, Vec<BitField>> {
     let mut records: BTreeMap<String, Vec<BitField>> = BTreeMap::new();
     let mut record = String::new();

@@ -1,4 +1,4 @@
-//! Confidence against the truth: what was examined is left out and asked for.
+//! Compares the reported confidence with the truth: removes the knowledge of an examined build, and asks for the build.
 
 use etw_layouts::runtime::meta::{Absent, Confidence, Evidence, Examined, Line, Update, choose};
 use etw_layouts_codegen::axis::{self, Arch, Build, TargetId};
@@ -15,25 +15,25 @@ type Target = (Build, Arch);
 struct Known {
     layouts: Layouts,
     registry: Registry,
-    /// The examined builds, as the version axis counts them, each with its sets of facts.
+    /// The examined builds in the numbering of the version axis, each with its sets of facts.
     examined: BTreeMap<Target, Vec<usize>>,
     /// The structures and unions.
     structures: Vec<String>,
 }
 
-/// What would be known had some builds never been examined.
+/// The knowledge without some of the examined builds.
 struct Without<'a> {
     known: &'a Known,
     out: &'a BTreeSet<Target>,
-    /// The kernels of the version axis by architecture, each with the target whose layouts it has.
+    /// The kernels of the version axis by architecture, each with the target that has its layouts.
     rows: BTreeMap<Arch, Vec<(Build, TargetId)>>,
     updates: Vec<axis::Update>,
 }
 
-/// One structure of that.
+/// One structure of [`Without`].
 struct One<'a>(&'a Without<'a>, &'a str);
 
-/// Structures that are right; wrong and not called sure; wrong and called sure.
+/// The results: right structures; wrong structures reported as uncertain; wrong structures reported as certain.
 #[derive(Default)]
 struct Count {
     right: usize,
@@ -97,8 +97,8 @@ impl Known {
         witness.kind.evidence(witness.holds.contains(structure))
     }
 
-    /// Without some builds. A kernel of the axis that is known by these only moves to the next examined build of its branch that has its
-    /// layouts, and if there is none, nobody would know of it; nor of an update on that branch before the next examined build.
+    /// Removes builds. A kernel of the axis that only these builds show moves to the next examined build of its branch with its
+    /// layouts. Without such a build, the kernel is removed. The updates of the branch change in the same way.
     fn without<'a>(&'a self, out: &'a BTreeSet<Target>, keeps_rows: bool) -> Without<'a> {
         let axis = &self.layouts.spec.axis;
         let left = |build: Build| self.examined.keys().any(|target| target.0 == build && !out.contains(target));
@@ -135,7 +135,7 @@ impl Known {
 }
 
 impl Without<'_> {
-    /// Asks for every structure of the builds that are left out, of which their own symbols show whether it is right.
+    /// Asks for all structures of the removed builds for which the builds' own symbols show the right answer.
     fn ask(&self, count: &mut Count) {
         let Self { known, .. } = self;
         for &(build, arch) in self.out {
@@ -186,9 +186,9 @@ impl Count {
     }
 }
 
-/// Each examined build in turn.
+/// Removes each examined build in turn.
 #[test]
-fn no_build_that_is_left_out_is_surer_than_it_is_right() {
+fn no_left_out_build_is_wrong_and_certain() {
     let known = Known::read();
     let mut count = Count::default();
     for &target in known.examined.keys() {
@@ -198,9 +198,9 @@ fn no_build_that_is_left_out_is_surer_than_it_is_right() {
     assert!(count.right * 100 >= count.all() * 99 && count.all() > known.examined.len(), "{}", count.all());
 }
 
-/// Each update of a branch in turn: all its examined builds on that branch, up to the next update of the branch.
+/// Removes each update of a branch in turn: all its examined builds on the branch, up to the next update of the branch.
 #[test]
-fn no_update_that_is_left_out_is_surer_than_it_is_right() {
+fn no_left_out_update_is_wrong_and_certain() {
     let known = Known::read();
     let updates = &known.layouts.spec.axis.updates;
     let firsts: BTreeSet<Build> = updates.iter().flat_map(|update| update.kernels.iter().copied()).collect();
@@ -209,7 +209,7 @@ fn no_update_that_is_left_out_is_surer_than_it_is_right() {
         let end = firsts.iter().copied().find(|next| *next > first && next.number == first.number);
         let is_own = |build: Build| build.number == first.number && build >= first && end.is_none_or(|end| build < end);
         let out: BTreeSet<Target> = known.examined.keys().copied().filter(|target| is_own(target.0)).collect();
-        // That the branch has the update, and since when, follows from the month of the same update elsewhere.
+        // The month of the same update on another branch shows that the branch has the update, and since when.
         let mut own = updates.iter().filter(|update| update.first_of(first) == Some(first));
         match own.all(|update| update.kernels.len() > 1) {
             true => {

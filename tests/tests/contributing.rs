@@ -1,4 +1,5 @@
-//! The worked examples of README.md, CONTRIBUTING.md and docs/NEW-BUILDS.md print what these pages show. The Rust is tested as documentation is.
+//! Tests the worked examples of README.md, CONTRIBUTING.md and docs/NEW-BUILDS.md against the real output. Their Rust code is
+//! tested as doctests.
 
 use etw_layouts_cli::{diff, show};
 use etw_layouts_codegen::layouts::Layouts;
@@ -10,7 +11,7 @@ use etw_layouts_project::subject::Subject;
 use std::fs;
 use tests::{project, root};
 
-/// `BLESS=1` writes what the commands print.
+/// `BLESS=1` updates the pages.
 #[test]
 fn worked_examples_work() {
     worked_examples("README.md", 1);
@@ -59,7 +60,7 @@ fn worked_examples(page: &str, count: usize) {
     if std::env::var_os("BLESS").is_some() {
         fs::write(&path, &printed).expect("the page can be written");
     }
-    assert!(printed == page || std::env::var_os("BLESS").is_some(), "what the examples print is now:\n{printed}");
+    assert!(printed == page || std::env::var_os("BLESS").is_some(), "the current output of the examples is:\n{printed}");
 }
 
 /// The project's spec files, by their paths from the root.
@@ -89,7 +90,7 @@ fn output(layouts: &Layouts, command: &str) -> String {
             show::text(layouts, &registry, &subject, None)
         }
         ["etw", "show", name, "--build", build] => {
-            // The program has the KB numbers of updates, too.
+            // The program also has the KB numbers of updates.
             let layouts = project().layouts().expect("the specs resolve");
             let registry = registry(&layouts);
             let subject = Subject::find(&layouts, &registry, name, Some(build), None).expect("a layout");
@@ -99,12 +100,12 @@ fn output(layouts: &Layouts, command: &str) -> String {
             let [old, new] = sides(layouts, &registry(layouts), [a, b], Some(name)).expect("targets");
             diff::text(&old, &new, &changes(&old, &new))
         }
-        _ => panic!("no example is run by {command}"),
+        _ => panic!("unsupported command in an example: {command}"),
     };
     anstream::adapter::strip_str(&text).to_string()
 }
 
-/// A text with one hunk of a diff in it.
+/// A text with a hunk of a diff applied.
 fn patched(text: &str, hunk: &str) -> String {
     let side = |other: char| -> String {
         let lines = hunk.lines().filter(|line| !line.starts_with(other));

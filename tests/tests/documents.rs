@@ -1,11 +1,11 @@
-//! What documents state ends where they end: a kernel that they do not speak of needs no word about them.
+//! Facts of published references end with the builds that they cover: a spec need not mention them for other builds.
 
 use etw_layouts_codegen::axis::{Arch, Build};
 use etw_layouts_codegen::layouts::{Flat, Form, Layouts};
 use etw_layouts_codegen::spec::Provenance;
 use etw_layouts_codegen::{Builder, Errors, Sources, compile};
 
-/// The specs after edits of single files: a path's end, a text that is there once, and what stands in its place.
+/// The specs after edits: the end of a file's path, a text that occurs once, and its replacement.
 fn edited(edits: &[(&str, &str, &str)]) -> Result<Layouts, Errors> {
     let mut sources = Sources::default();
     for file in tests::project().layouts().expect("the specs resolve").spec.sources.files() {
@@ -19,21 +19,21 @@ fn edited(edits: &[(&str, &str, &str)]) -> Result<Layouts, Errors> {
     compile(sources)
 }
 
-/// A hand enters an update of each version, a build that no version has, and a release after all others: a row each. What is
-/// otherwise in a structure of two hundred members is one member in its middle. That is all that has to be written.
+/// Adds an update of each version, a build without a version, and a release after all others: one row each. The structure has two
+/// hundred members, and the new builds have one more in the middle. Nothing else has to be written.
 #[test]
-fn a_new_kernel_is_a_row_and_what_is_otherwise_in_it() {
+fn a_new_kernel_needs_only_a_row_and_its_changes() {
     let project = tests::project().layouts().expect("the specs resolve");
     let axis = &project.spec.axis;
     let last = |version: usize| axis.kernels.iter().rfind(|kernel| kernel.version == version).expect("a kernel");
-    // Below which line each row goes, what it names, and the kernel that it follows.
+    // The line after which each row is inserted, the new build, and the kernel before it.
     let mut rows = Vec::new();
     let axis_text = &project.spec.sources.file(axis.kernels[0].span).text;
     for before in (0..axis.versions.len()).map(last) {
         let mut rows_of = axis.kernels.iter().filter(|kernel| kernel.version == before.version && !kernel.of_update);
         let place = project.spec.sources.place(rows_of.next_back().expect("a row").span);
         let line: usize = place.rsplit(':').nth(1).and_then(|line| line.parse().ok()).expect("path:line:column");
-        // A row may go on in further lines.
+        // A row can span several lines.
         let line = line + axis_text.lines().skip(line - 1).take_while(|line| !line.ends_with("},")).count();
         rows.push((line, Build { revision: 60_000, ..before.build }, before));
     }
@@ -78,12 +78,12 @@ fn a_new_kernel_is_a_row_and_what_is_otherwise_in_it() {
 
 /// A documented number is compared with the releases that the references cover, and with no others.
 #[test]
-fn a_wrong_number_is_an_error_where_documents_reach() {
+fn a_wrong_documented_number_is_an_error() {
     let right = r#"offset = { "6.1" = 0x10, "6.2.." = 0x0C }"#;
     let cases = [
         (r#"{ "6.1" = 0x18, "6.2.." = 0x0C }"#, "offset of `LoggerMode` is 0x10, not 0x18 (6.1, where documented)"),
         (r#"{ "6.1" = 0x10, "6.2.." = 0x18 }"#, "offset of `LoggerMode` is 0xc, not 0x18 (6.2.., where documented)"),
-        // Service packs are documented; what names an update alone is meant for that.
+        // The references cover service packs. A value for a single update is verified too.
         (r#"{ "6.1" = 0x10, "6.1.7601.17514" = 0x10, "6.2.." = 0x0C }"#, "two values for the same targets: 6.1.7601.17514"),
         (
             r#"{ "6.1" = 0x10, "6.1.7601.24000" = 0x18, "6.2.." = 0x0C }"#,
@@ -104,8 +104,8 @@ fn a_wrong_number_is_an_error_where_documents_reach() {
     assert!(errors.messages()[0].contains("specs/windows.toml") && errors.messages()[0].contains("did you mean `2004`"));
 }
 
-/// The documents are those of Windows. A structure of one's own is known from its own spec, which speaks of updates too, also
-/// beside types that have a source.
+/// The references describe only the types of Windows. A structure of a user is defined by its own spec, and verified at all
+/// updates, also if it embeds types with a source.
 #[test]
 fn a_structure_of_a_user_is_verified_against_every_kernel() {
     let nt = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs/nt");
@@ -117,15 +117,15 @@ fn a_structure_of_a_user_is_verified_against_every_kernel() {
         );
         Builder::new(&nt).text("MINE.toml", text).structure("MINE").target("2004-x64").generate().map(drop)
     };
-    let message = of("").expect_err("an offset that an update makes wrong").to_string();
+    let message = of("").expect_err("the offset is wrong after an update").to_string();
     assert!(message.contains("offset of `Last` is 0x50, not 0x10 (6.3 traits.. x64)"), "{message}");
     assert!(message.contains("size of `MINE` is 0x4c, not 0xc (6.3 traits.. x86)"), "{message}");
-    of("source = \"document\"").expect("a document that knows nothing of the update");
+    of("source = \"document\"").expect("a reference that does not cover the update");
 }
 
-/// A member of a layout is called documented if documents speak of a kernel that has it.
+/// A member of a layout is reported as documented if the references cover a build with the layout.
 #[test]
-fn documents_are_named_only_where_they_speak() {
+fn members_are_documented_only_at_covered_builds() {
     let layouts = tests::project().layouts().expect("the specs resolve");
     let mut seen = [0, 0];
     for layout in &layouts.layouts {

@@ -1,14 +1,14 @@
-//! Events: every event that a source states has a spec, or a reason why it has none.
+//! Every event in a source has a spec, or a reason why it has none.
 
 use etw_layouts_codegen::spec::Body;
 use etw_layouts_project::events::{catalog, verify};
 use std::collections::BTreeSet;
 use tests::project;
 
-/// Events without a spec, each with the reason: the class or structure and type of a source, or the constant of a hook.
+/// Events without a spec, each with the reason: the class or structure and the type in a source, or the constant of a hook.
 const WITHOUT: &[(&str, &str)] = &[];
 
-/// Each (class, type, version) of the tables in `facts/events`, and each hook that a table gives a structure, has a spec.
+/// Each (class, type, version) in the tables of `facts/events` has a spec, and so has each hook with a structure in a table.
 #[test]
 fn every_stated_event_has_a_spec() {
     let layouts = project().layouts().expect("the specs");
@@ -20,8 +20,8 @@ fn every_stated_event_has_a_spec() {
     assert!(missing.is_empty(), "without a spec:\n{}", missing.join("\n"));
 }
 
-/// Each constant of `HOOK_ID` has a spec, or is listed in `specs/events/README.md` as one whose payload no source describes. None has both,
-/// and none whose words name a structure is listed.
+/// Each constant of `HOOK_ID` has a spec, or is listed in `specs/events/README.md` as a hook without a described payload. No hook
+/// has both, and no listed hook has a structure in its description.
 #[test]
 fn every_hook_has_a_spec_or_is_listed() {
     let layouts = project().layouts().expect("the specs");

@@ -1,4 +1,4 @@
-//! Every type of ETW that symbols hold has a spec, or a reason why it has none.
+//! Every type of ETW in the symbols has a spec, or a reason why it has none.
 
 use etw_layouts_project::tables::{self, Stated};
 use etw_layouts_symbols::Wanted;
@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use test_support::witness;
 use tests::project;
 
-/// Words of names by which a type is of the family.
+/// Words in the names of ETW's types.
 const WORDS: [&str; 8] = ["ETW", "ETWP", "WMI", "WNODE", "PERFINFO", "TRACE", "MCGEN", "ESERVERSILO"];
 
-/// Types whose names are of the family and that are none of ETW's, and what they are.
+/// Types with such a word that do not belong to ETW, and their purpose.
 const OTHERS: [(&str, &str); 13] = [
     ("EVENT_COUNTER", "what the memory manager waits with until a section is deleted"),
     ("EVENT_TYPE", "the two kinds of event objects that threads wait for"),
@@ -38,14 +38,14 @@ fn every_type_of_the_family_has_a_spec_or_a_reason() {
     let folders = ["converted", "isf", "kernels", "newest"].map(|name| folder.join(name));
     let files = tables::files(&folders).expect("symbol data");
     let axis = &layouts.spec.axis;
-    // All types of all tables at once would take gigabytes: of each table the names are kept.
+    // Keep only the names of each table: all types of all tables would take gigabytes.
     let names = |file| -> BTreeSet<String> {
         let tables = tables::read(file, axis, &Wanted::All, &Stated::default()).unwrap_or_else(|error| panic!("{error}"));
         let all = tables.iter().flat_map(|table| table.types.keys());
         all.filter(|name| is_of_family(name)).cloned().collect()
     };
     let family: BTreeSet<String> = files.par_iter().flat_map_iter(names).collect();
-    assert!(family.len() > 80, "the tables hold {} types of the family", family.len());
+    assert!(family.len() > 80, "the tables have {} types of the family", family.len());
     let stated = |name: &&String| specified(name) || OTHERS.iter().any(|(other, _)| other == name);
     let left: Vec<_> = family.iter().filter(|name| !stated(name)).collect();
     assert!(left.is_empty(), "neither a spec nor a reason: {left:?}");

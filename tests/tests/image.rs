@@ -1,4 +1,4 @@
-//! Images: a library made of our own header leads to its PDB in a store, and that reads as our layouts.
+//! Links an image of a generated header, finds its PDB in a store, and compares the PDB with the layouts.
 
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_project::tables::{self, Stated, SymbolFile};
@@ -27,7 +27,7 @@ fn an_image_leads_to_its_symbols() {
         fs::write(&resource, version_resource(kernel.build)).expect("a temporary file");
         linked(&layouts, target, &linker, &stem, &[resource]);
 
-        // The PDB is beside the image, and the cache does not have it yet.
+        // The PDB is next to the image, and not yet in the cache.
         let image = PathBuf::from(format!("{}.dll", stem.display()));
         let path = format!("cache*{};{}", folder.join("cache").display(), folder.display());
         let (pdb, build, arch) =

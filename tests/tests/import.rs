@@ -1,4 +1,4 @@
-//! Imports from nothing: what clang and a linker make of our own headers, into specs that hold no structure.
+//! Imports program databases of generated headers into specs without structures. clang and a linker make the databases.
 
 use etw_layouts_project::import::{self, Input, Texts};
 use etw_layouts_project::tables::{self, Stated, SymbolFile};
@@ -11,9 +11,9 @@ use test_support::linking::linked;
 use test_support::specs::{held, without_structures};
 use tests::project;
 
-/// Each header comes back as the layouts that it was emitted from.
+/// The imported specs have the layouts from which the headers were generated.
 #[test]
-fn headers_come_back_as_specs() {
+fn headers_are_imported_as_specs() {
     let Some(linker) = clang::linker() else { return };
     let layouts = project().layouts().expect("the specs resolve");
     let axis = &layouts.spec.axis;

@@ -1,11 +1,11 @@
-//! The pages name only what is there.
+//! The pages refer only to existing files and tests.
 
 use std::fs;
 use std::path::Path;
 use tests::root;
 
 #[test]
-fn no_link_of_a_page_is_dead() {
+fn pages_have_no_dead_links() {
     let mut pages = 0;
     let mut dead = Vec::new();
     for folder in ["", "docs", "specs"] {
@@ -27,9 +27,10 @@ fn no_link_of_a_page_is_dead() {
     assert!(dead.is_empty(), "{}", dead.join("\n"));
 }
 
-/// A promise is held by the test that stands beside it: a function of the file, or a fuzz target that is the file.
+/// Each promise in docs/UNTRUSTED-INPUT.md names an existing test: a function in the linked file, or the fuzz target in that
+/// file.
 #[test]
-fn tests_that_a_page_names_are_there() {
+fn tests_named_in_a_page_exist() {
     let text = fs::read_to_string(root().join("docs/UNTRUSTED-INPUT.md")).expect("the page");
     let mut named = 0;
     for (at, _) in text.match_indices("`](") {

@@ -1,4 +1,5 @@
-//! What users generate on their own, from a build script and from a macro, is what the specs say, and what `generate` writes.
+//! Users generate layouts from their own specs, in a build script or with a macro. The result equals the specs and the output of
+//! `generate`.
 
 use etw_layouts::runtime::meta::Structure;
 use etw_layouts::{axis, structures};
@@ -11,7 +12,7 @@ use std::path::Path;
 use test_macro::targets::{v7, v8};
 
 #[test]
-fn a_macro_gives_the_layouts_of_a_spec_of_ones_own() {
+fn a_macro_generates_the_layouts_of_own_specs() {
     assert_eq!(size_of::<v7::x64::DRIVER_EXTENSION>(), 0x20);
     assert_eq!(size_of::<v8::x86::DRIVER_EXTENSION>(), 0x20);
     assert_eq!(align_of::<v8::x86::DRIVER_EXTENSION>(), 8);
@@ -22,7 +23,7 @@ fn a_macro_gives_the_layouts_of_a_spec_of_ones_own() {
     assert_eq!((extension.Flags(), extension.Started()), (2, 0));
 }
 
-/// What the specs of Windows have is embedded without a spec of one's own; a definition of one's own wins.
+/// Types of Windows are embedded without a spec of the user. A definition of the user takes precedence.
 mod embeds {
     etw_layouts_macros::layouts! {
         spec = r#"
@@ -59,7 +60,7 @@ mod embeds {
 }
 
 #[test]
-fn types_of_windows_are_embedded_and_those_of_ones_own_win() {
+fn own_types_take_precedence_over_types_of_windows() {
     use embeds::targets::{win7::x86 as old, win10_2004::x64 as new};
     use etw_layouts::{win7, win10_2004};
     assert_eq!(offset_of!(new::DEVICE_QUEUE, Name), 2 * size_of::<win10_2004::x64::LIST_ENTRY>());
@@ -69,14 +70,15 @@ fn types_of_windows_are_embedded_and_those_of_ones_own_win() {
     assert_eq!(size_of::<old::DEVICE_QUEUE>(), 2 * 8 + 16 + 8 + size_of::<old::KTIMER>());
     let queue: new::DEVICE_QUEUE = etw_layouts::bytemuck::Zeroable::zeroed();
     assert_eq!(format!("{:?}", queue.Clock), format!("{:?}", etw_layouts::constants::EVENT_TRACE_CLOCK(0)));
-    // What nothing embeds is not there.
+    // Types that nothing embeds are left out.
     let names: Vec<_> = embeds::structures::ALL.iter().map(|structure| structure.name).collect();
     assert_eq!(names, ["DEVICE_QUEUE", "DISPATCHER_HEADER", "KTIMER", "LIST_ENTRY", "ULARGE_INTEGER", "UNICODE_STRING"]);
 }
 
-/// An axis of one's own that has the kernels of Windows takes their types; another does not, and the error says where they are.
+/// A user's axis with the kernels of Windows uses the types of Windows. With another axis this is an error, which names the spec
+/// to copy.
 #[test]
-fn an_axis_of_ones_own_takes_types_if_it_has_the_kernels() {
+fn an_own_axis_with_the_kernels_of_windows_has_their_types() {
     let device = "[struct]\nname = \"DEVICE\"\n\n[[member]]\nname = \"Timer\"\ntype = \"KTIMER\"\n";
     let row = "\n[[version]]\nlabel = \"later\"\nkernels = [{ build = \"99.0.1\", module = \"later\" }]\n";
     let windows = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs/windows.toml")).expect("the axis");
@@ -86,7 +88,7 @@ fn an_axis_of_ones_own_takes_types_if_it_has_the_kernels() {
     assert!(error.contains("DEVICE.toml:6:8") && error.contains("copy specs/nt/KTIMER.toml of etw-layouts"), "{error}");
 }
 
-/// An axis that extends that of Windows: an update of a build that it has, and a release after all that it has.
+/// An axis that extends the axis of Windows: an update of an existing build, and a release after all others.
 const EXTENDED: &str = r#"
     extends = "windows"
     architectures = ["x64"]
@@ -147,7 +149,8 @@ mod extended {
     }
 }
 
-/// The types of Windows stay: their open ranges reach the new kernels, and of what is there it is said that it is inferred.
+/// The types of Windows stay available: their open ranges include the new kernels, and their facts are reported as inferred
+/// there.
 #[test]
 fn an_axis_can_extend_that_of_windows() {
     use extended::targets::{next, next_7, win10_2004};
@@ -182,9 +185,9 @@ fn an_axis_can_extend_that_of_windows() {
     assert!(axis.documented.intersection(&axis.scope("next..").expect("a range")).is_empty());
 }
 
-/// An end of a range may be a build that no kernel has. An end that the axis cannot place is refused.
+/// A range may end at a build without a kernel. An end that the axis cannot order is an error.
 #[test]
-fn ranges_name_builds_that_are_no_kernels() {
+fn ranges_can_end_at_builds_without_a_kernel() {
     let member = |range: &str| {
         let ranged = format!("[[member]]\nname = \"A\"\ntype = \"ULONG\"\nin = \"{range}\"\n");
         format!("[struct]\nname = \"DEVICE\"\n\n{ranged}\n[[member]]\nname = \"B\"\ntype = \"ULONG\"\n")
@@ -197,7 +200,7 @@ fn ranges_name_builds_that_are_no_kernels() {
         let Body::Aggregate(aggregate) = &layouts.spec.definitions["DEVICE"].body else { panic!("no structure") };
         Ok::<_, String>(layouts.spec.axis.describe(&aggregate.members[0].scope))
     };
-    // What lies between two builds is on either side of an end between them.
+    // An end between two kernels selects the same targets as an end at the nearest kernel in the range.
     let same = [
         ("10.0.10500..10.0.11000", "1511"),
         ("10.0.10500.7..10.0.11000.7", "1511"),
@@ -224,9 +227,9 @@ fn ranges_name_builds_that_are_no_kernels() {
     }
 }
 
-/// A newer kernel that has something else in a member's place adds tokens, and what is there gives what it gave.
+/// If a newer kernel has another type in a member's place, tokens are added. The existing tokens keep their types.
 #[test]
-fn tokens_stay_what_they_are() {
+fn tokens_keep_their_types() {
     let tokens = |link: &str, count: &str| {
         let member = |name: &str, old: &str, new: &str| {
             format!("\n[[member]]\nname = \"{name}\"\ntype = {{ \"..25H2\" = \"{old}\", \"26H1..\" = \"{new}\" }}\n")
@@ -236,7 +239,7 @@ fn tokens_stay_what_they_are() {
         let builder = Builder::default().text("DEVICE.toml", device).structure("DEVICE");
         let text = builder.generate().unwrap_or_else(|error| panic!("{error}")).text;
         let tokens = text.split("    DEVICE {\n").nth(1).and_then(|rest| rest.split("    }\n").next()).expect("tokens of DEVICE");
-        // Without the ranges.
+        // Remove the ranges.
         tokens.lines().map(|line| line.trim().split('"').step_by(2).collect::<String>()).collect::<Vec<_>>()
     };
     assert_eq!(tokens("LIST_ENTRY", "ULONG"), ["Link LINK: LIST_ENTRY, ;", "Count COUNT, ;"]);
@@ -245,9 +248,9 @@ fn tokens_stay_what_they_are() {
     }
 }
 
-/// One scalar of one's own stands beside those of the SDK, and in place of the one that it is named like.
+/// A user's scalars are added to those of the SDK. A scalar with the same name replaces that of the SDK.
 #[test]
-fn scalars_of_ones_own_complete_those_of_the_sdk() {
+fn own_scalars_complete_those_of_the_sdk() {
     let own = "[scalar]\nDISTANCE = { size = 8, signed = true, c = \"long long\" }\nINT8 = { size = 1, c = \"unsigned char\" }\n\n\
                [typedef]\nBOOL = \"UCHAR\"\n";
     let word = "[struct]\nname = \"WORD\"\n\n[[member]]\nname = \"Halves\"\ntype = \"UCHAR [2]\"\n";
@@ -258,9 +261,9 @@ fn scalars_of_ones_own_complete_those_of_the_sdk() {
     builder.generate().unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// All structures at all targets, as text and as the compiler has them; of kernels that were seen a build script knows nothing.
+/// Compares all structures at all targets as text and as compiled. A build script has no data about examined builds.
 #[test]
-fn a_build_script_gives_the_committed_crate() {
+fn a_build_script_generates_the_committed_crate() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/src");
     let mut committed = String::new();
     for module in ["axis", "constants", "layouts", "members", "structures", "targets"] {
@@ -273,13 +276,13 @@ fn a_build_script_gives_the_committed_crate() {
     let (kernels, after) = after.split_once("\n}\n").expect("its end");
     assert!(kernels.ends_with(of_script.trim_end()), "{kernels}");
     let text = format!("{before}{}", after.split_once('\n').expect("the next module").1);
-    // Which builds symbols verify is in the registry's order of kernels, which a build script does not have.
+    // Leave out the verified builds: their numbers refer to the registry, which a build script does not have.
     let held = |line: &str| match (line.split_once("&REGISTRY, &["), line.split_once("], &[")) {
         (Some((before, _)), Some((_, after))) => format!("{before}&REGISTRY, &[], &[{after}"),
         _ => line.to_owned(),
     };
     let committed: String = committed.lines().map(|line| held(line) + "\n").collect();
-    // Only the committed crate has features, by which the types of a set are grouped.
+    // Only the committed crate has features; they group its types.
     let [(text, targets), (committed, theirs)] =
         [&text, &committed].map(|text| text.split_once("pub mod targets {\n").expect("a module of targets"));
     for (number, (ours, theirs)) in text.lines().zip(committed.lines()).enumerate() {
@@ -303,7 +306,7 @@ fn names(targets: &str) -> Vec<Vec<&str>> {
     modules.collect()
 }
 
-/// The committed files in place of their declarations.
+/// Replaces module declarations by the committed files.
 fn nest(folder: &Path, declaration: &str, out: &mut String) {
     let name = declaration.rsplit(' ').next().unwrap_or_default();
     let (file, within) = (folder.join(format!("{name}.rs")), folder.join(name));

@@ -1,4 +1,5 @@
-//! Program databases: what clang and a linker make of our own headers reads as our layouts, and so does a real kernel's.
+//! Program databases: compares the layouts with those of generated headers, which clang and a linker compile, and with a real
+//! kernel.
 
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
@@ -20,14 +21,14 @@ fn compiled_headers_read_as_our_layouts() {
     let Some(linker) = clang::linker() else { return };
     let layouts = project().layouts().expect("the specs resolve");
     let folder = Folder::new("pdb");
-    // Some of all eras, and the newest of both architectures.
+    // Some targets of all eras, and the newest of both architectures.
     let count = layouts.by_target.len();
     let targets: Vec<_> = (0..count).filter(|target| target % 7 == 0 || target + 2 >= count).map(TargetId::from).collect();
     let facts: u64 = targets.into_par_iter().map(|target| agree(&layouts, target, &linker, &folder.0)).sum();
     assert!(facts > 5000, "only {facts} facts were compared");
 }
 
-/// Compiles the header of a target, and returns how many facts are in the program database and in the layouts.
+/// Compiles the header of a target. Returns the number of facts that the program database and the layouts share.
 fn agree(layouts: &Layouts, target: TargetId, linker: &[String], folder: &Path) -> u64 {
     let name = layouts.spec.axis.target_name(target);
     let names = held(layouts, target);
@@ -47,7 +48,7 @@ fn agree(layouts: &Layouts, target: TargetId, linker: &[String], folder: &Path) 
     facts
 }
 
-/// Plain and compressed, it is the kernel of XP SP3, which knows neither its machine nor its build.
+/// The kernel of XP SP3, plain and compressed. Its PDB states neither architecture nor build.
 #[test]
 fn the_kernel_of_xp_agrees() {
     let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };

@@ -1,10 +1,11 @@
-//! Each file in spec-errors/ is a spec that is wrong, and beside it stands what is said of it. `BLESS=1` rewrites the answers.
+//! Each TOML file in spec-errors/ is an invalid spec. The text file with the same name has its error messages. `BLESS=1` updates
+//! them.
 
 use etw_layouts_codegen::{Sources, compile};
 use std::fs;
 use std::path::Path;
 
-/// A small axis for all of them.
+/// A small axis for all specs.
 const AXIS: &str = include_str!("../macro/specs/windows.toml");
 const SCALARS: &str = include_str!("../macro/specs/scalars.toml");
 
@@ -30,7 +31,7 @@ fn errors_show_place_and_remedy() {
     }
 }
 
-/// An error in one file is no second one in those that embed what it specifies.
+/// An error in a file is not repeated for files that embed its type.
 #[test]
 fn errors_stay_in_their_file() {
     let member = "name = \"A\"\ntype = \"ULONG\"\n";
@@ -44,7 +45,7 @@ fn errors_stay_in_their_file() {
         let mut sources = Sources::default();
         let files = [("windows.toml", AXIS), ("scalars.toml", SCALARS), ("INNER.toml", text), ("OUTER.toml", holder)];
         files.into_iter().for_each(|(name, text)| sources.add(name, text));
-        let errors = compile(sources).expect_err("the inner one is wrong");
+        let errors = compile(sources).expect_err("INNER is invalid");
         assert_eq!(errors.list().len(), 1, "{errors}");
     }
 }
@@ -71,9 +72,9 @@ fn errors_of_the_axis_are_reported_alone() {
     }
 }
 
-/// Flags and constants are macros: no member is of such a type, nor points to one.
+/// Flags and constants are macros: a member cannot have such a type, nor point to one.
 #[test]
-fn macros_are_no_type() {
+fn macros_are_not_types() {
     for (ty, count) in [("SET", 1), ("SET *", 1), ("SET [2]", 1), ("VOID (*) (SET)", 1), ("ULONG", 0)] {
         for kind in ["flags", "constants"] {
             let set = format!("[{kind}]\nname = \"SET\"\ntype = \"ULONG\"\nconstants = [{{ name = \"A\", value = 1 }}]\n");
@@ -92,11 +93,11 @@ fn macros_are_no_type() {
 /// The error of a missing folder of specs names the folder that its path starts from.
 #[test]
 fn a_missing_folder_is_named() {
-    let error = etw_layouts_codegen::Builder::new("no/specs").generate().expect_err("there is none").to_string();
+    let error = etw_layouts_codegen::Builder::new("no/specs").generate().expect_err("the folder does not exist").to_string();
     assert!(error.starts_with("no/specs: no such file or folder of specs; paths of specs start from /"), "{error}");
 }
 
-/// Bytes that are no text are reported with their line; links that form a cycle are followed once.
+/// Bytes that are not UTF-8 are reported with their line. Links that form a cycle are followed once.
 #[test]
 fn files_that_are_not_text() {
     let folder = std::env::temp_dir().join(format!("etw-layouts-not-text-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! No spec text causes a panic or a hang, however it is damaged.
+//! Invalid spec texts cause neither panics nor hangs.
 
 use etw_layouts_codegen::emit::rust::{Options, emit_inline};
 use etw_layouts_codegen::{Sources, compile};
@@ -12,7 +12,7 @@ fn damaged_specs_are_errors_at_worst() {
     let axis: Vec<_> = files.iter().filter(|f| !f.path.contains("/etw/") && !f.path.contains("/constants/")).collect();
     let mut random = Rand32::new(7);
     for round in 0..400 {
-        // One damaged file among those that it needs; the others would only take time.
+        // Damage one file, and include only the files that it needs, to save time.
         let victim = random.rand_range(0..files.len() as u32) as usize;
         let mut sources = Sources::default();
         for file in &axis {
@@ -32,9 +32,9 @@ fn damaged_specs_are_errors_at_worst() {
     }
 }
 
-/// An editor that ends lines as Windows does changes nothing.
+/// Windows line endings change nothing.
 #[test]
-fn line_ends_of_either_sort_mean_the_same() {
+fn line_endings_do_not_matter() {
     let project = project().layouts().expect("the specs resolve");
     let generated = |end: &str| {
         let mut sources = Sources::default();
@@ -47,7 +47,7 @@ fn line_ends_of_either_sort_mean_the_same() {
     assert!(!unix.is_empty() && !windows.contains('\r') && unix == windows);
 }
 
-/// Texts that once were slow, or crashed.
+/// Texts that were slow or crashed in the past.
 #[test]
 fn hostile_specs_are_errors_at_worst() {
     const AXIS: &str = include_str!("../macro/specs/windows.toml");
@@ -74,7 +74,7 @@ fn hostile_specs_are_errors_at_worst() {
             assert!(!errors.render(false).is_empty());
         }
     }
-    // A depth of embedding that the stack would not bear.
+    // Embedding so deep that recursion would overflow the stack.
     let mut sources = Sources::default();
     sources.add("windows.toml", AXIS);
     sources.add("scalars.toml", SCALARS);
@@ -89,7 +89,7 @@ fn hostile_specs_are_errors_at_worst() {
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
-/// Unions, each of two of the one before: members double with each. The places of what is wrong.
+/// Unions that each embed the previous one twice, so that the number of members doubles. Returns the positions of the errors.
 fn of_unions(count: usize) -> Result<(), Vec<String>> {
     let mut sources = Sources::default();
     sources.add("windows.toml", include_str!("../macro/specs/windows.toml"));

@@ -1,4 +1,4 @@
-//! Verification: of the shipped tables, of edited ones, of symbol files where they are at hand.
+//! Verification of the shipped tables, of edited tables, and of symbol files if they are available.
 
 use etw_layouts_codegen::SelectedBy;
 use etw_layouts_codegen::axis::{Arch, Build};
@@ -27,7 +27,7 @@ fn shipped(layouts: &Layouts) -> Vec<BuildTable> {
 }
 
 #[test]
-fn every_seen_kernel_has_a_table_that_agrees() {
+fn the_tables_of_all_examined_builds_agree() {
     let layouts = layouts();
     let names = verify::names(&layouts, None).expect("all names");
     let tables = shipped(&layouts);
@@ -43,7 +43,7 @@ fn every_seen_kernel_has_a_table_that_agrees() {
     assert!(contexts >= 43, "tables in which WMI_LOGGER_CONTEXT is equal: {contexts}, and an import only adds some");
 }
 
-/// Each sort of fact in a table, edited, is a difference in the structure that it belongs to.
+/// Edits each kind of fact in a table. Each edit must be a difference in the structure that contains the fact.
 #[test]
 fn edited_tables_differ() {
     let layouts = layouts();
@@ -72,8 +72,9 @@ fn edited_tables_differ() {
     }
 }
 
-/// A kernel needs no row of its own. What the specs say of symbols has to be so in the tables: what one holds, they have and do not call
-/// unverifiable, what none holds, they call so, and the first kernel of a build is that.
+/// The claims of specs about symbols must agree with the tables. A structure in a table must exist at that target and not be
+/// called unverifiable; a structure in no table must be called unverifiable. A kernel needs no row of its own, but the first
+/// kernel of a build does.
 #[test]
 fn claims_hold_in_both_directions() {
     let layouts = layouts();
@@ -125,7 +126,7 @@ fn claims_hold_in_both_directions() {
     tables[at].build.number = [10, 0, 99999];
     let found = claims(&tables);
     let off_the_axis = found.iter().filter(|line| line.contains("no row for the build of 10.0.99999.329-x64"));
-    // It also holds what the newest kernel does not have any more.
+    // The table also contains structures that the newest kernel no longer has.
     assert!(off_the_axis.count() == 1 && found.iter().skip(1).all(|line| line.contains(" not at 10.0.99999")), "{found:#?}");
 
     let mut tables = shipped;
@@ -149,7 +150,7 @@ fn bits(definition: &mut TypeFacts) {
     *field.expect("a bit field") += 1;
 }
 
-/// Names of kernels, and the target whose layouts each has.
+/// Names of kernels, and the target that has the layouts of each.
 #[test]
 fn kernels_have_the_layouts_of_a_target() {
     let axis = layouts().spec.axis;
@@ -165,7 +166,7 @@ fn kernels_have_the_layouts_of_a_target() {
     assert_eq!(name("10.0.18363.1-x64"), ("10.0.18362.1-x64".into(), SelectedBy::Revision));
     assert_eq!(name("10.0.18362.0-x64"), ("10.0.18362.1-x64".into(), SelectedBy::Revision));
     assert_eq!(name("10.0.19045.1415-x64"), ("10.0.19041.985-x64".into(), SelectedBy::Revision));
-    // A build that is another's kernel begins with a revision of its own, and a release in two systems is asked for by number.
+    // A build that shares another build's kernel starts at its own first revision. A release name of two systems is ambiguous.
     for (text, build, row) in [
         ("10.0.19045-x64", "10.0.19045.2130", "10.0.19041.1826-x64"),
         ("10-22h2-x64", "10.0.19045.2130", "10.0.19041.1826-x64"),
@@ -185,11 +186,11 @@ fn kernels_have_the_layouts_of_a_target() {
     }
     assert_eq!(name("6.1.7601.20000-x64"), ("6.1.7601.17514-x64".into(), SelectedBy::Revision));
     assert_eq!(name("6.3.9600.65000-x64").0, "6.3.9600.19913-x64");
-    // Between builds it is the first release of the one before, not its last update: servicing is a branch.
+    // Between two builds, the layouts of the earlier release apply, not those of its updates: updates form a branch.
     assert_eq!(name("6.1.7602.1-x64"), ("6.1.7601.17514-x64".into(), SelectedBy::Revision));
     assert_eq!(name("10.0.18277.1000-x64"), (first("1809-x64"), SelectedBy::Revision));
     assert_eq!(name("5.1.2600-sp3-x86"), ("5.1.2600-sp3-x86".into(), SelectedBy::Revision));
-    // A build whose only known kernel is a later revision is that kernel.
+    // If only a later revision of a build is known, the build number selects that revision.
     let mut later = axis.clone();
     later.kernels.last_mut().expect("a kernel").build = Build { number: [10, 0, 65000], revision: 1 };
     let name = |text: &str| later.find(text).map(|asked| (later.target_name(asked.target), asked.is_of_build(&later)));
@@ -204,13 +205,13 @@ fn kernels_have_the_layouts_of_a_target() {
     assert!(axis.find("1710-x64").unwrap_err().contains("1709"));
 }
 
-/// Snapshots of the symbol data are among the committed ones, which they leave as they are, byte for byte.
+/// Snapshots of the symbol data are among the committed ones. Writing them changes no committed file.
 #[test]
-fn symbol_data_gives_the_committed_snapshots() {
+fn symbol_data_yields_the_committed_snapshots() {
     let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };
     let out = std::env::temp_dir().join(format!("etw-layouts-snapshots-{}", std::process::id()));
     fs::create_dir_all(&out).expect("a temporary folder");
-    // An import has added kernels that the symbol data has not.
+    // Start with all committed facts, because imports have added kernels that the symbol data lacks.
     for file in project().fact_files().expect("snapshots are shipped") {
         fs::copy(file.path(), out.join(file.path().file_name().unwrap_or_default())).expect("a temporary file");
     }
@@ -231,9 +232,9 @@ fn symbol_data_gives_the_committed_snapshots() {
     }
 }
 
-/// A table under the name of another kernel becomes no fact.
+/// A table that is labelled as another kernel is not stored.
 #[test]
-fn a_snapshot_refuses_a_table_that_is_labelled_wrongly() {
+fn a_snapshot_refuses_a_wrongly_labelled_table() {
     let folder = std::env::temp_dir().join(format!("etw-layouts-labelled-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a temporary folder");
     let shipped = fs::read_to_string(root().join("facts/10.0.17763.379-x64.facts")).expect("a shipped table");
@@ -255,6 +256,6 @@ fn a_snapshot_refuses_a_table_that_is_labelled_wrongly() {
         "{error}"
     );
     assert_eq!(right.0.expect("it is of that kernel").0, 1);
-    // But for the lock.
+    // The folders also contain the lock file.
     assert_eq!((wrong.1, right.1), (1, 2));
 }

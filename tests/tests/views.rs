@@ -1,4 +1,4 @@
-//! Views read every member of the specs at every target, and report absent ones.
+//! Views read every member of the specs at every target, and report absent members.
 
 use etw_layouts::axis::AXIS;
 use etw_layouts::runtime::View;
@@ -8,7 +8,7 @@ use etw_layouts_codegen::{Sources, read, resolve};
 use etw_layouts_project::Choice;
 use std::path::Path;
 
-/// Each structure at each target: every token against the layout that the specs give there.
+/// Compares every token of each structure at each target with the layout of the specs.
 #[test]
 fn every_member_at_every_target() {
     let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
@@ -31,15 +31,15 @@ fn every_member_at_every_target() {
                 continue;
             };
             assert!(*selected.layout == *own.layout, "{} at {at}", structure.name);
-            // What is generated, and what the commands look up, stand the same.
+            // The generated code and the commands report the same confidence.
             let asked = layouts.spec.axis.newest(target);
             let choice = Choice::of(&layouts, &registry, asked, Some(structure.name));
             assert_eq!(selected.confidence, choice.confidence, "{} at {at}", structure.name);
-            // At an odd address.
+            // The view begins at an odd address.
             let view = View::at(selected.layout, &memory, 1).unwrap();
             for (index, name) in selected.layout.of.names.iter().enumerate() {
                 let what = format!("{}.{name} at {at}", structure.name);
-                // As a token finds it, which is this place and no name.
+                // Tokens find a member by this index, not by its name.
                 let place = usize::from(selected.layout.places[index]).checked_sub(1);
                 let value = place.and_then(|place| view.members().nth(place)).map(|(_, value)| value);
                 let flat = ours.flat();

@@ -1,12 +1,12 @@
-//! What holds of all crates of the workspace.
+//! Checks of all crates in the workspace.
 
 use std::fs;
 use std::path::Path;
 use tests::root;
 
-/// `test = false` saves compiling a library twice. It also keeps tests that stand in the library from being run.
+/// `test = false` saves compiling a library twice, but tests in the library are then not run. Finds such tests.
 #[test]
-fn no_test_stands_where_none_is_run() {
+fn no_test_is_in_a_library_without_tests() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
     let members = manifest.split_once("members = [").and_then(|(_, rest)| rest.split_once(']')).expect("members").0;
     let mut looked_at = 0;
@@ -27,7 +27,7 @@ fn no_test_stands_where_none_is_run() {
     assert!(looked_at > 10, "{looked_at} crates");
 }
 
-/// A file of a folder that has a test in it.
+/// A file with a test in a folder.
 fn with_a_test(folder: &Path) -> Option<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
     entries.into_iter().find_map(|path| match path.is_dir() {

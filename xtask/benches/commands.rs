@@ -1,4 +1,4 @@
-//! Times of the commands as their users wait for them, in the profile that `cargo xtask` uses, and of checking the generated crate.
+//! Measures the commands in the profile that `cargo xtask` uses, and `cargo check` of the generated crate.
 //!
 //! Run with `cargo bench -p xtask`.
 
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 const RUNS: usize = 5;
 
-/// What verifying a folder of tables may cost, in times of unpacking them.
+/// The maximum time for verifying a folder of tables, as a multiple of the time for unpacking them.
 const LIMIT: f64 = 1.1;
 
 fn main() {
@@ -48,7 +48,7 @@ fn main() {
     }
 }
 
-/// Verification of a whole folder of symbol files, against the time of unpacking them alone.
+/// Compares the verification of a whole folder of symbol files with the time for unpacking them.
 fn symbols(xtask: &std::path::Path) {
     let Some(folder) = std::env::var_os("ETW_LAYOUTS_SYMBOLS").map(std::path::PathBuf::from) else {
         println!("verify --symbols: skipped, ETW_LAYOUTS_SYMBOLS is not set");
@@ -104,12 +104,12 @@ fn symbols(xtask: &std::path::Path) {
     }
 }
 
-/// CPU time of all processes that this one has waited for, where the host reports it.
+/// CPU time of all child processes that have ended, if the host reports it.
 fn children() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
     let ticks: u64 = fields.get(13)?.parse::<u64>().ok()? + fields.get(14)?.parse::<u64>().ok()?;
-    // Linux counts in hundredths, whatever its clock does.
+    // On Linux, the unit is always 1/100 second.
     Some(Duration::from_millis(ticks * 10))
 }
 

@@ -37,7 +37,7 @@ enum Step {
 
 type Run = Box<dyn Fn() -> Result<Step, Error> + Send + Sync>;
 
-/// Running time of a fuzz target, in seconds: a smoke test.
+/// Running time of a fuzz target in seconds; enough for a smoke test.
 const FUZZING: u64 = 3;
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     steps.extend(dependencies::steps());
     steps.extend(hosts::steps());
     steps.extend(wheel::steps());
-    // These use another compiler and another target folder, so both groups can run in parallel.
+    // The nightly steps use another compiler and target folder, so both groups can run in parallel.
     let mut nightly = memory::steps();
     nightly.push(("fuzz targets".into(), Box::new(fuzzed)));
     let wanted = |name: &str| args.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
@@ -77,7 +77,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     Ok(Outcome::Differs)
 }
 
-/// Runs steps in order, and reports each; returns the names of those that failed.
+/// Runs steps in order, and reports each. Returns the names of the steps that failed.
 fn in_turn(steps: &[(String, Run)]) -> Vec<&str> {
     let required = std::env::var("ETW_LAYOUTS_REQUIRED").is_ok_and(|names| names.split_whitespace().any(|name| name == "tools"));
     let mut failed = Vec::new();
@@ -119,7 +119,7 @@ fn nightly(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
 fn command(program: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
     let mut command = Command::new(program);
     command.args(args).current_dir(workspace::root()).stdin(Stdio::null()).envs(environment.iter().copied());
-    // The one of xtask, which `cargo run` sets: build scripts that depend on it would run again, and all that needs them.
+    // `cargo run` sets this variable for xtask. With it, build scripts that depend on it would run again.
     command.env_remove("CARGO_MANIFEST_DIR");
     let output = command.output()?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
@@ -171,7 +171,7 @@ fn fuzzed() -> Result<Step, Error> {
     }
     let programs = fuzz::prepared(fuzz::Profile::Dev)?;
     let targets = fuzz::targets()?;
-    // Two at a time, as these are the last steps: a target uses one processor.
+    // Run two targets at a time: these are the last steps, and a target uses one processor.
     let next = AtomicUsize::new(0);
     let work = || -> Result<String, String> {
         let mut failed = String::new();

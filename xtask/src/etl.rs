@@ -33,7 +33,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     match command.status()?.code() {
         Some(0) => Ok(Outcome::Good),
         Some(1) => Ok(Outcome::Differs),
-        // The program has reported the error.
+        // The program has already reported the error.
         code => std::process::exit(code.unwrap_or(2)),
     }
 }

@@ -99,7 +99,7 @@ impl Profile {
         }
     }
 
-    /// Its folder in the target folder.
+    /// The name of the profile's folder in the target folder.
     fn folder(self) -> &'static str {
         match self {
             Profile::Release => "release",
@@ -108,7 +108,7 @@ impl Profile {
     }
 }
 
-/// Result of a run.
+/// The result of a run.
 pub enum Ran {
     /// No failure.
     Through {
@@ -163,14 +163,15 @@ pub fn fuzzed(program: &Path, seconds: u64) -> Result<Ran, Error> {
     let [corpus, artifacts] = ["corpus", "artifacts"].map(|what| folder(what).join(target));
     fs::create_dir_all(&corpus)?;
     fs::create_dir_all(&artifacts)?;
-    // Not by cargo-fuzz, which would first compile again whatever changed since. The option of AddressSanitizer is the one that it sets.
+    // The target is not started by cargo-fuzz, which would first recompile what has changed. cargo-fuzz sets the same option of
+    // AddressSanitizer.
     let mut command = Command::new(program);
     command.current_dir(workspace::root()).stdin(Stdio::null()).env("ASAN_OPTIONS", "detect_odr_violation=0");
     command.args([corpus, folder("seeds").join(target)]);
     let known = workspace::root().join("fuzz/regressions").join(target);
     command.args(known.is_dir().then_some(known));
     command.arg(format!("-artifact_prefix={}/", artifacts.display())).arg(format!("-max_total_time={seconds}"));
-    // One input of `compile` runs the Rust compiler, the first one twice.
+    // An input of `compile` runs the Rust compiler; the first input runs it twice.
     command.args(["-timeout=60", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-verbosity=1"]);
     let output = command.output()?;
     let text = String::from_utf8_lossy(&output.stderr);
@@ -193,7 +194,8 @@ pub fn built() -> PathBuf {
 /// The command that builds all targets.
 fn build(profile: Profile) -> Command {
     let mut command = nightly(&["cargo", "fuzz", "build"]);
-    // Each input has a time limit, which unoptimized code can exceed. Line numbers of a failure are those of the release profile.
+    // Each input has a time limit, which unoptimized code can exceed. For line numbers of a failure, run it in the release
+    // profile.
     command.args(profile.args()).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "false");
     command
 }

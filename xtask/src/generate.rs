@@ -20,7 +20,7 @@ pub struct Args {
     check: bool,
 }
 
-/// The files of the folder that are written by hand.
+/// The handwritten files in the folder.
 const BY_HAND: [&str; 2] = ["event_table.rs", "lib.rs"];
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
@@ -68,7 +68,7 @@ pub fn changes(layouts: &Layouts, registry: &Registry) -> Result<Changes, Error>
     Ok(stale(layouts, registry)?.into_iter().map(|(path, text)| (root.join(path), text)).collect())
 }
 
-/// The files that are not up to date, with their new text; orphans have none.
+/// The files that are not up to date, with their new text; files to remove have none.
 ///
 /// # Errors
 ///
@@ -122,7 +122,7 @@ fn find(root: &Path, folder: &Path, found: &mut BTreeSet<String>) -> Result<(), 
 
 #[cfg(test)]
 mod tests {
-    /// The committed files are those generated from the specs.
+    /// The committed files equal those generated from the specs.
     #[test]
     fn generated_code_is_fresh() {
         let project = crate::workspace::project();

@@ -13,7 +13,7 @@ pub enum Holds {
 
 /// The hosts other than the current one, with the check for each.
 pub const HOSTS: [(&str, Holds); 7] = [
-    // Includes its own C library, so that linking needs nothing else.
+    // This target includes its own C library, so linking needs nothing else.
     ("i686-unknown-linux-musl", Holds::Tests),
     ("i686-unknown-linux-gnu", Holds::Compiles),
     ("i686-pc-windows-msvc", Holds::Compiles),

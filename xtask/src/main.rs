@@ -46,7 +46,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let Cli { command } = Cli::parse();
-    // Recovery of an interrupted import also updates the generated crate, for every command.
+    // For every command, the recovery of an interrupted import also updates the generated crate.
     let project = Project { generated: Some(generate::changes), ..workspace::project() };
     etw_layouts_cli::exit(recover(&project).and_then(|()| run(&command, &project)))
 }

@@ -1,4 +1,4 @@
-//! The tables of docs/TRUST.md, whose rows tasks write.
+//! The tables of docs/TRUST.md whose rows are written by tasks.
 
 use crate::{Error, workspace};
 use std::fs;
@@ -6,7 +6,7 @@ use std::fs;
 /// The page.
 pub const PAGE: &str = "docs/TRUST.md";
 
-/// First header cells of the table of mutants and of that of fuzz targets.
+/// The first header cells of the tables of mutants and of fuzz targets.
 pub const MUTANTS: &str = "| fact changed |";
 pub const FUZZ: &str = "| fuzz target |";
 
@@ -25,11 +25,11 @@ pub fn record(table: &str, new: &[String]) -> Result<(), Error> {
     Ok(fs::write(workspace::root().join(PAGE), replaced(&page, table, &rows)?)?)
 }
 
-/// The page as it is.
+/// The current page.
 ///
 /// # Errors
 ///
-/// It cannot be read.
+/// The page cannot be read.
 pub fn read() -> Result<String, Error> {
     Ok(fs::read_to_string(workspace::root().join(PAGE)).map_err(|error| format!("{PAGE}: {error}"))?)
 }
@@ -43,7 +43,7 @@ pub fn rows<'p>(page: &'p str, table: &str) -> Result<Vec<&'p str>, Error> {
     Ok(split(page, table)?.1.lines().collect())
 }
 
-/// The page with other rows of a table.
+/// The page, with the rows of a table replaced.
 ///
 /// # Errors
 ///

@@ -28,7 +28,7 @@ pub fn counts() -> Result<BTreeMap<String, Count>, Error> {
     find(&workspace::root(), "", &mut sources)?;
     for path in sources {
         let text = fs::read_to_string(workspace::root().join(&path))?;
-        // Most files have none, and need no parsing.
+        // Most files have no `unsafe` code and need no parsing.
         if text.contains("unsafe") {
             let tokens: TokenStream = text.parse().map_err(|error| format!("{path}: {error}"))?;
             count(tokens, counts.entry(path).or_default());

@@ -1,4 +1,4 @@
-//! Imports into a project without a structure, as a user would: by the command.
+//! Runs `import` on a project without structures.
 
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_project::Project;
@@ -13,7 +13,7 @@ use test_support::folder::Folder;
 use test_support::linking::{linked, version_resource};
 use test_support::specs::without_structures;
 
-/// Runs the command on a project without structures, then `verify`.
+/// Runs `import` on a project without structures, then `verify`.
 #[test]
 fn the_command_fills_an_empty_project() {
     let Some(linker) = clang::linker() else { return };
@@ -45,7 +45,7 @@ fn the_command_fills_an_empty_project() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("nothing was changed"));
     fs::remove_file(&in_the_way).expect("the file can be removed");
     let said = succeeds(&copy, &arguments);
-    assert!(said.contains("specs/etw/WMI_LOGGER_CONTEXT.toml:"), "what is left open is listed: {said}");
+    assert!(said.contains("specs/etw/WMI_LOGGER_CONTEXT.toml:"), "open questions are listed: {said}");
     verifies(&copy);
     assert!(succeeds(&copy, &arguments).contains("nothing to import"), "once more changes nothing");
     // Different symbols under the same build indicate a wrong build.
@@ -74,7 +74,7 @@ fn the_command_fills_an_empty_project() {
     assert!(nowhere.status.code() == Some(2) && message.contains("404"), "{message}");
 }
 
-/// Types that no spec can define are named with the reason, and so are those that embed them; all others are imported.
+/// Types that no spec can define are listed with the reason, as are the types that embed them. All others are imported.
 #[test]
 fn types_that_no_spec_can_define_are_left_out() {
     let layouts = Project::at(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).layouts().expect("the specs resolve");
@@ -137,14 +137,14 @@ fn succeeds(project: &Path, arguments: &[&str]) -> String {
     out
 }
 
-/// Runs the command like `cargo xtask` in that project.
+/// Runs a command as `cargo xtask` would in that project.
 fn run(project: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
     command.args(arguments).env("CARGO_MANIFEST_DIR", project.join("xtask")).current_dir(project);
     command.output().expect("the command runs")
 }
 
-/// A symbol server with one file for every key; returns its address.
+/// Starts a symbol server that serves one file for every key. Returns its address.
 fn serve(file: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address").to_string();

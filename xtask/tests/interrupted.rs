@@ -11,7 +11,7 @@ fn any_command_completes_an_import() {
     let mut journal = "etw-layouts import 1\n".to_owned();
     for (number, (path, file)) in files.iter().enumerate() {
         fs::create_dir_all(file.parent().expect("a folder")).expect("a temporary folder");
-        // The first was replaced before the import was killed.
+        // The first file was replaced before the import was interrupted.
         fs::write(file, if number == 0 { "new\n" } else { "old\n" }).expect("a temporary file");
         journal += &format!("4 4 {path}\nold\nnew\n");
     }

@@ -1,4 +1,4 @@
-//! The last test of the workspace: lists the tests that were skipped because something outside the repository is missing.
+//! The last test of the workspace. It lists the tests that were skipped because of a missing tool or file outside the repository.
 
 fn main() {
     let missed = test_support::witness::missed();

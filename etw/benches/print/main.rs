@@ -1,5 +1,6 @@
-//! Rates of printing events, beside the rate of reading them, in the same run: the best of several rounds in which all have their turn.
-//! Headers are printed to a file, and what the system takes to write it is in the rates; fields of kernel events are printed to a pipe.
+//! Measures how fast events are printed, compared with how fast they are read. All commands take turns in each round; the best
+//! round counts. Headers are printed to a file, and the rates include the system's time to write it. Fields of kernel events go
+//! to a pipe.
 
 mod serialized;
 
@@ -14,7 +15,7 @@ fn main() {
     let folder = std::env::temp_dir().join(format!("etw-print-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let (trace, out) = (folder.join("a.etl"), folder.join("out"));
-    let made = fixture(PRODUCERS[7], etw_layouts_etl::ClockType::PerfCounter, false, 20_000).expect("what this version writes");
+    let made = fixture(PRODUCERS[7], etw_layouts_etl::ClockType::PerfCounter, false, 20_000).expect("a supported kind of file");
     File::create(&trace).and_then(|mut file| file.write_all(&made.bytes)).expect("a trace");
     let ways: [&[&str]; 3] = [&["check"], &["events"], &["events", "--format", "json"]];
     let mut best = [Duration::MAX; 3];
@@ -44,7 +45,7 @@ fn main() {
     let serde = lines as f64 / serde.as_secs_f64() / 1e6;
     println!("by serde_json, headers without names: {serde:.2} million/s; the program's JSON {:.2} times that", json / serde);
     fields(&folder);
-    std::fs::remove_dir_all(&folder).expect("the folder goes");
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
 }
 
 /// Kernel events with their fields.

@@ -1,5 +1,5 @@
-//! The header of an event as JSON by `serde_json`, as large as a line of `etw etl events --format json`: the peer of the lines that the program
-//! writes by hand.
+//! Writes the header of an event as JSON with `serde_json`. A line is as long as a line of `etw etl events --format json`, which
+//! the program writes without `serde_json`.
 
 use etw_layouts_etl::{EventRecord, Trace, Uuid};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The members of a line whose values come from the header. Names need look-ups in both ways of writing, so that they are left out here.
+/// The members of a line with values from the header. Names are left out, because both ways of writing look them up.
 #[derive(Serialize)]
 struct Line<'a> {
     file: &'a str,
@@ -45,7 +45,7 @@ struct Line<'a> {
     payload_size: usize,
 }
 
-/// The time to read a trace and to write a line for each event, and the number of lines.
+/// Reads a trace and writes a line for each event. Returns the time and the number of lines.
 pub fn time(trace: &Path, out: &Path) -> (Duration, usize) {
     let start = Instant::now();
     let trace = Trace::open(trace).expect("a trace");

@@ -12,10 +12,10 @@ pub const ARCHITECTURES: [Arch; 3] = [Arch::X64, Arch::X86, Arch::Arm64];
 pub struct Branch {
     pub number: [u32; 3],
     pub arch: Arch,
-    /// The revisions from which on the layouts or the evidence may be others. If the build is the kernel of another from some
-    /// revision on, only those before.
+    /// The revisions at which the layouts or the evidence can change. If the build shares the kernel of another build from some
+    /// revision on, only the revisions before that one.
     pub points: Vec<Asked>,
-    /// The number of the build whose kernel it has.
+    /// The number of the build that has the same kernel; otherwise its own number.
     pub canonical: [u32; 3],
 }
 

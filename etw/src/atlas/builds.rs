@@ -1,4 +1,4 @@
-//! Builds as the script looks them up: their names, and the target whose layouts each revision has.
+//! Build data for the script: the names of builds, and the target with the layouts of each revision.
 
 use super::branches::{ARCHITECTURES, numbers};
 use super::facts::Atlas;
@@ -11,12 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Serialize)]
 struct Data<'a> {
     targets: Vec<TargetData<'a>>,
-    /// By the name of a build or an update and an architecture, such as `1703-x64`, the number and the revision of the build, or why the name has
-    /// none.
+    /// The key is a name of a build or update and an architecture, such as `1703-x64`. The value is the number and revision of
+    /// the build, or the reason why the name has no build.
     names: BTreeMap<String, Named>,
-    /// Builds that are the kernel of another, with the number of that and their own first revision.
+    /// Builds that share the kernel of another build: the number of the other build, and the first revision that shares it.
     same: BTreeMap<String, (String, u32)>,
-    /// By the number of a build and an architecture.
+    /// The key is the number of a build and an architecture.
     branches: BTreeMap<String, Branch>,
     /// The definitions: `s` for a structure or union, `v` for values.
     types: BTreeMap<&'a str, &'static str>,
@@ -29,10 +29,10 @@ enum Named {
     Error(String),
 }
 
-/// The revisions of a build from which on the layouts or the evidence may be others, each with its target.
+/// The revisions of a build at which the layouts or the evidence can change, each with its target.
 #[derive(Serialize)]
 struct Branch {
-    /// Its place in the lists of the confidence.
+    /// Its index in the lists of confidence data.
     at: usize,
     from: Vec<u32>,
     target: Vec<usize>,
@@ -44,11 +44,11 @@ struct TargetData<'a> {
     arch: &'static str,
     number: String,
     revision: u32,
-    /// As people call it: release, update and KB number.
+    /// The name in use: release, update and KB number.
     windows: String,
     /// The page of the map of its references.
     map: String,
-    /// The target that its changes are compared with: the update before it, or the first build of the release before it.
+    /// The target that this one is compared with: the previous update, or the first build of the previous release.
     base: Option<usize>,
 }
 
@@ -77,7 +77,8 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
     Ok(format!("window.atlasBuilds = {};\n", serde_json::to_string(&data)?))
 }
 
-/// Labels, builds with and without a revision, and releases, as [`find_build`](etw_layouts_codegen::axis::Axis::find_build) knows them.
+/// The names that [`find_build`](etw_layouts_codegen::axis::Axis::find_build) accepts: labels, builds with and without a
+/// revision, and releases.
 fn names(atlas: &Atlas) -> BTreeMap<String, Named> {
     let axis = atlas.axis;
     let kernels = (0..axis.kernels.len()).map(|kernel| axis.kernel_name(kernel));
@@ -88,7 +89,7 @@ fn names(atlas: &Atlas) -> BTreeMap<String, Named> {
     for (name, arch) in names.iter().flat_map(|name| ARCHITECTURES.map(|arch| (name, arch))) {
         let named = match axis.find_build(name, arch) {
             Ok(Asked { own, target, .. }) => {
-                // A number without a row of its own has no revision that is known.
+                // A build number without its own row has no known revision.
                 let build = if own.revision == 0 { axis.kernel_of(target).build } else { own };
                 Named::Build(dotted(build.number), build.revision)
             }
@@ -110,7 +111,7 @@ fn names(atlas: &Atlas) -> BTreeMap<String, Named> {
     all
 }
 
-/// Releases as people call them, without `Windows`, each with its first build.
+/// Release names in common use, without `Windows`, each with the first build of the release.
 fn releases<'a>(atlas: &'a Atlas, arch: Arch) -> impl Iterator<Item = (Arch, String, Build)> + use<'a> {
     atlas.axis.along(arch).flat_map(move |(build, _)| {
         let release = atlas.axis.windows(build).release.unwrap_or_default().to_lowercase();

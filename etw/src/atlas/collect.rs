@@ -87,7 +87,7 @@ fn structure<'a>(atlas: &Atlas<'a>, definition: &'a Definition) -> Structure<'a>
 /// A structure, a member, the kind of its reference, and the target of the reference.
 type Reference<'a> = (&'a str, &'a str, &'static str, &'a str);
 
-/// The references of a map, without offsets, which do not show in its picture.
+/// The references of a map. Offsets are left out because the picture does not show them.
 fn references(map: &Map) -> Vec<Reference<'_>> {
     let links = map.structures.iter().flat_map(|structure| structure.links.iter().map(|link| (structure.name.as_str(), link)));
     links.map(|(name, link)| (name, link.member.as_str(), link.way.word(), link.to.as_str())).collect()

@@ -1,4 +1,5 @@
-//! Comparisons of targets: consecutive targets on the pages of builds, as `etw diff` prints them; any two targets by the script, as a table.
+//! Comparisons of targets. The pages of builds compare consecutive targets in the form of `etw diff`; the script compares any two
+//! targets in a table.
 
 use super::branches::ARCHITECTURES;
 use super::facts::Atlas;
@@ -15,7 +16,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-/// What a target changed since the one before it, in the words of `etw diff`.
+/// The changes of a target since the previous one, in the form of `etw diff`.
 pub fn step(atlas: &Atlas, target: TargetId, html: &mut Html) {
     let now = &atlas.kernels[target];
     let Some(before) = now.before else { return };
@@ -35,10 +36,10 @@ pub fn lines(a: &Side, b: &Side, html: &mut Html) {
     });
 }
 
-/// The classes of the styles that `etw diff` gives to what is new, removed and changed.
+/// The CSS classes for the styles in which `etw diff` prints added, removed and changed lines.
 const CLASSES: [(Style, &str); 3] = [(GREEN, "new"), (RED, "gone"), (YELLOW, "moved")];
 
-/// The page that compares any two.
+/// The page that compares any two targets.
 pub fn page(atlas: &Atlas) -> (String, String) {
     framed("compare.html".into(), "compare", "Compare two targets", |html| {
         html.leaf("h1", &[], "Compare two targets");
@@ -110,12 +111,12 @@ pub fn page(atlas: &Atlas) -> (String, String) {
     })
 }
 
-/// The data of the script: the layout of each structure, enumeration and set of values at each target, by number, or -1. What the layouts of a
-/// structure are is in a file of its own, those of values are here.
+/// The data of the script: for each structure and enumeration, the layout number at each target, or -1. The layouts of structures
+/// are in a file per structure, those of enumerations are here.
 #[derive(Serialize)]
 struct Data<'a> {
     layouts: BTreeMap<&'a str, Vec<i64>>,
-    /// By number, the constants of a layout of values.
+    /// The constants of each enumeration layout, by layout number.
     values: BTreeMap<usize, Vec<(&'a str, i64)>>,
 }
 

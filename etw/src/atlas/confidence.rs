@@ -1,4 +1,4 @@
-//! The confidence in each structure at each revision of each build: the sentences of `etw`, for the script to show.
+//! The confidence in each structure at each revision of each build, as sentences that the script shows.
 
 use super::branches::{ARCHITECTURES, Branch};
 use super::facts::Atlas;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 
-/// For each structure the column of each branch, or -1; and the columns.
+/// The columns, and for each structure the column of each branch, or -1.
 pub struct Confidences<'a> {
     of: BTreeMap<&'a str, Vec<i32>>,
     data: Data,
@@ -19,7 +19,7 @@ pub struct Confidences<'a> {
 #[derive(Default, Serialize)]
 struct Data {
     sentences: Vec<String>,
-    /// For each revision of a branch the number of a sentence, or -1.
+    /// For each revision of a branch, the number of a sentence, or -1.
     columns: Vec<Vec<i32>>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Confidences<'a> {
     }
 }
 
-/// The place of a value in a list, to which it is added if it is new.
+/// The index of a value in a list. A new value is added to the list.
 fn place<T: Clone + Eq + Hash>(known: &mut HashMap<T, i32>, list: &mut Vec<T>, value: T) -> i32 {
     *known.entry(value).or_insert_with_key(|value| {
         list.push(value.clone());
@@ -71,11 +71,12 @@ fn place<T: Clone + Eq + Hash>(known: &mut HashMap<T, i32>, list: &mut Vec<T>, v
 struct Columns {
     /// A sentence for each point; an empty one where a structure does not exist.
     distinct: Vec<Vec<String>>,
-    /// For each structure one of these, or none if it exists at no point.
+    /// For each structure, an index into `distinct`; none if the structure exists at no point.
     of_structures: Vec<Option<usize>>,
 }
 
-/// The sentences for all structures. Structures whose layouts change alike, and which the same examined builds contain, have the same.
+/// The sentences for all structures. Structures share a column if their layouts change at the same points and if the same
+/// examined builds contain them.
 fn columns(atlas: &Atlas, branch: &Branch, holds: &[Vec<usize>]) -> Columns {
     let Branch { arch, canonical, points, .. } = branch;
     let lines = ARCHITECTURES.map(|arch| own(atlas.axis, *canonical, arch));
@@ -90,7 +91,7 @@ fn columns(atlas: &Atlas, branch: &Branch, holds: &[Vec<usize>]) -> Columns {
         if points.iter().all(|asked| layout(asked.target).is_none()) {
             return None;
         }
-        // Layouts by the order in which they appear.
+        // Layouts are numbered in the order in which they appear.
         let mut order = Vec::new();
         let pattern: Vec<_> = window
             .iter()
@@ -102,7 +103,7 @@ fn columns(atlas: &Atlas, branch: &Branch, holds: &[Vec<usize>]) -> Columns {
                 }))
             })
             .collect();
-        // A change within the branch may be known from builds of others.
+        // Evidence for a change within the branch can come from builds of other branches.
         let is_changed = lines.iter().any(|line| line.windows(2).any(|pair| layout(pair[0]) != layout(pair[1])));
         let holds: Vec<usize> = holds.iter().copied().filter(|index| is_changed || seen.contains(index)).collect();
         Some(*known.entry((pattern, holds)).or_insert_with(|| {
@@ -116,25 +117,25 @@ fn columns(atlas: &Atlas, branch: &Branch, holds: &[Vec<usize>]) -> Columns {
     Columns { distinct, of_structures }
 }
 
-/// Which updates a build has.
+/// For each update of the axis, whether a build has it.
 fn updates(axis: &Axis, build: Build) -> Vec<bool> {
     axis.updates.iter().map(|update| update.has(build)).collect()
 }
 
-/// The first target of later builds that has all updates of a build, whose layout may come to this one.
+/// The first target of a later build that has all updates of this build. This build may have its layout.
 fn ahead(axis: &Axis, number: [u32; 3], arch: Arch, own: &[bool]) -> Option<TargetId> {
     let has_all = |later: Build| own.iter().zip(updates(axis, later)).all(|(own, later)| !own || later);
     let mut later = axis.along(arch).filter(|(later, _)| later.number > number);
     later.find(|(later, _)| has_all(*later)).map(|(_, target)| target)
 }
 
-/// The sets of facts that contain a structure.
+/// The indexes of the witnesses that contain a structure.
 fn holds(atlas: &Atlas, name: &str) -> Vec<usize> {
     let witnesses = atlas.registry.witnesses.iter().enumerate();
     witnesses.filter(|(_, witness)| witness.holds.contains(name)).map(|(index, _)| index).collect()
 }
 
-/// The targets of a build on an architecture; if it has none there, those of the build before it.
+/// The targets of a build on an architecture. If the architecture has no such build, those of the previous build.
 fn own(axis: &Axis, number: [u32; 3], arch: Arch) -> Vec<TargetId> {
     let last = axis.along(arch).map(|(build, _)| build.number).take_while(|other| *other <= number).last();
     axis.along(arch).filter(|(build, _)| Some(build.number) == last).map(|(_, target)| target).collect()

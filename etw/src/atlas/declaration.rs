@@ -8,7 +8,7 @@ use etw_layouts_project::members::{Member, c_type, keyword};
 use etw_layouts_project::subject::Subject;
 use std::collections::HashMap;
 
-/// The sheets of all layouts that a structure has.
+/// The sheets of all layouts of a structure.
 pub fn sheets(atlas: &Atlas, matrices: &[Matrix]) -> HashMap<LayoutId, Sheet> {
     let mut sheets = HashMap::new();
     for column in matrices.iter().flat_map(|matrix| &matrix.columns) {
@@ -20,7 +20,7 @@ pub fn sheets(atlas: &Atlas, matrices: &[Matrix]) -> HashMap<LayoutId, Sheet> {
     sheets
 }
 
-/// The sheet of a layout; nothing for an enumeration.
+/// The sheet of a layout; none for an enumeration.
 fn sheet(atlas: &Atlas, id: LayoutId, number: i32) -> Option<Sheet> {
     let layout = &atlas.layouts.layouts[id];
     let Form::Aggregate(aggregate) = &layout.form else { return None };
@@ -65,7 +65,7 @@ fn sheet(atlas: &Atlas, id: LayoutId, number: i32) -> Option<Sheet> {
     Some(sheet)
 }
 
-/// Ends the declarations that are deeper than a member.
+/// Closes the nested declarations that are deeper than `depth`.
 fn close(sheet: &mut Sheet, open: &mut Vec<String>, depth: usize, offset: u64) {
     while open.len() > depth {
         let depth = open.len() - 1;
@@ -98,7 +98,7 @@ fn row(member: &Member) -> Row {
     }
 }
 
-/// The line of a member in C; of an unnamed type its first.
+/// The declaration of a member in C; for an unnamed structure or union, its first line.
 fn declared(field: &Field) -> String {
     let align = field.align.map(|align| format!("__declspec(align({align})) ")).unwrap_or_default();
     let name = field.name.as_deref().unwrap_or_default();

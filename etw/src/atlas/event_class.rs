@@ -8,7 +8,6 @@ use crate::html::Html;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// The page.
 pub fn page(atlas: &Atlas, class: &Class) -> (String, String) {
     framed(paths::of_class(class.name), "events", format_args!("{} events", class.name), |html| {
         html.el("h1", &[], |html| {
@@ -38,7 +37,7 @@ pub fn page(atlas: &Atlas, class: &Class) -> (String, String) {
     })
 }
 
-/// For the script: the fields of pasted bytes. The selection has the versions in the order of the page.
+/// The form in which the script decodes pasted bytes. It lists the versions in the order of the page.
 fn decoder(class: &Class, html: &mut Html) {
     html.el("form", &[("class", &"scripted filter"), ("id", &"payload-form")], |html| {
         html.leaf("label", &[("for", &"payload-version")], "Decode a payload of");
@@ -77,7 +76,7 @@ fn decoder(class: &Class, html: &mut Html) {
     );
 }
 
-/// The name of an event within its class, which is its place on the page.
+/// The name of an event within its class, which is also its id on the page.
 fn id<'a>(event: &'a Event) -> &'a str {
     event.name.split_once('/').map_or("", |(_, name)| name)
 }
@@ -128,7 +127,7 @@ fn event(atlas: &Atlas, event: &Event, html: &mut Html) {
             html.text(version.heading());
             html.leaf("small", &[], version.size());
         };
-        // Earlier versions open on demand.
+        // Earlier versions are collapsed.
         match index {
             0 => html.el("section", &[("class", &"version")], |html| {
                 html.el("h3", &[], title);
@@ -148,7 +147,7 @@ fn event(atlas: &Atlas, event: &Event, html: &mut Html) {
     }
 }
 
-/// A version; of each field, the first row has the field's id.
+/// A version of an event. If a field has several rows, only the first row has the id of the field.
 fn version<'a>(atlas: &Atlas, event: &Event, version: &'a Version, ids: &mut BTreeSet<&'a str>, html: &mut Html) {
     html.leaf("p", &[], format_args!("Sources: {}", version.sources()));
     if !version.unsettled.is_empty() {

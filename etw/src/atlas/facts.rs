@@ -15,7 +15,7 @@ use etw_layouts_project::matrix::Matrix;
 use etw_layouts_project::{Choice, Confidence, Source};
 use std::collections::HashMap;
 
-/// Everything of which there are pages.
+/// The data of all pages.
 pub struct Atlas<'a> {
     pub layouts: &'a Layouts,
     pub registry: &'a Registry,
@@ -55,31 +55,31 @@ pub struct Class<'a> {
 pub struct AtlasTarget<'a> {
     pub name: String,
     pub choice: Choice,
-    /// The kernels that have its layouts and were seen.
+    /// The examined builds that have its layouts.
     pub seen: Vec<&'a Seen>,
-    /// Its definitions, to be compared.
+    /// Its definitions, for comparisons.
     pub side: Side,
     /// The targets of its architecture before and after it.
     pub before: Option<TargetId>,
     pub after: Option<TargetId>,
-    /// The target that its changes are compared with.
+    /// The target that this one is compared with.
     pub base: Option<TargetId>,
-    /// The first target whose structures have the same references between them.
+    /// The first target with the same references between structures.
     pub map: TargetId,
 }
 
 impl<'a> Atlas<'a> {
-    /// A set of targets in words.
+    /// The name of a set of targets.
     pub fn scope(&self, set: &TargetSet) -> String {
         self.scopes.words(set)
     }
 
-    /// The page of an enumeration, of flags or of constants, from the root.
+    /// The path of the page of an enumeration, flags or constants, from the root.
     pub fn values_page(&self, name: &str) -> Option<String> {
         self.values.iter().any(|definition| definition.name.value == name).then(|| paths::of_type(name))
     }
 
-    /// The page of a constant, from the root.
+    /// The path of a constant, from the root.
     pub fn constant_page(&self, of: &str, name: &str) -> Option<String> {
         let Body::Values(values) = &self.layouts.spec.definitions.get(of)?.body else { return None };
         let constant = values.constants.iter().find(|constant| constant.name.value == name)?;
@@ -97,7 +97,7 @@ impl<'a> Atlas<'a> {
         constants.filter(is_of).map(|constant| constant.name.value.as_str())
     }
 
-    /// The page of a layout, from the root; enumerations have none of their own.
+    /// The path of the page of a layout, from the root. Enumerations have a page per type, not per layout.
     pub fn layout_page(&self, id: LayoutId) -> String {
         let layout = &self.layouts.layouts[id];
         match layout.form {
@@ -110,7 +110,7 @@ impl<'a> Atlas<'a> {
         }
     }
 
-    /// Whether a layout is the newest one of its structure on an architecture, and so on the page of the structure.
+    /// Whether a layout is the newest of its structure on an architecture. The page of the structure shows it.
     pub fn is_newest(&self, id: LayoutId) -> bool {
         let layout = &self.layouts.layouts[id];
         let has = |target: TargetId| self.layouts.by_target[target].contains_key(&layout.name);
@@ -118,12 +118,12 @@ impl<'a> Atlas<'a> {
         ARCHITECTURES.into_iter().filter_map(last).any(|target| layout.targets.contains(target))
     }
 
-    /// The page of the map of a target, from the root: that of the first target with the same map.
+    /// The path of the page with a target's map, from the root. Targets with equal maps share the page of the first one.
     pub fn map_page(&self, target: TargetId) -> String {
         paths::of_map(&self.kernels[self.kernels[target].map].name)
     }
 
-    /// What the layout of a structure is known from at a target, by the confidence in it; without a structure, all layouts.
+    /// The evidence level of a structure at a target for the given confidence; without a structure, that of all layouts.
     pub fn source(&self, structure: Option<&str>, target: TargetId, confidence: Confidence) -> Source {
         let definition = structure.and_then(|name| self.layouts.spec.definitions.get(name));
         let provenance = definition.and_then(|definition| definition.source.get(target)).map(|piece| piece.value);
@@ -132,7 +132,7 @@ impl<'a> Atlas<'a> {
         marks::of(confidence, documented)
     }
 
-    /// The target whose evidence is shown for a layout: one with the strongest evidence.
+    /// The target that represents the evidence of a layout: one with the strongest evidence.
     pub fn speaker(&self, id: LayoutId) -> Option<TargetId> {
         let layout = &self.layouts.layouts[id];
         let targets = layout.targets.iter();
@@ -144,7 +144,7 @@ impl<'a> Atlas<'a> {
         Choice::of(self.layouts, self.registry, self.axis.newest(target), Some(name))
     }
 
-    /// The latest examined build with the layouts of a target; without one, the target's own.
+    /// The latest examined build with the layouts of a target; if none was examined, the target's own build.
     pub fn latest_build(&self, target: TargetId) -> String {
         let builds = self.kernels[target].seen.iter().map(|seen| seen.build);
         builds.max_by_key(|build| build.revision).map_or_else(|| self.build(target), |build| build.to_string())
@@ -165,7 +165,7 @@ impl<'a> Atlas<'a> {
         self.scopes.build(target)
     }
 
-    /// Whether a target is no release, but an update of one.
+    /// Whether a target is an update, not a release.
     pub fn is_update(&self, target: TargetId) -> bool {
         let kernel = self.axis.kernel_of(target);
         let before = self.kernels[target].before.map(|before| self.axis.kernel_of(before));
@@ -174,7 +174,7 @@ impl<'a> Atlas<'a> {
 }
 
 impl<'a> Class<'a> {
-    /// The groups in the hooks of its events, by constants of `EVENT_TRACE_GROUP` without their prefix, each once.
+    /// The groups of the hooks of its events: constants of `EVENT_TRACE_GROUP`, without their prefix and without duplicates.
     pub fn groups(&self) -> Vec<&'a str> {
         let mut list: Vec<&str> = Vec::new();
         for group in self.events.iter().filter_map(|event| event.group) {

@@ -1,10 +1,10 @@
-//! What all pages have in common. Their own ids have a hyphen, which no member or constant has, whose ids are their names; on pages with own
-//! ids there are no events, of which some have one.
+//! The frame that all pages share. Its ids contain a hyphen. Ids of members and constants are their names, which never contain
+//! one. Some event names do, but pages with events have no ids of the frame.
 
 use crate::html::Html;
 use std::fmt::Display;
 
-/// A page: its path from the root, its title, and what is in it. `here` is the part of the atlas that it belongs to.
+/// A page: its path from the root and its text. `here` is the section of the atlas to which it belongs.
 pub fn page(path: String, here: &str, title: impl Display, inside: impl FnOnce(&mut Html)) -> (String, String) {
     let root = root(&path);
     let mut html = Html::default();
@@ -21,18 +21,18 @@ pub fn page(path: String, here: &str, title: impl Display, inside: impl FnOnce(&
             });
         });
     });
-    // A page of a type leads to many others of its folder.
+    // Pages of types link to many pages in their own folder: shorten these links.
     let text = html.document();
     let text = if path.starts_with("type/") { text.replace(" href=\"../type/", " href=\"") } else { text };
     (path, text)
 }
 
-/// From a page of that path to the root.
+/// The relative path from the page at `path` to the root.
 pub fn root(path: &str) -> &'static str {
     if path.contains('/') { "../" } else { "" }
 }
 
-/// The switches between architectures, and between layout and history; the bar that stays; and a panel for each architecture. They work
+/// The switches for the architecture and for layout or history, the sticky bar, and a panel for each architecture. They work
 /// without a script.
 pub fn switched<T>(
     html: &mut Html,
@@ -69,17 +69,17 @@ pub fn switched<T>(
     });
 }
 
-/// A table that is wider than a phone: it scrolls by itself, by keyboard too.
+/// A table that may be wider than the screen of a phone. It scrolls on its own, also by keyboard.
 pub fn scrolled(html: &mut Html, label: impl Display, inside: impl FnOnce(&mut Html)) {
     html.el("div", &[("class", &"scroll"), ("tabindex", &"0"), ("role", &"region"), ("aria-label", &label)], inside);
 }
 
-/// A button with which the script copies the code beside it.
+/// A button with which the script copies the code next to it.
 pub fn copy(html: &mut Html) {
     html.leaf("button", &[("class", &"copy scripted")], "Copy");
 }
 
-/// The parts of a page, for what wide screens have beside it.
+/// The outline of a page. Wide screens show it next to the page.
 fn outline(html: &mut Html) {
     let parts = html.parts().to_vec();
     if parts.len() < 3 {

@@ -1,15 +1,15 @@
-//! The parts of the field, and which structures belong to each.
+//! The topics of the index page, and the structures of each topic.
 
 use super::facts::{Atlas, Structure};
 
-/// The structures that most readers come for.
+/// The structures that most readers look for.
 pub const MAIN: [&str; 6] =
     ["WMI_LOGGER_CONTEXT", "WMI_BUFFER_HEADER", "ETW_GUID_ENTRY", "ETW_REG_ENTRY", "EVENT_HEADER", "ETW_SILODRIVERSTATE"];
 
-/// What is embedded in others and is not of ETW.
+/// Types that are embedded in structures of ETW but do not belong to ETW.
 pub const EMBEDDED: &str = "Embedded types";
 
-/// The parts in the order of the page, each with parts of names. The first that fits is that of a structure.
+/// The topics with parts of structure names. The first topic that matches a name is taken.
 const PARTS: [(&str, &[&str]); 9] = [
     ("Crash dumps", &["DUMP", "KDDEBUGGER", "TRIAGE", "LOADED_MODULE", "PHYSICAL_MEMORY", "RDMP"]),
     ("Silos", &["SILO"]),
@@ -66,7 +66,7 @@ const PARTS: [(&str, &[&str]); 9] = [
     ("Events", &["EVENT_", "TRACE_HEADER", "PERFINFO", "MESSAGE_TRACE", "CLASSIC_EVENT", "WMI_"]),
 ];
 
-/// The order in which they are shown.
+/// The topics in the order of the page.
 const ORDER: [&str; 10] = [
     "Sessions",
     "Buffers",
@@ -80,7 +80,7 @@ const ORDER: [&str; 10] = [
     EMBEDDED,
 ];
 
-/// The structures by part, without empty parts.
+/// The structures by topic, without empty topics.
 pub fn parts<'a, 'b>(atlas: &'b Atlas<'a>) -> Vec<(&'static str, Vec<&'b Structure<'a>>)> {
     let of = |name| (name, atlas.structures.iter().filter(|structure| part(structure.name()) == name).collect::<Vec<_>>());
     ORDER.into_iter().map(of).filter(|(_, list)| !list.is_empty()).collect()

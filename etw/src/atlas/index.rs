@@ -1,4 +1,4 @@
-//! The pages that lead to all others: structures by part of the field, values, builds, and the evidence levels.
+//! The index pages: structures by topic, events, values, builds, and the evidence levels.
 
 use super::branches::ARCHITECTURES;
 use super::facts::{Atlas, Structure};
@@ -7,7 +7,7 @@ use super::{groups, marks, paths};
 use crate::html::Html;
 use etw_layouts_codegen::spec::{Body, ValuesKind};
 
-/// Structures: where readers begin.
+/// The start page: the structures.
 pub fn page(atlas: &Atlas) -> (String, String) {
     framed("index.html".into(), "structures", "Structures", |html| {
         html.leaf("h1", &[], "The memory layouts of Event Tracing for Windows");
@@ -50,7 +50,7 @@ pub fn page(atlas: &Atlas) -> (String, String) {
     })
 }
 
-/// One of the structures that most readers come for.
+/// A card for one of the structures that most readers look for.
 fn card(atlas: &Atlas, structure: &Structure, html: &mut Html) {
     html.el("article", &[], |html| {
         html.el("h2", &[], |html| html.link(paths::of_type(structure.name()), structure.name()));
@@ -180,7 +180,7 @@ pub fn values(atlas: &Atlas) -> (String, String) {
     })
 }
 
-/// Kernels, by release.
+/// Builds, by release.
 pub fn kernels(atlas: &Atlas) -> (String, String) {
     framed("kernels.html".into(), "builds", "Builds", |html| {
         html.leaf("h1", &[], "Builds");

@@ -1,4 +1,4 @@
-//! The page of one layout that is not the newest of its structure: its members, a map of its bytes, and what changed before.
+//! The page of a layout that is not the newest of its structure: its members, its byte map, and the changes before it.
 
 use super::facts::{Atlas, Structure};
 use super::frame::page as framed;
@@ -56,7 +56,7 @@ fn page(atlas: &Atlas, structure: &Structure, id: LayoutId) -> Option<(String, S
     }))
 }
 
-/// Where the layout follows another, by architecture: the last target before, and the first with it.
+/// The steps to a layout, by architecture: the last target before it, and the first target with it.
 fn steps(structure: &Structure, id: LayoutId) -> Vec<[TargetId; 2]> {
     let step = |matrix: &Matrix| {
         let pair = matrix.columns.windows(2).find(|pair| pair[1].layout == id && pair[0].layout != id)?;
@@ -64,7 +64,7 @@ fn steps(structure: &Structure, id: LayoutId) -> Vec<[TargetId; 2]> {
         Some((pair[0].layout, targets))
     };
     let mut steps: Vec<_> = structure.matrices.iter().filter_map(step).collect();
-    // The same step on two architectures is shown once.
+    // A step that two architectures share is shown once.
     steps.dedup_by_key(|(before, _)| *before);
     steps.into_iter().map(|(_, targets)| targets).collect()
 }

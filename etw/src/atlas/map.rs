@@ -1,4 +1,4 @@
-//! How the structures of a kernel hang together, as the picture that `etw map` draws, and as a table.
+//! The references between the structures of a target, as a picture (`etw map`) and as a table.
 
 use super::facts::Atlas;
 use super::frame::{page as framed, scrolled};
@@ -8,7 +8,7 @@ use crate::map::svg::{WAYS, picture};
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_project::map::Map;
 
-/// The page, for the first of the targets with the same references.
+/// The page. Only the first of the targets with the same references has one.
 pub fn page(atlas: &Atlas, target: TargetId) -> Option<(String, String)> {
     let kernel = &atlas.kernels[target];
     if kernel.map != target {

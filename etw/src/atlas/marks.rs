@@ -1,10 +1,10 @@
-//! The evidence levels: a shape each, so that nobody depends on colour.
+//! The evidence levels. Each has its own shape, so that no reader depends on colour.
 
 use crate::html::Html;
 use etw_layouts_project::{Confidence, Source, SymbolSource};
 use std::fmt::Display;
 
-/// The evidence levels with the class of each in the style sheet, its symbol, and what it means.
+/// The evidence levels, each with its class in the style sheet, its symbol and its meaning.
 pub const SOURCES: [(Source, &str, &str, &str); 6] = [
     (Source::Symbols, "symbols", "●", "Verified against the symbols (PDB) of this build."),
     (
@@ -24,7 +24,7 @@ pub const SOURCES: [(Source, &str, &str, &str); 6] = [
     (Source::Nothing, "nothing", "?", "Unidentified bytes."),
 ];
 
-/// The confidence as a word. It is that of the evidence level for a build that no published reference describes.
+/// The word for a confidence. If no published reference describes the build, it is the word of the evidence level.
 pub fn word(source: Source, confidence: Confidence) -> &'static str {
     match confidence {
         Confidence::Documented { .. } => source.word(),
@@ -44,7 +44,7 @@ pub fn source(html: &mut Html, source: Source, title: impl Display) {
     }
 }
 
-/// What a layout is known from, by the confidence in it, and by whether documents speak of the kernel.
+/// The evidence level of a layout. It depends on the confidence, and on whether published references describe the build.
 pub fn of(confidence: Confidence, documented: bool) -> Source {
     match confidence {
         Confidence::Verified(SymbolSource::Pdb) => Source::Symbols,
@@ -55,7 +55,7 @@ pub fn of(confidence: Confidence, documented: bool) -> Source {
     }
 }
 
-/// The evidence levels, in a line.
+/// The legend of the evidence levels, in one line.
 pub fn legend(html: &mut Html, root: &str) {
     html.el("p", &[("class", &"legend")], |html| {
         for (of, _, _, _) in SOURCES {

@@ -1,4 +1,4 @@
-//! The members of a structure against versions, as a table in which a cell reaches as far as nothing changes.
+//! A table with a row for each member of a structure and a column for each version. Equal cells of a row are merged.
 
 use super::facts::{Atlas, Structure};
 use super::frame::scrolled;
@@ -10,7 +10,7 @@ use etw_layouts_project::matrix::{Column, Matrix, Row, Run};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// The table. Members without a place on the page have it here, and are then known.
+/// The table. The first row of a member on a page gets its id. `known` lists the members that have one.
 pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, known: &mut BTreeSet<String>, html: &mut Html) {
     let name = structure.name();
     let errata = errata::of(atlas.layouts, structure.definition, &atlas.axis.all());
@@ -51,14 +51,14 @@ pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, known: &mut 
     });
 }
 
-/// The labels of a run of kernels, as short as they name it.
+/// The shortest label for the targets of a column.
 pub fn span(atlas: &Atlas, column: &Column) -> String {
     let (Some((first, _)), Some((last, _))) = (column.targets.first(), column.targets.last()) else { return String::new() };
     let [a, b] = [first, last].map(|&target| atlas.label(target));
     if a == b { a.to_owned() } else { format!("{a} – {b}") }
 }
 
-/// The head of a column. The name of a release is above the first of its columns.
+/// The head of a column. The first column of a release also has the release's name.
 fn head<'a>(atlas: &'a Atlas, name: &str, column: &Column, release: &mut &'a str, html: &mut Html) {
     let Some(&(first, _)) = column.targets.first() else { return };
     let update = atlas.is_update(first);
@@ -122,7 +122,7 @@ fn absent(from: usize, to: usize, html: &mut Html) {
     }
 }
 
-/// Without the last of the attributes, which says how many columns, if there is one.
+/// Leaves out the last attribute, the column span, for a single column.
 fn spanned<'a>(attributes: &'a [(&'a str, &'a dyn Display)], columns: usize) -> &'a [(&'a str, &'a dyn Display)] {
     if columns == 1 { &attributes[..attributes.len() - 1] } else { attributes }
 }
@@ -130,7 +130,7 @@ fn spanned<'a>(attributes: &'a [(&'a str, &'a dyn Display)], columns: usize) -> 
 fn cell(before: Option<&Run>, run: &Run, newest: &str, html: &mut Html) {
     let TargetFact::Member { r#type, bit, bits, .. } = &run.fact else { return };
     let (change, shows_type) = match before.map(|before| &before.fact) {
-        // What is there from the first column on is not new.
+        // A member in the first column is not marked as new.
         None if run.columns.start == 0 => ("", r#type != newest),
         None => (" new", r#type != newest),
         Some(before) if *before == run.fact => ("", false),
@@ -140,7 +140,7 @@ fn cell(before: Option<&Run>, run: &Run, newest: &str, html: &mut Html) {
     let columns = run.columns.len();
     let class = format!("{}{change}", marks::class(run.source));
     html.el("td", spanned(&[("class", &class), ("colspan", &columns)], columns), |html| {
-        // What is in a cell of several columns stays in sight: a phone shows one column.
+        // The content of a merged cell stays visible, because a phone shows one column at a time.
         match columns {
             1 => content(run, shows_type, html),
             _ => html.el("b", &[], |html| content(run, shows_type, html)),
@@ -167,7 +167,7 @@ fn ty(fact: &TargetFact) -> &str {
     if let TargetFact::Member { r#type, .. } = fact { r#type } else { "" }
 }
 
-/// The type, without the content of what has no name.
+/// The type, without the body of an unnamed type.
 fn short(ty: &str) -> &str {
     ty.split(" {").next().unwrap_or(ty)
 }

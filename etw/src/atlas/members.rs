@@ -7,7 +7,7 @@ use super::sheet::{Row, Sheet};
 use crate::html::Html;
 use std::fmt::Display;
 
-/// The table of the members. The rows of one table on a page have the members as their ids, those of others have it with a suffix.
+/// The table of the members. The ids of the rows are the members' names, with a suffix for every further table on the page.
 pub fn table(sheet: &Sheet, atlas: &Atlas, name: &str, suffix: &str, html: &mut Html) {
     scrolled(html, format_args!("Members of {name}"), |html| {
         html.el("table", &[("class", &"members")], |html| {

@@ -1,26 +1,27 @@
-//! A map of a layout's bytes: sixteen a row, what shares bytes one above the other, bits in their places.
+//! A map of the bytes of a layout: 16 bytes per row. Members that share bytes are stacked; bit fields are drawn at their bit
+//! positions.
 
 use crate::html::Html;
 use etw_layouts_codegen::layouts::Type;
 use etw_layouts_project::members::{Member, c_type, keyword};
 use std::fmt::Display;
 
-/// Bytes of a row.
+/// Bytes per row.
 const ROW: u64 = 16;
 /// The width of a byte, in the units of the picture.
 const BYTE: u64 = 56;
 /// The height of a lane.
 const LANE: u64 = 24;
-/// The room of the offsets at the left.
+/// The width of the offset column.
 const LEFT: u64 = 64;
-/// The room of the column heads.
+/// The height of the column heads.
 const TOP: u64 = 20;
 /// The width of a letter.
 const LETTER: f64 = 7.3;
-/// So many rows at most are drawn of one member; the rest is counted.
+/// The most rows that are drawn of one member. Further rows are only counted.
 const WHOLE: u64 = 3;
 
-/// What lies on a row: bits from the start of the structure.
+/// A member in the map. `from` and `to` count bits from the start of the structure.
 struct Piece<'a> {
     index: usize,
     member: &'a Member<'a>,
@@ -28,7 +29,7 @@ struct Piece<'a> {
     to: u64,
 }
 
-/// Draws the members of a structure of that size. Each leads to its row of the table, by its id.
+/// Draws the members of a structure of this size. Each links to the row of the table with its id.
 pub fn draw(members: &[Member], size: u64, ids: &[String], html: &mut Html) {
     let pieces = pieces(members);
     let mut rows: Vec<(u64, Vec<Vec<&Piece>>)> = Vec::new();
@@ -81,7 +82,7 @@ pub fn draw(members: &[Member], size: u64, ids: &[String], html: &mut Html) {
     });
 }
 
-/// The members that no other members are within.
+/// The members without nested members.
 fn pieces<'a>(members: &'a [Member<'a>]) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     for (index, member) in members.iter().enumerate() {
@@ -97,7 +98,7 @@ fn pieces<'a>(members: &'a [Member<'a>]) -> Vec<Piece<'a>> {
     pieces
 }
 
-/// What shares bytes goes to lanes of its own.
+/// Puts pieces that share bytes into separate lanes.
 fn lanes<'a, 'b>(here: Vec<&'b Piece<'a>>) -> Vec<Vec<&'b Piece<'a>>> {
     let mut lanes: Vec<Vec<&Piece>> = Vec::new();
     for piece in here {
@@ -110,7 +111,7 @@ fn lanes<'a, 'b>(here: Vec<&'b Piece<'a>>) -> Vec<Vec<&'b Piece<'a>>> {
     lanes
 }
 
-/// What a row is called, and its type.
+/// The name of a row, and its type.
 pub fn names(member: &Member) -> (String, String) {
     match &member.field {
         None => ("padding".into(), String::new()),

@@ -40,7 +40,7 @@ use std::path::PathBuf;
 
 /// The style sheet.
 const STYLE: &str = include_str!("style.css");
-/// The script, by its parts, in the order in which they need each other.
+/// The parts of the script. A part may use the parts before it.
 const SCRIPT: [&str; 8] = [
     include_str!("script/start.js"),
     include_str!("script/builds.js"),

@@ -1,4 +1,4 @@
-//! `open`: one page of the atlas as a file that needs no other, in a browser.
+//! `open`: shows one page of the atlas in a browser, as a file that needs no other file.
 
 use super::confidence::Confidences;
 use super::{SCRIPT, STYLE, builds, structure, type_data, values};
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     Ok(Outcome::Good)
 }
 
-/// The page of a type, with the style, the script and the data in it. Links to other pages are texts.
+/// The page of a type, with the style sheet, the script and the data embedded. Links to other pages become plain text.
 fn page(project: &Project, name: &str) -> Result<String, Error> {
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
@@ -76,14 +76,14 @@ fn page(project: &Project, name: &str) -> Result<String, Error> {
     let (_, body) = body.split_once("</head>").ok_or("the page has no head")?;
     let body = unlinked(body);
     let (body, end) = body.split_once("</body>").ok_or("the page has no end")?;
-    // A text of the data must not end the script that it is in.
+    // A `</` in the data could end the script element.
     let data = data.concat().replace("</", "<\\/");
     let script = SCRIPT.concat();
     let style = format!("{STYLE}.top, .skip {{ display: none; }} .bar {{ top: 0; }}");
     Ok(format!("{head}<style>{style}</style></head>{body}<script>{data}</script><script>{script}</script></body>{end}"))
 }
 
-/// A structure and all that its members embed, at any target.
+/// A structure and all types that its members embed, at any target.
 fn embedded(layouts: &Layouts, name: &str) -> BTreeSet<String> {
     let mut known = BTreeSet::new();
     let mut pending = vec![name];
@@ -100,7 +100,7 @@ fn embedded(layouts: &Layouts, name: &str) -> BTreeSet<String> {
     known
 }
 
-/// Without the links that lead to other pages.
+/// Removes the links to other pages.
 fn unlinked(text: &str) -> String {
     let mut parts = text.split(" href=\"");
     let mut all = parts.next().unwrap_or_default().to_owned();
@@ -136,7 +136,7 @@ fn show(path: &Path, build: Option<&str>) -> Result<(), Error> {
     }
 }
 
-/// A part of an address: letters, digits, `-`, `_` and the given characters stay as they are.
+/// Percent-encodes a part of a URL, except letters, digits, `-`, `_` and the characters in `plain`.
 fn encoded(text: &str, plain: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte) || plain.as_bytes().contains(&byte);
     let one = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };

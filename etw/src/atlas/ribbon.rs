@@ -1,5 +1,5 @@
-//! The history of a structure as a picture: the bytes from top to bottom, versions from left to right, and members that stay together as one
-//! ribbon.
+//! The history of a structure as a picture: bytes from top to bottom, versions from left to right. Members that stay adjacent
+//! form one ribbon.
 
 use super::facts::{Atlas, Structure};
 use super::matrix::span;
@@ -8,18 +8,18 @@ use etw_layouts_project::history::TargetFact;
 use etw_layouts_project::matrix::{Matrix, Row};
 use std::fmt::Write;
 
-/// The width of a column, half of which is the way to the next one; more where the label of one is longer.
+/// The width of a column; half of it is the slope to the next column. It is larger for longer labels.
 const COLUMN: u64 = 88;
 /// The width of a letter.
 const LETTER: u64 = 8;
-/// The height of the greatest size.
+/// The height of the largest size.
 const HEIGHT: u64 = 250;
-/// The room of the labels above.
+/// The height of the labels.
 const TOP: u64 = 34;
-/// The room of the sizes at the left.
+/// The left margin.
 const LEFT: u64 = 8;
 
-/// Draws it, if there is a history.
+/// Draws the picture, if the structure has a history.
 pub fn draw(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut Html) {
     let columns = matrix.columns.len();
     let greatest = matrix.columns.iter().map(|column| column.extent.size).max().unwrap_or(0).max(1);
@@ -65,12 +65,12 @@ pub fn draw(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut Ht
     });
 }
 
-/// Members that lie one behind the other in every column, or in none.
+/// Members that are adjacent in every column that has them.
 struct Block<'a> {
     members: Vec<&'a str>,
-    /// For each column, where it begins and ends.
+    /// The start and end offset in each column.
     places: Vec<Option<(u64, u64)>>,
-    /// The first column that has it.
+    /// The first column with these members.
     first: usize,
 }
 
@@ -81,7 +81,7 @@ fn blocks(matrix: &Matrix) -> Vec<Block<'_>> {
         let Some(first) = places.iter().position(Option::is_some) else { continue };
         let follows = |block: &Block| {
             block.places.iter().zip(&places).all(|(a, b)| match (a, b) {
-                // Members of a union, and bits of a unit, begin within what is there.
+                // Members of a union, and bits of a unit, begin within the block.
                 (Some((from, to)), Some((start, end))) => (*start == *to || (*start >= *from && *end <= *to)) && start >= from,
                 (None, None) => true,
                 _ => false,
@@ -117,7 +117,7 @@ fn places(row: &Row, columns: usize) -> Vec<Option<(u64, u64)>> {
 }
 
 impl Block<'_> {
-    /// The outline, in half columns and bytes: along the upper edge, and back along the lower one.
+    /// The outline, in half columns and bytes: along the upper edge, and back along the lower edge.
     fn path(&self) -> String {
         let mut path = String::new();
         let mut at = 0;
@@ -150,7 +150,7 @@ impl Block<'_> {
     }
 }
 
-/// An edge, from where the path is: level over a column, and on to the next.
+/// An edge from the current point of the path. It is level over a column and slopes to the next one.
 fn edge(offsets: impl Iterator<Item = u64>, way: i64, path: &mut String) {
     let mut level = 0;
     let mut before = None;
@@ -169,7 +169,7 @@ fn edge(offsets: impl Iterator<Item = u64>, way: i64, path: &mut String) {
     let _ = write!(path, "h{level}");
 }
 
-/// What of a build's name is its revision.
+/// The revision of a build, with its dot.
 fn revision(build: &str) -> String {
     build.rsplit_once('.').map_or_else(String::new, |(_, revision)| format!(".{revision}"))
 }

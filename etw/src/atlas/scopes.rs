@@ -1,10 +1,10 @@
-//! Sets of targets in words, which are asked for many times.
+//! Names of sets of targets. They are cached, because pages need them many times.
 
 use etw_layouts_codegen::axis::{Axis, TargetId, TargetSet};
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
-/// The words of an axis, each set's once.
+/// The cached names of target sets.
 pub struct Scopes<'a> {
     axis: &'a Axis,
     known: RwLock<HashMap<TargetSet, String>>,
@@ -15,7 +15,7 @@ impl<'a> Scopes<'a> {
         Self { axis, known: RwLock::default() }
     }
 
-    /// A set of targets in words.
+    /// The name of a set of targets.
     pub fn words(&self, set: &TargetSet) -> String {
         if let Some(text) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(set) {
             return text.clone();
@@ -25,7 +25,7 @@ impl<'a> Scopes<'a> {
         text
     }
 
-    /// A text with releases as people call them: Windows 7 for `6.1`. Labels that are names in use, such as `24H2`, stay.
+    /// Replaces numeric labels by release names: `6.1` becomes Windows 7. Labels that are in common use, such as `24H2`, stay.
     fn named(&self, text: &str) -> String {
         let is_number = |label: &&str| {
             let number = label.rsplit('-').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the search finds: types with their members or constants, events with their fields, and kernels.
+//! The search index: types with their members or constants, events with their fields, and builds.
 
 use super::facts::Atlas;
 use super::paths;
@@ -8,7 +8,7 @@ use etw_layouts_codegen::spec::Body;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Name, page, kind, a note, other words; and its parts, such as members, with their kind.
+/// Name, page, kind, note and search terms; then its parts, such as members, and their kind.
 #[derive(Serialize)]
 struct Entry<'a>(&'a str, String, &'static str, String, String, Vec<&'a str>, &'static str);
 
@@ -65,12 +65,12 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
     Ok(format!("window.atlasSearch = {};\n", serde_json::to_string(&entries)?))
 }
 
-/// The label and the release of a target, by which people look for it.
+/// The label and the release of a target, as search terms.
 fn release(atlas: &Atlas, target: TargetId) -> String {
     format!("{} · {}", atlas.axis.windows(atlas.axis.kernel_of(target).build), atlas.label(target))
 }
 
-/// The examined builds by the GUID and age of the PDB, and the time stamp of the image: name, page and these.
+/// The examined builds: name, page, and as search terms the GUID and age of the PDB and the time stamp of the image.
 fn examined(atlas: &Atlas) -> BTreeSet<(String, String, String)> {
     let mut list = BTreeSet::new();
     for (_, kernel) in atlas.kernels.iter() {

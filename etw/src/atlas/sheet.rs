@@ -1,4 +1,4 @@
-//! A layout as a sheet: one row for each line of its declaration in C, from which pages and the script make the table and the text.
+//! A layout as a sheet: one row for each line of its declaration in C. Pages and the script make the table and the text from it.
 
 use etw_layouts_codegen::layouts::LayoutId;
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub struct Sheet {
     pub align: u64,
     /// Explicit packing, or 0.
     pub pack: u64,
-    /// The offset of each row, and the row.
+    /// The rows, each with its offset.
     pub rows: Vec<(u64, Row)>,
     /// The layouts of the structures, unions and enumerations that it embeds.
     pub embeds: Vec<LayoutId>,
@@ -25,10 +25,10 @@ pub struct Sheet {
 pub struct Row {
     #[serde(skip_serializing_if = "is_none")]
     pub depth: usize,
-    /// The member, after the names of the enclosing members; empty if it has no name.
+    /// The path of the member, including the enclosing members; empty if it has no name.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub path: String,
-    /// What is shown as its name.
+    /// The displayed name.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
@@ -37,26 +37,26 @@ pub struct Row {
     /// The bits of a bit field, such as `3-5`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub bits: String,
-    /// The enumeration or flags that it holds.
+    /// The enumeration or flags of its values.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub values: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub doc: String,
-    /// Its evidence, where it is not that of the whole layout.
+    /// Its evidence, if it differs from that of the whole layout.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// The line in C, indented; padding has none.
+    /// The line in C, indented; empty for padding.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub c: String,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_none(depth: &usize) -> bool {
     *depth == 0
 }
 
 impl Row {
-    /// Whether it only ends a declaration within another.
+    /// Whether the row only closes a nested declaration.
     pub fn is_end(&self) -> bool {
         self.name.is_empty()
     }
@@ -76,7 +76,7 @@ impl Sheet {
         text + &end
     }
 
-    /// What is before and behind the members of the declaration in C.
+    /// The text before and after the members in the C declaration.
     pub fn ends(&self, name: &str) -> [String; 2] {
         let [push, pop] = match self.pack {
             0 => [String::new(), String::new()],
@@ -85,7 +85,7 @@ impl Sheet {
         [format!("{push}typedef {} _{name} {{\n", self.kind), format!("}} {name}; /* {:#x} bytes */\n{pop}", self.size)]
     }
 
-    /// The id of each member's row in the table with a suffix, as [`table`](Self::table) gives it, for the members of a map of bytes.
+    /// The ids of the members' rows in the table with this suffix, for the links of the byte map.
     pub fn ids(&self, suffix: &str) -> Vec<String> {
         let mut ids = BTreeSet::new();
         let rows = self.rows.iter().enumerate().filter(|(_, (_, row))| !row.is_end());

@@ -1,4 +1,4 @@
-//! The page of a structure or union: the newest layout, any other by the script, and the history.
+//! The page of a structure or union: the newest layout and the history. The script can show any other layout.
 
 use super::facts::{Atlas, Structure};
 use super::frame::{self, page as framed};
@@ -13,10 +13,9 @@ use etw_layouts_project::subject::Subject;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
-/// So many users of a type are listed at once.
+/// How many users of a type are shown before the list is collapsed.
 const USERS: usize = 12;
 
-/// The page.
 pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
     let name = structure.name();
     let list = errata::of(atlas.layouts, structure.definition, &atlas.axis.all());
@@ -77,7 +76,7 @@ fn bar(structure: &Structure, html: &mut Html) {
     });
 }
 
-/// The newest layout of an architecture. The script puts another one in its place.
+/// The newest layout of an architecture. The script can replace it by another layout.
 fn now(atlas: &Atlas, structure: &Structure, matrix: &Matrix, suffix: &str, html: &mut Html) {
     let name = structure.name();
     let Some((column, (target, confidence))) = matrix.columns.last().and_then(|column| Some((column, *column.targets.last()?)))
@@ -118,13 +117,13 @@ fn now(atlas: &Atlas, structure: &Structure, matrix: &Matrix, suffix: &str, html
     });
 }
 
-/// The map of the bytes of a layout, whose members lead to the rows of a table with that suffix.
+/// The byte map of a layout. Its members link to the rows of the table with this suffix.
 pub fn bytes(atlas: &Atlas, name: &str, target: TargetId, sheet: &Sheet, suffix: &str, html: &mut Html) {
     let subject = Subject { structure: name.to_owned(), member: None, choice: atlas.choice(name, target), levels: 0 };
     memory::draw(&subject.members(atlas.layouts), sheet.size, &sheet.ids(suffix), html);
 }
 
-/// The last build with another layout before the newest.
+/// The last build with another layout before the newest layout.
 fn previous<'a>(atlas: &'a Atlas, matrix: &Matrix) -> &'a str {
     let before = matrix.columns.iter().rev().nth(1).or(matrix.columns.last());
     before.and_then(|column| column.targets.last()).map_or("", |&(target, _)| &atlas.kernels[target].name)
@@ -139,7 +138,7 @@ fn newest(atlas: &Atlas, name: &str) -> Option<TargetId> {
     etw_layouts_project::history::has(atlas.layouts, name).iter().last()
 }
 
-/// What is to be known before anything else.
+/// The main facts, at the top of the page.
 fn facts(atlas: &Atlas, structure: &Structure, has_errata: bool, html: &mut Html) {
     html.el("dl", &[("class", &"facts")], |html| {
         let mut fact = |name: &str, value: &dyn Fn(&mut Html)| {
@@ -169,7 +168,7 @@ fn facts(atlas: &Atlas, structure: &Structure, has_errata: bool, html: &mut Html
     used_by(atlas, structure.name(), html);
 }
 
-/// What uses a type: each structure with the members that do.
+/// The users of a type: structures, with the members that use it.
 pub fn used_by(atlas: &Atlas, name: &str, html: &mut Html) {
     let mut users: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (structure, member) in atlas.uses.get(name).into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! The page of a target: what proves it, what it changed, and all that it has.
+//! The page of a target: its evidence, its changes, and all its structures.
 
 use super::facts::{Atlas, AtlasTarget};
 use super::frame::{copy, page as framed, scrolled};
@@ -9,10 +9,9 @@ use etw_layouts_codegen::registry::{Seen, WitnessKind};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// So many examined builds are listed at once.
+/// How many examined builds are shown before the list is collapsed.
 const EXAMINED: usize = 8;
 
-/// The page.
 pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
     let kernel = &atlas.kernels[target];
     framed(paths::of_kernel(&kernel.name), "builds", &kernel.name, |html| {
@@ -94,7 +93,8 @@ fn facts(atlas: &Atlas, target: TargetId, html: &mut Html) {
     }
 }
 
-/// All that the target has, each with its size; what is as sure as the target has no sign.
+/// All structures of the target, each with its size. A structure has a symbol only if its evidence level differs from that of the
+/// target.
 fn structures(atlas: &Atlas, target: TargetId, html: &mut Html) {
     html.el("p", &[], |html| {
         html.text("A sign marks structures whose ");
@@ -124,11 +124,11 @@ fn structures(atlas: &Atlas, target: TargetId, html: &mut Html) {
 }
 
 fn witnesses(atlas: &Atlas, kernel: &AtlasTarget, html: &mut Html) {
-    // The build itself first, then the latest.
+    // The target's own build first, then the latest.
     let own = kernel.name.rsplit_once('-').map_or("", |(build, _)| build);
     let is_known = |seen: &Seen| seen.pdb.is_some() || seen.image.is_some();
     let mut list: Vec<&Seen> = kernel.seen.clone();
-    // What has no identity says no more than another of its build.
+    // A build without identity is left out if the same build is also listed with one.
     list.retain(|own| is_known(own) || !kernel.seen.iter().any(|seen| seen.build == own.build && is_known(seen)));
     list.sort_by_key(|seen| (seen.build.to_string() != own, seen.pdb.is_none(), std::cmp::Reverse(seen.build.revision)));
     let (first, rest) = list.split_at(list.len().min(EXAMINED));
@@ -157,7 +157,7 @@ fn table(atlas: &Atlas, list: &[&Seen], label: &str, known: &mut BTreeSet<String
     });
 }
 
-/// The id of the row of an examined build on the page of its target, by what identifies its symbols or its image.
+/// The id of the row of an examined build: the identity of its symbols or its image.
 pub fn row_id(seen: &Seen) -> Option<String> {
     let pdb = seen.pdb.as_ref().map(|pdb| format!("pdb-{:x}{:x}", pdb.guid.simple(), pdb.age));
     pdb.or_else(|| seen.image.as_ref().map(|image| format!("image-{:08x}", image.time_stamp)))

@@ -1,4 +1,4 @@
-//! What the script knows of a structure: its layouts, which target has which, and the history of its members.
+//! The script's data for a structure: its layouts, the layout of each target, and the history of its members.
 
 use super::confidence::Confidences;
 use super::facts::{Atlas, Structure};
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 struct Data<'a> {
     /// The layout of each target, or -1.
     of: Vec<i32>,
-    /// The column of the confidence of each branch of builds, or -1.
+    /// The confidence column of each branch of builds, or -1.
     columns: &'a [i32],
     layouts: Vec<LayoutData>,
     rows: Vec<&'a Row>,
@@ -24,29 +24,30 @@ struct Data<'a> {
     enumerations: Vec<String>,
     /// By architecture and member, the runs of targets with one offset and type, newest first.
     history: BTreeMap<&'static str, BTreeMap<&'a str, Vec<RunText>>>,
-    /// The targets of a run, and what changed with it.
+    /// The texts of the history: the targets of a run, and the change at its first target.
     times: Vec<String>,
 }
 
 #[derive(Serialize)]
 struct LayoutData {
     size: u64,
-    /// What is before and behind the members of its declaration in C.
+    /// The text before and after the members in the C declaration.
     ends: [String; 2],
-    /// Offsets, each with the number of the row there.
+    /// Offsets, each with the number of its row.
     rows: Vec<(u64, usize)>,
-    /// What has to be declared before it, in that order: the number of the layout of a structure, or below 0 an enumeration, the first of which is -1.
+    /// The types that must be declared before it, in this order. A number from 0 is a layout of the structure; a negative number
+    /// is an enumeration, counted from -1.
     needs: Vec<(String, i32)>,
 }
 
-/// The offset with the bits, the type, and the number of the targets and the change.
+/// The offset with the bits, the type, and the index of its text in `times`.
 #[derive(Serialize)]
 struct RunText(String, String, usize);
 
-/// The first target of a run and its last, the offset with the bits, and the type.
+/// The first and last target of a run, the offset with the bits, and the type.
 struct RunData(usize, usize, String, String);
 
-/// The file: its path, and the script in it.
+/// The data file: its path and its text.
 pub fn file(atlas: &Atlas, confidences: &Confidences, structure: &Structure) -> Result<(String, String), Error> {
     let name = structure.name();
     let mut data = Data {
@@ -86,7 +87,7 @@ pub fn file(atlas: &Atlas, confidences: &Confidences, structure: &Structure) -> 
     Ok((paths::of_data(name), format!("(window.atlasTypes ??= {{}})[\"{name}\"] = {json};\n")))
 }
 
-/// Adds a layout behind those that it needs.
+/// Adds a layout after the layouts that it needs.
 fn need(atlas: &Atlas, id: LayoutId, needs: &mut Vec<(String, i32)>, enumerations: &mut Vec<String>) {
     let layout = &atlas.layouts.layouts[id];
     if needs.iter().any(|(known, _)| *known == layout.name) {
@@ -113,7 +114,7 @@ fn need(atlas: &Atlas, id: LayoutId, needs: &mut Vec<(String, i32)>, enumeration
     needs.push((layout.name.clone(), number));
 }
 
-/// The runs of a member, each with what changed since the target that its first one is based on. Runs that differ only in their evidence are
+/// The runs of a member, each with the change since the base of its first target. Runs that differ only in their evidence are
 /// joined.
 fn runs(atlas: &Atlas, has: &TargetSet, matrix: &Matrix, runs: &[Run], times: &mut Vec<String>) -> Vec<RunText> {
     let mut list: Vec<(usize, RunData)> = Vec::new();
@@ -140,7 +141,7 @@ fn runs(atlas: &Atlas, has: &TargetSet, matrix: &Matrix, runs: &[Run], times: &m
         .collect()
 }
 
-/// The targets of a run, and what changed with the first one.
+/// The targets of a run, and the change at its first target.
 fn time(atlas: &Atlas, has: &TargetSet, list: &[RunData], run: &RunData) -> String {
     let windows = |index: usize| atlas.axis.windows(atlas.axis.kernel_of(TargetId::from(index)).build);
     let end = if run.0 == run.1 { String::new() } else { format!(" to {}", windows(run.1)) };
@@ -152,7 +153,7 @@ fn time(atlas: &Atlas, has: &TargetSet, list: &[RunData], run: &RunData) -> Stri
     format!("{}{end}{}", windows(run.0), change.unwrap_or_default())
 }
 
-/// What changed with the first target of a run, compared with the update before it, or with the first build of the release before it.
+/// The change at the first target of a run, compared with the previous update or with the first build of the previous release.
 fn change(atlas: &Atlas, target: TargetId, base: TargetId, run: &RunData, before: Option<&RunData>) -> String {
     let is_update = atlas.axis.kernel_of(target).build.number == atlas.axis.kernel_of(base).build.number;
     let change = match before {

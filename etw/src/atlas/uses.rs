@@ -1,4 +1,4 @@
-//! Where each type is used.
+//! The users of each type.
 
 use etw_layouts_codegen::ctype::CType;
 use etw_layouts_codegen::layouts::{Aggregate, Form, Layouts, Type};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// For each type, the members that use it: members of the type, pointers to it, lists of it, and members with its values.
 pub type Uses = BTreeMap<String, BTreeSet<(String, String)>>;
 
-/// Where each type is used, at any target.
+/// The users of each type, at any target.
 pub fn uses(layouts: &Layouts) -> Uses {
     let mut uses = Uses::new();
     for layout in &layouts.layouts {

@@ -8,7 +8,6 @@ use crate::print::plain_guid;
 use etw_layouts_codegen::spec::{Body, Constant, Definition, ValuesKind};
 use etw_layouts_project::errata;
 
-/// The page.
 pub fn page(atlas: &Atlas, definition: &Definition) -> (String, String) {
     let name = &definition.name.value;
     let Body::Values(values) = &definition.body else { return framed(paths::of_type(name), "values", name, |_| {}) };
@@ -72,7 +71,7 @@ pub fn page(atlas: &Atlas, definition: &Definition) -> (String, String) {
     })
 }
 
-/// A row for each value that a constant had.
+/// A row for each value of a constant.
 fn rows(atlas: &Atlas, kind: ValuesKind, constant: &Constant, html: &mut Html) {
     let several = constant.value.0.len() > 1;
     for (index, piece) in constant.value.0.iter().enumerate() {

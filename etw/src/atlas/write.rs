@@ -1,4 +1,4 @@
-//! The files of an atlas, in a folder.
+//! Writes the files of an atlas to a folder.
 
 use crate::Error;
 use rayon::prelude::*;
@@ -6,17 +6,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path};
 
-/// Lists the files of an atlas, each with the hash of its content. What is listed there may go when the atlas is written anew, unless
-/// somebody has changed it since, and nothing else. While an atlas is written, it lists the files of the one before, too.
+/// Lists the files of an atlas, each with the hash of its content. The next atlas may overwrite or remove only listed files with
+/// an unchanged hash. During writing, it also lists the files of the previous atlas.
 const LIST: &str = "atlas.txt";
-/// The list's first line.
+/// The first line of the list.
 const HEAD: &str = "etw-layouts atlas 1";
 
-/// Writes the files, and removes those of the atlas that was there before.
+/// Writes the files, and removes those of the previous atlas.
 ///
 /// # Errors
 ///
-/// The folder holds something else, or cannot be written.
+/// The folder contains other files, or cannot be written.
 pub fn write(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Error> {
     let at = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     fs::create_dir_all(folder).map_err(|error| crate::no_folder(folder, &error))?;
@@ -38,7 +38,7 @@ pub fn write(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Erro
     if let Some(path) = files.keys().map(String::as_str).chain([LIST]).find(|path| !is_within(&real, folder, path)) {
         return Err(format!("{}: link out of the atlas folder; remove it", folder.join(path).display()).into());
     }
-    // The start of a page is one that was not written to its end.
+    // A page that is only the start of the new text was left incomplete by an interrupted run.
     let is_foreign = |(path, text): &(&String, &String)| match fs::read(folder.join(path)) {
         Ok(content) => !text.as_bytes().starts_with(&content) && !is_listed(path, &content),
         Err(_) => false,
@@ -55,7 +55,7 @@ pub fn write(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Erro
         fs::write(&list, format!("{HEAD}\n{lines}")).map_err(|error| at(&list, error))
     };
     let new: BTreeSet<&str> = new.iter().map(String::as_str).collect();
-    // First the list, so that an atlas that is torn is known as one.
+    // The list is written first, so that an incomplete atlas is recognized.
     write_list(&listed.union(&new).copied().collect())?;
     for path in listed.iter().filter_map(|line| Some(line.split_once(' ')?.1)).filter(|path| !files.contains_key(*path)) {
         let own = folder.join(path);
@@ -71,12 +71,12 @@ pub fn write(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Erro
     Ok(())
 }
 
-/// The line of the list for a file.
+/// The line of a file in the list.
 fn line(path: &str, content: &[u8]) -> String {
     format!("{} {path}", hash(content))
 }
 
-/// Whether a path stays within a folder, whose real path is known: through no link, and by no name that leads out of it.
+/// Whether a path stays within a folder with this real path: no link and no `..` leads out of it.
 fn is_within(real: &Path, folder: &Path, path: &str) -> bool {
     let path = Path::new(path);
     let own = folder.join(path);
@@ -86,7 +86,7 @@ fn is_within(real: &Path, folder: &Path, path: &str) -> bool {
         && !fs::symlink_metadata(&own).is_ok_and(|about| about.is_symlink())
 }
 
-/// FNV-1a, in hexadecimal: a page that somebody has changed has another.
+/// FNV-1a, in hexadecimal; detects pages that were changed by hand.
 fn hash(content: &[u8]) -> String {
     let sum = content.iter().fold(0xcbf2_9ce4_8422_2325, |sum: u64, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
     format!("{sum:016x}")

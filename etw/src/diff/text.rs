@@ -1,4 +1,4 @@
-//! Differences as text: each changed member in a row of its own, members that only moved summed up.
+//! Differences as text: one row for each changed member, and one row for each run of members that only moved.
 
 use crate::print::{GREEN, HEADING, RED, YELLOW};
 use crate::text_table::{self, Row, styled};
@@ -7,7 +7,7 @@ use etw_layouts_project::diff::{Changes, Entry, Side, SideFact};
 use etw_layouts_symbols::{Member, Type, TypeFacts};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A line in its style: green for what is new, red for what is removed, yellow for what changed.
+/// A line with its style: green for added, red for removed, yellow for changed.
 type Line = (Style, String);
 
 /// The differences as text.
@@ -75,7 +75,7 @@ struct Run<'a> {
     members: Vec<&'a Entry>,
 }
 
-/// Rows, each with its place in B, by which they are sorted.
+/// Rows, with the place in B by which they are sorted.
 type Rows = Vec<(Place, Row)>;
 
 /// Offset, or value of a constant, and bit.

@@ -59,7 +59,7 @@ pub struct Known {
     pub symbols_source: SymbolsSource,
     /// The symbol file that was read.
     symbols: Option<String>,
-    /// Why no symbols were read, or that the symbols may be from another build.
+    /// The reason why no symbols were read, or a warning that the symbols may be from another build.
     symbols_note: Option<String>,
     /// Global variables where walks start, with their addresses.
     globals: BTreeMap<&'static str, String>,
@@ -258,7 +258,7 @@ fn layout((structure, chosen): (&'static str, &Result<Selection, Absent>), arch:
     }
 }
 
-/// As other commands print it. The specs are read only to determine the following builds.
+/// The confidence as other commands print it. The specs are read only to determine the following builds.
 fn sentence(confidence: &Confidence, arch: Arch, axis: &mut Option<Axis>) -> String {
     if confidence.is_verified() {
         return confidence.to_string();

@@ -179,7 +179,7 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, dump: Dump<'_>, out
     sessions_of(work, input, &content, out)
 }
 
-/// The note that memory holds events of sessions that are not in the session list.
+/// A note if memory contains events of sessions that are not in the session list.
 fn not_among(sessions: &[DumpSession<'_>], in_memory: &[DumpSession<'_>]) -> Option<String> {
     let is_known = |number| sessions.iter().any(|session| session.logger_id == number);
     let others = in_memory.iter().filter(|session| !is_known(session.logger_id));
@@ -224,7 +224,7 @@ fn sessions_of(work: &mut Work<'_>, input: &Input, content: &Content<'_>, out: &
 }
 
 impl Files {
-    /// Notes on options without effect: a minidump has no free buffers, and nothing in it is found by symbols.
+    /// Notes on options without effect: a minidump has no free buffers, and symbols are not used for it.
     fn without_effect(&self) -> Vec<String> {
         let given = [
             (self.free, "--free"),

@@ -71,6 +71,6 @@ pub struct SymbolFile {
     pub path: PathBuf,
     /// Addresses of global variables where walks start.
     pub globals: Globals,
-    /// That the symbols may be from another build.
+    /// A warning if the symbols may be from another build.
     pub note: Option<String>,
 }

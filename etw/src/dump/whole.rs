@@ -85,7 +85,7 @@ struct Registration {
     /// The process of a user-mode registration.
     #[serde(rename = "process_address")]
     process: Option<String>,
-    /// The process or the callback; the flags that distinguish them could not be read.
+    /// The process or the callback, if the flags that distinguish them could not be read.
     owner: Option<String>,
     /// Bit masks: the slots of the provider, and of its group, that enable the registration.
     mask: Option<u64>,

@@ -9,7 +9,7 @@ use crate::output::tally::Tally;
 use etw_layouts_etl::{BufferHeader, DiagnosticKind, Event};
 use std::rc::Rc;
 
-/// A file whose events are read.
+/// An open trace file.
 pub struct FileEvents<'a> {
     name: &'a str,
     progress: Rc<FileProgress>,

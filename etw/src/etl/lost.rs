@@ -6,7 +6,7 @@ use etw_layouts_etl::{BufferHeader, LogFile};
 use serde::Serialize;
 use std::fmt::{self, Display};
 
-/// Losses as stated. A file that was not closed has no counts in its header, but its buffers can have flags.
+/// Lost events and buffers. A file that was not closed has no counts in its header, but its buffers can have flags.
 #[derive(Default, Serialize)]
 pub struct Lost {
     events_lost: u64,

@@ -169,7 +169,7 @@ fn run_all(command: &Command, files: &Files) -> Result<Outcome, Error> {
 }
 
 impl Command {
-    /// The files to read, and the format of output; `None` for a command that finds its own.
+    /// The files to read, and the output format; `None` for a command with its own arguments.
     fn files(&self) -> Option<&Files> {
         match self {
             Self::Info(args) => Some(&args.files),

@@ -230,7 +230,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// One line of text would repeat what the table says.
+/// Only needed for the bounds of `Output::line`: text prints a table instead.
 impl Display for Document<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.process)

@@ -36,7 +36,7 @@ pub struct Args {
     pub(crate) schemas: SchemaOptions,
 }
 
-/// Kinds of events that are counted separately at most.
+/// The maximum number of kinds of events that are counted separately.
 const MOST: usize = 1 << 14;
 
 /// Lists the schemas of a file.
@@ -60,18 +60,18 @@ pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome,
     Ok(tally.outcome())
 }
 
-/// What identifies the schema of an event.
+/// Identifies a schema of an event.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     provider: Option<Uuid>,
     id: Option<u16>,
     opcode: Option<u8>,
     version: Option<u16>,
-    /// A hash of the schema in the event, or the place of another.
+    /// A hash that distinguishes schemas for the same event.
     schema: u64,
 }
 
-/// Events with one schema, or of one kind without.
+/// Events with the same schema, or events of the same kind without a schema.
 struct Kind {
     name: String,
     version: Option<u16>,
@@ -80,18 +80,18 @@ struct Kind {
     events: u64,
     whole: u64,
     is_disputed: bool,
-    /// Bytes that are left of payloads and the reasons: of the first events.
+    /// The number of events that were not decoded completely, by the number of undecoded bytes and the reason.
     faults: BTreeMap<(usize, String), u64>,
 }
 
-/// Sizes and reasons that are kept for a kind at most.
+/// The maximum number of different faults to keep for a kind.
 const FAULTS: usize = 16;
 
 #[derive(Default)]
 struct Used {
     events: u64,
     kinds: HashMap<Key, Kind>,
-    /// Events of kinds beyond those that are counted.
+    /// Events of kinds that are not counted separately.
     uncounted: u64,
 }
 
@@ -156,7 +156,7 @@ impl Used {
 }
 
 const NONE: &str = "none";
-/// The log file header has the layout of a structure.
+/// The source of the log file header's schema: the layout of a structure.
 const LAYOUT: &str = "layout";
 
 fn key(event: &Event<'_>, decoded: Option<&Decoded<'_>>) -> Key {
@@ -211,9 +211,9 @@ struct Document<'a> {
     without: Vec<Listed<'a>>,
     /// Events with a schema that are not decoded to their last byte.
     partial: Vec<Listed<'a>>,
-    /// Events about which sources disagree.
+    /// Events for which sources have different schemas.
     disputed: Vec<Listed<'a>>,
-    /// Events of further kinds, which are not in the lists.
+    /// Events of further kinds, which the lists do not contain.
     uncounted: u64,
 }
 

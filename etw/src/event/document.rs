@@ -20,11 +20,11 @@ pub struct Event<'a> {
     pub hook: Option<u16>,
     /// The provider.
     pub guid: String,
-    /// What it reports.
+    /// The description.
     pub doc: &'a str,
-    /// The versions, those together that have the same fields.
+    /// The versions; versions with the same fields are combined.
     pub versions: Vec<Version<'a>>,
-    /// Statements of sources that are wrong.
+    /// Wrong statements in the sources.
     pub errata: Vec<Erratum<'a>>,
 }
 
@@ -108,7 +108,8 @@ impl Version<'_> {
 }
 
 impl Field<'_> {
-    /// The offset in traces of 32-bit systems (0) or 64-bit systems (1); `-` behind a variable field, and where the field does not exist.
+    /// The offset in traces of 32-bit systems (0) or 64-bit systems (1); `-` after a field of variable size, or if the field does
+    /// not exist.
     pub fn offset(&self, index: usize) -> String {
         let offset = self.offset.filter(|_| self.pointer.is_none_or(|size| usize::from(size) == 4 * (index + 1)));
         offset.map_or("-".to_owned(), |offset| format!("{:#04x}", offset[index]))
@@ -121,7 +122,7 @@ impl Field<'_> {
         format!("{}{length}{count}", self.r#type)
     }
 
-    /// What the field is, and what is not settled about it.
+    /// The description of the field, and unresolved disagreements about it.
     pub fn words(&self) -> String {
         let unsettled = if self.unsettled.is_empty() { String::new() } else { format!(" Unsettled: {}", self.unsettled) };
         let optional = if self.optional { " Optional." } else { "" };
@@ -129,7 +130,7 @@ impl Field<'_> {
     }
 }
 
-/// The versions of an event, those in a row as a range.
+/// The versions of an event, with consecutive versions as a range.
 pub fn joined(versions: &[Version]) -> String {
     let runs = versions.chunk_by(|one, next| one.last.checked_add(1) == Some(next.first));
     runs.map(|run| range(run[0].first, run[run.len() - 1].last)).collect::<Vec<_>>().join(", ")
@@ -154,7 +155,7 @@ pub fn events<'a>(spec: &'a Spec, statements: &Statements) -> Vec<Event<'a>> {
     found(spec, statements, all(spec))
 }
 
-/// The events that were found, each in all its versions. If versions of an event type have different names, each name is an event of its own.
+/// The selected events in all their versions. If versions of an event type have different names, each name is a separate event.
 pub fn found<'a>(spec: &'a Spec, statements: &Statements, mut list: Vec<Known<'a>>) -> Vec<Event<'a>> {
     fn key<'k>(known: &'k Known) -> (&'k str, u8, &'k str) {
         (&known.class.name.value, known.ty.number, &known.ty.name.value)
@@ -163,7 +164,7 @@ pub fn found<'a>(spec: &'a Spec, statements: &Statements, mut list: Vec<Known<'a
     list.chunk_by(|one, other| key(one) == key(other)).map(|known| event(spec, statements, known)).collect()
 }
 
-/// An event type, of which `known` are the lists of fields.
+/// An event type. `known` has its lists of fields.
 fn event<'a>(spec: &'a Spec, statements: &Statements, known: &[Known<'a>]) -> Event<'a> {
     let first = known[0];
     let group = group(spec, first);

@@ -1,4 +1,4 @@
-//! The confidence in each type of an exported file, since the types of one file can differ in it.
+//! The confidence in each type of an exported file: types in the same file can differ in their confidence.
 
 use etw_layouts_codegen::emit::{Notes, types};
 use etw_layouts_codegen::layouts::Layouts;
@@ -43,7 +43,7 @@ impl Confidence {
         format!("/* {}: {}; the comment of each type states its confidence. */\n", note.replace("*/", "* /"), self.count())
     }
 
-    /// The text for a file whose types have no comments: it names all types that are not verified, with the reasons.
+    /// The text for a format without comments: all types that are not verified, with the reasons.
     pub fn list(&self) -> String {
         let reasons = self.unverified.iter().map(|(reason, names)| format!("; {reason} ({})", names.join(", ")));
         format!(": {}{}", self.count(), reasons.collect::<String>())

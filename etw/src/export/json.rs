@@ -1,5 +1,5 @@
-//! `export json`: everything in one document. `docs/atlas.schema.json` is its schema, and has to change with it. A change that readers
-//! can notice needs a new version of the format.
+//! `export json`: everything in one document. `docs/atlas.schema.json` is its schema and must change with it. A change that
+//! readers can notice needs a new format version.
 
 use super::offsets::{Image, Pdb, build};
 use super::write::{Text, write};
@@ -259,7 +259,7 @@ struct LayoutOf<'a> {
 
 #[derive(Serialize)]
 struct MemberOf<'a> {
-    /// The name, after the names of the enclosing members; none for an unnamed structure or union, whose members follow it one level
+    /// The name, after the names of the enclosing members. None for an unnamed structure or union; its members follow, one level
     /// deeper.
     name: Option<String>,
     depth: usize,

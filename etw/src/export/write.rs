@@ -13,7 +13,7 @@ pub struct Text {
     pub text: String,
 }
 
-/// Whether an extension is that of a file, and not the end of a folder's name such as `tables.10.0`.
+/// Whether an extension is that of a file. A folder name such as `tables.10.0` also has an extension.
 fn is_file_extension(extension: &OsStr) -> bool {
     extension.to_string_lossy().chars().all(|letter| letter.is_ascii_alphabetic())
 }

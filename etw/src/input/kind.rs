@@ -25,14 +25,14 @@ const KINDS: [(&[u8], &str); 12] = [
 ];
 const COMPRESSED: &str = "a compressed file; decompress it first";
 
-/// The error for a file whose first bytes are not those of a trace file; `None` if it can be one.
+/// The error for a file that does not begin like a trace file; `None` if it can be one.
 pub fn no_trace(head: &[u8]) -> Option<String> {
     let (_, kind) = KINDS.iter().find(|(start, _)| head.starts_with(start))?;
     // A trace file can begin with any of these bytes.
     (!is_trace(head)).then(|| format!("not a trace file: this is {kind}"))
 }
 
-/// The error for a file whose first bytes are not those of a kernel crash dump; `None` if the kind is unknown.
+/// The error for a file that does not begin like a kernel crash dump; `None` if its kind is unknown.
 pub fn no_dump(head: &[u8]) -> Option<String> {
     let kind = match is_trace(head) {
         true => "a trace file (.etl); use `etw etl`",

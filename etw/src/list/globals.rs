@@ -24,7 +24,7 @@ pub struct Global<'a> {
     doc: String,
 }
 
-/// The variables whose names match.
+/// The variables with matching names.
 pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, pattern: Pattern) -> Vec<Global<'a>> {
     let global = |name: &'a str| {
         let global = &layouts.spec.globals[name];

@@ -37,7 +37,7 @@ struct Size {
     r#in: String,
 }
 
-/// The structures whose names match and that exist at the chosen target or, without one, at any target of the architecture.
+/// The structures with matching names that exist at the chosen target or, without one, at any target of the architecture.
 pub fn list<'a>(
     layouts: &'a Layouts,
     confirmed: &Confirmed,

@@ -29,7 +29,7 @@ pub struct Target<'a> {
     examined: usize,
 }
 
-/// The targets of the architecture whose name, label or release matches.
+/// The targets of the architecture with a matching name, label or release.
 pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, pattern: Pattern) -> Vec<Target<'a>> {
     let axis = &layouts.spec.axis;
     let wanted = axis.filter(|target| arch.is_none_or(|arch| arch == target.arch));

@@ -21,7 +21,7 @@ pub struct Update<'a> {
     without: Vec<String>,
 }
 
-/// The updates whose name, description, builds, releases or KB numbers match.
+/// The updates with a matching name, description, build, release or KB number.
 pub fn list<'a>(axis: &'a Axis, pattern: Pattern) -> Vec<Update<'a>> {
     let update = |update: &'a axis::Update| Update {
         name: &update.name,

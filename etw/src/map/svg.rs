@@ -1,4 +1,4 @@
-//! A map as an SVG picture: a file of its own, or part of an HTML page.
+//! A map as an SVG picture: a separate file, or part of an HTML page.
 
 use crate::html::Html;
 use etw_layouts_codegen::axis::Axis;

@@ -89,7 +89,7 @@ pub enum Column {
 pub const DEFAULT: [Column; 7] =
     [Column::Time, Column::Processor, Column::Process, Column::Thread, Column::Event, Column::Version, Column::PayloadSize];
 
-/// Parses the name of a column, or of a payload field, which only the events of a trace can confirm.
+/// Parses the name of a column or payload field. Only the events of a trace show whether a field exists.
 #[derive(Clone)]
 pub struct Columns;
 
@@ -99,7 +99,7 @@ impl TypedValueParser for Columns {
     fn parse_ref(&self, command: &clap::Command, arg: Option<&clap::Arg>, value: &OsStr) -> Result<Column, clap::Error> {
         let is_field = |name: &&str| !name.is_empty() && !name.contains(is_hidden) && Column::from_str(name, false).is_err();
         match value.to_str().filter(is_field) {
-            // Once per run and option: the name stays until the program ends.
+            // This runs once per option, and the name is needed until the program ends.
             Some(name) => Ok(Column::Field(String::leak(name.to_owned()))),
             None => EnumValueParser::new().parse_ref(command, arg, value),
         }
@@ -134,7 +134,7 @@ pub fn chosen(asked: &[Column], default: &[Column], fields: Vec<Column>, is_text
 }
 
 impl Column {
-    /// The equivalent column for CSV, where a cell holds either names or numbers.
+    /// The equivalent columns for CSV: a cell has either a name or a number.
     fn in_table(self) -> Vec<Self> {
         match self {
             Self::Time => vec![Self::TimeUtc],
@@ -155,7 +155,7 @@ impl Column {
         }
     }
 
-    /// Whether the column holds text from files.
+    /// Whether the column contains text from files.
     fn is_foreign(self) -> bool {
         matches!(
             self,

@@ -20,7 +20,7 @@ pub fn columns(event: &str) -> Vec<Column> {
     columns
 }
 
-/// The names of the fields that are no members of structures.
+/// The names of the fields that are not members of structures.
 fn names(schema: &Schema<'static>) -> Vec<&'static str> {
     let FieldList::Table { all, top } = schema.fields else { return Vec::new() };
     let (mut list, mut members) = (Vec::new(), 0_usize);

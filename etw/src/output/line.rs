@@ -10,7 +10,7 @@ use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event,
 use etw_layouts_schemas::tmf::WppMessage;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Values of an event that its buffer states.
+/// The origin of an event: values of its buffer.
 #[derive(Clone, Copy)]
 pub struct Origin {
     pub buffer: u32,
@@ -128,7 +128,7 @@ impl<'a> Line<'a> {
         self.threads?.process(self.event)
     }
 
-    /// What libraries of schemas have of the event.
+    /// The schema of the event in the libraries.
     pub fn variant(&self) -> Option<Variant<'a>> {
         self.schemas.variant(self.event)
     }
@@ -153,7 +153,8 @@ impl<'a> Line<'a> {
         self.variant().map(|variant| variant.task().name).filter(|name| !name.is_empty())
     }
 
-    /// The names of the keywords: those of the event in its schema, else those of its provider whose bits the event has.
+    /// The names of the keywords in the event's schema; otherwise the provider's keywords that share a bit with the event's
+    /// keyword.
     pub fn keyword_names(&self) -> Vec<&'a str> {
         let named: Vec<_> = self.variant().into_iter().flat_map(|variant| variant.keywords()).map(|(_, name)| name).collect();
         if !named.is_empty() || self.hook.is_some() {
@@ -174,7 +175,7 @@ impl<'a> Line<'a> {
         self.hook.and_then(names::hook)
     }
 
-    /// The name of the opcode in the schema, or that of an opcode that means the same for all providers.
+    /// The opcode name in the schema, or the name of an opcode with the same meaning for all providers.
     pub fn opcode_name(&self) -> Option<&'a str> {
         let common = || self.event.opcode().and_then(|opcode| names::opcode(self.event.header_type(), opcode));
         self.variant().map(|variant| variant.opcode().name).filter(|name| !name.is_empty()).or_else(common)
@@ -186,7 +187,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Cached text that many events share: names of flags and extended data items, and seconds. Also the fields that events had.
+/// Cached text that many events share: names of flags and extended data items, and seconds. Also the requested fields that events
+/// had.
 #[derive(Default)]
 pub struct Names {
     pub times: put::Times,

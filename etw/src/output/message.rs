@@ -5,7 +5,7 @@ use etw_layouts_etl::payload::{Fields, Step};
 use etw_layouts_etl::text::Style;
 use etw_layouts_etl::{Clock, Decoded};
 
-/// The most bytes of a message with its insertions: 1 MiB. Messages are of strangers, and can insert a long value many times.
+/// The most bytes of a message with its insertions: 1 MiB. Messages are untrusted, and can insert a long value many times.
 const MOST: usize = 1 << 20;
 
 /// Writes the message of an event in one line, with values in place of its insertions. Returns `false` without output if the event has no
@@ -33,7 +33,7 @@ fn flat(text: &str) -> String {
     text.replace("\r\n", " ").replace(['\n', '\r', '\t'], " ")
 }
 
-/// Writes what stands for the sequence behind a `%`. Returns the text behind the sequence.
+/// Writes the replacement for the sequence after a `%`. Returns the text after the sequence.
 fn insertion<'t>(text: &'t str, insertions: &[Vec<u8>], out: &mut Vec<u8>) -> &'t str {
     let digits = text.bytes().take(2).take_while(u8::is_ascii_digit).count();
     let (number, behind) = text.split_at(digits);
@@ -47,7 +47,7 @@ fn insertion<'t>(text: &'t str, insertions: &[Vec<u8>], out: &mut Vec<u8>) -> &'
             Some(insertion) => out.extend_from_slice(insertion),
             None => put::shown(out, format_args!("%{number}")),
         }
-        // A format such as `!s!`: values have their own.
+        // Skip a format such as `!s!`: values are already formatted.
         return behind.strip_prefix('!').and_then(|format| format.split_once('!')).map_or(behind, |(_, behind)| behind);
     }
     let mut characters = text.chars();
@@ -59,7 +59,7 @@ fn insertion<'t>(text: &'t str, insertions: &[Vec<u8>], out: &mut Vec<u8>) -> &'
     characters.as_str()
 }
 
-/// The values of fields that are not members of structures. Those of an array or a structure stand together.
+/// The values of fields that are not members of structures. The values of an array or a structure form one insertion.
 fn insertions(fields: &Fields<'_>, clock: Option<&Clock>) -> Vec<Vec<u8>> {
     let (mut all, mut depth) = (Vec::new(), 0_usize);
     for step in fields.steps().map_while(Result::ok) {

@@ -54,9 +54,9 @@ pub struct Output {
     lines: Vec<u8>,
     /// The writer, created for the first full block.
     writer: Option<Writer>,
-    /// The lines for standard error, if nothing is printed and all output is kept.
+    /// The lines for standard error, if the output is kept instead of printed.
     kept: Option<RefCell<String>>,
-    /// What gets the lines instead of standard output.
+    /// The receiver of the lines, instead of standard output.
     receiver: Option<Box<dyn Write>>,
 }
 
@@ -102,7 +102,7 @@ impl Output {
         out
     }
 
-    /// The output that was kept: the lines for standard output, and those for standard error.
+    /// The kept output: the lines for standard output, and those for standard error.
     pub fn into_kept(mut self) -> (String, String) {
         let lines = String::from_utf8_lossy(&std::mem::take(&mut self.lines)).into_owned();
         (lines, self.kept.take().unwrap_or_default().into_inner())
@@ -165,7 +165,7 @@ impl Output {
         self.aside(&Refused { file, error });
     }
 
-    /// Reports that a file is named twice.
+    /// Reports that a file is given twice.
     pub fn duplicate(&self, file: &str, earlier: &str) {
         self.aside(&Duplicate { file, note: format!("duplicate: same file as {earlier}; read once") });
     }

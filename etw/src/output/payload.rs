@@ -1,4 +1,4 @@
-//! The payload of an event: its fields with what states them, or its bytes.
+//! The payload of an event: its fields with the source of their schema, or its bytes.
 
 use super::fields::{self, undecoded};
 use super::line::{Line, Payload};
@@ -102,7 +102,7 @@ fn decoded_json(line: &Line<'_>, decoded: &Decoded<'_>, style: Payload, out: &mu
     reported(line, decoded, fault)
 }
 
-/// Writes the text of a WPP event. Arguments have no names, so that there are no fields.
+/// Writes the text of a WPP event. Its arguments have no names, so there are no fields.
 fn message_json(message: &WppMessage, line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
     let (text, fault) = wpp::text(message, line.event);
     out.extend_from_slice(b",\"schema\":{\"source\":\"TMF\"");
@@ -120,7 +120,7 @@ fn message_json(message: &WppMessage, line: &Line<'_>, out: &mut Vec<u8>) -> Opt
     fault
 }
 
-/// Writes where the fields are stated.
+/// Writes the source of the schema.
 fn schema(line: &Line<'_>, decoded: &Decoded<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"schema\":{\"source\":\"");
     out.extend_from_slice(names::source(decoded.source()).as_bytes());
@@ -152,7 +152,8 @@ fn schema(line: &Line<'_>, decoded: &Decoded<'_>, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// The fault that is a diagnostic. A later version has more fields; and traits of a provider can be corrupt.
+/// The fault to report as a diagnostic. If the schema is of another version, an incomplete decoding is expected. Corrupt provider
+/// traits are reported too.
 fn reported(line: &Line<'_>, decoded: &Decoded<'_>, fault: Option<Fault>) -> Option<Fault> {
     let traits = || line.event.traits().and_then(Result::err).filter(|_| decoded.source() == Source::TraceLogging);
     fault.filter(|_| decoded.is_exact).or_else(traits)

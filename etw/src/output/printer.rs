@@ -58,7 +58,7 @@ pub struct Printer<'a> {
     /// The number of events left before the limit.
     left: u64,
     is_headed: bool,
-    /// Whether the columns are those of the fields of one event.
+    /// Whether the columns are the fields of a single event.
     has_fields: bool,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Printer<'a> {
         self.left == 0
     }
 
-    /// Reports if no examined event matched, and columns of fields that no printed event has.
+    /// Reports that no examined event matched, or which requested fields no printed event has.
     pub fn end(&self, out: &Output) {
         if self.left == self.limit {
             return none_matches(self.seen, self.wanted, out);

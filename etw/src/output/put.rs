@@ -1,4 +1,4 @@
-//! Appends what lines of output have, besides the text of values.
+//! Appends parts of output lines: times, padding and keywords.
 
 use etw_layouts_etl::FileTime;
 pub use etw_layouts_etl::text::put::*;
@@ -45,7 +45,7 @@ pub fn align_right(out: &mut Vec<u8>, start: usize, width: usize) {
     const SPACES: [u8; 16] = [b' '; 16];
     out.extend_from_slice(&SPACES);
     if let Some(cell) = out.get_mut(start..).and_then(<[u8]>::first_chunk_mut::<16>) {
-        // As a little-endian number, because a copy of variable size would be a function call.
+        // Shifts a little-endian number, because a copy of variable size would be a function call.
         let shift = 8 * (width - length) as u32;
         *cell = (u128::from_le_bytes(*cell) << shift | u128::from_le_bytes(SPACES) >> (128 - shift)).to_le_bytes();
     }
@@ -61,7 +61,7 @@ pub fn align_left(out: &mut Vec<u8>, start: usize, width: usize) {
     }
 }
 
-/// All digits of a keyword mask. As a JSON number it would be rounded by tools that use floating-point numbers.
+/// A keyword mask with all its digits. Tools that use floating-point numbers would round it as a JSON number.
 pub fn keyword(out: &mut Vec<u8>, keyword: u64) {
     shown(out, format_args!("{keyword:#018x}"));
 }

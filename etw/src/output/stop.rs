@@ -20,7 +20,7 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// The error for files whose own errors have been reported.
+/// The final error after the errors of files have been reported.
 pub fn unread(unusable: usize, files: usize) -> String {
     let messages = if unusable == 1 { "message" } else { "messages" };
     format!("{unusable} of {} failed; see the {messages} above", Several(files as u64, "file"))

@@ -1,4 +1,4 @@
-//! The log file header by the members of its layout, with the two names behind it, as text and JSON.
+//! The log file header as text and JSON: the members of its layout, and the two names after it.
 
 use super::put;
 use etw_layouts::runtime::meta::{Member, Type};
@@ -14,7 +14,7 @@ pub fn log_file(payload: &[u8], log: &LogFile, style: Style, out: &mut Vec<u8>) 
     let build = Build::new(major.into(), minor.into(), log.build, 0);
     let Ok(chosen) = structures::TRACE_LOGFILE_HEADER.select(build, arch) else { return false };
     let Ok(view) = View::new(chosen.layout, payload) else { return false };
-    // Names in place of their pointers, and times in place of numbers.
+    // Show names instead of their pointers, and times instead of numbers.
     let text = |member: &Member| {
         let time = match member.name {
             "LoggerName" => return Some(log.logger_name.clone()),
@@ -30,7 +30,7 @@ pub fn log_file(payload: &[u8], log: &LogFile, style: Style, out: &mut Vec<u8>) 
     true
 }
 
-/// Writes members in the order of the declaration, some as other text.
+/// Writes members in the order of the declaration. `text` can replace the value of a member.
 fn members<S>(view: &View<'_, S>, text: &dyn Fn(&Member) -> Option<String>, style: Style, out: &mut Vec<u8>) {
     out.push(b'{');
     for (index, (member, value)) in view.members().enumerate() {
@@ -61,7 +61,7 @@ fn put_value(value: Value<'_>, is_wide: bool, style: Style, out: &mut Vec<u8>) {
         }
         // Printing the union itself would repeat the same number three times.
         Type::Layout(layout) if layout.name == "LARGE_INTEGER" => put::number(out, value.signed()),
-        // The kernel's own TIME_ZONE_INFORMATION has TIME_FIELDS here; the one in files has dates as user mode writes them.
+        // The kernel's TIME_ZONE_INFORMATION has TIME_FIELDS here; in files, the dates have the user-mode layout SYSTEMTIME.
         Type::Layout(layout) if layout.name == "TIME_FIELDS" => {
             let date = structures::ETW_SYSTEMTIME.select(Build::new(10, 0, 19041, 1), Arch::X64);
             if let Some(view) = date.ok().and_then(|date| View::new(date.layout, value.bytes()).ok()) {

@@ -9,7 +9,7 @@ const BLOCKS: usize = 4;
 
 pub struct Writer {
     blocks: SyncSender<Vec<u8>>,
-    /// Written blocks, whose memory is reused.
+    /// Written blocks. Their memory is reused.
     written: Receiver<Vec<u8>>,
     thread: JoinHandle<io::Result<()>>,
 }
@@ -26,7 +26,7 @@ impl Writer {
             for mut block in next {
                 out.write_all(&block)?;
                 block.clear();
-                // After the end nobody receives the block.
+                // After `end`, the block has no receiver.
                 let _ = done.send(block);
             }
             Ok(())

@@ -36,7 +36,7 @@ fn is_values(history: &History, layouts: &Layouts) -> bool {
 ///
 /// # Errors
 ///
-/// None that the data can cause.
+/// Valid layouts cause none.
 pub fn json(history: &History, layouts: &Layouts) -> Result<String, Error> {
     let axis = &layouts.spec.axis;
     let members = history.members.iter().map(|(name, stages)| MemberJson { name, history: stages_json(axis, stages) });

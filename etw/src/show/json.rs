@@ -57,7 +57,7 @@ struct Member<'a> {
     doc: String,
     /// The enumeration or flags of its values.
     values: Option<&'a str>,
-    /// The structures that it references, where its type does not name them, with the link member of list entries.
+    /// Referenced structures that its type does not name; for lists, with the link member of the entries.
     leads_to: Vec<String>,
     /// The members of an expanded structure or union.
     #[serde(skip_serializing_if = "Vec::is_empty")]

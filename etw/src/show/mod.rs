@@ -106,13 +106,13 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     Ok(Outcome::Good)
 }
 
-/// Whether a name is that of an event, or of a class of events and of nothing else.
+/// Whether a name is that of an event or of a class of events, and not of a structure.
 fn is_event(layouts: &Layouts, name: &str) -> bool {
     let is_class = || layouts.spec.classes.iter().any(|class| class.name.value.eq_ignore_ascii_case(name));
     name.contains('/') || !layouts.spec.definitions.contains_key(name) && is_class()
 }
 
-/// Shows an event, or lists those of a class.
+/// Shows an event, or lists the events of a class.
 fn events(layouts: &Layouts, project: &Project, name: &str, args: &Args) -> Result<Outcome, Error> {
     if args.build.is_some() || args.arch.is_some() || args.history || args.recursive {
         let given = [

@@ -9,11 +9,11 @@ use etw_layouts_project::diff::{Changes, Side, changes, sides};
 use etw_layouts_project::subject::Subject;
 use etw_layouts_project::{Choice, Confidence, Reason};
 
-/// The differences to the other layout that the build can have.
+/// The differences from the other layout that the build may have.
 pub struct Otherwise {
     here: Side,
     there: String,
-    /// The embedded types whose layouts differ.
+    /// The embedded types with different layouts.
     embedded: Vec<String>,
     /// The differences of the structure, or of the member.
     pub changes: Changes,

@@ -200,7 +200,7 @@ fn constants(
         None => constant.doc.clone(),
     };
     let present = subject.constants(layouts);
-    // Leave the column empty if all constants exist wherever the enumeration does, which the heading already states.
+    // Leave the column empty if all constants exist in the same versions as the enumeration: the heading has these.
     let all = present.len() > 1 && present.iter().all(|constant| constant.scope == definition.scope);
     let row = |constant: &&Constant| {
         let exists = if all { String::new() } else { axis.words(&constant.scope) };

@@ -22,7 +22,7 @@ pub struct Document<'a> {
     /// The rules for converted tables that were used.
     rules: Vec<Rule>,
     errata: &'a [String],
-    /// Event specs, verified against what each source states.
+    /// Event specs, verified against each source.
     events: &'a events::Report,
     summary: &'a Summary,
 }
@@ -38,9 +38,9 @@ struct Table<'a> {
     #[serde(flatten)]
     confidence: Confidence,
     note: Option<String>,
-    /// If the label is wrong: the targets whose layouts the table has.
+    /// If the label is wrong: the targets with the layouts of the table.
     facts_of: Vec<String>,
-    /// If the label is wrong: the target that its PDB belongs to, by the facts.
+    /// If the label is wrong: the target of its PDB according to the facts.
     pdb_of: Option<&'a str>,
     structures: Vec<Structure<'a>>,
     /// Its addresses of global variables, verified against the facts of the same PDB.
@@ -56,7 +56,7 @@ struct Image<'a> {
     size: Option<u32>,
     build: &'a str,
     arch: &'a str,
-    /// The target whose layouts the image has, or otherwise the target that it was compared with.
+    /// The target with the layouts of the image. If there is none, the target that it was compared with.
     target: String,
     /// The confidence in these layouts for the build of the image.
     #[serde(flatten)]

@@ -205,7 +205,7 @@ fn wrong(axis: &Axis, report: &Report, out: &mut String) {
 /// The number of differences, and the differences. A table with a wrong label differs in many facts, which are printed only with
 /// `verbose`.
 fn differences(report: &Report, verbose: bool, out: &mut String) {
-    // A renamed member is one difference here, and two in the facts.
+    // A renamed member is two mismatches, but counts as one difference.
     let right: Vec<_> = report.tables.iter().chain(&report.images).filter(|table| !table.is_labelled_wrongly()).collect();
     let count = lines(&right, verbose).iter().map(|(_, tables)| tables.len()).sum::<usize>()
         + report.claims.len()
@@ -234,7 +234,7 @@ fn differences(report: &Report, verbose: bool, out: &mut String) {
     }
 }
 
-/// The differences, each line once with the targets of the tables that have it.
+/// The differences. Each line is listed once, with the targets of the tables that have the difference.
 fn lines(tables: &[&Checked], verbose: bool) -> Vec<(String, Vec<String>)> {
     let mut list: Vec<(Line, Vec<String>)> = Vec::new();
     let mut known = HashMap::new();
@@ -254,7 +254,7 @@ fn lines(tables: &[&Checked], verbose: bool) -> Vec<(String, Vec<String>)> {
     list.into_iter().map(|(Line { start, fact, end }, tables)| (start + &fact + &end, tables)).collect()
 }
 
-/// A line for a difference. Lines of several tables that differ in the fact only are one line without it.
+/// A line for a difference. Lines of several tables that differ only in the fact are merged, without the fact.
 struct Line {
     start: String,
     fact: String,

@@ -1,4 +1,4 @@
-//! The atlas: its pages are whole, lead somewhere, are small, and say what `etw diff` says; in a browser too, where there is one.
+//! The pages of the atlas are well-formed and small, have no dead links, and agree with `etw diff`.
 
 use crate::contract::Folder;
 use crate::project;
@@ -15,9 +15,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// No page may be larger.
+/// The maximum size of a page.
 const LARGEST: usize = 660_000;
-/// All files together must not be larger.
+/// The maximum size of all files together.
 const MOST: usize = 30_000_000;
 
 pub static FILES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| atlas::files(&project()).expect("an atlas"));
@@ -31,7 +31,7 @@ struct Page {
 }
 
 #[test]
-fn pages_are_whole_and_small_and_lead_somewhere() {
+fn pages_are_valid_and_small_and_have_no_dead_links() {
     let files = &*FILES;
     let pages: BTreeMap<&str, Page> =
         files.iter().filter(|(path, _)| path.ends_with(".html")).map(|(path, text)| (path.as_str(), page(path, text))).collect();
@@ -48,10 +48,10 @@ fn pages_are_whole_and_small_and_lead_somewhere() {
             let (to, anchor) = link.split_once('#').unwrap_or((link, ""));
             let to = if to.is_empty() { (*path).to_owned() } else { resolved(path, to) };
             assert!(files.contains_key(&to), "{path} leads to {to}, which is not there");
-            // What is selected is for the script of a page on which it can be.
+            // A selection in the anchor is read by the script of that page.
             let anchor = if anchor.starts_with("a=") { "compare" } else { anchor };
             let there = pages.get(to.as_str()).is_none_or(|there| anchor.is_empty() || there.ids.contains(anchor));
-            assert!(there, "{path} leads to {link}, which is not on that page");
+            assert!(there, "{path} leads to {link}, but the page has no such id");
             reached.insert(to);
         }
     }
@@ -60,7 +60,7 @@ fn pages_are_whole_and_small_and_lead_somewhere() {
 }
 
 #[test]
-fn what_a_build_changed_is_said_as_by_diff() {
+fn changes_of_a_build_equal_the_output_of_diff() {
     let files = &*FILES;
     let (layouts, registry) = specs();
     let axis = &layouts.spec.axis;
@@ -76,9 +76,9 @@ fn what_a_build_changed_is_said_as_by_diff() {
     }
 }
 
-/// Each event has its place on the page of its class, with all its versions and fields as `etw show` has them, its enumerations linked.
+/// Each event is on the page of its class, with all versions and fields that `etw show` prints. Its enumerations are links.
 #[test]
-fn events_are_shown_as_by_show() {
+fn events_equal_the_output_of_show() {
     let files = &*FILES;
     let (layouts, _) = specs();
     let statements = project().statements().expect("the facts can be read");
@@ -113,7 +113,7 @@ fn events_are_shown_as_by_show() {
     }
 }
 
-/// The confidence that the script shows is that of the library, for every structure at a sample of all revisions.
+/// The confidence in the script's data equals that of the library, for every structure at a sample of revisions.
 #[test]
 fn confidence_is_that_of_the_library() {
     let (layouts, registry) = specs();
@@ -157,7 +157,8 @@ fn cells(row: &str) -> Vec<String> {
     texts.collect()
 }
 
-/// Every ink stands out from each ground that it is used on, as WCAG AA wants of small text; and so do borders and hatches, as it wants of them.
+/// Every text colour has the contrast on each of its backgrounds that WCAG AA requires for small text. Borders and hatches have
+/// theirs.
 #[test]
 fn colours_have_contrast() {
     let files = &*FILES;
@@ -178,14 +179,14 @@ fn colours_have_contrast() {
     }
 }
 
-/// A folder that holds something else is left alone; an atlas is written anew, without pages that are no longer there.
+/// A folder with other files is not changed. An existing atlas is rewritten, without pages that are no longer part of it.
 #[test]
-fn a_folder_with_something_else_is_left_alone() {
+fn a_folder_with_other_files_is_not_changed() {
     let (full, new) = (Folder::named("full"), Folder::named("new"));
     let file = full.file("letters.txt", "mine");
     let specs = Folder::named("specs");
     specs.file("QUEUE.toml", "[struct]\nname = \"QUEUE\"\n\n[[member]]\nname = \"Links\"\ntype = \"LIST_ENTRY\"\n");
-    // What Windows calls a device is in no file of that name.
+    // A type named like a Windows device has another file name.
     specs.file("Nul.toml", "[struct]\nname = \"Nul\"\n\n[[member]]\nname = \"Queue\"\ntype = \"QUEUE\"\n");
     let etw = |folder: &Path| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_etw"));
@@ -194,11 +195,11 @@ fn a_folder_with_something_else_is_left_alone() {
     let output = etw(&full.0);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(2) && message.contains("contains no atlas"), "{message}");
-    assert_eq!(fs::read_dir(&full.0).expect("the folder").count(), 1, "{file} alone is there");
+    assert_eq!(fs::read_dir(&full.0).expect("the folder").count(), 1, "only {file} is in the folder");
     assert_eq!(etw(&new.0).status.code(), Some(0));
     let list = fs::read_to_string(new.0.join("atlas.txt")).expect("the list");
     assert!(!list.contains("/Nul.") && new.0.join("type/Nul-type.html").exists(), "{list}");
-    // The hash of a page that is empty. What somebody has changed is no longer the atlas', and nothing outside ever was.
+    // The hash of an empty page. Changed pages and files outside the folder are not removed, even if they are listed.
     let hash = "cbf29ce484222325";
     let outside = new.0.with_extension("outside");
     fs::create_dir_all(outside.join("inner")).expect("a temporary folder");
@@ -223,7 +224,7 @@ fn a_folder_with_something_else_is_left_alone() {
     assert!(!new.0.join("old.html").exists() && new.0.join("type/QUEUE.html").exists());
     assert_eq!(fs::read_to_string(new.0.join("kept.html")).ok().as_deref(), Some("mine"));
     assert!(outside.join("letters.txt").exists() && outside.join("inner/letters.txt").exists());
-    // A page that somebody has changed stays, and so does the atlas around it. The start of one is an atlas that was torn.
+    // If a page was changed by hand, nothing is written. A page with only the start of its text is from an interrupted run.
     let index = fs::read(new.0.join("index.html")).expect("a page");
     let before = fs::read(new.0.join("atlas.txt")).expect("the list");
     new.file("index.html", "mine");
@@ -235,7 +236,7 @@ fn a_folder_with_something_else_is_left_alone() {
     fs::write(new.0.join("index.html"), &index[..index.len() / 2]).expect("the start of a page");
     assert_eq!(etw(&new.0).status.code(), Some(0));
     assert_eq!(fs::read(new.0.join("index.html")).ok(), Some(index));
-    // A list that no atlas wrote makes no atlas, and pages are written through no link.
+    // A list without the header line does not mark an atlas. Pages are not written through links.
     full.file("atlas.txt", "letters.txt\n");
     let output = etw(&full.0);
     assert!(output.status.code() == Some(2) && full.0.join("letters.txt").exists(), "{output:?}");
@@ -251,7 +252,7 @@ fn a_folder_with_something_else_is_left_alone() {
     fs::remove_dir_all(outside).expect("the temporary folder can be removed");
 }
 
-/// All files of the atlas in a folder, for a browser.
+/// Writes all files of the atlas to a folder, for a browser.
 pub fn written() -> Folder {
     let folder = Folder::new();
     for (path, text) in &*FILES {
@@ -262,12 +263,12 @@ pub fn written() -> Folder {
     folder
 }
 
-/// What a script returns on a page. It fails if the page reports an error.
+/// Returns the result of a script on a page. Fails if the page reports an error.
 pub fn run(chromium: &str, folder: &Folder, address: &str, script: &str) -> Value {
     run_with(chromium, &[], folder, address, script)
 }
 
-/// As [`run`], with more arguments for the browser.
+/// Like [`run`], with more arguments for the browser.
 pub fn run_with(chromium: &str, more: &[&str], folder: &Folder, address: &str, script: &str) -> Value {
     let (path, hash) = address.split_once('#').map_or((address, String::new()), |(path, hash)| (path, format!("#{hash}")));
     let text = fs::read_to_string(folder.0.join(path)).expect("a page");
@@ -299,7 +300,7 @@ pub fn run_with(chromium: &str, more: &[&str], folder: &Folder, address: &str, s
     outcome
 }
 
-/// The picture in README.
+/// Makes the picture in README.
 pub fn picture(chromium: &str, folder: &Folder) {
     let to = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/atlas.png");
     let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1180,860"];
@@ -316,7 +317,7 @@ pub fn specs() -> (Layouts, Registry) {
     (layouts, registry)
 }
 
-/// The words of `etw diff`, without styles.
+/// The output of `etw diff`, without styles.
 fn said(layouts: &Layouts, registry: &Registry, a: &str, b: &str, only: Option<&str>) -> String {
     let [old, new] = sides(layouts, registry, [a, b], only).expect("two targets");
     let mut text = diff::text(&old, &new, &changes(&old, &new));
@@ -338,7 +339,7 @@ fn plain(html: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
 
-/// Reads a page, and fails if its elements do not close in turn or an id is there twice.
+/// Parses a page. Fails if elements are not closed in the right order, or if an id occurs twice.
 fn page(path: &str, text: &str) -> Page {
     let mut page = Page::default();
     let mut open: Vec<&str> = Vec::new();
@@ -356,7 +357,7 @@ fn page(path: &str, text: &str) -> Page {
         for attribute in [" id=\"", " href=\"", " src=\""] {
             let Some(value) = tag.split_once(attribute).and_then(|(_, rest)| rest.split_once('"')) else { continue };
             match attribute {
-                " id=\"" => assert!(page.ids.insert(plain(value.0)), "{path}: {} is there twice", value.0),
+                " id=\"" => assert!(page.ids.insert(plain(value.0)), "{path}: {} occurs twice", value.0),
                 _ => page.links.push(plain(value.0)),
             }
         }
@@ -368,7 +369,7 @@ fn page(path: &str, text: &str) -> Page {
     page
 }
 
-/// Where a link of a page leads, from the root.
+/// The target of a link of a page, from the root.
 fn resolved(from: &str, to: &str) -> String {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();

@@ -1,4 +1,4 @@
-//! Tasks of readers in a browser, each from a freshly opened page and in at most three actions.
+//! Tasks of readers in a browser. Each starts on a freshly opened page and takes at most three actions.
 
 use crate::atlas::{picture, run, specs, written};
 use crate::atlas_look::chromium;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 use std::{env, fs};
 
-/// Enters a build and a member or an offset on the page of a structure, as a reader does.
+/// Enters a build and a member or an offset on the page of a structure.
 const ASK: &str = "const ask = async (build, member) => {
     document.getElementById('ask-build').value = build;
     document.getElementById('ask-member').value = member;
@@ -24,7 +24,7 @@ const ASK: &str = "const ask = async (build, member) => {
     return answer.textContent;
 };";
 
-/// Searches by the keyboard alone, and returns where that leads.
+/// Searches with the keyboard only. Returns the page that opens.
 const SEARCH: &str = "const search = async (words) => {
     let to = null;
     const stop = (event) => { to = event.destination.url; event.preventDefault(); };
@@ -40,7 +40,7 @@ const SEARCH: &str = "const search = async (words) => {
 };";
 
 #[test]
-fn readers_find_what_they_come_for_in_a_browser() {
+fn readers_can_do_their_tasks_in_a_browser() {
     let Some(chromium) = chromium() else { return };
     let folder = written();
     let browser = Browser { chromium, folder };
@@ -71,13 +71,13 @@ impl Browser {
         run(&self.chromium, &self.folder, address, script)
     }
 
-    /// Where a search on the first page leads.
+    /// The page that a search on the first page opens.
     fn search(&self, words: &str) -> String {
         let to = self.run("index.html", &format!("{SEARCH} return await search({});", json!(words)));
         to.as_str().unwrap_or_default().to_owned()
     }
 
-    /// A build has many names, and the address follows what is asked.
+    /// A build has several names. The address follows the selection.
     fn an_offset_at_a_build(&self) {
         let script = format!(
             "{ASK} const said = [];
@@ -149,7 +149,7 @@ impl Browser {
         assert!(places.iter().all(Option::is_some) && places.is_sorted() && whole.contains(text), "{places:?}\n{whole}");
     }
 
-    /// A search for the flags, and a value.
+    /// Searches for the flags, and decodes a value.
     fn the_names_of_a_value(&self) {
         let page = self.search("trace flag");
         assert_eq!(page, "type/EVENT_TRACE_FLAG.html");
@@ -164,7 +164,7 @@ impl Browser {
         assert_eq!(fresh, names);
     }
 
-    /// A search for the build, and a button that copies.
+    /// Searches for the build, and copies with a button.
     fn the_symbols_of_a_build(&self) {
         let (_, registry) = specs();
         let seen = registry
@@ -184,7 +184,7 @@ impl Browser {
         assert_eq!((build.as_str(), copied, is_in_sight), (Some("10.0.19041.985"), guid, Value::Bool(true)));
     }
 
-    /// The table has what `etw diff` lists, the members of one structure and the structures of two builds.
+    /// The table equals the output of `etw diff`, for the members of a structure and for the structures of two builds.
     fn two_builds(&self) {
         let (layouts, registry) = specs();
         for (a, b, only) in [
@@ -235,7 +235,7 @@ impl Browser {
         assert!(wrong.as_str().is_some_and(|wrong| wrong.starts_with("unknown build 1.2.3 for x64;")), "{wrong}");
     }
 
-    /// Whatever part of a name is known, and before the data is there.
+    /// Any part of a name is found, also before the data is loaded.
     fn half_a_name(&self) {
         let words = [
             "_WMI_LOGGER_CON",
@@ -284,7 +284,7 @@ impl Browser {
         assert!(first[11].starts_with("kernel/10.0.26100.") && first[12].starts_with("kernel/10.0.22000.434-"), "{first:?}");
         assert_eq!(first[13], "type/WMI_LOGGER_CONTEXT.html#build=1703&member=0x398", "{first:?}");
         assert_eq!(first[14], "type/WMI_LOGGER_MODE.html", "{first:?}");
-        // The members of that name come before those of a structure with the name.
+        // Members with this name come before members of a structure with this name.
         assert!(found[2].as_str().is_some_and(|name| name.ends_with(".LoggerMode")), "{}", found[2]);
         assert!(found[1].as_f64().is_some_and(|time| time < 50.0), "search took {} ms", found[1]);
     }
@@ -297,7 +297,7 @@ impl Browser {
         let said = self.run("type/WMI_LOGGER_CONTEXT.html#build=14393&arch=x86&member=LoggerMode", script);
         assert!(said[0].as_str().is_some_and(|text| text.starts_with("LoggerMode 0x000c, ULONG at 10.0.14393-x86: ")), "{said}");
         assert_eq!((&said[1], &said[2], &said[3]), (&json!("0x000c"), &json!("x86"), &json!(true)));
-        // The history of an architecture has an address, and the switches change it.
+        // The history of an architecture has its own address, and the switches change the address.
         let script = "await wait(300);
             const isSeen = document.querySelector('.panel.x86 .past').checkVisibility(), before = location.hash;
             document.getElementById('view-layout').click();
@@ -305,7 +305,7 @@ impl Browser {
             return [isSeen, before, location.hash];";
         let said = self.run("type/WMI_LOGGER_CONTEXT.html#arch=x86&view=history", script);
         assert_eq!(said, json!([true, "#arch=x86&view=history", "#arch=x86"]));
-        // A member that the newest build does not have.
+        // A member that the newest build lacks.
         let gone = self.run(
             "type/WMI_LOGGER_CONTEXT.html#BufferSpinLock",
             "await wait(300); return document.getElementById('ask-answer').textContent;",
@@ -337,7 +337,7 @@ impl Browser {
             format!("{SEARCH} const found = []; for (const words of {words}) found.push(await search(words)); return found;");
         let found = self.run("legend.html", &script);
         assert_eq!(found, json!([page(symbols), page(symbols), page(symbols), page(image)]));
-        // The link opens the folded part of the table that contains the row.
+        // The link expands the part of the table with the row.
         let script = "const row = document.querySelector(':target');
             return [row.cells[0].textContent, row.checkVisibility()];";
         assert_eq!(self.run(&page(symbols), script), json!([symbols.build.to_string(), true]));
@@ -402,7 +402,7 @@ impl Browser {
         assert_eq!(said, json!([answer, true]));
     }
 
-    /// The script shows the sentence of the library.
+    /// The script shows the same sentences as the library.
     fn confidence_is_that_of_the_library(&self) {
         let (layouts, registry) = specs();
         let axis = &layouts.spec.axis;

@@ -1,13 +1,13 @@
-//! The atlas as a browser shows it: what stays in sight, and what the rules of WCAG ask, as axe checks them.
+//! The atlas in a browser: what stays visible, and the rules of WCAG, checked by axe.
 
 use crate::atlas::{FILES, run, run_with, written};
 use serde_json::{Value, json};
 use std::env;
 use test_support::witness;
 
-/// A phone, in pixels.
+/// The window size of a phone, in pixels.
 const PHONE: &str = "--window-size=390,844";
-/// The dark look.
+/// The dark theme.
 const DARK: &str = "--blink-settings=preferredColorScheme=0";
 
 /// The browser, if there is one.
@@ -20,9 +20,9 @@ pub fn chromium() -> Option<String> {
     starts.then_some(chromium)
 }
 
-/// At every place of the history, each cell that is in sight has its offset in sight.
+/// At every scroll position of the history, each visible cell shows its offset.
 #[test]
-fn offsets_stay_in_sight() {
+fn offsets_stay_visible() {
     let Some(chromium) = chromium() else { return };
     let script = "document.getElementById('view-history').click();
         const part = document.querySelector('.panel.x64 .past .scroll:has(.matrix)'), lost = [];
@@ -48,9 +48,9 @@ fn offsets_stay_in_sight() {
     assert_eq!(run(&chromium, &written(), "type/WMI_LOGGER_CONTEXT.html", script), json!([[], true]));
 }
 
-/// The selection of a build stays in sight on a phone, with its answer, and leaves most of the screen to the members.
+/// On a phone, the build selection and its answer stay visible, and most of the screen shows the members.
 #[test]
-fn the_bar_stays_in_sight_on_a_phone() {
+fn the_bar_stays_visible_on_a_phone() {
     let Some(chromium) = chromium() else { return };
     let script = "await wait(300);
         scrollTo(0, document.documentElement.scrollHeight / 2);
@@ -63,7 +63,7 @@ fn the_bar_stays_in_sight_on_a_phone() {
     assert_eq!(found, json!([true, true, true, true, true]));
 }
 
-/// The types in the tables of a comparison lead to their pages.
+/// Type names in the tables of a comparison are links to their pages.
 #[test]
 fn types_of_a_comparison_are_links() {
     let Some(chromium) = chromium() else { return };
@@ -75,9 +75,9 @@ fn types_of_a_comparison_are_links() {
     assert!(links.iter().all(|link| FILES.contains_key(*link)), "{links:?}");
 }
 
-/// No page breaks a rule of WCAG 2.1 A or AA that axe knows, neither light nor dark.
+/// No page violates a rule of WCAG 2.1 A or AA that axe can check, with the light or the dark theme.
 #[test]
-fn pages_keep_the_rules_of_axe() {
+fn pages_violate_no_rule_of_axe() {
     let Some(chromium) = chromium() else { return };
     let Some(axe) = env::var_os("ETW_LAYOUTS_AXE") else { return witness::absent("axe-core") };
     let source = axe.to_string_lossy().replace('\\', "/");

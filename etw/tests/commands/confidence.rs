@@ -1,10 +1,10 @@
-//! The requested and the substituted target: every answer states both, on standard output.
+//! The requested and the substituted target: every answer states both on standard output.
 
 use crate::contract::{Folder, etw, shipped};
 use serde_json::Value;
 use std::process::Output;
 
-/// A build that is newer than any.
+/// A build that is newer than all known builds.
 const UNKNOWN: &str = "10.0.65000";
 
 fn text(output: &Output) -> String {
@@ -17,7 +17,7 @@ fn document(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn a_stand_in_is_named_wherever_the_answer_is() {
+fn every_answer_names_the_substituted_target() {
     let target = format!("{UNKNOWN}-x64");
     let note = format!("{target}: inferred from 10.0.28000.1, the newest known release");
     let shown = text(&etw(&["show", "LUID", "--build", UNKNOWN]));
@@ -51,9 +51,9 @@ fn a_stand_in_is_named_wherever_the_answer_is() {
     assert_eq!(document(&["verify", "--symbols", &table])["tables"][0]["reason"], "newest");
 }
 
-/// The confidence is that of the structure, and in text, JSON and the header's comment the same.
+/// The confidence is that of the structure, and is the same in text, in JSON, and in the comment of the header.
 #[test]
-fn a_structure_is_as_sure_as_its_build_was_examined() {
+fn confidence_is_that_of_the_structure() {
     let between = "6.1.7601.20000";
     for (structure, build, word, sentence) in [
         ("WMI_LOGGER_CONTEXT", "10.0.19041.1415", "verified (PDB)", "verified against the symbols of this build"),
@@ -97,7 +97,7 @@ fn a_structure_is_as_sure_as_its_build_was_examined() {
         targets.lines().any(|line| line.contains("10.0.19041.264-x64") && line.contains("verified (converted symbols)")),
         "{targets}"
     );
-    // An architecture that begins later than the axis.
+    // An architecture that does not exist yet at this build.
     let output = etw(&["show", "LUID", "--build", "5.1.2600.5512", "--arch", "x64"]);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(
@@ -106,9 +106,9 @@ fn a_structure_is_as_sure_as_its_build_was_examined() {
     );
 }
 
-/// What changed on another architecture, changed here; and of what nobody knows, the output says so before the table.
+/// A change on another architecture also applies here. If the layout is uncertain, the output says so before the table.
 #[test]
-fn an_update_holds_for_every_architecture() {
+fn an_update_applies_to_every_architecture() {
     let asked = ["show", "WMI_LOGGER_CONTEXT", "--build", "10.0.19041.2965", "--arch", "x86"];
     let (shown, changed) = (text(&etw(&asked)), document(&asked));
     assert_eq!((&changed["reason"], &changed["changed_by"]), (&"architecture".into(), &"2022-01".into()), "{changed}");
@@ -128,7 +128,7 @@ fn an_update_holds_for_every_architecture() {
     assert_eq!(lines[2], "Differences from 10.0.28000.1-x64:");
 }
 
-/// An architecture that follows another says so, unless its own symbols were read.
+/// The layouts of an architecture are reported as inferred from another one, unless its own symbols were read.
 #[test]
 fn offsets_of_another_architecture_are_inferred_from_it() {
     for (build, whole, member) in [
@@ -139,7 +139,7 @@ fn offsets_of_another_architecture_are_inferred_from_it() {
             "inferred; 10.0.22621.2428 and 10.0.26100.1 differ",
         ),
         ("10.0.19569", None, "verified (converted symbols)"),
-        // x86 was examined, too; but its pointers are others.
+        // The x86 build was also examined, but its pointers have another size.
         ("10.0.16299.15", Some("inferred from x64: its symbols of build 10.0.16299.15 were examined"), "inferred from x64"),
     ] {
         let asked = ["show", "WMI_LOGGER_CONTEXT", "--build", build, "--arch", "arm64"];
@@ -152,9 +152,9 @@ fn offsets_of_another_architecture_are_inferred_from_it() {
     }
 }
 
-/// A target that is not known is equal to nothing, least of all to its own stand-in.
+/// Layouts of an unknown build are not reported as equal to others, not even to those of the substituted target.
 #[test]
-fn nothing_tells_a_kernel_from_its_stand_in() {
+fn an_unknown_build_is_not_reported_as_equal() {
     let newest: Value = document(&["list", "--targets", "--arch", "x64"]);
     let newest = newest["targets"].as_array().and_then(|list| list.last()).map(|target| target["target"].clone());
     let newest = newest.as_ref().and_then(Value::as_str).expect("a target");
@@ -171,7 +171,7 @@ fn nothing_tells_a_kernel_from_its_stand_in() {
 }
 
 #[test]
-fn a_name_of_several_kernels_is_the_first_of_them() {
+fn a_name_of_several_kernels_selects_the_first() {
     let shown = text(&etw(&["show", "LUID", "--build", "6.3.9600"]));
     assert!(
         shown.contains(
@@ -188,7 +188,8 @@ fn a_name_of_several_kernels_is_the_first_of_them() {
     );
     let shown = document(&["show", "LUID"]);
     assert_eq!((&shown["requested"], &shown["selected_by"]), (&Value::Null, &"newest".into()));
-    // A build that is another's kernel begins with its own first revision; what was examined under the other number is no evidence before it.
+    // A build that shares another build's kernel starts at its own first revision. Before it, evidence for the other number does
+    // not count.
     for (build, confidence, target) in [
         ("10.0.19045", "verified (PDB)", "10.0.19041.1826-x64"),
         ("10.0.19045.2130", "verified (PDB)", "10.0.19041.1826-x64"),
@@ -218,9 +219,10 @@ fn a_name_of_several_kernels_is_the_first_of_them() {
     }
 }
 
-/// A build by itself, and by its third number: how sure each layout is, and what differs between the builds that it may have them of.
+/// A build is shown without a structure, also by its third number: the confidence in each layout, and the differences between its
+/// nearest builds.
 #[test]
-fn a_build_is_shown_by_itself() {
+fn a_build_is_shown_without_a_structure() {
     let (whole, short) = (["show", "--build", "10.0.26100.4652"], ["show", "--build", "26100.4652"]);
     let shown = text(&etw(&short));
     assert_eq!(shown, text(&etw(&whole)));

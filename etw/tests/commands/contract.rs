@@ -1,4 +1,4 @@
-//! The contract of `etw verify` with those that run it: exit status, JSON, and which kernel a file is of.
+//! The interface of `etw verify` for scripts: exit status, JSON, and how the kernel of a file is identified.
 
 use serde_json::Value;
 use std::env;
@@ -40,7 +40,7 @@ fn exit_status_and_json_of_verify() {
     let counts = ["differences", "errata", "images", "kernels", "mislabelled", "not_verified", "reasons"];
     assert_eq!(keys(&document["summary"]), [&counts[..], &["skipped_images", "tables", "unverifiable", "verified"]].concat());
     assert_eq!(document["summary"]["differences"], 0);
-    // README states them.
+    // These numbers are in README.
     let [tables, kernels, facts] =
         ["tables", "kernels", "verified"].map(|count| document["summary"][count].as_u64().unwrap_or(0));
     let sentence = format!("{tables} symbol tables of {kernels} builds verify {},{:03} facts", facts / 1000, facts % 1000);
@@ -92,7 +92,7 @@ fn exit_status_and_json_of_verify() {
     assert_eq!((&difference["member"], &difference["kind"]), (&"".into(), &"size".into()));
 
     let foreign = "etw-layouts-symbols 1\nproducer a test\nkernel 10.0.19041.1415 x64 -\nstruct FOREIGN 0x10\n";
-    for (name, content) in [("torn.facts", "etw-layouts-symbols 1\nprod"), ("foreign.facts", foreign)] {
+    for (name, content) in [("truncated.facts", "etw-layouts-symbols 1\nprod"), ("foreign.facts", foreign)] {
         let path = folder.file(name, content);
         let output = etw(&["verify", "--symbols", &path]);
         let message = String::from_utf8_lossy(&output.stderr);
@@ -100,9 +100,9 @@ fn exit_status_and_json_of_verify() {
     }
 }
 
-/// Several paths after one flag are those of several flags, files and folders alike.
+/// Several paths after one flag mean the same as one flag for each path, for files and folders.
 #[test]
-fn symbols_are_named_after_one_flag_or_several() {
+fn symbols_can_follow_one_flag_or_several() {
     let [one, other] = ["one", "other"].map(Folder::named);
     let paths = [one.file("a.facts", &shipped()), other.0.display().to_string()];
     other.file("b.facts", &shipped());
@@ -117,9 +117,9 @@ fn symbols_are_named_after_one_flag_or_several() {
     assert_eq!((status, found), sources(&["--symbols", a, "--only", "LUID", "--symbols", b]));
 }
 
-/// The same file leads to the same kernel by what `builds.tsv` says, by its own name, and by `--build` and `--arch`.
+/// `builds.tsv`, the file name, or `--build` and `--arch` identify the same kernel for the same file.
 #[test]
-fn a_kernel_is_named_in_three_ways() {
+fn a_kernel_can_be_identified_in_three_ways() {
     let content = r#"{"metadata": {"format": "6.2.0", "producer": {"name": "a test", "version": "1"}},
         "base_types": {"unsigned long": {"kind": "int", "size": 4, "signed": false, "endian": "little"}},
         "user_types": {"_LARGE_INTEGER": {"kind": "union", "size": 8, "fields": {}}}, "enums": {}, "symbols": {}}"#;
@@ -139,9 +139,9 @@ fn a_kernel_is_named_in_three_ways() {
     assert_eq!(kernel(&["--symbols", &path]), expected);
 }
 
-/// The borders that the shipped images prove are in the specs.
+/// The specs contain all changes that the shipped images show.
 #[test]
-fn shipped_images_are_nothing_to_import() {
+fn shipped_images_are_already_imported() {
     for arch in ["x64", "arm64"] {
         let output = etw(&["import", &format!("facts/10.0.17763.1075-{arch}-images.facts")]);
         let text = String::from_utf8_lossy(&output.stdout);
@@ -154,12 +154,12 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A shipped table, of several kernels.
+/// A shipped table with several kernels.
 pub fn shipped() -> String {
     table_of("10.0.19041.985 x64")
 }
 
-/// The text of the shipped table that a kernel is in, not a converted one if there is another.
+/// The text of the shipped table of a kernel. A converted table is returned only if there is no other.
 pub fn table_of(kernel: &str) -> String {
     let files = fs::read_dir(root().join("facts")).expect("the facts").map(|file| file.expect("a file").path());
     let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|extension| extension == "facts")).collect();
@@ -169,7 +169,7 @@ pub fn table_of(kernel: &str) -> String {
     texts.into_iter().find(of_kernel).unwrap_or_else(|| panic!("a table of {kernel}"))
 }
 
-/// A temporary folder that goes away with what is in it, also when the test fails.
+/// A temporary folder. It is removed with its contents, also when the test fails.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
@@ -177,7 +177,7 @@ impl Folder {
         Self::named("")
     }
 
-    /// One of several of a test.
+    /// A named folder, for tests that need several.
     pub fn named(name: &str) -> Self {
         let thread = std::thread::current();
         let test = thread.name().unwrap_or_default().replace("::", "-");

@@ -1,11 +1,11 @@
-//! Addresses of global variables: facts of one PDB each, which are imported, kept and verified against symbols.
+//! Addresses of global variables. They are facts of one PDB each, and are imported, kept and verified against symbols.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use test_support::folder::Folder;
 
-/// Six kernels of one set of layouts, each with addresses of its own.
+/// Facts of six kernels with the same layouts and different addresses.
 const FACTS: &str = "10.0.19041.985-x64.facts";
 
 /// Exit status and output of a command on the specs and facts of a folder.
@@ -30,7 +30,7 @@ fn copied(from: &Path, to: &Path) {
     }
 }
 
-/// The specs and facts of a project in a folder of its own.
+/// Copies the specs and facts of the project to a folder.
 fn project(root: &Path, folder: &Folder) {
     ["specs", "facts"].iter().for_each(|name| copied(&root.join(name), &folder.0.join(name)));
     fs::remove_file(folder.0.join("specs/Cargo.toml")).unwrap();
@@ -49,7 +49,7 @@ fn addresses_are_facts_of_one_pdb() {
     let facts = format!("facts/{FACTS}");
     folder.file(&facts, without.trim_end().to_owned() + types);
 
-    // They are entered with each kernel, and nothing else changes; once is enough.
+    // The addresses of each kernel are imported, and nothing else changes. A second import changes nothing.
     folder.file("new/kernels.facts", &shipped);
     let (status, said) = etw(&folder.0, &["import", "new"]);
     assert_eq!(status, Some(0), "{said}");
@@ -59,7 +59,7 @@ fn addresses_are_facts_of_one_pdb() {
         assert!(status == Some(0) && said.ends_with("nothing to import\n"), "{said}");
     };
     nothing("new");
-    // A table that was reduced to fewer takes none away.
+    // A table with fewer addresses removes none.
     folder.file("new/kernels.facts", without.trim_end().to_owned() + types);
     nothing("new");
     folder.file("new/kernels.facts", shipped.replace("PspHostSiloGlobals", "KeNumberProcessors"));
@@ -88,15 +88,15 @@ fn addresses_are_facts_of_one_pdb() {
     let guid = head.split(' ').find(|word| word.len() == 32).unwrap();
     folder.file("new/kernels.facts", wrong.replacen(guid, &"7".repeat(32), 1));
     assert_eq!(etw(&folder.0, &["verify", "--symbols", "new"]).0, Some(0));
-    // The specs say which kernels have a variable at all.
+    // The specs state which kernels have a variable.
     folder.file("new/kernels.facts", shipped.replace("PspHostSiloGlobals", "WmipLoggerContext"));
     let (status, said) = etw(&folder.0, &["verify", "--symbols", "new", "--format", "json"]);
     assert!(status == Some(1) && said.contains("that 10.0.19041.985-x64 has none"), "{said}");
 }
 
-/// A table with a variable more and a type less, which no other table of its kernel has: it keeps both.
+/// An imported table has a variable more and a type less than the existing facts. The facts then contain both.
 #[test]
-fn types_stay_when_addresses_come() {
+fn an_import_of_addresses_keeps_types() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let folder = Folder::new("globals-types");
     project(&root, &folder);
@@ -112,7 +112,7 @@ fn types_stay_when_addresses_come() {
     assert_eq!(fs::read_to_string(folder.0.join(facts)).unwrap(), shipped);
 }
 
-/// A kernel whose PDB the facts have, one with two known images, one without any, and one without the variable.
+/// A kernel with a known PDB, one with two known images, one without any, and one without the variable.
 const BY_BUILD: &str = "build\tarch\tEtwThreatIntProvRegHandle\tETW_REG_ENTRY.GuidEntry
 10.0.19041.1415\tx64\tc197c0\t20
 10.0.22000.469\tx64\tc15d38\t20
@@ -120,8 +120,8 @@ const BY_BUILD: &str = "build\tarch\tEtwThreatIntProvRegHandle\tETW_REG_ENTRY.Gu
 10.0.10240.16384\tx64\t0\t20
 ";
 
-/// Addresses from a table that names builds and no PDBs are entered, verified against the PDBs that the facts have, and exported with
-/// their evidence.
+/// A table that identifies kernels by build and not by PDB: its addresses are imported, verified against the known PDBs, and
+/// exported with their evidence.
 #[test]
 fn addresses_by_build() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -161,7 +161,7 @@ fn addresses_by_build() {
     expect(&[&verify[..], &["--format", "json"]].concat(), 0, &["\"file\": null", "\"stated\": 1,\n        \"equal\": 1"]);
     expect(&import, 0, &["4 images are not in the facts yet\nno spec file changes"]);
     expect(&import, 0, &["0 images are not in the facts yet\nnothing to import"]);
-    // A variable more of a kernel that is known already.
+    // One more variable of a known kernel.
     folder.file("table.tsv", "build\tarch\tEtwpDebuggerData\n10.0.17763.9999\tx64\t1000\n");
     expect(&import, 0, &["1 images are not in the facts yet"]);
     let facts = fs::read_to_string(folder.0.join("facts/10.0.10240.16384-x64-addresses.facts")).unwrap();

@@ -1,9 +1,9 @@
-//! Tables of one kernel under the name of another.
+//! Tables that are labelled as another kernel.
 
 use crate::contract::{Folder, etw, root, table_of};
 use serde_json::Value;
 
-/// A shipped table under the name of another kernel.
+/// A shipped table, labelled as another kernel.
 fn relabelled(kernel: &str, label: &str) -> String {
     let table = table_of(kernel);
     let types = table.find("\nstruct ").expect("a type");
@@ -11,17 +11,17 @@ fn relabelled(kernel: &str, label: &str) -> String {
     format!("{}\nkernel {label} -{}", head.join("\n"), &table[types..])
 }
 
-/// A table, its label, and whose layouts it has, if the label must be wrong.
+/// A table, its label, and the target with its layouts if the label must be wrong.
 const CASES: [(&str, &str, Option<&str>); 12] = [
-    // Symbols of the kernel that is claimed were read, or of updates before and after it.
+    // Symbols of the labelled kernel were read, or of updates before and after it.
     ("10.0.17763.379 x64", "10.0.19041.329 x64", Some("10.0.17763.107-x64")),
     ("10.0.19041.3324 x64", "10.0.17763.379 x64", Some("10.0.19041.3324-x64")),
     ("10.0.19041.3324 x64", "10.0.19045.2130 x64", Some("10.0.19041.3324-x64")),
     ("6.3.9600.16384 x86", "6.2.9200.16384 x86", Some("6.3.9600.16384-x86")),
     ("10.0.17134.1 x86", "10.0.17134.1 x64", Some("10.0.17134.1-x86")),
-    // Only converted tables were read of the updates before and after it.
+    // Only converted tables of the updates before and after it were read.
     ("10.0.17134.1 x86", "10.0.19041.600 x86", Some("10.0.17134.1-x86")),
-    // Nobody has seen these kernels, and a neighbour's layouts may well be theirs.
+    // These kernels were not examined, and may have the layouts of a neighbour.
     ("10.0.19041.3324 x64", "10.0.26100.65000 x64", None),
     ("10.0.22000.348 x64", "10.0.21996.1 x64", None),
     ("6.1.7601.24540 x64", "6.1.7601.24300 x64", None),
@@ -32,7 +32,7 @@ const CASES: [(&str, &str, Option<&str>); 12] = [
 ];
 
 #[test]
-fn a_table_that_is_labelled_as_another_kernels_is_reported() {
+fn a_wrongly_labelled_table_is_reported() {
     let folder = Folder::new();
     for (kernel, label, of) in CASES {
         let table = folder.file("table.facts", &relabelled(kernel, label));
@@ -51,7 +51,7 @@ fn a_table_that_is_labelled_as_another_kernels_is_reported() {
                 assert!(text.contains(&sentence) && text.contains("\n       0 differences"), "{sentence}\n{text}");
                 assert_eq!((facts_of, wrongly), (&Value::from(vec![of]), &1.into()), "{label}");
                 assert_eq!((verified.status.code(), output.status.code()), (Some(1), Some(1)), "{label}");
-                // It verifies nothing and is not part of other counts; its differences are printed with --verbose.
+                // The table verifies nothing and is not counted. Its differences are printed with --verbose.
                 let counts = ["tables", "kernels", "verified", "differences"].map(|count| summary[count].as_u64());
                 assert_eq!(counts, [Some(0); 4], "{label}");
                 assert!(output.stdout.len() > 1000 && document["tables"][0]["structures"].to_string().contains("offset"));
@@ -67,14 +67,14 @@ fn a_table_that_is_labelled_as_another_kernels_is_reported() {
     }
 }
 
-/// Nobody has seen the kernel, so that its label may be right; but an older kernel than it has none of these facts, and a later one all.
+/// The kernel was not examined, so its label may be right. A note is printed if the facts fit another kernel better.
 #[test]
 fn facts_of_another_kernel_are_noted() {
     let folder = Folder::new();
     for (kernel, label, of) in [
         ("10.0.18362.720 x64", "10.0.18326.1", Some("10.0.18362.720")),
         ("10.0.17763.379 x64", "10.0.26100.65000", Some("10.0.17763.379")),
-        // The kernel before it has the same.
+        // The kernel before it has the same facts.
         ("10.0.18362.720 x64", "10.0.18362.840", None),
         ("10.0.19041.1826 x64", "10.0.19045.3000", None),
     ] {
@@ -88,7 +88,7 @@ fn facts_of_another_kernel_are_noted() {
     }
 }
 
-/// A table that has nobody's layouts differs, and no more.
+/// A table that has the layouts of no known target differs, but is not reported as mislabelled.
 #[test]
 fn a_table_of_no_known_kernel_is_not_mislabelled() {
     let folder = Folder::new();
@@ -99,7 +99,7 @@ fn a_table_of_no_known_kernel_is_not_mislabelled() {
     assert!(output.status.code() == Some(1) && !text.contains(": labelled") && !text.contains(" 0 differences"), "{text}");
 }
 
-/// Windows 10 22H2 has the kernels of 2004. A refusal names the build that was asked for.
+/// Windows 10 22H2 has the kernels of 2004. An error names the requested build.
 #[test]
 fn a_refusal_names_the_build_as_written() {
     let folder = Folder::new();
@@ -125,9 +125,9 @@ fn a_refusal_names_the_build_as_written() {
     }
 }
 
-/// A PDB belongs to one kernel: under any other build it is refused, also under one that nobody has seen, and whatever its layouts.
+/// A PDB belongs to one kernel. It is refused under any other build, examined or not, with any layouts.
 #[test]
-fn a_pdb_that_the_facts_know_is_no_other_kernels() {
+fn a_known_pdb_is_refused_for_another_kernel() {
     let folder = Folder::new();
     let shipped = table_of("10.0.22000.348 x64");
     let line = shipped.lines().find(|line| line.starts_with("kernel 10.0.22000.348 ")).expect("a kernel");
@@ -146,7 +146,7 @@ fn a_pdb_that_the_facts_know_is_no_other_kernels() {
         );
         let verified = etw(&["verify", "--symbols", &table]);
         let text = String::from_utf8_lossy(&verified.stdout);
-        // Nothing of this architecture or build may be compared at all.
+        // This also holds if the specs have nothing to compare for the architecture or build.
         assert!(verified.status.code() == Some(1) && text.contains(&sentence), "{label}: {text}");
         let output = etw(&["verify", "--symbols", &table, "--format", "json"]);
         let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -155,7 +155,7 @@ fn a_pdb_that_the_facts_know_is_no_other_kernels() {
             (&"10.0.22000.348-x64".into(), &0.into())
         );
     }
-    // What is written into a PDB later counts its age up. It is the same link of the same kernel.
+    // Later changes to a PDB increase its age. It still belongs to the same kernel.
     let older = labelled("10.0.30000.1 x64");
     let text = std::fs::read_to_string(older).expect("a table").replacen("06EC06 1\n", "06EC06 2\n", 1);
     let imported = etw(&["import", "--dry-run", &folder.file("age.facts", &text)]);
@@ -178,7 +178,7 @@ fn a_pdb_that_the_facts_know_is_no_other_kernels() {
     assert!(String::from_utf8_lossy(&known.stdout).contains("already imported"), "{known:?}");
 }
 
-/// A symbol file is of one kernel. A label, and a build without a revision, name several: none is entered under the first of them.
+/// A symbol file belongs to one kernel. Labels and builds without a revision name several kernels, so they are refused.
 #[test]
 fn a_build_that_names_several_kernels_is_refused() {
     let folder = Folder::new();
@@ -200,9 +200,9 @@ fn a_build_that_names_several_kernels_is_refused() {
     }
 }
 
-/// Nothing is entered of a table whose types all have names that no spec can have; there would be a kernel without a layout.
+/// A table in which no type can be defined by a spec is not imported: the kernel would have no layouts.
 #[test]
-fn a_table_of_which_nothing_can_be_entered() {
+fn a_table_without_importable_types_is_refused() {
     let (folder, specs, facts) = (Folder::new(), Folder::named("bare-specs"), Folder::named("bare-facts"));
     for name in ["windows.toml", "scalars.toml"] {
         specs.file(name, &std::fs::read_to_string(root().join("specs").join(name)).expect("a spec"));
@@ -221,9 +221,9 @@ fn a_table_of_which_nothing_can_be_entered() {
     assert!(!written.into_iter().any(|file| file.path().extension().is_some_and(|end| end == "facts")));
 }
 
-/// Of which kernel a table is that differs is asked of each of hundreds, where a member is misspelt: it costs no more than to read them.
+/// With a misspelt member, all tables differ, and each is compared with all targets to find its kernel. This must stay fast.
 #[test]
-fn a_misspelt_member_is_found_in_no_time() {
+fn a_misspelt_member_is_found_quickly() {
     let (specs, facts) = (Folder::named("misspelt"), root().join("facts"));
     let sources = etw_layouts_codegen::Sources::load(&root().join("specs")).expect("the specs");
     for file in sources.files() {

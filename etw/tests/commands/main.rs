@@ -1,4 +1,4 @@
-//! What `show` and `diff` print: as the golden files have it, and as symbol tables do.
+//! The output of `show` and `diff`, compared with golden files and with symbol tables.
 
 mod atlas;
 mod atlas_browser;
@@ -30,7 +30,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{env, fs};
 
-/// Specs of an axis that no import of a kernel changes: two releases whose updates go their own ways, and a third; and facts of some kernels.
+/// Specs with a small axis that imports do not change: two releases with separate updates, and a third release; and facts of some
+/// kernels.
 fn branches() -> (Layouts, Registry) {
     const SPECS: &[(&str, &str)] = &[
         (
@@ -104,13 +105,13 @@ constants = [
     ];
     let project = Project { standard: etw_layouts_specs::FILES, ..Project::of(Files::Embedded(SPECS), Files::Embedded(FACTS)) };
     let layouts = project.layouts().unwrap_or_else(|error| panic!("{error}"));
-    let registry = project.registry(&layouts.spec.axis).expect("good facts");
+    let registry = project.registry(&layouts.spec.axis).expect("valid facts");
     (layouts, registry)
 }
 
-/// The files are in etw/tests/golden; `BLESS=1` writes them anew.
+/// The files are in etw/tests/golden; `BLESS=1` updates them.
 #[test]
-fn golden_files_are_as_printed() {
+fn golden_files_equal_the_output() {
     let layouts = project().layouts().expect("the specs resolve");
     let registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
     let mut printed = Vec::new();
@@ -180,14 +181,14 @@ fn golden_files_are_as_printed() {
             fs::write(&path, text).expect("golden files can be written");
         } else {
             let golden = fs::read_to_string(&path).unwrap_or_default();
-            assert!(golden == text, "{name} is not as printed; look at the difference that BLESS=1 makes\n{text}");
+            assert!(golden == text, "{name} differs from the output; run with BLESS=1 and review the diff\n{text}");
         }
     }
 }
 
-/// Names, offsets and bits that `show` lists are those of every shipped table of the same kernel.
+/// The names, offsets and bits that `show` prints equal those of every shipped table of the same kernel.
 #[test]
-fn shown_members_are_those_of_symbol_tables() {
+fn shown_members_equal_those_of_symbol_tables() {
     let layouts = project().layouts().expect("the specs resolve");
     let registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
     let axis = &layouts.spec.axis;
@@ -196,7 +197,7 @@ fn shown_members_are_those_of_symbol_tables() {
     let (mut compared, mut seen) = (0, BTreeSet::new());
     for path in snapshots() {
         for table in tables::read(&path, axis, &wanted, &Stated::default()).expect("a shipped table") {
-            // Kernels of one row and one set of facts are shown alike.
+            // Kernels with the same row and the same facts have the same output.
             if !seen.insert((axis.at(table.build, table.arch), path.path().to_owned(), Arc::as_ptr(&table.types) as usize)) {
                 continue;
             }
@@ -231,7 +232,8 @@ fn shown_members_are_those_of_symbol_tables() {
     assert!(compared > 13_000, "{compared} members compared");
 }
 
-/// A kernel differs from the next as that from it, with the sides exchanged, and from its own symbol table not at all.
+/// The differences from A to B are those from B to A with the sides exchanged. A kernel does not differ from its own symbol
+/// table.
 #[test]
 fn differences_are_symmetric() {
     let layouts = project().layouts().expect("the specs resolve");
@@ -244,7 +246,7 @@ fn differences_are_symmetric() {
         let path = path.path().display().to_string();
         let file = path.rsplit(['/', '\\']).next().unwrap_or_default();
         let own = file.trim_end_matches(tables::SNAPSHOT);
-        // Images state no whole structure.
+        // Images contain no complete structure.
         if own.ends_with("-images") || own.ends_with("-addresses") {
             continue;
         }
@@ -254,21 +256,21 @@ fn differences_are_symmetric() {
         let found = changes(&a, &b);
         let Changes { added, removed, moved, retyped, bits, constants, sizes } = &found;
         let all = [added, removed, moved, retyped, bits, constants, sizes].into_iter().flatten();
-        // A table may lack what another of its kernel has.
+        // A table may lack a type that another table of the kernel has.
         assert!(all.into_iter().all(|entry| !b.types.contains_key(&entry.structure)), "{}", diff::text(&a, &b, &found));
         assert!(added.is_empty() && removed.len() < 500, "{}", diff::text(&a, &b, &found));
     }
 }
 
-/// What is equal between two kernels, of different architectures too, has members of the same sizes.
+/// Structures reported as equal in two kernels, also of different architectures, have members of equal sizes.
 #[test]
-fn members_of_other_sizes_are_not_equal() {
+fn structures_with_other_sizes_are_not_equal() {
     let layouts = project().layouts().expect("the specs resolve");
     let axis = &layouts.spec.axis;
     let pairs = layouts.by_target.ids().zip(layouts.by_target.ids().skip(1)).map(<[_; 2]>::from);
     for pair in pairs.chain([["6.1.7601.17514-x64", "6.0.6002.18005-x86"].map(|name| axis.find(name).expect(name).target)]) {
         let [a, b] = pair.map(|target| axis.target_name(target));
-        let [old, new] = sides(&layouts, &Registry::default(), [&a, &b], None).expect("both are there");
+        let [old, new] = sides(&layouts, &Registry::default(), [&a, &b], None).expect("both exist");
         let found = changes(&old, &new);
         let differ: BTreeSet<_> = found.lists().iter().flat_map(|(_, list)| list.iter()).map(|entry| &entry.structure).collect();
         for name in layouts.spec.definitions.keys().filter(|name| !differ.contains(name)) {
@@ -283,7 +285,7 @@ fn members_of_other_sizes_are_not_equal() {
 
 fn mirrored(layouts: &Layouts, [a, b]: [&str; 2]) {
     let [there, back] = [[a, b], [b, a]].map(|asked| {
-        let [a, b] = sides(layouts, &Registry::default(), asked, None).expect("both are there");
+        let [a, b] = sides(layouts, &Registry::default(), asked, None).expect("both exist");
         changes(&a, &b)
     });
     let lines = |found: &Changes, exchange: bool| -> BTreeSet<String> {

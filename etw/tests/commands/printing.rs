@@ -1,4 +1,4 @@
-//! How answers reach their readers: short, whole, within the width, and harmless.
+//! The form of text output: its length, its width, and escaped characters.
 
 use crate::contract::{Folder, etw, shipped};
 use crate::project;
@@ -16,11 +16,11 @@ fn said(output: &Output) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn verify_is_a_line_a_table_and_the_totals() {
+fn verify_prints_a_line_for_each_table_and_the_totals() {
     let (status, out, _) = said(&etw(&["verify"]));
     let document: Value = serde_json::from_slice(&etw(&["verify", "--format", "json"]).stdout).expect("JSON");
     let [tables, images] = ["tables", "images"].map(|key| document[key].as_array().expect("a list"));
-    // The images of a file are one line.
+    // All images of a file share one line.
     let of_images: BTreeSet<_> = images.iter().map(|image| image["source"].as_str()).collect();
     let sources = document["events"]["sources"].as_object().map_or(0, |sources| sources.len());
     assert!(sources >= 5);
@@ -41,7 +41,7 @@ fn verify_is_a_line_a_table_and_the_totals() {
     assert!(status == Some(1) && out.contains(&format!(" {kernels} differences\n\nDifferences\n")), "{out}");
     assert!(last.contains("WMI_BUFFER_HEADER size: the spec has 0x48, the symbols have 0x148"), "{out}");
     assert!(last.contains(&format!("({kernels} tables, first ")), "{out}");
-    // A name that differs is one line, whatever the number of tables.
+    // A misspelt name is one line for all tables.
     let edited = shipped().replacen(" SavedOffset ", " SavedOfset ", 1);
     let (status, out, _) =
         said(&etw(&["verify", "--symbols", &folder.file("edited.facts", &edited), "--only", "_WMI_BUFFER_HEADER"]));
@@ -50,7 +50,7 @@ fn verify_is_a_line_a_table_and_the_totals() {
     assert!(status == Some(1) && section.len() == 2 && section[1].contains(renamed), "{out}");
 }
 
-/// All structures and targets of one build fit a terminal, down to 80 columns, but for names that are longer.
+/// All structures and targets of one build fit a terminal, down to 80 columns, except longer names.
 #[test]
 fn shown_layouts_fit_the_terminal() {
     let layouts = project().layouts().expect("the specs resolve");
@@ -70,7 +70,7 @@ fn shown_layouts_fit_the_terminal() {
 }
 
 #[test]
-fn a_member_is_shown_by_itself_and_names_may_have_an_underscore() {
+fn a_single_member_is_shown_and_names_may_have_an_underscore() {
     let (status, out, err) = said(&etw(&["show", "_WMI_LOGGER_CONTEXT.BufferSize", "--build", "6.1"]));
     assert!(status == Some(0) && out.contains("\n0x0004  0x4   BufferSize  ULONG"), "{out}{err}");
     let document = etw(&["show", "nt!_WMI_BUFFER_HEADER.ReferenceTime.StartTime", "--build", "6.1", "--format", "json"]);
@@ -136,7 +136,7 @@ fn a_member_is_shown_by_itself_and_names_may_have_an_underscore() {
     assert!(out.lines().next().is_some_and(|columns| columns.contains("x64") && !columns.contains("x86")), "{out}");
 }
 
-/// Offsets of expanded structures are those that a compiler would give: each is inside the member that embeds it.
+/// Offsets of expanded structures are those of a compiler: each is within the embedding member.
 #[test]
 fn embedded_structures_are_expanded_in_place() {
     fn inside(member: &Value, depth: usize) -> usize {
@@ -179,7 +179,7 @@ fn list_finds_structures_and_targets() {
     assert!(status == Some(2) && err.starts_with("error: no structure matches `WMI_LOGER`"), "{err}");
 }
 
-/// The commands in the table of README that need no file of the user's.
+/// Runs the commands in the table of README that need no file of the user.
 #[test]
 fn the_commands_of_the_readme_run() {
     let readme = std::fs::read_to_string(crate::contract::root().join("README.md")).expect("README");
@@ -197,7 +197,7 @@ fn the_commands_of_the_readme_run() {
 }
 
 #[test]
-fn exports_are_of_what_is_asked_for() {
+fn exports_contain_the_selected_types() {
     let (status, out, _) = said(&etw(&["export", "c", "1709-x64", "--only", "_WMI_BUFFER_HEADER"]));
     assert!(
         status == Some(0) && out.contains("union _LARGE_INTEGER {") && !out.contains("struct _WMI_LOGGER_CONTEXT {"),
@@ -222,7 +222,7 @@ fn exports_are_of_what_is_asked_for() {
     assert!(status == Some(0) && out.starts_with(&format!("wrote {known} files to ")), "{out}{err}");
 }
 
-/// Names that a symbol file made up do not reach the terminal as commands to it.
+/// Control characters in the names of a symbol file do not reach the terminal.
 #[test]
 fn control_characters_are_escaped() {
     let folder = Folder::new();
@@ -250,7 +250,7 @@ fn control_characters_are_escaped() {
     }
 }
 
-/// Nobody reads on: no error. The disk is full: an error, and no panic.
+/// A closed pipe is not an error. A full disk is an error, not a panic.
 #[test]
 #[cfg(target_os = "linux")]
 fn output_that_cannot_be_written() {

@@ -1,4 +1,5 @@
-//! What each member is known from, by kernel: symbols or the image of this very kernel, a document that speaks of it, or neither.
+//! The evidence of each member, by kernel: symbols or the image of this kernel, a published reference that covers it, or
+//! inference.
 
 use crate::contract::etw;
 use crate::project;
@@ -8,10 +9,10 @@ use etw_layouts_project::verify;
 use etw_layouts_symbols::Rules;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Of every kernel of the version axis and of every table, each member is said to be seen in the best of the tables of that kernel that
-/// hold its structure, and in none if none does; to be documented only at kernels of which the documents speak.
+/// For every kernel of the version axis and of the tables, a member is reported as verified by the best table of that kernel with
+/// its structure, and by no table if there is none. It is reported as documented only at kernels that the references cover.
 #[test]
-fn nothing_is_said_to_be_seen_that_no_table_of_the_kernel_holds() {
+fn members_are_verified_only_by_tables_of_their_kernel() {
     let layouts = project().layouts().expect("the specs resolve");
     let axis = &layouts.spec.axis;
     let registry = project().registry(axis).expect("the facts can be read");
@@ -63,12 +64,12 @@ fn nothing_is_said_to_be_seen_that_no_table_of_the_kernel_holds() {
     }
     let kinds = [(Some(true), false), (Some(false), false), (None, true), (None, false)];
     assert!(kinds.iter().all(|kind| counts.get(kind).is_some_and(|&count| count > 100)), "{counts:?}");
-    assert!(in_images > 10, "{in_images} members of rows of the axis are seen in images alone");
+    assert!(in_images > 10, "{in_images} members of rows of the axis are verified only by images");
 }
 
-/// The words, as a reader sees them.
+/// The exact words of the output.
 #[test]
-fn what_is_inferred_is_said_with_what_from() {
+fn inferred_evidence_names_its_source() {
     for (asked, build, arch, words) in [
         ("WMI_LOGGER_CONTEXT", "10.0.26100.1742", "x64", "Members: verified (converted symbols)."),
         ("WMI_LOGGER_CONTEXT", "10.0.19041.1415", "x64", "Members: verified (PDB)."),

@@ -1,4 +1,4 @@
-//! The keys and types of what `show`, `diff` and `map` print as JSON.
+//! The keys and types in the JSON output of `show`, `diff` and `map`.
 
 use etw_layouts_cli::{diff, map, show};
 use etw_layouts_codegen::axis::Arch;
@@ -12,8 +12,8 @@ use etw_layouts_project::subject::Subject;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The paths of all values in JSON, each with its types: of every structure and enumeration of a target, of the differences between
-/// neighboring targets, of the map of a target, and of histories.
+/// The paths of all JSON values with their types: for every structure and enumeration of a target, the differences between
+/// neighboring targets, the map of a target, and histories.
 pub fn text(layouts: &Layouts, registry: &Registry, (own, seen): (&Layouts, &Registry)) -> String {
     let axis = &layouts.spec.axis;
     let mut schema = BTreeMap::new();
@@ -40,7 +40,7 @@ pub fn text(layouts: &Layouts, registry: &Registry, (own, seen): (&Layouts, &Reg
     schema.into_iter().map(line).collect()
 }
 
-/// Adds the paths of all values below a value. Members of members have the path of members.
+/// Adds the paths of all values below a value. Nested members have the same path as members.
 fn paths(value: &Value, path: &str, schema: &mut BTreeMap<String, BTreeSet<&str>>) {
     let kind = match value {
         Value::Null => "null",

@@ -1,4 +1,4 @@
-//! Whatever `etw dump info` counts, a command lists: over written dumps, and over real ones where ETW_LAYOUTS_DUMPS names their folder.
+//! Every count of `etw dump info` equals the number of listed items, for written dumps, and for real dumps in ETW_LAYOUTS_DUMPS.
 
 use crate::{Folder, dump, etw, full, json};
 use etw_layouts::{Arch, Build};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use test_support::dumps::{self, Session, base, registration};
 
-/// The lines below each heading that details have, without those that are indented further.
+/// The lines below each heading of the details, without lines that are indented further.
 fn details(text: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut sections: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut heading = "";
@@ -23,7 +23,7 @@ fn details(text: &str) -> BTreeMap<&str, Vec<&str>> {
     sections
 }
 
-/// The numbers of the line that begins so, in order.
+/// The numbers in the line with this start, in order.
 fn numbers(text: &str, start: &str) -> Vec<u64> {
     let line = text.lines().find(|line| line.trim_start().starts_with(start) && line.trim() != start).unwrap_or_default();
     let words = line.trim_start()[start.len()..].split([' ', '(']);
@@ -34,7 +34,7 @@ fn sum(list: &Value, key: &str) -> u64 {
     list.as_array().unwrap().iter().map(|one| one[key].as_u64().unwrap()).sum()
 }
 
-/// Compares every count of a dump with what is listed; how many things were listed.
+/// Compares every count of a dump with the listed items. Returns the number of items.
 fn compare(path: &str, options: &[&str]) -> u64 {
     let of = |words: &[&str]| json(&[words, &[path], options].concat()).1;
     let text_of = |words: &[&str]| String::from_utf8(etw(&[words, &[path], options].concat()).stdout).unwrap();
@@ -102,7 +102,7 @@ fn compare(path: &str, options: &[&str]) -> u64 {
     length("memory") + buffers + events.len() as u64 + diagnostics
 }
 
-/// A minidump that has several of everything, and more than is printed without --details.
+/// A minidump with several items of every kind, and more than is printed without --details.
 fn many(arch: Arch) -> Vec<u8> {
     let build = Build::new(10, 0, 19041, 264);
     let producer = Producer { build: Build { revision: 0, ..build }, arch };
@@ -111,15 +111,15 @@ fn many(arch: Arch) -> Vec<u8> {
     let other = session(2, 3);
     let mut memory: Vec<_> = (0..3).map(|index| (base(arch) + index * 0x4000, other.buffers[index as usize].clone())).collect();
     memory.extend((0..40).map(|index| (base(arch) + 0x10_0000 + index * 0x1000, registration(build, arch, base(arch) + 0x9000))));
-    // Of buffers whose events are torn, each has a diagnostic.
-    let torn: Vec<Vec<u8>> = (0..150)
+    // Buffers with corrupt events cause one diagnostic each.
+    let corrupt: Vec<Vec<u8>> = (0..150)
         .map(|_| {
-            let mut torn = sessions[1].buffers[0].clone();
-            torn[0x48 + 4..0x48 + 8].fill(0);
-            torn
+            let mut corrupt = sessions[1].buffers[0].clone();
+            corrupt[0x48 + 4..0x48 + 8].fill(0);
+            corrupt
         })
         .collect();
-    sessions[1].buffers.extend(torn);
+    sessions[1].buffers.extend(corrupt);
     dumps::dump(build, arch, &memory, &sessions)
 }
 
@@ -130,7 +130,7 @@ fn every_count_is_listed() {
     for (name, bytes) in [("whole", dump()), ("x64", many(Arch::X64)), ("x86", many(Arch::X86)), ("arm64", many(Arch::Arm64))] {
         let path = folder.file(&format!("{name}.dmp"), &bytes);
         listed.push(compare(&path, &[]));
-        let path = folder.file(&format!("{name}-torn.dmp"), &bytes[..bytes.len() * 2 / 3]);
+        let path = folder.file(&format!("{name}-truncated.dmp"), &bytes[..bytes.len() * 2 / 3]);
         listed.push(compare(&path, &[]));
     }
     let path = folder.file("full.dmp", full::compressed_dump());
@@ -146,9 +146,9 @@ fn every_count_is_listed() {
     }
 }
 
-/// Events of a session that only memory has are not passed over without a word, and a registration without a GUID says whose it is.
+/// Events of a session that exists only in memory are reported, and so is the GUID entry of a registration with an unknown GUID.
 #[test]
-fn what_only_memory_has_is_reported() {
+fn events_only_in_memory_are_reported() {
     let folder = Folder::new("memory");
     let path = folder.file("many.dmp", many(Arch::X64));
     let (_, events) = json(&["dump", "events", "--memory", &path]);

@@ -1,5 +1,5 @@
-//! The events of dumps are asked for and printed as those of traces are: what `etw etl events` says of the sessions, saved as traces, is the
-//! witness.
+//! Events of dumps are selected and printed like events of traces. The expected output is that of `etw etl events` for the
+//! sessions, saved as traces.
 
 use crate::{Folder, dump, etw, json, text};
 use etw_layouts::win10_2004::x64::ETW_DUMP_SESSION;
@@ -8,12 +8,12 @@ use serde_json::Value;
 use std::mem::offset_of;
 use std::path::Path;
 
-/// What an event is, but for where it was: sorted, since sessions of one dump are printed together.
+/// The events without their positions. They are sorted, because the events of all sessions of a dump are printed together.
 fn events_of(command: &str, path: &Path, options: &[&str]) -> Vec<String> {
     let (status, events) = json(&[&[command, "events"], options, &[path.to_str().unwrap()]].concat());
-    // The payloads are none that kernels write, which is a diagnostic where they are decoded.
+    // The payloads are not those of a kernel, so decoding them is a diagnostic.
     assert_eq!(status, Some(i32::from(options.contains(&"fields"))), "{command} {options:?}");
-    // The first buffer of a saved trace has the event of its header.
+    // The first buffer of a saved trace contains the event of its log file header.
     let own = events.into_iter().filter(|event| command == "dump" || event["buffer"] != 0);
     let mut events: Vec<String> = own
         .map(|mut event| {
@@ -28,15 +28,15 @@ fn events_of(command: &str, path: &Path, options: &[&str]) -> Vec<String> {
     events
 }
 
-/// Whatever is asked for, the same events come of a dump and of the traces that were saved of it, with the same documents.
+/// With the same options, a dump and the traces saved from it give the same events as JSON.
 #[test]
-fn asked_for_as_of_traces() {
+fn events_are_selected_like_those_of_traces() {
     let folder = Folder::new("asked");
     let path = folder.file("mini.dmp", dump());
     let traces = folder.0.join("traces");
     assert_eq!(json(&["dump", "save", "-o", traces.to_str().unwrap(), &path]).0, Some(0));
     let (_, all) = json(&["dump", "events", &path]);
-    // What the event in the middle has, of those that state it.
+    // A value of the event in the middle, among the events that have one.
     let some = |key: &str| {
         let values: Vec<&Value> = all.iter().map(|event| &event[key]).filter(|value| !value.is_null()).collect();
         values[values.len() / 2].to_string().replace('"', "")
@@ -70,9 +70,9 @@ fn asked_for_as_of_traces() {
     assert!(counts[..asked.len()].iter().all(|count| (1..all.len()).contains(count)), "{counts:?}");
 }
 
-/// Columns, their heading, CSV and a limit over several dumps.
+/// Columns, their names, CSV, and a limit over several dumps.
 #[test]
-fn printed_as_asked() {
+fn columns_and_limits() {
     let folder = Folder::new("columns");
     for name in ["a.dmp", "b.dmp"] {
         folder.file(name, dump());
@@ -89,7 +89,7 @@ fn printed_as_asked() {
         .iter()
         .map(|event| format!("{},{},{}", event["session"].as_str().unwrap(), event["processor"], event["payload_size"]));
     assert_eq!((table[0].as_str(), &table[1..]), ("session,processor,payload_size", &expected.collect::<Vec<_>>()[..]));
-    // Those of one dump, and a few of the next.
+    // All events of one dump, and a few of the next.
     let some = (all.len() / 2 + 3).to_string();
     let limited = lines(&["--limit", &some, "--columns", "default,file"]);
     assert_eq!(limited.len(), all.len() / 2 + 4);
@@ -100,7 +100,7 @@ fn printed_as_asked() {
     }
 }
 
-/// --build sets the revision of a minidump; other options of full dumps have no effect, and a note says so.
+/// --build sets the revision of a minidump. Options for full dumps have no effect, which a note reports.
 #[test]
 fn options_of_minidumps() {
     let folder = Folder::new("options");
@@ -147,8 +147,8 @@ fn options_of_minidumps() {
     }
 }
 
-/// If the start of a session is unknown, relative times do not apply to its events: they are left out, with a note. A filter that matches
-/// nothing has a note too.
+/// If the start of a session is unknown, relative times cannot apply to its events. They are left out, which a note reports. A
+/// filter without matches is also reported.
 #[test]
 fn left_out_is_reported() {
     let folder = Folder::new("left-out");
@@ -181,7 +181,7 @@ fn left_out_is_reported() {
         (notes.last().unwrap()["matching"].as_u64(), notes.last().unwrap()["events"].as_u64()),
         (Some(0), Some(events.len() as u64))
     );
-    // A time has a meaning without a start.
+    // Absolute times do not need the start.
     assert_eq!(
         asked(&["--from", "1601-01-01T00:00:00"]).1.lines().count(),
         events.iter().filter(|event| event["time"].is_i64()).count()

@@ -1,4 +1,4 @@
-//! Dumps of memory, with the kernel's image and its program database made of our own header: all of it comes out through the command.
+//! Memory dumps with an image and a program database of a generated header: the commands print the complete contents.
 
 use crate::{Folder, etw, json};
 use etw_layouts_etl::Uuid;
@@ -16,11 +16,11 @@ use test_support::pe;
 
 const BUILD: &str = "10.0.19041.264";
 
-/// A kernel whose PDB was read, and the facts that state where its variables are.
+/// A kernel with an examined PDB, and the facts with the addresses of its variables.
 const KNOWN: &str = "10.0.19041.1415";
 const FACTS: &str = "10.0.19041.1415-x64.facts";
 
-/// A system whose kernel is a real image, with its variables where the PDB beside it says that they are.
+/// A system with a real image as its kernel. Its variables are at the addresses in the PDB of the image.
 fn system(folder: &Path, linker: &[String]) -> (Plan, System) {
     let (build, arch) = (BUILD.parse().unwrap(), etw_layouts_etl::wire::Arch::X64);
     let mut plan = Plan::of(build, arch);
@@ -43,12 +43,12 @@ fn system(folder: &Path, linker: &[String]) -> (Plan, System) {
     (plan, system)
 }
 
-/// Whether a variable has 8 bytes: numbers of time, and handles of registrations.
+/// Whether a variable has 8 bytes: times, frequencies and handles of registrations.
 fn is_long(name: &str) -> bool {
     ["EtwPerfFreq", "EtwpBootTime"].contains(&name) || name.ends_with("RegHandle")
 }
 
-/// A system whose kernel has its variables at those places of its image.
+/// A system with the variables of its kernel at these offsets of the image.
 fn with_variables(plan: &mut Plan, globals: &[(&'static str, u64)], mut image: Vec<u8>, place: impl Fn(&str) -> u64) -> System {
     let base = module(plan.kit.arch).0;
     let mut debugger_data = 0;
@@ -60,7 +60,7 @@ fn with_variables(plan: &mut Plan, globals: &[(&'static str, u64)], mut image: V
             _ => 4,
         };
         let (from, to) = ((at - plan.kit.image.base) as usize, place(name) as usize);
-        // What was there is no longer where no symbol leads.
+        // Move the value into the image, and overwrite the original.
         let value = plan.kit.image.bytes[from..from + size].to_vec();
         plan.kit.image.bytes[from..from + size].fill(0xEE);
         image[to..to + size].copy_from_slice(&value);
@@ -79,7 +79,7 @@ fn with_variables(plan: &mut Plan, globals: &[(&'static str, u64)], mut image: V
     }
 }
 
-/// Sessions, buffers, events, providers and consumers of dumps of memory of each kind that Windows 10 and its debuggers write.
+/// Sessions, buffers, events, providers and consumers, in memory dumps of each kind that Windows 10 and its debuggers write.
 #[test]
 fn all_of_it_comes_out() {
     let Some(linker) = clang::linker() else { return };
@@ -115,7 +115,7 @@ fn all_of_it_comes_out() {
             plan.providers.iter().flat_map(|one| &one.registrations).filter_map(|one| Some(one.traits.as_ref()?.0.clone()));
         assert_eq!(said, planned.collect());
         assert_eq!(list("consumers").len(), plan.sessions.iter().map(|one| one.consumers.len()).sum::<usize>());
-        // Of one thing one name, here and in the documents of events.
+        // The same things have the same keys here and in the JSON of events.
         let keys: BTreeSet<_> =
             list("consumers").iter().flat_map(|consumer| consumer.as_object().unwrap().keys().cloned()).collect();
         assert_eq!(Vec::from_iter(keys), ["address", "buffers_lost", "logger_id", "process", "process_address"]);
@@ -129,18 +129,18 @@ fn all_of_it_comes_out() {
         assert_eq!((status, lines.len()), (Some(0), 3));
         assert_eq!(lines.iter().map(|line| line["events"].as_u64().unwrap() as usize).sum::<usize>(), of_all);
         assert_eq!(etw(&["etl", "check", saved.to_str().unwrap()]).status.code(), Some(0));
-        // Text says the same; more on demand.
+        // The text has the same contents; --details prints more.
         let text = |more: &[&str]| etw(&[&["dump", "info", &path], more, &known].concat()).stdout;
         assert!(text(&["--details"]).len() > 2 * text(&[]).len());
     }
 
-    // Without symbols the sessions are found, and it is said what is missing; symbols of another kernel are refused.
+    // Without symbols, sessions are found, and the missing data is reported. Symbols of another kernel are refused.
     let path = folder.file("kind-1.dmp", system.dump(etw_layouts::constants::DUMP_TYPE(1)));
     let output = etw(&["dump", "sessions", &path]);
     let (said, aside) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!((output.status.code(), said.lines().count()), (Some(0), 3));
     assert!(said.contains("no times: ") && aside.contains("--build") && aside.contains("--symbols"), "{said}{aside}");
-    // An event without a time is at none.
+    // Events without a time match no time range.
     let (_, events) = json(&["dump", "events", &path]);
     assert!(!events.is_empty() && events.iter().all(|event| event["time"].is_null()));
     assert_eq!(json(&["dump", "events", "--from", "-1000000", &path]), (Some(0), vec![]));
@@ -168,7 +168,7 @@ fn all_of_it_comes_out() {
     );
 }
 
-/// What the facts of a kernel's PDB state.
+/// The facts of a kernel's PDB.
 struct Facts {
     pdb: symbols::Pdb,
     places: Vec<(u64, String)>,
@@ -186,7 +186,8 @@ fn facts() -> Facts {
 
 const BITMAP: etw_layouts::constants::DUMP_TYPE = etw_layouts::constants::DUMP_TYPE::DUMP_TYPE_BITMAP_KERNEL;
 
-/// A system whose kernel names a PDB of this GUID, with its variables where the facts say, and whatever is changed in its memory.
+/// A system with a kernel whose PDB has this GUID, with its variables at the addresses in the facts. `change` can change its
+/// memory.
 fn known_system(guid: Uuid, change: impl FnOnce(&mut Plan)) -> (Plan, System) {
     let Facts { pdb, places } = facts();
     let mut plan = Plan::of(KNOWN.parse().unwrap(), etw_layouts_etl::wire::Arch::X64);
@@ -202,13 +203,13 @@ fn known_system(guid: Uuid, change: impl FnOnce(&mut Plan)) -> (Plan, System) {
     (plan, system)
 }
 
-/// A dump of the kernel's memory in which buffers of a session are compressed.
+/// A dump of kernel memory with compressed buffers of a session.
 pub fn compressed_dump() -> Vec<u8> {
     known_system(facts().pdb.guid, |plan| plan.compress(1, true)).1.dump(BITMAP)
 }
 
-/// Of a kernel known by its header alone: one that has its number from another is that from its first revision on, and layouts of ARM64 are
-/// said to be inferred from x64.
+/// A kernel that is identified only by its header. A build that shares another build's kernel starts at its own first revision.
+/// Layouts of ARM64 are reported as inferred from x64.
 #[test]
 fn a_header_is_enough() {
     let folder = Folder::new("header");
@@ -237,13 +238,13 @@ fn a_header_is_enough() {
     }
 }
 
-/// Of a registration whose flags lie on a missing page it is not known whether a process made it, and nobody says so.
+/// If the flags of a registration are on a missing page, its owner is not reported as a process.
 #[test]
-fn an_unknown_owner_is_no_process() {
+fn an_unknown_owner_is_not_called_a_process() {
     const REGISTRATION: &str = "ETW_REG_ENTRY";
     let mut moved = 0;
     let (plan, mut system) = known_system(facts().pdb.guid, |plan| {
-        // To where its flags begin a page.
+        // Move it so that its flags begin a page.
         let (layout, old) = (plan.kit.layout(REGISTRATION).unwrap(), plan.providers[1].registrations[0].at);
         let room = plan.kit.room(0x2000, 0x1000);
         moved = room + 0x1000 - layout.member("Flags").unwrap().offset as u64 / 8 * 8;
@@ -270,7 +271,8 @@ fn an_unknown_owner_is_no_process() {
     assert!(line.contains(&format!("by {process:#x}, a process or a callback")) && !line.contains("by the process"), "{line}");
 }
 
-/// A kernel whose PDB was read needs none: its variables are where the facts of that PDB say, and times and providers are there.
+/// A kernel with an examined PDB needs no symbol file: the facts have the addresses of its variables, so times and providers are
+/// known.
 #[test]
 fn a_known_kernel_needs_no_symbols() {
     let Facts { pdb, places } = facts();
@@ -305,11 +307,11 @@ fn a_known_kernel_needs_no_symbols() {
     };
     let known = format!("built in: {} global variables of PDB {}, age {age}", places.len(), guid);
     assert!(said(&["info"]).0.contains(&known) && said(&["sessions"]).1.contains(&known), "{}", said(&["info"]).0);
-    // If the PDB is not found along the path, a note states it, and known addresses are still used.
+    // If the symbol path has no PDB, a note reports it, and the known addresses are still used.
     let (text, _) = said(&["info", "--symbol-path", folder.0.to_str().unwrap()]);
     assert!(text.contains(&known) && text.contains(name), "{text}");
 
-    // A table that names no PDB may be another kernel's: it says nothing of what is known.
+    // A table without a PDB may be of another kernel. It does not replace known addresses.
     let mut table: Value = serde_json::from_slice(&etw(&["export", "isf", "2004-x64"]).stdout).unwrap();
     table["symbols"]["EtwPerfFreq"]["address"] = 1.into();
     let table = folder.file("nameless.json", table.to_string());
@@ -317,8 +319,8 @@ fn a_known_kernel_needs_no_symbols() {
     assert_eq!(infos[0]["kernel"]["globals"], kernel["globals"]);
     assert!(infos[0]["kernel"]["symbols_note"].as_str().unwrap().contains("may be from another build"));
 
-    // Of another PDB nothing is known, though it be of the same layouts.
-    let path = folder.file("other.dmp", of_pdb(Uuid::from_u128(guid.as_u128() ^ 1)).1);
+    // The facts do not apply to another PDB, even if the layouts are equal.
+    let path = folder.file("other.dmp", of_pdb(guid ^ 1).1);
     let (_, infos) = json(&["dump", "info", "--build", KNOWN, &path]);
     let kernel = &infos[0]["kernel"];
     assert_eq!((kernel["symbols_source"].as_str(), kernel["globals"].as_object().unwrap().len()), (Some("none"), 1));

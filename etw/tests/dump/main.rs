@@ -1,4 +1,4 @@
-//! `etw dump` as its users run it.
+//! Runs `etw dump` as users do.
 
 #![allow(missing_docs, reason = "tests")]
 
@@ -27,16 +27,16 @@ fn etw(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_etw")).args(arguments).output().unwrap()
 }
 
-/// The exit status, and the lines of the standard output as JSON.
+/// The exit status, and the lines of standard output as JSON.
 fn json(arguments: &[&str]) -> (Option<i32>, Vec<Value>) {
     let output = etw(&[arguments, &["--format", "json"]].concat());
     let text = String::from_utf8(output.stdout).unwrap();
     (output.status.code(), text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
-/// What the library finds in a dump is what the commands print, of each dump in a folder.
+/// The commands print everything that the library finds, for each dump in a folder.
 #[test]
-fn what_is_found_is_printed() {
+fn all_results_are_printed() {
     let folder = Folder::new("printed");
     let bytes = dump();
     for name in ["a.dmp", "below/b.DMP"] {
@@ -79,7 +79,7 @@ fn what_is_found_is_printed() {
     assert_eq!(text.stdout.iter().filter(|byte| **byte == b'\n').count(), 2 * count + 1);
 }
 
-/// Each session is saved as a trace that `etw etl` reads whole, and no file is written over.
+/// Each session is saved as a trace that `etw etl` can read completely. No file is overwritten.
 #[test]
 fn saved_sessions_are_traces() {
     let folder = Folder::new("saved");
@@ -90,7 +90,7 @@ fn saved_sessions_are_traces() {
     for line in &saved {
         let (status, info) = json(&["etl", "info", line["output"].as_str().unwrap()]);
         assert_eq!((status, info[0]["session"].as_str()), (Some(0), line["session"].as_str()));
-        // The header has an event of its own, and a buffer.
+        // The log file header adds an event and a buffer.
         assert_eq!(info[0]["events"].as_u64().unwrap(), line["events"].as_u64().unwrap() + 1);
         assert_eq!(info[0]["buffers"].as_u64().unwrap(), line["buffers"].as_u64().unwrap() + 1);
     }
@@ -100,23 +100,23 @@ fn saved_sessions_are_traces() {
     assert_eq!(aside.matches(".etl: already exists: refusing to overwrite").count(), 2, "{aside}");
 }
 
-/// Diagnostics give exit status 1; a file that is no dump gives exit status 2, and the next file is read.
+/// Diagnostics give exit status 1. For a file that is not a dump, the exit status is 2, and the next file is still read.
 #[test]
-fn what_is_wrong_is_reported() {
+fn errors_are_reported() {
     let folder = Folder::new("wrong");
     let bytes = dump();
-    let torn = folder.file("torn.dmp", &bytes[..bytes.len() - 0x200]);
+    let truncated = folder.file("truncated.dmp", &bytes[..bytes.len() - 0x200]);
     let none = folder.file("none.dmp", b"MDMP");
     for command in COMMANDS {
-        let output = etw(&["dump", command, &torn]);
+        let output = etw(&["dump", command, &truncated]);
         assert_eq!(output.status.code(), Some(1), "{command}");
         let printed = [output.stdout, output.stderr].concat();
         assert!(String::from_utf8(printed).unwrap().contains("truncated"), "{command}");
-        let both = etw(&["dump", command, &none, &torn]);
+        let both = etw(&["dump", command, &none, &truncated]);
         assert_eq!(both.status.code(), Some(2), "{command}");
         assert!(!both.stdout.is_empty() && String::from_utf8(both.stderr).unwrap().contains("a process minidump"), "{command}");
     }
-    // A dump that ends within its headers is still one.
+    // A dump that is truncated within its headers is still recognized.
     for length in [8, 5000, 0x2040] {
         let short = folder.file("short.dmp", &bytes[..length]);
         for command in COMMANDS {

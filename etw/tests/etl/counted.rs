@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use test_support::witness;
 
-/// Counts equal those by hand, over the documents of the events, of one file and of many as one.
+/// The counts equal those computed from the JSON of the events, for one file and for several files together.
 #[test]
 fn counted_events() {
     let folder = Folder::new("stat");
@@ -27,7 +27,7 @@ fn counted_events() {
             let (status, out, _) = run(&[&["stat", "--by", by, "--format", "json", folder], options].concat());
             let stat = &json(&out)[0];
             assert_eq!((status, stat["events"].as_u64()), (0, Some(events.len() as u64)), "{folder}");
-            // What a row is about, and of an event that has an identifier not the opcode.
+            // The key of a row; for an event with an ID, without the opcode.
             let key = |line: &Value| {
                 let of = |key: &&str| if *key == "opcode" && !line["id"].is_null() { Value::Null } else { line[*key].clone() };
                 keys.iter().map(of).map(|value| value.to_string()).collect::<Vec<_>>()
@@ -40,12 +40,12 @@ fn counted_events() {
             }
             let mut ours: BTreeMap<_, (u64, u64, Vec<i64>)> = BTreeMap::new();
             for row in stat["groups"].as_array().unwrap() {
-                // Groups without a GUID are distinguished by their number, which the JSON of an event has in its ID.
+                // Groups without a GUID differ in their number, which is in the ID of an event in JSON.
                 let sum = ours.entry(key(row)).or_default();
                 (sum.0, sum.1) = (sum.0 + row["events"].as_u64().unwrap(), sum.1 + row["bytes"].as_u64().unwrap());
                 sum.2.extend(row["first"].as_i64().into_iter().chain(row["last"].as_i64()));
             }
-            // A row has the name that a provider has in one of the files at least.
+            // A row has a provider name if at least one of the files has it.
             let name = |line: &Value| (line["provider"].to_string(), line["provider_name"].to_string());
             let known: BTreeSet<_> = events.iter().map(name).collect();
             for row in stat["groups"].as_array().unwrap().iter().filter(|row| !row["provider"].is_null()) {

@@ -1,4 +1,4 @@
-//! What is missing or wrong in a file is reported by every command, with exit status 1.
+//! Every command reports missing or corrupt data in a file, with exit status 1.
 
 use super::{START, json, known, mixed, program, run};
 use etw_layouts_etl::{HeaderType, LogFile, Scratch, Trace};
@@ -10,7 +10,7 @@ use test_support::folder::Folder;
 const COMMANDS: [&[&str]; 6] =
     [&["info"], &["events"], &["events", "--order", "time"], &["events", "--strict"], &["check"], &["stat"]];
 
-/// A file, how it was changed, and a word of what every command reports.
+/// A description of the change, the changed file, and a word that every command must report.
 fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let file = known(false, 20);
     let compressed = mixed();
@@ -62,14 +62,15 @@ fn each_command_reports() {
                 assert!(status == 1 && (out + &err).contains(report), "{name}, {args:?}: {status} {err}");
                 let mut child = program(&[&args[..], &["-"]].concat());
                 let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-                // Nobody reads on after the first diagnostic that ends the command.
+                // The command may stop reading after the first diagnostic.
                 let _ = child.stdin.take().unwrap().write_all(&bytes);
                 let output = child.wait_with_output().unwrap();
                 let printed = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
                 assert!(output.status.code() == Some(1) && printed.contains(report), "{name} from a pipe, {args:?}: {printed}");
             }
         }
-        // What is saved is whole; that the old file was not is reported. Events, clocks and the headers of buffers are saved as they are.
+        // The diagnostics of the input are reported. Those about events, clocks and buffer headers also apply to the copy, the
+        // others do not.
         let saved = folder.0.join("saved.etl");
         let (status, _, err) = run(&["save", "-o", saved.to_str().unwrap(), &file]);
         assert!(status == 1 && err.contains(report), "{name}: {status} {err}");
@@ -80,7 +81,7 @@ fn each_command_reports() {
     }
 }
 
-/// Space that was never written is worth a line, and no damage where all buffers are there.
+/// Space that was never written is reported, but it is not damage if all buffers are present.
 #[test]
 fn unwritten_space() {
     let folder = Folder::new("unwritten");
@@ -93,12 +94,12 @@ fn unwritten_space() {
     }
 }
 
-/// Flags of buffers that report losses are counted, though the log file header states none.
+/// Flags of buffers that report losses are counted, although the log file header reports none.
 #[test]
 fn flags_of_losses() {
     let folder = Folder::new("losses");
     let mut bytes = known(false, 20);
-    // EVENTS_LOST of two buffers, and BUFFER_LOST of one of them.
+    // EVENTS_LOST in two buffers, and BUFFER_LOST in one of them.
     for (buffer, flags) in [(2, 2), (3, 6)] {
         bytes[buffer * 4096 + 0x34] |= flags;
     }
@@ -113,7 +114,7 @@ fn flags_of_losses() {
     }
 }
 
-/// A file that is named twice, under whatever names, is reported and read once: no event is doubled.
+/// A file that is given twice, by any names, is reported and read once, so that no event is duplicated.
 #[test]
 fn named_twice() {
     let folder = Folder::new("named-twice");

@@ -1,4 +1,4 @@
-//! `export`: rows equal the events that `events` prints, field by field, in both shapes and orders.
+//! `export`: rows equal the events that `events` prints, field by field, in all shapes and orders.
 
 use crate::kernel::{kernel_trace, process, trace_of_hooks};
 use crate::{Folder, damaged, json, mixed, run, text};
@@ -11,7 +11,7 @@ use std::process::Command;
 use test_support::logging::logging;
 use test_support::witness;
 
-/// A trace of two processes, the second of which opens files.
+/// A trace of two processes; the second process opens files.
 fn opening() -> Vec<u8> {
     let open =
         |path: &str| [vec![1; 16], vec![2; 16], path.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()].concat();
@@ -22,7 +22,7 @@ fn opening() -> Vec<u8> {
     ])
 }
 
-/// Traces of all kinds, and the real ones that are small; all with `ETW_LAYOUTS_EXPORT=all`.
+/// Traces of all kinds, and small real traces; all real traces with `ETW_LAYOUTS_EXPORT=all`.
 fn traces(folder: &Folder) -> Vec<String> {
     let made = [
         ("kernel.etl", kernel_trace()),
@@ -37,7 +37,7 @@ fn traces(folder: &Folder) -> Vec<String> {
     files
 }
 
-/// The events of traces as `events` prints them. In the order of time, other threads are known at an event than in that of the file.
+/// The output of `events`. The known threads at an event differ between time order and file order.
 fn printed(files: &[String], order: &str) -> String {
     let print = |file: &String| run(&["events", "--format", "json", "--payload", "fields", "--order", order, file]).1;
     files.iter().map(print).collect()
@@ -48,7 +48,7 @@ fn key(event: &Value) -> (String, u64) {
     (event["file"].as_str().unwrap().to_owned(), number("buffer") << 32 | number("offset"))
 }
 
-/// The rows of a table in all files of a folder, with the values of partitions.
+/// The rows of a table in all files of a folder, including the values of partitions.
 fn rows(folder: &Path, out: &mut Vec<Value>) {
     let mut paths: Vec<_> = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -114,7 +114,7 @@ fn rows_are_events() {
     }
 }
 
-/// Rows of each trace are in the order of time, or of the file.
+/// Checks that the rows of each trace are in time order or in file order.
 fn in_order(rows: &[Value], order: &str) {
     let mut last: BTreeMap<&str, i64> = BTreeMap::new();
     for row in rows {
@@ -125,7 +125,7 @@ fn in_order(rows: &[Value], order: &str) {
     }
 }
 
-/// Numbers of rows by provider and identifier equal those of `stat`.
+/// The numbers of rows by provider and identifier equal those of `stat`.
 fn compare_counts(rows: &[Value], stat: &Value) {
     let (mut ours, mut theirs): (BTreeMap<_, u64>, BTreeMap<_, u64>) = Default::default();
     let key = |row: &Value, guid: &str| {
@@ -166,14 +166,14 @@ fn compare_keys(row: &Value, event: &Value) {
     }
 }
 
-/// Whether the fields of an event are members of a layout in the output of `events`, and fields of the specs in tables: the log file header.
+/// Whether an event is the log file header. `events` prints it with the members of a layout, tables with the fields of the specs.
 fn is_header(event: &Value) -> bool {
     event["schema"]["source"] == "layout"
 }
 
 fn compare_narrow(row: &Value, event: &Value) {
     for name in ["task", "channel", "flags", "header", "size", "payload_size"] {
-        // The header of an unknown type has its number in its name.
+        // The name of an unknown header type contains its number.
         if event[name].as_str().is_none_or(|name| !name.starts_with("UNKNOWN")) {
             assert_eq!(row[name], event[name], "{name}: {row}\n{event}");
         }
@@ -187,7 +187,7 @@ fn compare_narrow(row: &Value, event: &Value) {
     compare_bytes(row, event);
 }
 
-/// Payloads that are not decoded to the end are there as bytes.
+/// Payloads that are not decoded completely are in the table as bytes.
 fn compare_bytes(row: &Value, event: &Value) {
     let bytes = row["payload"].as_str();
     match (&event["undecoded"]["data"], &event["payload"]) {
@@ -218,7 +218,7 @@ fn compare_fields(row: &Map<String, Value>, fields: &Map<String, Value>) {
     }
 }
 
-/// Whether a value is of structures without members, which have no columns.
+/// Whether a value contains only structures without members, which have no columns.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Object(members) => members.is_empty(),
@@ -227,7 +227,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Whether a value in a column is that of a field; `named` is the column of names beside it.
+/// Whether the value of a column equals that of a field. `named` is the additional column with names.
 fn is_same(own: &Value, named: Option<&Value>, field: &Value) -> bool {
     match (own, field) {
         (Value::Object(own), Value::Object(fields)) => {
@@ -253,7 +253,7 @@ fn is_same(own: &Value, named: Option<&Value>, field: &Value) -> bool {
     }
 }
 
-/// Other programs read the same: 1,000 rows of each trace by chance, through pyarrow, DuckDB, polars and pandas.
+/// Other programs read the same data: 1,000 random rows of each trace, with pyarrow, DuckDB, polars and pandas.
 #[test]
 fn read_by_python() {
     let Some(python) = witness::python("pyarrow, duckdb, polars, pandas") else { return };

@@ -1,4 +1,4 @@
-//! `export` that is interrupted, repeated, or asked for the impossible.
+//! `export` when it is interrupted, repeated, or given invalid options.
 
 use crate::kernel::kernel_trace;
 use crate::{Folder, mixed, program, run, text};
@@ -10,7 +10,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
-/// The files of a dataset with their contents, without those of the program.
+/// The files of a dataset with their contents, without the program's own files.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     add(folder, folder, &mut all);
@@ -28,7 +28,8 @@ fn add(root: &Path, folder: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
-/// Killed at any moment, the dataset has complete files only, and the next run ends with the same data. `ETW_LAYOUTS_KILLS=50` tries more moments.
+/// If `export` is killed, the dataset has only complete files, and the next run gives the same data. `ETW_LAYOUTS_KILLS=50` tries
+/// more moments.
 #[test]
 fn killed() {
     let folder = Folder::new("killed");
@@ -75,7 +76,7 @@ fn killed() {
     println!("{between} of {kills} kills were between two files");
 }
 
-/// Traces that did not change are not exported again; those that did are, and new ones are added.
+/// Unchanged traces are not exported again; changed traces are, and new traces are added.
 #[test]
 fn repeated() {
     let folder = Folder::new("repeated");
@@ -87,26 +88,26 @@ fn repeated() {
     let before = files(Path::new(&output));
     let (status, out, err) = export(&[]);
     assert!(status == 1 && out.contains("0 traces") && out.contains("1 trace exported before"), "{out}");
-    // Diagnostics are not forgotten.
+    // Earlier diagnostics are reported again.
     assert!(err.contains("a.etl: exported before, with diagnostics: 1 "), "{err}");
-    // Another time with the same contents.
+    // Another modification time with the same contents.
     let touched = File::options().write(true).open(&first).unwrap();
     touched.set_modified(SystemTime::now() + Duration::from_secs(60)).unwrap();
     assert!(export(&[]).1.contains("1 trace exported before"));
     assert!(before == files(Path::new(&output)));
-    // Another trace is added, and does not change the files that are there.
+    // Another trace is added. The existing files do not change.
     folder.file("traces/b.etl", mixed());
     let (_, out, _) = export(&[]);
     assert!(out.contains("of 1 trace in 1 file") && out.contains("1 trace exported before"), "{out}");
     let after = files(Path::new(&output));
     assert!(before.iter().all(|(path, bytes)| path.ends_with("manifest.json") || after.get(path) == Some(bytes)));
-    // Other contents: the rows of the old ones go.
+    // If the contents change, the old rows are removed.
     fs::write(&first, mixed()).unwrap();
     export(&[]);
     let last = files(Path::new(&output));
     assert_eq!(last.keys().filter(|path| path.starts_with("events")).count(), 2);
     assert!(before.keys().filter(|path| path.starts_with("events")).all(|path| !last.contains_key(path)));
-    // A file that is gone is written again.
+    // A missing file is written again.
     let gone = last.keys().find(|path| path.starts_with("events")).unwrap();
     fs::remove_file(Path::new(&output).join(gone)).unwrap();
     export(&[]);

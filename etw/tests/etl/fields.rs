@@ -1,4 +1,4 @@
-//! The fields of events that carry their schema.
+//! The fields of events that contain their schema.
 
 use crate::{Folder, START, json, run};
 use etw_layouts_etl::LogFile;
@@ -27,17 +27,17 @@ fn fields_are_printed() {
     );
     let fields = event["fields"].as_object().unwrap();
     assert_eq!(fields["narrow"], "a€\"\n");
-    // A double does not hold it exactly.
+    // The number is a string, because a double cannot represent it.
     assert_eq!(fields["u64"], u64::MAX.to_string());
     assert_eq!([&fields["i64"], &fields["f"], &fields["d"]], [&object!(-3), &object!(0.5), &object!("NaN")]);
     assert_eq!(fields["bin"], "0x0102");
     assert_eq!(fields["outer"], object!({"a": 1, "inner": [{"b": 2}, {"b": 3}], "c": 4}));
     assert_eq!(fields["two"], object!([5, 6]));
-    // The text has as many.
+    // The text has the same number of fields.
     assert_eq!(fields.len(), 29);
 }
 
-/// Two fields with one name have different keys in JSON.
+/// Two fields with the same name get different keys in JSON.
 #[test]
 fn same_names() {
     let folder = Folder::new("same-names");
@@ -57,7 +57,7 @@ fn same_names() {
     );
 }
 
-/// The log file header is printed by the members of its layout, of both pointer sizes, with the two names behind it.
+/// The log file header is printed with the members of its layout and the two names after it, for both pointer sizes.
 #[test]
 fn header_is_printed() {
     let folder = Folder::new("header");
@@ -111,9 +111,9 @@ fn header_is_printed() {
     }
 }
 
-/// Wherever a payload ends, what is there is printed, the rest as bytes, and it is a diagnostic.
+/// If a payload is truncated anywhere, the complete fields and the remaining bytes are printed, with a diagnostic.
 #[test]
-fn what_cannot_be_decoded_is_reported() {
+fn truncated_payloads_are_reported() {
     let folder = Folder::new("undecoded");
     let whole = logging();
     for length in (0..whole.payload.len()).step_by(9) {

@@ -1,4 +1,4 @@
-//! The events that are asked for, and the columns that they are printed in.
+//! Event selection, and the columns of the output.
 
 use crate::{Folder, json, mixed, run, small, trace};
 use serde_json::Value;
@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use test_support::logging::logging;
 
-/// Options, and what they take of an event's document.
+/// Options, and the same condition on the JSON of an event.
 type Question = (&'static [&'static str], fn(&Value) -> bool);
 
-/// The same questions are asked of the command and of all the events in JSON.
+/// Each case is applied by the command, and to the JSON of all events.
 const QUESTIONS: [Question; 12] = [
     (&["--provider", "process"], |e| e["provider"] == "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"),
     (&["--provider", "a61ea624-4944-55fc-c2a8-37828829438d", "--provider", "{68fdd900-4a3e-11d1-84f4-0000f80464e3}"], |e| {
@@ -33,11 +33,11 @@ fn keyword(event: &Value) -> u64 {
     event["keyword"].as_str().map_or(0, |text| u64::from_str_radix(&text[2..], 16).unwrap())
 }
 
-/// Asks a file all questions, and such as its own events suggest.
+/// Tests all cases on a file, and more cases with values from its events.
 fn asked(file: &str) {
     let events = |options: &[&str]| {
         let (status, out, err) = run(&[&["events", "--format", "json", file], options].concat());
-        // A note states that no event matches.
+        // If no event matches, a note reports it.
         let none = out.is_empty().then_some(0);
         assert_eq!((status, err.lines().count()), (0, usize::from(out.is_empty())), "{file} {options:?}");
         assert_eq!(json(&err).first().map(|note| note["matching"].as_i64().unwrap()), none, "{file} {options:?}");
@@ -72,7 +72,7 @@ fn asked(file: &str) {
         format!("{}{}.{:07}", if since < 0 { "-" } else { "" }, since.abs() / 10_000_000, since.abs() % 10_000_000)
     };
     same(&["--to", &seconds(time)], &|e| e["time"].as_i64().is_some_and(|own| own <= time));
-    // A moment makes the difference.
+    // The limits are inclusive: one unit less or more excludes the event.
     same(&["--to", &seconds(time - 1)], &|e| e["time"].as_i64().is_some_and(|own| own < time));
     same(&["--from", &seconds(time + 1)], &|e| e["time"].as_i64().is_some_and(|own| own > time));
     let first: String = documents.iter().take(3).map(|(line, _)| format!("{line}\n")).collect();
@@ -115,12 +115,12 @@ fn filtered_events() {
     println!("filtered events are those of the filtered JSON in {} files", files.len());
 }
 
-/// The limit is that of all files together, in both orders.
+/// The limit counts the events of all files together, in both orders.
 #[test]
 fn limited_events() {
     let folder = Folder::new("limit");
     let (a, b) = (folder.file("a.etl", trace()), folder.file("b.etl", trace()));
-    // In the order of time, events of the same time have the order of the files.
+    // In time order, events with equal times keep the order of the files.
     for (order, files) in [("file", [&a, &a, &a, &b, &b]), ("time", [&a, &b, &a, &b, &a])] {
         for (limit, files) in [("0", &files[..0]), ("2", &files[..2]), ("3", &files[..3]), ("5", &files[..])] {
             let (status, out, _) = run(&["events", "--format", "json", "--order", order, "--limit", limit, &a, &b]);
@@ -130,7 +130,7 @@ fn limited_events() {
     }
 }
 
-/// The columns of CSV, and options that ask for what stands in them.
+/// The columns of CSV, with the options that accept their values.
 const COLUMNS: [(&str, &[&str]); 29] = [
     ("time", &["--from", "--to"]),
     ("time_utc", &["--from", "--to"]),
@@ -163,7 +163,7 @@ const COLUMNS: [(&str, &[&str]); 29] = [
     ("file", &[]),
 ];
 
-/// A cell of CSV has what JSON has under the name of its column.
+/// A CSV cell has the value that JSON has under the name of the column.
 #[test]
 fn columns() {
     let folder = Folder::new("columns");
@@ -197,7 +197,7 @@ fn columns() {
     let csv = run(&["events", "--format", "csv", &file]).1;
     let default = "time_utc,processor,process,thread,header,provider,provider_name,id,id_name,opcode,opcode_name,event,version,payload_size";
     assert_eq!(csv.lines().next(), Some(default));
-    // Cells stand under their names.
+    // Cells are aligned with their column names.
     let at = heading.find("event").unwrap();
     assert!(text.lines().skip(1).all(|line| line[at..].starts_with(char::is_alphanumeric)), "{text}");
     assert!(text.contains("  Process/Start  ") && text.contains("/opcode 0  "), "{text}");
@@ -208,7 +208,7 @@ fn columns() {
     }
 }
 
-/// What a column prints, in text and in CSV, is taken back by its option, and gives the same events.
+/// An option accepts the values that its column prints in text and CSV, and then selects the same events.
 #[test]
 fn printed_values_are_options() {
     let folder = Folder::new("printed");
@@ -228,12 +228,12 @@ fn printed_values_are_options() {
                 let cell = |line: &str| line.trim_start().split(end).next().unwrap().trim().to_owned();
                 let cells: BTreeSet<String> =
                     lines.iter().map(|line| cell(line)).filter(|cell| !matches!(cell.as_str(), "" | "-")).collect();
-                // The first, the last, and one between.
+                // Test the first value, the last, and one in the middle.
                 let cells: Vec<_> = cells.into_iter().collect();
                 for value in [cells.first(), cells.get(cells.len() / 2), cells.last()].into_iter().flatten() {
                     let given: Vec<&str> = options.iter().flat_map(|option| [*option, value.as_str()]).collect();
                     let found = printed(format, column, &given);
-                    // A keyword takes events that share a bit with it, and an opcode has two names.
+                    // A keyword matches events with a common bit, and an opcode has two names.
                     let has = |line: &&String| cell(line) == *value;
                     let expected: Vec<&String> = lines.iter().filter(has).collect();
                     let found: Vec<&String> = found.iter().filter(has).collect();
@@ -245,7 +245,7 @@ fn printed_values_are_options() {
     }
     println!("{asked:?}");
     assert_eq!(asked.len(), 2 * COLUMNS.iter().filter(|(_, options)| !options.is_empty()).count());
-    // Names in any case, and times of day.
+    // Names ignore case; times of day are accepted.
     let same = |one: &[&str], other: &[&str]| {
         let of = |options: &[&str]| run(&[&["events", &files[0]], options].concat()).1;
         assert!(of(one).lines().count() > 1 && of(one) == of(other), "{one:?} {other:?}");
@@ -263,14 +263,14 @@ fn printed_values_are_options() {
     assert!(stat["groups"].as_array().unwrap().iter().any(|row| row["provider_name"] == "Maker.Provider"), "{stat}");
 }
 
-/// The time of the event in the middle, as text has it.
+/// The time of the event in the middle, as printed in text.
 fn printed_time(file: &str) -> String {
     let out = run(&["events", "--columns", "time", file]).1;
     let times: Vec<_> = out.lines().skip(1).filter(|time| *time != "-").collect();
     times[times.len() / 2].to_owned()
 }
 
-/// Text of a file that a spreadsheet would take for a formula has an apostrophe before it; numbers have none.
+/// Text from a file that a spreadsheet would read as a formula gets an apostrophe; numbers get none.
 #[test]
 fn formulas_are_text() {
     let folder = Folder::new("formulas");
@@ -302,7 +302,7 @@ fn formulas_are_text() {
     }
 }
 
-/// An invalid value on the command line is printed with its control characters escaped.
+/// An invalid command-line value is printed with escaped control characters.
 #[test]
 fn values_are_escaped() {
     let (status, out, err) = run(&["events", "--columns", "\u{9b}X\u{202e}", "none.etl"]);

@@ -1,4 +1,4 @@
-//! Kernel events by their names and fields, and the processes of a trace. Payloads are written by hand.
+//! Kernel events by their names and fields, and the processes of a trace. The payloads are written by hand.
 
 use super::{Folder, PRODUCER, START, json, run};
 use etw_layouts::constants::TRACE_HEADER_VERSION_FLAG;
@@ -9,14 +9,14 @@ use etw_layouts_etl::write::{FileWriter, Record};
 use serde_json::json;
 use std::io::Cursor;
 
-/// The command lines of two processes with the same identifier, one after the other.
+/// The command lines of two successive processes with the same ID.
 const COMMANDS: [&str; 2] = ["notepad.exe \"a, b\".txt", "=cmd.exe /c dir"];
 
 fn wide(text: &str) -> Vec<u8> {
     text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
 }
 
-/// Process, version 4, of a 64-bit kernel.
+/// The payload of Process, version 4, of a 64-bit kernel.
 pub fn process(id: u32, exit_status: u32, command_line: &str) -> Vec<u8> {
     let mut bytes = 0xFFFF_8000_1234_5678_u64.to_le_bytes().to_vec();
     for word in [id, 4, 1, exit_status] {
@@ -33,7 +33,7 @@ pub fn process(id: u32, exit_status: u32, command_line: &str) -> Vec<u8> {
     bytes
 }
 
-/// Image, version 2, of a 64-bit kernel.
+/// The payload of Image, version 2, of a 64-bit kernel.
 fn image(process: u32, path: &str) -> Vec<u8> {
     let mut bytes = [0x7FF6_0000_0000_u64.to_le_bytes(), 0x8000_u64.to_le_bytes()].concat();
     for word in [process, 0x1234, 0x5678_9ABC, 0] {
@@ -45,7 +45,7 @@ fn image(process: u32, path: &str) -> Vec<u8> {
     bytes
 }
 
-/// A kernel trace, whose events are not in the order of time.
+/// A kernel trace with events that are not in time order.
 pub fn kernel_trace() -> Vec<u8> {
     trace_of_hooks(&[
         (0, 0x0303, 4, process(8, 0x103, "")),
@@ -53,7 +53,7 @@ pub fn kernel_trace() -> Vec<u8> {
         (10, 0x0301, 4, process(100, 0x103, COMMANDS[0])),
         (20, 0x030A, 2, image(100, "\\Windows\\notepad.exe")),
         (30, 0x0302, 4, process(100, 0xC000_0005, COMMANDS[0])),
-        // A later version, with two fields more; and a payload that is cut.
+        // A later version with two more fields, and a truncated payload.
         (50, 0x0302, 9, [process(100, 1, COMMANDS[1]), vec![0xEE; 9]].concat()),
         (60, 0x0301, 4, process(200, 0x103, "x")[..30].to_vec()),
     ])
@@ -92,13 +92,13 @@ fn names_and_fields() {
     });
     assert_eq!((&events[5]["fields"], &events[5]["schema"]["version"]), (&fields, &4.into()));
     assert!(events[5]["fields"]["ExitStatus"].as_str().unwrap().contains("0xc0000005"), "{}", events[5]);
-    // What is not decoded is kept; of a later version, it is no diagnostic.
+    // Undecoded bytes are kept. For a later version, they are not a diagnostic.
     assert_eq!((&events[6]["version"], &events[6]["undecoded"]["data"]), (&9.into(), &"ee".repeat(9).into()));
     assert_eq!(events[7]["fields"]["ParentId"], 4);
     assert!(events[7]["fields"].get("CommandLine").is_none() && events[7]["undecoded"]["offset"].is_u64(), "{}", events[7]);
     assert_eq!(err.matches("cannot decode payload").count(), 1, "{err}");
 
-    // Columns of fields, in text and CSV.
+    // Fields as columns, in text and CSV.
     let (_, out, _) =
         run(&["events", "--event", "process/end", "--format", "csv", "--columns", "event,ProcessId,CommandLine,None", &file]);
     let rows = format!(
@@ -128,19 +128,19 @@ fn names_and_fields() {
     assert!(by.contains(&(start.into(), 3)) && by.contains(&("Image/Load".into(), 1)), "{by:?}");
 }
 
-/// CSV of one event has a column for each field of all its versions, with the values of JSON.
+/// CSV of one event has a column for each field of all versions, with the values of JSON.
 #[test]
 fn one_event_has_its_fields_as_columns() {
     let folder = Folder::new("kernel-columns");
     let file = folder.file("a.etl", kernel_trace());
     let csv = |event: &str, more: &[&str]| run(&[&["events", "--event", event, "--format", "csv"], more, &[&file]].concat());
     let (status, out, err) = csv("process/START", &[]);
-    // The cut payload has the fields before the cut, and is reported.
+    // The truncated payload has the fields before the end, and is reported.
     assert_eq!((status, err.matches("cannot decode payload").count()), (1, 1), "{err}");
     let rows: Vec<_> = out.lines().collect();
     let (head, fields) = rows[0].split_once(",payload_size,").unwrap();
     assert!(head.starts_with("time_utc,processor,process,thread,header,"), "{head}");
-    // Those of the newest version, then what only versions 0 and 1 have.
+    // First the fields of the newest version, then those that only versions 0 and 1 have.
     let newest = "UniqueProcessKey,ProcessId,ParentId,SessionId,ExitStatus,DirectoryTableBase,Flags,UserSID,ImageFileName,CommandLine,\
                   PackageFullName,ApplicationId";
     assert_eq!(fields, format!("{newest},PageDirectoryBase"));
@@ -150,7 +150,7 @@ fn one_event_has_its_fields_as_columns() {
     let start = format!(",0xffff800012345678,100,4,1,{status_text},0x1ad000,{flags},S-1-5-18,image.exe,'{},,,", COMMANDS[1]);
     assert!(rows[1].ends_with(&start), "{}\n{start}", rows[1]);
     assert!(rows.len() == 4 && rows[3].ends_with(&format!(",0xffff800012345678,200,4,1,{status_text},,,,,,,,")), "{}", rows[3]);
-    // Not with columns of the user's choice, several events or none, a whole class, or as text.
+    // Not if columns are selected, for several events or none, for a whole class, or in text.
     for more in [&["--columns", "event"][..], &["--event", "Image/Load"]] {
         assert!(!csv("Process/Start", more).1.contains("CommandLine"), "{more:?}");
     }
@@ -159,7 +159,7 @@ fn one_event_has_its_fields_as_columns() {
     assert!(!text.contains("CommandLine"), "{text}");
 }
 
-/// An array is one column, a negative number is no formula, and a name in small letters is that of a field, too.
+/// An array is one column. A negative number is not escaped as a formula. Field names ignore case.
 #[test]
 fn arrays_and_numbers_in_columns() {
     let folder = Folder::new("kernel-arrays");
@@ -187,13 +187,13 @@ fn processes() {
     let folder = Folder::new("kernel-processes");
     let file = folder.file("a.etl", kernel_trace());
     let (status, out, err) = run(&["processes", "--images", "--format", "json", &file]);
-    // One payload ends early: its process is listed with the fields before, and the loss is reported.
+    // One payload is truncated: its process is listed with the decoded fields, and a diagnostic is printed.
     assert_eq!((status, json(&err).len(), json(&err)[0]["kind"].as_str()), (1, 1, Some("fields")), "{err}");
     let list = json(&out);
     let of = |index: usize, key: &str| list[index][key].clone();
     let ids: Vec<_> = list.iter().map(|process| process["process"].as_u64().unwrap()).collect();
     assert_eq!(ids, [8, 100, 100, 200]);
-    // The first one was there before, and is not ended; the second and the third have one identifier.
+    // The first process started before the trace and does not end. The second and the third have the same ID.
     assert!(of(0, "start").is_null() && of(0, "end").is_null() && of(0, "exit_status").is_null());
     assert_eq!(json!([of(1, "start"), of(1, "end"), of(1, "exit_status")]), json!([START + 10, START + 30, 0xC000_0005_u32]));
     assert_eq!(json!([of(2, "start"), of(2, "end"), of(2, "exit_status")]), json!([START + 40, START + 50, 1]));
@@ -219,7 +219,8 @@ fn processes() {
     assert!(status == 0 && out.is_empty() && err.contains("no kernel process events"), "{err}");
 }
 
-/// A sample names its thread, and the rundown of that thread its process; after the end of the thread nothing does.
+/// A sample contains its thread, and the rundown of the thread has the process. After the end of the thread, the process is
+/// unknown.
 #[test]
 fn process_of_a_thread() {
     let folder = Folder::new("kernel-threads");

@@ -1,4 +1,4 @@
-//! `etw etl` as its users run it.
+//! Runs `etw etl` as users do.
 
 mod counted;
 mod damaged;
@@ -38,7 +38,7 @@ fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// A trace of two events in buffers of 4 KiB.
+/// A trace with two events, in buffers of 4 KiB.
 fn trace() -> Vec<u8> {
     trace_of(LogFile { start_time: START, boot_time: START - 1, ..LogFile::new(&PRODUCER) })
 }
@@ -53,18 +53,18 @@ fn trace_of(log: LogFile) -> Vec<u8> {
     writer.finish(START + 10_000_000).unwrap().into_inner()
 }
 
-/// A trace of kernel events, classic ones and registered ones, on three processors.
+/// A trace of kernel events, classic events and registered events, on three processors.
 fn mixed() -> Vec<u8> {
     known(true, 30)
 }
 
-/// A file of every kind of event whose layout is known.
+/// A file with every kind of event of known layout.
 fn known(compressed: bool, rounds: usize) -> Vec<u8> {
     let file = fixture_of(PRODUCERS[7], ClockType::PerfCounter, compressed, rounds, &HeaderType::is_known);
-    file.expect("what this version writes").bytes
+    file.expect("a supported kind of file").bytes
 }
 
-/// The trace of two events, whose second has malformed extended items.
+/// A trace with two events. The second has malformed extended items.
 fn damaged() -> Vec<u8> {
     let mut bytes = trace();
     let second = 4096 + 0x48 + 88;
@@ -72,14 +72,14 @@ fn damaged() -> Vec<u8> {
     bytes
 }
 
-/// The trace files of the folder that is named for tests, if there is one.
+/// The trace files of the folder in the environment variable, if it is set.
 fn shared() -> Vec<String> {
     let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "etl")).map(|path| text(&path)).collect()
 }
 
-/// Those of them that are not the largest: larger ones have no other kinds of events, and would take most of the time.
+/// The smaller of these files: larger ones have no other kinds of events, but take most of the time.
 fn small() -> Vec<String> {
     shared().into_iter().filter(|file| fs::metadata(file).unwrap().len() < 4_500_000).collect()
 }
@@ -142,7 +142,7 @@ fn pipes_are_read() {
                 let (fifo, bytes) = (fifo.clone(), trace());
                 std::thread::spawn(move || fs::write(fifo, bytes).unwrap())
             });
-            // What comes from a pipe has no length.
+            // A pipe has no known length.
             let mut cat = Command::new("cat").arg(&file).stdout(Stdio::piped()).spawn().unwrap();
             let output = program.stdin(cat.stdout.take().unwrap()).output().unwrap();
             cat.wait().unwrap();
@@ -182,7 +182,7 @@ fn folders_are_searched() {
     }
 }
 
-/// The index of a buffer, its offset, and an offset in it have one name each, in all documents.
+/// The index of a buffer, its offset, and an offset in it have the same keys in all JSON output.
 #[test]
 fn places_in_json() {
     let folder = Folder::new("places");
@@ -199,7 +199,7 @@ fn places_in_json() {
     assert_eq!(place(&json(&out)[0]), [1, 4096, 0x48 + 88]);
 }
 
-/// Numbers beyond 2^53 lose digits where numbers are floating point.
+/// Floating-point numbers lose digits of numbers beyond 2^53.
 #[test]
 fn times_in_json() {
     let folder = Folder::new("times");
@@ -217,12 +217,12 @@ fn times_in_json() {
     }
 }
 
-/// Times that a file does not state are not printed as times of 1601.
+/// Unknown times are not printed as times of 1601.
 #[test]
 fn absent_times() {
     let folder = Folder::new("absent");
     let mut bytes = trace_of(LogFile { start_time: START, ..LogFile::new(&PRODUCER) });
-    // A file that was never closed.
+    // A file that was not closed.
     bytes[0x48 + 0x20 + 0x10..][..8].fill(0);
     let file = folder.file("a.etl", &bytes);
     let info = &json(&run(&["info", "--format", "json", &file]).1)[0];
@@ -233,7 +233,7 @@ fn absent_times() {
     assert!(!text.contains("1601") && text.contains("file was not closed"), "{text}");
 }
 
-/// What the text of `info` says, its document says too.
+/// The JSON of `info` contains everything that the text contains.
 #[test]
 fn info_in_json() {
     let folder = Folder::new("info");
@@ -255,7 +255,7 @@ fn info_in_json() {
     assert_eq!(info["time_zone_minutes"].as_i64(), Some(0));
 }
 
-/// The exit status is that of the help: 0 good, 1 diagnostics, 2 unusable input.
+/// The exit status is the documented one: 0 good, 1 diagnostics, 2 unusable input.
 #[test]
 fn exit_status() {
     let folder = Folder::new("status");
@@ -268,14 +268,14 @@ fn exit_status() {
     }
 }
 
-/// Output that nobody takes any more is no error; a disk that is full is one. Neither is a panic.
+/// A closed output pipe is not an error; a full disk is. Neither is a panic.
 #[test]
 #[cfg(target_os = "linux")]
 fn output_that_fails() {
     let folder = Folder::new("output");
     let (good, bad) = (folder.file("good.etl", trace()), folder.file("bad.etl", damaged()));
     let full = || File::options().write(true).open("/dev/full").unwrap();
-    // Reading ends are closed at once.
+    // The read ends are closed at once.
     let closed = || std::io::pipe().unwrap().1;
     for command in COMMANDS {
         for format in ["text", "json"] {
@@ -293,7 +293,7 @@ fn output_that_fails() {
     }
 }
 
-/// No text of a file can give the terminal commands, or forge a line.
+/// Text from a file cannot control the terminal, nor forge a line.
 #[test]
 fn text_of_files_is_escaped() {
     let folder = Folder::new("escapes");
@@ -313,7 +313,7 @@ fn text_of_files_is_escaped() {
     assert!(run(&["info", &file]).1.contains(r"a\u{1b}[2J\r\nforged  \u{202e}\u{9b}31m\u{2028}b"));
 }
 
-/// The same in JSON, whose strings are the text that the file has.
+/// The same in JSON. Its strings contain the original text.
 #[test]
 fn text_of_files_is_escaped_in_json() {
     let folder = Folder::new("escapes-json");
@@ -325,7 +325,7 @@ fn text_of_files_is_escaped_in_json() {
         let (_, out, err) = run(&[options, &["--format", "json", &file, &not]].concat());
         assert!(err.contains(r"not\u009b\u202e.etl"), "{options:?}: {err}");
         let raw = |c: &char| c.is_control() && *c != '\n' || "\u{202e}\u{2028}\u{ad}\u{e0001}".contains(*c);
-        // What ends a run of several files is text.
+        // The final error of a run over several files is text.
         assert_eq!(out.chars().chain(err.chars()).find(raw), None, "{options:?}");
         let printed = json(&out);
         match options {
@@ -336,9 +336,9 @@ fn text_of_files_is_escaped_in_json() {
     }
 }
 
-/// A file of another kind is named for what it is, with the command that reads it; a pipe too.
+/// For a file of another kind, the error states the kind and the command that reads it, also for a pipe.
 #[test]
-fn other_files_are_pointed_on() {
+fn files_of_other_kinds_are_named() {
     let folder = Folder::new("others");
     let page = |start: &[u8]| [start, &[0; 1 << 15]].concat();
     let dump = test_support::dumps::whole("10.0.19041.264".parse().unwrap(), Arch::X64);
@@ -379,7 +379,7 @@ fn other_files_are_pointed_on() {
 #[test]
 fn diagnostics_are_counted() {
     let folder = Folder::new("counted");
-    // Events whose extended items do not fit together.
+    // Events with inconsistent extended items.
     let log = LogFile { buffer_size: 1 << 24, start_time: START, ..LogFile::new(&PRODUCER) };
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
     for _ in 0..150_000 {

@@ -1,4 +1,4 @@
-//! Events of manifests by libraries of schemas.
+//! Events with manifests, decoded with libraries of schemas.
 
 use crate::{Folder, PRODUCER, START, json, program, run};
 use etw_layouts_etl::LogFile;
@@ -13,7 +13,7 @@ use std::io::Cursor;
 
 const GUID_TEXT: &str = "1b2c3d4e-0e7b-422b-a0c7-2fad1fd0e716";
 
-/// Classic events have this added to their opcodes.
+/// In this test, this value is added to the opcodes of classic events.
 const CLASSIC: u16 = 0x100;
 
 /// Events of a provider: ID and payload.
@@ -24,7 +24,7 @@ fn trace(events: &[(u16, &[u8])]) -> Vec<u8> {
         let mut header: EVENT_HEADER = zero();
         header.ProviderId =
             GUID { Data1: 0x1B2C_3D4E, Data2: 0x0E7B, Data3: 0x422B, Data4: [0xA0, 0xC7, 0x2F, 0xAD, 0x1F, 0xD0, 0xE7, 0x16] };
-        // An ID in this test that is an opcode.
+        // An ID of this test that stands for an opcode.
         match id.checked_sub(CLASSIC).filter(|opcode| *opcode < 0x100) {
             Some(opcode) => {
                 header.EventDescriptor.Opcode = opcode as u8;
@@ -38,7 +38,8 @@ fn trace(events: &[(u16, &[u8])]) -> Vec<u8> {
     writer.finish(START + 10_000_000).unwrap().into_inner()
 }
 
-/// Two builds disagree about event 1, and only one of them states the fields of event 2; event 3 is unknown. Opcode 1 is a classic event.
+/// Two builds have different schemas of event 1. Only one has the fields of event 2. Event 3 is unknown. Opcode 1 is a classic
+/// event.
 fn library() -> Vec<u8> {
     let name = |name: &str| Name { value: None, name: name.to_owned() };
     let event = |id, fields: Option<&[(&str, InType)]>| Event {
@@ -70,7 +71,7 @@ fn library() -> Vec<u8> {
     builder.build().bytes().to_vec()
 }
 
-/// Names, fields, messages, and what decides where sources disagree: the last byte of the payload.
+/// Names, fields and messages. Of different schemas, the one that decodes the payload to its last byte is used.
 #[test]
 fn libraries() {
     let folder = Folder::new("libraries");
@@ -116,7 +117,7 @@ fn libraries() {
         (["--provider", GUID_TEXT], 5),
     ] {
         let (_, out, err) = with(&["events", options[0], options[1]]);
-        // The keyword of these events is 0, and the schema has no mask: the name decides.
+        // The events have keyword 0, and the schema has no mask, so the name is compared.
         let count = if options[0] == "--keyword" { 4 } else { count };
         assert_eq!(out.lines().count(), 1 + count, "{options:?} {err}");
     }
@@ -135,7 +136,7 @@ fn libraries() {
     assert!(status == 2 && err.contains("no schemas in "), "{err}");
 }
 
-/// A trace carries the manifest of an event that comes before it. A stream is read only once, so that it is not used, which a note says.
+/// A trace contains the manifest of an earlier event. It is not used for a stream, which is read only once; a note reports this.
 #[test]
 fn schemas_in_the_trace() {
     let folder = Folder::new("carried");
@@ -159,7 +160,7 @@ fn schemas_in_the_trace() {
     assert_eq!(of(&out), json!([null, null, null]));
     let note = "1 schema in the trace not used: a stream is read only once";
     assert!(err.contains(note), "{err}");
-    // Names decide which events are saved, unless none is asked for.
+    // Names select events to save; other options do not need them.
     for (options, expected) in [(&["--event", "Maker-Source/Opened"][..], true), (&["--id", "1"], false)] {
         let target = folder.0.join("saved.etl").display().to_string();
         let args = [&["save", "-o", &target][..], options, &["-"]].concat();
@@ -170,7 +171,8 @@ fn schemas_in_the_trace() {
     }
 }
 
-/// Texts of WPP events by a TMF file; an event whose payload is too short has a diagnostic, and one without a message its bytes.
+/// Texts of WPP events by a TMF file. A payload that is too short is a diagnostic; an event without a message is printed as
+/// bytes.
 #[test]
 fn texts_of_messages() {
     let folder = Folder::new("messages");
@@ -202,7 +204,7 @@ fn texts_of_messages() {
     assert_eq!(json(&out)[1]["undecoded"]["data"], "0500");
     let (_, out, _) = run(&["events", "--tmf", &tmf, "--payload", "fields", &file]);
     assert!(out.contains("  example/Device_c87  ") && out.contains("Add: 5 of disk"), "{out}");
-    // The names of messages select and count events.
+    // Names of messages can select and count events.
     for (option, name, count) in
         [("--event", "EXAMPLE/device_c87", 2), ("--event", "example/11", 1), ("--provider", "Example", 3)]
     {

@@ -1,4 +1,4 @@
-//! The order of time, of several files and of events that are out of their place.
+//! Time order, of several files and of events out of order.
 
 use crate::{Folder, PRODUCER, START, json, run};
 use etw_layouts_etl::LogFile;
@@ -7,7 +7,7 @@ use etw_layouts_etl::wire::{EVENT_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
 use std::io::Cursor;
 
-/// A trace that starts so many seconds after [`START`], whose clock ticks so often a second, with events at these ticks.
+/// A trace that starts this number of seconds after [`START`]. Its clock has this frequency, and its events are at these ticks.
 fn trace_at(second: i64, frequency: i64, ticks: &[i64]) -> Vec<u8> {
     let (start_time, start_stamp) = (START + second * 10_000_000, 1_000_000 * second);
     let log = LogFile { start_time, start_stamp, perf_frequency: frequency, buffer_size: 1024, ..LogFile::new(&PRODUCER) };
@@ -20,7 +20,7 @@ fn trace_at(second: i64, frequency: i64, ticks: &[i64]) -> Vec<u8> {
     writer.finish(0).unwrap().into_inner()
 }
 
-/// Files with clocks of their own, behind each other and at the same time, are one sequence; one that is no trace does not stop it.
+/// Files with different clocks, consecutive or simultaneous, become one sequence. A file that is not a trace does not stop it.
 #[test]
 fn several_files() {
     let folder = Folder::new("merged");
@@ -36,13 +36,14 @@ fn several_files() {
     let events: Vec<_> =
         json(&out).iter().map(|event| (event["time"].as_i64().unwrap(), event["file"].as_str().unwrap().to_owned())).collect();
     assert!(events.len() == 5 * 201 && events.is_sorted(), "{}", events.len());
-    // The same as a table, whose last column is the file.
+    // The same as a table with the file in the last column.
     let (_, csv, _) = run(&["events", "--order", "time", "--format", "csv", root]);
     let files: Vec<_> = csv.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
     assert!(csv.lines().next().unwrap().ends_with(",file") && files == events.iter().map(|(_, file)| file).collect::<Vec<_>>());
 }
 
-/// Events that a session displaces are sorted in silence; what lies further is printed, counted and a diagnostic.
+/// Events that are slightly out of order are sorted without a message. Events that are too late are printed, counted and
+/// reported.
 #[test]
 fn late_events() {
     let folder = Folder::new("late");
@@ -53,7 +54,7 @@ fn late_events() {
     let (status, out, err) = run(&["events", "--order", "time", "--format", "json", &file]);
     let sorted = times(&out);
     assert!((status, err.as_str(), sorted.len()) == (0, "", 401) && sorted.is_sorted());
-    // Two of the middle, which others follow for many buffers, come at the end.
+    // Two events from the middle are moved to the end, many buffers later.
     let (one, other) = (ticks.remove(200), ticks.remove(100));
     ticks.extend([one, other]);
     let late = folder.file("b.etl", trace_at(0, 10_000_000, &ticks));

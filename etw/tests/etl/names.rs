@@ -1,10 +1,10 @@
-//! Names that users write: of fields, events, providers and files.
+//! Names on the command line: of fields, events, providers and files.
 
 use super::{Folder, json, run, trace};
 use crate::kernel::kernel_trace;
 use test_support::logging::logging;
 
-/// A payload field is a column by its name, in any case; a field that no event has is a note.
+/// A payload field is a column by its name, ignoring case. A note reports a field that no event has.
 #[test]
 fn fields_as_columns() {
     let folder = Folder::new("names-fields");
@@ -19,7 +19,7 @@ fn fields_as_columns() {
     assert_eq!((status, err.as_str()), (0, expected));
 }
 
-/// A name of an event or provider that no event has is a note with a similar name; `stat` prints names that `--event` accepts.
+/// A note reports a name that no event or provider has, with a similar name. `stat` prints names that `--event` accepts.
 #[test]
 fn unknown_names() {
     let folder = Folder::new("names-unknown");
@@ -40,7 +40,8 @@ fn unknown_names() {
     assert_eq!(json(&out).len(), 2, "{name}: {out}");
 }
 
-/// With a limit of 0, the column names are printed. The number of events is the same everywhere. The errors of JSON output are JSON.
+/// With a limit of 0, only the column names are printed. All commands count the same number of events. With JSON output, errors
+/// are JSON.
 #[test]
 fn counts_and_errors() {
     let folder = Folder::new("names-counts");
@@ -57,7 +58,7 @@ fn counts_and_errors() {
     assert_eq!(lines[1]["error"], "1 of 2 files failed; see the message above");
 }
 
-/// Impossible values in the log file header are diagnostics of `check`.
+/// Invalid values in the log file header are diagnostics of `check`.
 #[test]
 fn header_values() {
     let folder = Folder::new("names-header");

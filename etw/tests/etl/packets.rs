@@ -1,4 +1,4 @@
-//! `pcap`: the new files are read back with pcap-parser.
+//! `pcap`. The new files are read with pcap-parser.
 
 use crate::{Folder, PRODUCER, START, json, program, run, shared, text, trace};
 use etw_layouts_etl::header::EventHeader;
@@ -26,7 +26,7 @@ pub const LAST: u64 = 0x8000_0000;
 pub const SEND: u64 = 0x1_0000_0000;
 const RECEIVE: u64 = 0x2_0000_0000;
 
-/// An event at a tick, of a thread and a processor.
+/// An event with its tick, thread and processor.
 pub struct Logged {
     tick: i64,
     processor: u16,
@@ -59,7 +59,7 @@ pub fn fragment(tick: i64, thread: u32, interface: u32, keyword: u64, data: &[u8
     Logged { tick, processor: 0, thread, provider: NDISCAP, id: 1001, keyword, payload }
 }
 
-/// An event of PktMon: its ID, the direction, the type of the packet, the component, the reason of the drop and the length.
+/// An event of PktMon with its ID, direction, packet type, component, drop reason and length.
 pub fn monitored(
     tick: i64,
     id: u16,
@@ -76,21 +76,21 @@ pub fn monitored(
     Logged { tick, processor: 1, thread: 8, provider: PKTMON, id, keyword: 0, payload }
 }
 
-/// The name of a component, which PktMon writes at the end.
+/// The name of a component, which PktMon writes at the end of a trace.
 pub fn component(tick: i64, id: u16, name: &str, description: &str) -> Logged {
     let text = |text: &str| text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect::<Vec<_>>();
     let payload = [&id.to_le_bytes()[..], &[2, 0], &text(name), &text(description)].concat();
     Logged { tick, processor: 1, thread: 8, provider: PKTMON, id: 20, keyword: 0, payload }
 }
 
-/// An Ethernet frame whose IPv4 header states a length; with so many bytes.
+/// An Ethernet frame of `length` bytes. Its IPv4 header has the length `stated`.
 fn frame(stated: u16, length: usize) -> Vec<u8> {
     let mut frame = [[1; 12].as_slice(), &[8, 0, 0x45, 0], &stated.to_be_bytes()].concat();
     frame.resize(length, 0xEE);
     frame
 }
 
-/// A packet as it is read back.
+/// A packet of the new file.
 #[derive(Debug, PartialEq)]
 pub struct Packet {
     /// Its link type, and the name and description of its interface.
@@ -142,7 +142,7 @@ pub fn converted(folder: &Folder, name: &str, options: &[&str]) -> (i32, serde_j
     (status, json(&printed).into_iter().next().unwrap_or_default(), packets, err)
 }
 
-/// Both providers in one trace: whole, truncated and split packets, those of an interrupt, names that come last, and what is missing.
+/// Both providers in one trace: whole, truncated and split packets, packets of an interrupt, names at the end, and missing parts.
 #[test]
 fn packets() {
     let folder = Folder::new("packets");
@@ -152,16 +152,16 @@ fn packets() {
     short.payload.truncate(38);
     let events = [
         fragment(10, 8, 12, ETHERNET | whole | SEND, &frame(45, 59)),
-        // The IP header states 1500 bytes.
+        // The length in the IP header is 1500 bytes.
         fragment(20, 8, 12, ETHERNET | whole | RECEIVE, &frame(1500, 61)),
-        // A packet in three events, with one of an interrupt and one of another thread in between; all have odd lengths.
+        // A packet in three events, interleaved with a packet of an interrupt and one of another thread. All lengths are odd.
         fragment(30, 8, 12, ETHERNET | FIRST | SEND, &[1; 3]),
         fragment(31, 8, 12, ETHERNET | FIRST | RECEIVE, &[4; 5]),
         fragment(32, 8, 12, ETHERNET | LAST | RECEIVE, &[5; 2]),
         fragment(33, 8, 12, ETHERNET | SEND, &[2; 3]),
         fragment(34, 16, 12, ETHERNET | whole | SEND, &[6; 7]),
         fragment(35, 8, 12, ETHERNET | LAST | SEND, &[3; 1]),
-        // No end, before another start; no start; no end of the trace.
+        // A start without an end before another start; an end without a start; a start without an end at the end of the trace.
         fragment(40, 8, 12, ETHERNET | FIRST | SEND, &[7; 9]),
         fragment(41, 8, 12, ETHERNET | SEND, &[7; 9]),
         fragment(42, 8, 12, ETHERNET | whole | SEND, &[8; 1]),
@@ -169,13 +169,13 @@ fn packets() {
         fragment(44, 8, 13, ETHERNET | FIRST | SEND, &[7; 9]),
         fragment(50, 8, 9, WIFI | whole | RECEIVE, &[0x88; 31]),
         fragment(51, 8, 9, WWAN | whole, &ip),
-        // A medium without a link type; only the keywords of the manifest.
+        // A medium without a link type; keywords of the manifest only.
         fragment(52, 8, 9, 4 | whole, &[9; 4]),
         fragment(53, 8, 9, 0x600_0000_0000, &[10; 4]),
         monitored(60, 160, [3, 1, 5], 0, 1514, &[11; 129]),
         monitored(61, 170, [1, 3, 6], 1204, 23, &ip),
         monitored(62, 160, [6, 2, 5], 0, 6, &[12; 6]),
-        // HTTP begins behind the headers; a payload that ends early.
+        // HTTP data without headers; a truncated payload.
         monitored(63, 160, [4, 4, 5], 0, 6, &[13; 6]),
         short,
         component(70, 5, "net\u{1b}.sys", "Adapter A"),
@@ -252,7 +252,7 @@ fn packets() {
     ];
     assert_eq!(packets, expected);
 
-    // Selection; and standard output has the same bytes.
+    // Selected packets. Standard output has the same bytes.
     for (options, ticks) in [
         (&["--component", "6"][..], &[61][..]),
         (&["--event", "Microsoft-Windows-PktMon/170"], &[61]),
@@ -266,7 +266,7 @@ fn packets() {
     let output = program(&["pcap", "-o", "-", &file]).stderr(Stdio::piped()).output().unwrap();
     assert!(output.stdout == fs::read(folder.0.join("a.pcapng")).unwrap());
     assert!(String::from_utf8(output.stderr).unwrap().starts_with("-: 12 packets, 2 truncated, of 25 events of "));
-    // What is there stays.
+    // An existing file is not overwritten.
     let (status, _, _, err) = converted(&folder, "a.pcapng", &[&file]);
     assert!(status == 2 && err.contains("already exists: refusing to overwrite"), "{err}");
     let (status, printed, packets, err) = converted(&folder, "none.pcapng", &["--process", "5", &file]);
@@ -277,7 +277,7 @@ fn packets() {
     );
 }
 
-/// The name of the last reason of each group shows that none before it is missing; older builds number them differently.
+/// The last reason of each group has the right name, so none before it is missing. Older builds number them differently.
 #[test]
 fn drop_reasons_of_packets() {
     let folder = Folder::new("drop-reasons-of-packets");
@@ -322,7 +322,7 @@ fn drop_reasons_of_packets() {
     }
 }
 
-/// Packets of several files are sorted by time. Interfaces of several systems are apart, also if they have the same name.
+/// Packets of several files are sorted by time. Interfaces of different systems are separate, even with the same name.
 #[test]
 fn several_files() {
     let folder = Folder::new("packets-of-several");
@@ -334,7 +334,7 @@ fn several_files() {
     let (status, _, packets, err) = converted(&folder, "parts.pcapng", &[&first, &second]);
     assert_eq!((status, packets.iter().map(|packet| packet.tick).collect::<Vec<_>>()), (0, vec![1, 2, 4, 5, 9, 10]), "{err}");
     assert_eq!(names(&packets), ["interface 9"; 6]);
-    // Three ticks later.
+    // Starts three ticks later.
     let other = folder.file("in/c.etl", trace_of(START + 3, &ticks(&[0, 5])));
     let root = text(&folder.0.join("in"));
     let (status, _, packets, err) = converted(&folder, "all.pcapng", &[&root]);
@@ -345,14 +345,14 @@ fn several_files() {
     );
     let of = |file: &str| format!("interface 9 of {file}");
     assert_eq!(names(&packets[..3]), [of(&first), of(&first), of(&other)]);
-    // A file that is no trace is reported, and a trace without packets contributes none.
+    // A file that is not a trace is reported. A trace without packets adds none.
     folder.file("in/d.etl", b"no trace");
     folder.file("in/e.etl", trace());
     let (status, _, packets, err) = converted(&folder, "others.pcapng", &[&root]);
     assert!(status == 2 && packets.len() == 8 && err.contains("1 of 5 files failed"), "{err}");
 }
 
-/// A trace without packets is an error with a remedy, and no file is left.
+/// A trace without packets is an error with a remedy, and no new file remains.
 #[test]
 fn without_packets() {
     let folder = Folder::new("no-packets");
@@ -369,11 +369,11 @@ fn without_packets() {
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2);
 }
 
-/// A packet too far from its place is written and counted.
+/// A packet that is too late is written out of order, and counted.
 #[test]
 fn late_packets() {
     let folder = Folder::new("late-packets");
-    // Two packets in each buffer; the last one belongs before all others.
+    // Two packets in each buffer. The last packet has the earliest time.
     let ticks = (100..120).chain([50]);
     let events: Vec<_> = ticks.map(|tick| fragment(tick, 8, 9, ETHERNET | FIRST | LAST, &[1; 60_000])).collect();
     let file = folder.file("a.etl", trace_of(START, &events));
@@ -381,7 +381,7 @@ fn late_packets() {
     assert_eq!((status, packets.len(), printed["out_of_order"].as_u64()), (1, 21, Some(1)), "{printed} {err}");
 }
 
-/// Of real traces, every event with a packet is in the file: as many as the headers and keywords say.
+/// All packets of real traces are in the new file. The expected number is computed from event headers and keywords.
 #[test]
 fn real_packets() {
     let folder = Folder::new("real-packets");

@@ -3,12 +3,12 @@
 use crate::packets::{ETHERNET, FIRST, LAST, SEND, component, converted, fragment, monitored, trace_of};
 use crate::{Folder, START};
 
-/// Fragments without an end take bounded memory, and the oldest are given up.
+/// Fragments without an end use a limited amount of memory. The oldest are dropped.
 #[test]
 fn endless_fragments() {
     let folder = Folder::new("endless");
     let data = [1; 60_000];
-    // A packet that is too long, and many that begin.
+    // A packet that is too long, and many packets without an end.
     let mut events = vec![fragment(0, 8, 9, ETHERNET | FIRST, &data)];
     events.extend((1..8).map(|tick| fragment(tick, 8, 9, if tick == 7 { LAST } else { 0 } | ETHERNET, &data)));
     events.extend((0..1000).map(|thread| fragment(10 + i64::from(thread), 100 + thread, 9, ETHERNET | FIRST, &[2; 9])));
@@ -20,7 +20,7 @@ fn endless_fragments() {
     assert!(packets.iter().all(|packet| packet.data.len() == 18));
 }
 
-/// Reasons are text of the file: the first ones are counted separately.
+/// Reasons contain text from the file, so only a limited number is counted separately.
 #[test]
 fn many_reasons_of_packets() {
     let folder = Folder::new("many-reasons-of-packets");
@@ -32,7 +32,7 @@ fn many_reasons_of_packets() {
     assert_eq!((status, skipped.len(), skipped["other reasons"].as_u64()), (1, 65, Some(36)), "{printed}");
 }
 
-/// Damaged files give diagnostics and the other packets; no damage gives an invalid file.
+/// Damage causes diagnostics, but the other packets are written, and the new file is always valid.
 #[test]
 fn damaged_packets() {
     let folder = Folder::new("damaged-packets");

@@ -95,7 +95,7 @@ for values in cursor.fetchall():
         seen += 1
 assert seen == len(wanted)
 
-# DuckDB counts the same in the typed shape and in CSV; partitions have the values of the columns of the narrow shape.
+# Counts with DuckDB are equal in the typed shape and in CSV. Partition values equal the columns of the narrow shape.
 count = "SELECT provider, event, id, version, count(*) FROM {} GROUP BY ALL ORDER BY ALL"
 narrow = duckdb.sql(count.format(f"'{folder}/narrow/events/*.parquet'")).fetchall()
 typed = duckdb.sql(count.format(f"read_parquet('{folder}/typed/typed/**/*.parquet', union_by_name = true, hive_types_autocast = false)")).fetchall()
@@ -107,7 +107,7 @@ assert sorted((str(row) for row in narrow)) == sorted(
 
 
 def same(own, named, field):
-    """Whether the value of a column is that of a field, which names values and has addresses as text."""
+    """Whether a column has the value of a field. `named` is the column with names; addresses are text in the field."""
     if isinstance(field, dict):
         return all(member(own, name, value) for name, value in field.items())
     if isinstance(field, list):
@@ -131,7 +131,7 @@ def same(own, named, field):
 
 
 def empty(value):
-    """Whether a value is of structures without members, which have no columns."""
+    """Whether a value contains only structures without members, which have no columns."""
     return value == {} or isinstance(value, list) and value[:1] == [{}]
 
 
@@ -169,7 +169,7 @@ assert frame["len"].sum() == len(events)
 frame = pandas.read_parquet(f"{folder}/narrow/events", columns=["provider", "event", "sequence"])
 assert len(frame) == len(events)
 
-# The question in the documentation.
+# The example query of the documentation.
 text = open(docs, encoding="utf-8").read()
 question = re.search(r"```sql tested\n(.*?)```", text, re.S).group(1)
 assert question.strip().count("\n") < 5, question

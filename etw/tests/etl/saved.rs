@@ -9,11 +9,11 @@ use std::process::Stdio;
 use std::time::Instant;
 use test_support::traces::{PRODUCERS, fixture_of};
 
-/// A saved file has the events that were wanted, and `check` finds nothing in it.
+/// A saved file has the selected events, and `check` reports no diagnostics.
 #[test]
 fn saved_events() {
     let folder = Folder::new("save");
-    // Records of unknown layout are a diagnostic of their own.
+    // Records with an unknown layout are left out, because they cause diagnostics.
     let known = fixture_of(PRODUCERS[7], ClockType::PerfCounter, false, 30, &|header_type| header_type.is_known()).unwrap().bytes;
     let mut files = vec![folder.file("a.etl", &known)];
     files.extend(small());
@@ -33,7 +33,7 @@ fn saved_events() {
             let compress = if compress { &["--compress"][..] } else { &[] };
             let args = [&["save", "--format", "json", "-o", &out, file], options, compress].concat();
             let (status, printed, err) = run(&args);
-            // Windows before 8 does not compress.
+            // Versions before Windows 8 do not support compression.
             if status == 2 && !compress.is_empty() {
                 assert!(err.contains("compressed buffers"), "{file}: {err}");
                 assert!(!Path::new(&out).exists(), "{out} is left");
@@ -45,7 +45,7 @@ fn saved_events() {
             assert_eq!(printed["saved"].as_u64(), Some(saved[0].len() as u64));
             assert_eq!(printed["bytes"].as_u64(), Some(fs::metadata(&out).unwrap().len()));
             assert_eq!(run(&["check", &out]).1, format!("{out}: 0 diagnostics\n"), "{file} {options:?}");
-            // What is there stays.
+            // An existing file is not overwritten.
             let (status, _, err) = run(&args);
             assert!(status == 2 && err.contains("already exists: refusing to overwrite"), "{out}: {err}");
         }
@@ -54,7 +54,7 @@ fn saved_events() {
     let (status, printed, err) = run(&["save", "-o", &out, &bad]);
     assert_eq!((status, err.contains("invalid extended data items")), (1, true), "{err}");
     assert!(printed.contains(": 1 of 2 events of "), "{printed}");
-    // Of the same file, the same events: the header is one of them.
+    // Both files have the same events; the header counts as one.
     assert!(run(&["stat", &out]).1.starts_with("1 file, 2 events, "));
     let headed = text(&folder.0.join("headed.etl"));
     assert_eq!(run(&["save", "--opcode", "255", "-o", &headed, &bad]).0, 1);
@@ -69,14 +69,14 @@ fn saved_events() {
     assert_eq!(parts.count() + usize::from(Path::new(&new).exists()), 0);
 }
 
-/// Parts of a session become one file again, in the order of time; files with other clocks, boots or systems do not.
+/// The parts of a session are merged into one file in time order. Files with different clocks, boots or systems are rejected.
 #[test]
 fn saved_together() {
     let folder = Folder::new("together");
     let whole = fixture_of(PRODUCERS[7], ClockType::PerfCounter, false, 60, &|header_type| header_type.is_known()).unwrap().bytes;
     let (whole, half) = (folder.file("whole.etl", &whole), 4096 * (whole.len() / 4096 / 2));
     let mut bytes = fs::read(&whole).unwrap();
-    // Parts do not have all BuffersWritten; 0 is that of a file that was never closed.
+    // A part can lack BuffersWritten; 0 means that the file was not closed.
     bytes[0x48 + 0x20 + 0x24..][..4].fill(0);
     let header = &bytes[..4096];
     let (first, second) = (folder.file("a.etl", &bytes[..half]), folder.file("b.etl", [header, &bytes[half..]].concat()));
@@ -94,7 +94,7 @@ fn saved_together() {
         assert!(events(&[&out]) == expected);
         assert_eq!(run(&["check", &out]).1, format!("{out}: 0 diagnostics\n"));
     }
-    // Offsets in the log file header: its version, BootTime, StartTime and ReservedFlags.
+    // Offsets in the log file header: version, BootTime, StartTime and ReservedFlags.
     let at = |member: usize| 0x48 + 0x20 + member;
     let clocks = [
         (at(8), "version of Windows"),
@@ -113,7 +113,7 @@ fn saved_together() {
     }
 }
 
-/// A new file has its name only when it is complete, whenever the program is killed; what a killed one leaves does not block the next.
+/// A new file gets its name only when it is complete. The leftovers of a killed run do not block the next one.
 #[test]
 fn killed() {
     let folder = Folder::new("killed");

@@ -1,4 +1,4 @@
-//! Compilers take the headers, as C and as C++, and agree with them.
+//! Compilers accept the headers as C and C++, and agree with their assertions.
 
 use super::{PLAIN, fed, layouts, project, sample};
 use etw_layouts_codegen::axis::{Arch, TargetId};
@@ -30,7 +30,7 @@ fn headers_compile_as_c_and_cpp() {
         let (asserted, count) = constants(&layouts, target);
         assert!(count > 300, "{count} constants");
         assert_eq!(clang(&layouts, target, "c", &(of(None, Style::default()) + &asserted)), "");
-        // Headers of other names, of another kernel as well, and the same once more, are no clash.
+        // Headers with other names, of another kernel, or the same header again, do not conflict.
         let axis = &layouts.spec.axis;
         let other = axis.along(axis.targets[target].arch).map(|(_, other)| other).find(|other| *other != target);
         let several = [
@@ -44,7 +44,7 @@ fn headers_compile_as_c_and_cpp() {
             assert_eq!(clang(&layouts, target, language, &several.concat()), "");
         }
     });
-    // Where `long` has 8 bytes.
+    // On a target where `long` has 8 bytes.
     let target = layouts.spec.axis.find("10.0.22000.434-x64").expect("a target").target;
     let plain = c::header(&layouts, target, None, PLAIN);
     assert_eq!(checked(&["-target", "x86_64-unknown-linux-gnu", ASSERTED, "-x", "c"].map(str::to_owned), &plain), "");
@@ -58,13 +58,13 @@ fn headers_compile_as_c_and_cpp() {
     for style in [Style::default(), PLAIN] {
         let header =
             c::header(&layouts, TargetId::FIRST, None, style).replacen("LoggerStatus) == 0x3c", "LoggerStatus) == 0x40", 1);
-        assert!(clang(&layouts, TargetId::FIRST, "c++", &header).contains("LoggerStatus"), "a wrong offset compiles");
+        assert!(clang(&layouts, TargetId::FIRST, "c++", &header).contains("LoggerStatus"), "clang accepts a wrong offset");
     }
 }
 
-/// A program that has included windows.h and the headers of ETW can include the exported ones too, before or after, with a prefix.
+/// With a prefix, the headers can be included before or after windows.h and Microsoft's ETW headers.
 #[test]
-fn headers_with_a_prefix_stand_beside_windows_h() {
+fn headers_with_a_prefix_work_with_windows_h() {
     let folder = Folder::new("windows");
     let headers = Path::new("/usr/share/mingw-w64/include");
     if !headers.join("windows.h").exists() {
@@ -96,8 +96,8 @@ fn headers_with_a_prefix_stand_beside_windows_h() {
     });
 }
 
-/// GCC takes as C++ what names a member as its type, which is what most of the kernels have. It has no target of Microsoft's, so that
-/// nothing is asserted.
+/// GCC accepts members that are named like their type as C++; most kernels have some. It has no target with Microsoft's ABI, so
+/// assertions are disabled.
 #[test]
 fn headers_compile_with_gcc() {
     if !witness::program("g++") {
@@ -122,10 +122,10 @@ fn headers_compile_with_gcc() {
     }
 }
 
-/// What is called as a word of C or C++, or as compilers and `<stddef.h>` call something, is called otherwise, and a comment has the name.
-/// So is a constant that two enumerations have.
+/// Names that are words of C or C++, or names of compilers or `<stddef.h>`, are changed, and a comment has the original. This
+/// also applies to a constant that two enumerations have.
 #[test]
-fn headers_compile_whatever_things_are_called() {
+fn headers_compile_with_any_names() {
     if !witness::program("clang") || !witness::program("g++") {
         return;
     }
@@ -157,7 +157,7 @@ fn headers_compile_whatever_things_are_called() {
     }
 }
 
-/// A member named as a type, of each kind that a type can be of; with the prefix `L` one more.
+/// A member named like a type, for each kind of type; one more with the prefix `L`.
 const SAME_NAMES: &str = r#"
 [struct]
 name = "SAME_NAMES"
@@ -194,7 +194,7 @@ name = "LIST_ENTRY"
 type = "BOOLEAN"
 "#;
 
-/// What clang says of a text.
+/// The messages of clang for a text.
 fn clang(layouts: &Layouts, target: TargetId, language: &str, text: &str) -> String {
     let triple = match layouts.spec.axis.targets[target].arch {
         Arch::X86 => "i686-pc-windows-msvc",
@@ -205,7 +205,7 @@ fn clang(layouts: &Layouts, target: TargetId, language: &str, text: &str) -> Str
     checked(&["-target", triple, ASSERTED, strict, "-x", language].map(str::to_owned), text)
 }
 
-/// Assertions of what each flag and constant of a target is, and how many they are.
+/// Assertions for the flags and constants of a target, and their number.
 fn constants(layouts: &Layouts, target: TargetId) -> (String, usize) {
     fn names<'a>(fields: &'a [Field], all: &mut BTreeSet<&'a str>) {
         for field in fields {
@@ -229,7 +229,7 @@ fn constants(layouts: &Layouts, target: TargetId) -> (String, usize) {
             let name = constant.name.value.as_str();
             let value = constant.value.get(target).filter(|_| constant.scope.contains(target));
             if let Some(value) = value.filter(|_| known.insert(name)) {
-                // A macro called as a member is has the name of its set before its own.
+                // If a member has the name of a macro, the macro's name begins with its set.
                 let set = &definition.name.value;
                 let name = if members.contains(name) { format!("{set}_{name}") } else { name.to_owned() };
                 text += &format!("_Static_assert({name} == {:#x}, \"{name}\");\n", value.value & i64::from(u32::MAX));
@@ -239,7 +239,7 @@ fn constants(layouts: &Layouts, target: TargetId) -> (String, usize) {
     (text, known.len())
 }
 
-/// What clang says of a text with these arguments; a warning is an error.
+/// The messages of clang for a text with these arguments; warnings are errors.
 fn checked(arguments: &[String], text: &str) -> String {
     let mut command = Command::new("clang");
     command.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror"]).args(arguments).arg("-");
@@ -247,7 +247,7 @@ fn checked(arguments: &[String], text: &str) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What GCC says of a header, as C++ and as C.
+/// The messages of GCC for a header, as C++ and as C.
 fn gcc(header: &str) -> String {
     let said = |program: &str, language: &str, standard: &str| {
         let mut command = Command::new(program);

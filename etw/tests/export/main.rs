@@ -1,5 +1,5 @@
-//! Exports, read by the tools that they are for. `ETW_LAYOUTS_EXPORT=all` reads those of all targets, and not only of some;
-//! `ETW_LAYOUTS_PYTHON` names the interpreter, if not `python3`.
+//! Exports, read with their intended tools. `ETW_LAYOUTS_EXPORT=all` tests all targets instead of a sample. `ETW_LAYOUTS_PYTHON`
+//! is the Python interpreter instead of `python3`.
 
 use etw_layouts_cli::map;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetId};
@@ -26,7 +26,7 @@ mod headers;
 
 const PLAIN: Style = Style { prefix: "", plain: true, notes: None };
 
-/// Graphviz draws the exported graph, and our picture is XML: both with a box for each structure, and each link.
+/// Graphviz can draw the exported graph, and the SVG picture is valid XML. Both have a box for each structure, and all links.
 #[test]
 fn maps_are_drawn() {
     let layouts = layouts();
@@ -67,7 +67,7 @@ fn plain_headers_are_read_by_pycparser() {
 #[test]
 fn tables_are_read_by_volatility() {
     let folder = written("isf", "json", |layouts, target| isf::table(layouts, target, None, None, "a test"));
-    // Of kernels of one set of layouts, each has the addresses of its own PDB, as its facts state them.
+    // Kernels with the same layouts have the addresses of their own PDBs, as in the facts.
     let layouts = layouts();
     let (mut tables, mut kernels) = (BTreeSet::new(), 0);
     for facts in ["10.0.19041.985-x64.facts", "6.1.7601.24540-x64.facts"] {
@@ -93,9 +93,9 @@ fn tables_are_read_by_volatility() {
     read("isf", &folder);
 }
 
-/// The addresses of one PDB are not given for another's: a label, and a kernel that nobody has seen, has none.
+/// Addresses of one PDB are not exported for another kernel. A label or a build that was not examined gets no addresses.
 #[test]
-fn addresses_are_of_the_kernel_that_is_named() {
+fn addresses_are_those_of_the_selected_kernel() {
     let table = |asked: &str| {
         let output = etw(&["export", "isf", asked]);
         serde_json::from_slice::<serde_json::Value>(&output.stdout).expect(asked)
@@ -105,7 +105,7 @@ fn addresses_are_of_the_kernel_that_is_named() {
         ("10.0.19041-x64", "name a build with its revision"),
         ("10.0.19041.1000-x64", "unknown"),
         ("10.0.19041.985-arm64", "unknown"),
-        // 19045 begins with a later revision.
+        // 19045 starts at a later revision.
         ("10.0.19045.1415-x64", "unknown"),
     ] {
         let table = table(asked);
@@ -115,12 +115,12 @@ fn addresses_are_of_the_kernel_that_is_named() {
     }
     let table = table("10.0.19044.1415-x64");
     assert!(table["symbols"]["EtwpDebuggerData"]["address"].is_u64() && table["metadata"]["windows"]["pdb"]["GUID"].is_string());
-    // Of one structure, the variables that are of it.
+    // With --only, no variable of another type is exported.
     let silo = etw(&["export", "isf", "10.0.19041.1415-x64", "--only", "LARGE_INTEGER"]);
     let silo: serde_json::Value = serde_json::from_slice(&silo.stdout).expect("JSON");
     let names: Vec<_> = silo["symbols"].as_object().expect("symbols").keys().map(String::as_str).collect();
     assert_eq!(names, ["EtwPerfFreq", "EtwpBootTime"]);
-    // A GUID has one spelling in all output, and is taken in any.
+    // All output has the same GUID spelling; input accepts any.
     let offsets = |format: &str| String::from_utf8(etw(&["export", "offsets", "LUID", "--format", format]).stdout).expect("text");
     let csv = offsets("csv");
     let cells: Vec<_> =
@@ -154,7 +154,7 @@ fn strs(texts: &[String]) -> Vec<&str> {
     texts.iter().map(String::as_str).collect()
 }
 
-/// Each type of a whole file says how sure it is, and the head how many are confirmed: as many as `show` says it of.
+/// Each type of a file states its confidence, and the head has the number of verified types. Both agree with `show`.
 #[test]
 fn types_state_their_confidence() {
     let layouts = layouts();
@@ -193,7 +193,7 @@ fn definitions_are_read_by_cstruct() {
     read("cstruct", &folder);
 }
 
-/// A line a constant, as the specs list them: its enumeration or `#define`, name and value.
+/// A line for each constant in the order of the specs: its enumeration or `#define`, name and value.
 fn constants(layouts: &Layouts, target: TargetId) -> String {
     let mut out = String::new();
     for (name, definition) in &layouts.spec.definitions {
@@ -209,9 +209,9 @@ fn constants(layouts: &Layouts, target: TargetId) -> String {
     out
 }
 
-/// Our own reader of tables, which shares nothing with what writes them, reads back all types and bits.
+/// The library's reader of tables shares no code with the writer. It reads all types and bits back.
 #[test]
-fn tables_read_back_as_the_layouts() {
+fn tables_equal_the_layouts_when_read_back() {
     let layouts = layouts();
     let mut facts = 0;
     for target in sample(&layouts) {
@@ -231,7 +231,7 @@ fn tables_read_back_as_the_layouts() {
 }
 
 #[test]
-fn the_atlas_is_of_its_schema() {
+fn the_atlas_conforms_to_its_schema() {
     let layouts = layouts();
     let registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
     let statements = project().statements().expect("the facts of events can be read");
@@ -242,9 +242,9 @@ fn the_atlas_is_of_its_schema() {
     read("schema", &folder);
 }
 
-/// Each kernel that was seen has a row, and a value is what `show` shows for that very kernel.
+/// Each examined build has a row with the values that `show` prints for that build.
 #[test]
-fn offsets_are_of_every_kernel_that_was_seen() {
+fn offsets_cover_every_examined_build() {
     let layouts = layouts();
     let axis = &layouts.spec.axis;
     let registry = project().registry(axis).expect("the facts can be read");
@@ -279,7 +279,7 @@ fn offsets_are_of_every_kernel_that_was_seen() {
     assert!(unknown.contains(",,,verified (converted symbols)"), "{unknown}");
     let document = serde_json::to_value(etw_layouts_cli::export::table(&layouts.spec.axis, &table)).expect("JSON");
     assert_eq!(document["builds"].as_array().map(Vec::len), Some(table.rows.len()));
-    // Symbols of ARM64 kernels were not read: its offsets are those of x64, and the document says so.
+    // No symbols of ARM64 kernels were read. The offsets are inferred from x64, and the document says so.
     let kernels = document["builds"].as_array().expect("a list").iter().filter(|kernel| kernel["arch"] == "arm64");
     let known = kernels.flat_map(|kernel| kernel["members"].as_array().expect("a list")).map(|member| &member["evidence"]);
     let known: Vec<_> = known.filter_map(serde_json::Value::as_str).filter(|known| !known.starts_with("verified")).collect();
@@ -288,9 +288,9 @@ fn offsets_are_of_every_kernel_that_was_seen() {
     assert!(wrong.is_err_and(|error| error.to_string().contains("did you mean `LowPart`?")));
 }
 
-/// Anybody can make a PDB, and call it as he likes: a spreadsheet gets no formula.
+/// Anyone can make a PDB with any name. Names are escaped so that a spreadsheet runs no formula.
 #[test]
-fn offsets_hold_no_formulas() {
+fn offsets_contain_no_formulas() {
     let layouts = layouts();
     let mut registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
     let names = ["=cmd|'/c calc'!A1.pdb", "+1.pdb", "-1,2.pdb", "@a.pdb"];
@@ -307,12 +307,12 @@ fn offsets_hold_no_formulas() {
     }
 }
 
-/// Writes a file for each target, and lets a Python package read them.
+/// Writes a file for each target, and reads them with a Python package.
 fn python(format: &str, extension: &str, text: impl Fn(&Layouts, TargetId) -> String) {
     read(format, &written(format, extension, text));
 }
 
-/// Writes a file and what is expected of it for each target.
+/// Writes a file and its expected contents for each target.
 fn written(format: &str, extension: &str, text: impl Fn(&Layouts, TargetId) -> String) -> Folder {
     let layouts = layouts();
     let folder = Folder::new(format);
@@ -324,7 +324,7 @@ fn written(format: &str, extension: &str, text: impl Fn(&Layouts, TargetId) -> S
     folder
 }
 
-/// A line a structure, and one a member.
+/// A line for each structure, and a line for each member.
 fn expected(layouts: &Layouts, target: TargetId) -> String {
     let mut out = String::new();
     for (name, &id) in &layouts.by_target[target] {
@@ -353,7 +353,7 @@ fn read(format: &str, folder: &Folder) {
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The oldest, one of the middle, and the newest of each architecture.
+/// The oldest target, one in the middle, and the newest, of each architecture.
 fn sample(layouts: &Layouts) -> Vec<TargetId> {
     let axis: &Axis = &layouts.spec.axis;
     if env::var_os("ETW_LAYOUTS_EXPORT").is_some_and(|wanted| wanted == "all") {
@@ -366,7 +366,7 @@ fn sample(layouts: &Layouts) -> Vec<TargetId> {
     list
 }
 
-/// What a program makes of a text; nothing where it is not installed.
+/// The output of a program for a text; none if the program is not installed.
 fn piped(program: &str, arguments: &[&str], text: &str) -> Option<String> {
     if !witness::program(program) {
         return None;
@@ -376,7 +376,7 @@ fn piped(program: &str, arguments: &[&str], text: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs a command that reads a text, which may write before it has read all.
+/// Runs a command that reads a text, and that may write before it has read everything.
 fn fed(command: &mut Command, text: &str) -> std::io::Result<Output> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let mut input = child.stdin.take().expect("a pipe");

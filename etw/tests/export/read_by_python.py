@@ -1,11 +1,11 @@
-"""Reads exports by the tools that they are for, and holds each against what it should say.
+"""Reads exports with the tools that they are intended for, and compares the results with the expected contents.
 
     python3 read_by_python.py FORMAT FOLDER
 
-For each file of the folder there is a NAME.expected: a line a structure, with its size, and below it a line a member, with its offset,
-and position and width of bits. For a table with symbols there is a NAME.symbols: name, GUID and age of the PDB, and a line a symbol, with
-its address. For definitions of cstruct there is a NAME.constants: a line a constant, with its enumeration or `#define`, name and value.
-It prints how much was compared, or that the package is not installed.
+For each file of the folder there is a NAME.expected: a line for each structure with its size, and below it a line for each member with its
+offset, bit position and bit width. For a table with symbols there is a NAME.symbols: name, GUID and age of the PDB, and a line for each
+symbol with its address. For definitions of cstruct there is a NAME.constants: a line for each constant with its enumeration or `#define`,
+name and value. Prints how much was compared, or that the package is not installed.
 """
 
 import gzip
@@ -42,7 +42,7 @@ def compare(path, name, ours, theirs):
 
 
 def isf(paths):
-    import jsonschema  # Without it the other passes whatever there is.
+    import jsonschema  # Without jsonschema, volatility3 accepts any table.
     from volatility3 import schemas
     from volatility3.framework import contexts
     from volatility3.framework.symbols import intermed
@@ -90,7 +90,7 @@ def cstruct(paths):
     def members(structure, base, found):
         offset = position = 0
         for field in structure.__fields__:
-            # Members of a union are at its start; bits behind the first of their unit state no offset.
+            # Members of a union are at its start. Bits after the first of their unit have no offset.
             if field.offset is not None or not field.bits:
                 offset, position = field.offset or 0, 0
             bits = (position, field.bits) if field.bits else ()
@@ -148,7 +148,7 @@ def schema(paths):
         jsonschema.Draft202012Validator.check_schema(rules)
         document = json.loads(text)
         if os.environ.get("ETW_LAYOUTS_EXPORT") != "all":
-            # It is slow.
+            # The validator is slow.
             del document["builds"][50:]
             document["structures"] = document["structures"][::8]
         for error in jsonschema.Draft202012Validator(rules).iter_errors(document):

@@ -1,4 +1,4 @@
-//! Images and program databases of C texts, by clang and LLD.
+//! Compiles C text with clang and LLD to images and program databases.
 
 use crate::witness;
 use std::fs;
@@ -10,7 +10,7 @@ pub const X86: (&str, &str) = ("i686-pc-windows-msvc", "/machine:x86");
 pub const X64: (&str, &str) = ("x86_64-pc-windows-msvc", "/machine:x64");
 pub const ARM64: (&str, &str) = ("aarch64-pc-windows-msvc", "/machine:arm64");
 
-/// LLD as a linker for Windows, from the system or from Rust; without it or clang, [`witness::absent`].
+/// LLD as a linker for Windows, from the system or from Rust. Calls [`witness::absent`] if LLD or clang is missing.
 pub fn linker() -> Option<Vec<String>> {
     let runs = |command: &[String]| Command::new(&command[0]).args(&command[1..]).arg("--version").output().is_ok();
     if !witness::program("clang") {
@@ -27,7 +27,7 @@ pub fn linker() -> Option<Vec<String>> {
     found
 }
 
-/// Compiles and links a library without code, and returns the paths of its image and of its program database.
+/// Compiles and links a library without code. Returns the paths of the image and of the program database.
 pub fn link(
     text: &str,
     (triple, machine): (&str, &str),
@@ -50,7 +50,7 @@ pub fn link(
     (file("dll"), file("pdb"))
 }
 
-/// An image as it is in memory: its headers, and each section at its address.
+/// An image as loaded in memory: its headers, and each section at its address.
 pub fn mapped(file: &[u8]) -> Vec<u8> {
     let u16_at = |at: usize| usize::from(u16::from_le_bytes([file[at], file[at + 1]]));
     let u32_at = |at: usize| u16_at(at) | u16_at(at + 2) << 16;

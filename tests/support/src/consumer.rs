@@ -1,16 +1,16 @@
-//! What a consumer on Windows prints of the events of traces: tables in the folder `expected` of the traces.
+//! The output of a consumer on Windows for the events of traces. The tables are in the folder `expected` of the traces.
 
 use etw_layouts_etl::payload::{Data, MapKind, Value};
 use std::collections::BTreeMap;
 
-/// A row: what the consumer prints of an event.
+/// A row: the output for one event.
 pub struct Row {
     pub name: String,
     pub payload: String,
     pub fields: Vec<(String, String)>,
 }
 
-/// The rows of a table by buffer and offset: those of kernel events, or the others.
+/// The rows of a table by buffer and offset, either of kernel events or of other events.
 pub fn rows(text: &str, is_kernel: bool) -> BTreeMap<(u32, u32), Row> {
     let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     let head = lines.next().unwrap();
@@ -25,17 +25,17 @@ pub fn rows(text: &str, is_kernel: bool) -> BTreeMap<(u32, u32), Row> {
         .collect()
 }
 
-/// Whether a value is what the consumer prints, up to where that is cut.
+/// Whether a value equals the printed text. If the text is truncated, only its beginning is compared.
 pub fn is_equal(value: &Value<'_>, printed: &str) -> bool {
     let (printed, is_cut) = printed.strip_suffix("...").map_or((printed, false), |part| (part, true));
     let is = |text: &str| if is_cut { text.starts_with(printed) } else { text == printed };
     let data = value.data();
     if let Data::FileTime(_) = data {
-        // The consumer prints local time: minutes and seconds are equal.
+        // The consumer prints local time. Only minutes and seconds are comparable.
         let text = data.to_string();
         return printed.split_once(':').is_some_and(|(_, printed)| text[14..].starts_with(printed));
     }
-    // It separates flags otherwise, and prints those of a number without flags as None.
+    // The consumer uses another separator for flags, and prints None for a number without flags.
     if is(data.to_string().trim()) || is(&value.to_string()) || is(&value.to_string().replace('|', ", ")) {
         return true;
     }
@@ -51,7 +51,7 @@ pub fn is_equal(value: &Value<'_>, printed: &str) -> bool {
         || number < 2 && is(truth)
 }
 
-/// Digits in groups of three.
+/// Groups digits by three.
 fn grouped(digits: String) -> String {
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
     let mut text = sign.to_owned();

@@ -1,4 +1,4 @@
-//! Triage dumps: what the specs say of them, with any sessions and memory in them.
+//! Triage dumps, built from the specs with any sessions and memory.
 
 use bytemuck::{Pod, bytes_of, pod_read_unaligned};
 use etw_layouts::constants::{DUMP_TYPE, EVENT_TRACE_CLOCK, LOG_FILE_MODE};
@@ -15,31 +15,31 @@ use etw_layouts_etl::{ClockType, HeaderType, LogFile, Trace, Uuid};
 
 use crate::traces::{START, fixture_of};
 
-/// When the system stopped.
+/// The time at which the system stopped.
 pub const STOPPED: i64 = START.1 + 600_000_000;
 
 /// The tag of ETW's blob.
 pub const ETW: Uuid = Uuid::from_u128(0x2b88b710_1c93_4f7c_b06c_655ecc50decc);
 
-/// A session as a blob has it.
+/// A session in a blob.
 pub struct Session {
     pub log: LogFile,
     pub logger_id: u32,
-    /// Each up to its valid end.
+    /// Each buffer up to its valid end.
     pub buffers: Vec<Vec<u8>>,
-    /// The file that it was made of.
+    /// The trace file from which the session was made.
     pub file: Vec<u8>,
 }
 
 impl Session {
-    /// One that was made as a file; `None` if the producer has no such clock.
+    /// Makes a session from a trace file. `None` if the producer does not support the clock.
     pub fn new(producer: Producer, clock: ClockType, logger_id: u16, rounds: usize) -> Option<Self> {
         let made = fixture_of(producer, clock, false, rounds, &HeaderType::is_known)?;
         let trace = Trace::from_bytes(&made.bytes).expect("a trace");
         let buffers = trace.buffers().skip(1).map(|buffer| {
             let buffer = buffer.expect("a buffer");
             let mut bytes = buffer.bytes()[..buffer.header().offset as usize].to_vec();
-            // The logger, in ClientContext: files of the writer have none.
+            // The logger ID in ClientContext, which trace files of the writer lack.
             bytes[0x2A..0x2C].copy_from_slice(&logger_id.to_le_bytes());
             bytes
         });
@@ -66,7 +66,7 @@ impl Session {
     }
 }
 
-/// A dump with these pieces of memory and these sessions.
+/// A dump with this memory and these sessions.
 pub fn dump(build: Build, arch: Arch, memory: &[(u64, Vec<u8>)], sessions: &[Session]) -> Vec<u8> {
     let mut out = match arch {
         Arch::X86 => [bytes_of(&header32(build.number[2])), bytes_of(&zero::<TRIAGE_DUMP32>())].concat(),
@@ -98,7 +98,7 @@ pub fn dump(build: Build, arch: Arch, memory: &[(u64, Vec<u8>)], sessions: &[Ses
     out
 }
 
-/// ETW's blob between those of others.
+/// The secondary data: ETW's blob between two other blobs.
 fn secondary(build: Build, sessions: &[Session], out: &mut Vec<u8>) {
     let mut header: DUMP_BLOB_FILE_HEADER = zero();
     (header.Signature1, header.Signature2) = (u32::from_le_bytes(*b"Dump"), u32::from_le_bytes(*b"Blob"));
@@ -147,7 +147,7 @@ pub(crate) fn header32(build: u32) -> DUMP_HEADER32 {
     header
 }
 
-/// A structure that its writer has not written to.
+/// A structure that the kernel left unwritten.
 fn left_out<T: Pod>() -> T {
     pod_read_unaligned(&b"PAGE".repeat(size_of::<T>() / 4))
 }
@@ -159,7 +159,7 @@ pub(crate) fn change<T: Pod>(bytes: &mut [u8], at: usize, change: impl FnOnce(&m
     place.copy_from_slice(bytes_of(&value));
 }
 
-/// An allocation that holds a registration, with the pool's header before it, and the address of the GUID's entry.
+/// A pool allocation with a registration, after the pool header. The registration points to the GUID entry.
 pub fn registration(build: Build, arch: Arch, guid_entry: u64) -> Vec<u8> {
     let layout = structures::ETW_REG_ENTRY.select(build, arch).expect("a layout").layout;
     let before = if arch == Arch::X86 { 8 } else { 16 };
@@ -175,12 +175,12 @@ pub fn registration(build: Build, arch: Arch, guid_entry: u64) -> Vec<u8> {
     bytes
 }
 
-/// Where the kernel has its data.
+/// The address of kernel data.
 pub fn base(arch: Arch) -> u64 {
     if arch == Arch::X86 { 0x8430_0000 } else { 0xFFFF_8C0B_E300_0000 }
 }
 
-/// A dump with something of everything: a trace buffer and a registration in memory, two sessions, and an empty buffer.
+/// A dump of every kind of content: a trace buffer and a registration in memory, two sessions, and an empty buffer.
 pub fn whole(build: Build, arch: Arch) -> Vec<u8> {
     let producer = Producer { build: Build { revision: 0, ..build }, arch };
     let mut first = Session::new(producer, ClockType::PerfCounter, 11, 4).expect("a session");
@@ -195,7 +195,7 @@ pub fn whole(build: Build, arch: Arch) -> Vec<u8> {
     dump(build, arch, &memory, &[first, second])
 }
 
-/// The kernels that dumps with ETW's blob were seen of, and later ones.
+/// The kernels of real dumps with ETW's blob, and later kernels.
 pub fn targets() -> impl Iterator<Item = (Build, Arch)> {
     let kernels = etw_layouts::axis::AXIS.kernels.iter().filter(|kernel| kernel.build.number >= [10, 0, 19041]);
     kernels.flat_map(|kernel| kernel.architectures.iter().map(|arch| (kernel.build, *arch)))

@@ -1,4 +1,4 @@
-//! Schemas that a trace carries, written byte by byte as tdh.h declares them.
+//! Schemas in a trace, written byte by byte as tdh.h declares them.
 
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Arch, EVENT_HEADER, EVENT_TRACE_HEADER, wire_guid, zero};
@@ -21,7 +21,7 @@ pub struct SchemaEvent {
     pub payload: Vec<u8>,
 }
 
-/// What a TRACE_EVENT_INFO begins with.
+/// The first members of a TRACE_EVENT_INFO.
 #[derive(Clone, Debug, Default)]
 pub struct Head {
     pub provider: Uuid,
@@ -42,7 +42,7 @@ pub struct Head {
 pub struct Property {
     pub flags: u32,
     pub name: &'static str,
-    /// In type and out type; or first member and number of members.
+    /// In type and out type; or for a structure, its first member and the number of members.
     pub types: [u16; 2],
     pub map: &'static str,
     pub count: u16,
@@ -77,7 +77,7 @@ pub fn event_info(head: &Head, top: u32, properties: &[Property]) -> Vec<u8> {
     [out, texts.bytes].concat()
 }
 
-/// The payload of an EventMapInfo. Entries have a name, and a value or the text of one.
+/// The payload of an EventMapInfo. An entry has a name, and a value or a text instead of a value.
 pub fn map_info(provider: Uuid, name: &str, flags: u32, entries: &[(Result<u32, &str>, &str)]) -> Vec<u8> {
     let mut texts = Texts { start: 0x10 + 8 * (entries.len() + 1), bytes: Vec::new() };
     let is_text = entries.iter().any(|(value, _)| value.is_err());
@@ -93,7 +93,7 @@ pub fn map_info(provider: Uuid, name: &str, flags: u32, entries: &[(Result<u32, 
     [provider.to_bytes_le().to_vec(), out, texts.bytes].concat()
 }
 
-/// A manifest in chunks of so many bytes.
+/// A manifest in chunks of this size in bytes.
 pub fn chunks(xml: &[u8], size: usize) -> Vec<Vec<u8>> {
     let total = xml.len().div_ceil(size) as u16;
     let chunk = |(number, part): (usize, &[u8])| {
@@ -104,7 +104,7 @@ pub fn chunks(xml: &[u8], size: usize) -> Vec<Vec<u8>> {
     xml.chunks(size).enumerate().map(chunk).collect()
 }
 
-/// Texts behind the structures.
+/// The texts after the structures.
 struct Texts {
     start: usize,
     bytes: Vec<u8>,
@@ -125,8 +125,8 @@ impl Texts {
     }
 }
 
-/// An event with everything that a property can state; one without properties; a classic one; maps of all kinds; and a manifest whose last
-/// chunk comes first.
+/// An event with every kind of property; one without properties; a classic event; maps of all kinds; and a manifest. The last
+/// chunk of the manifest comes first.
 pub fn schema_events(manifest: &[u8]) -> Vec<SchemaEvent> {
     let names =
         ["Made-Provider", "win:Informational", "Made/Analytic", "WORDS|NUMBERS|", "Task", "win:Start", "%1 of %2 ", "Display "];

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-/// A folder of its own for a test, which goes with all that is in it, also when the test fails.
+/// A temporary folder of a test. It is removed with its contents, also when the test fails.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
@@ -13,7 +13,7 @@ impl Folder {
         Self(path)
     }
 
-    /// Writes a file, in folders of its own; its path.
+    /// Writes a file, and creates its folders. Returns its path.
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.0.join(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a temporary folder");

@@ -1,9 +1,9 @@
-//! A made-up table that has something of everything.
+//! An example table with every kind of content.
 
 use etw_layouts_symbols::{SymbolTable, isf};
 use serde_json::{Value, json};
 
-/// The table as a faithful producer writes it.
+/// The table, as a faithful producer writes it.
 pub fn table() -> Value {
     json!({
         "metadata": {
@@ -100,7 +100,7 @@ fn base(kind: &str, size: u64, signed: bool) -> Value {
     json!({"kind": kind, "size": size, "signed": signed, "endian": "little"})
 }
 
-/// The table after changes, each at a JSON pointer; `null` removes what is there.
+/// The table with changes. Each change has a JSON pointer; `null` removes the value.
 pub fn changed(changes: &[(&str, Value)]) -> Value {
     let mut table = table();
     for (place, value) in changes {
@@ -114,7 +114,7 @@ pub fn changed(changes: &[(&str, Value)]) -> Value {
     table
 }
 
-/// Reads `LOGGER` and what it embeds.
+/// Reads `LOGGER` and the types that it embeds.
 pub fn read(table: &Value) -> Result<SymbolTable, isf::Error> {
     isf::read(table.to_string().as_bytes(), &isf::Wanted::from_iter(["LOGGER"]))
 }

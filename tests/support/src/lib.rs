@@ -1,7 +1,8 @@
-//! What the tests of several crates share: made-up symbol files, images, traces, memory of kernels and crash dumps; and what is absent.
+//! Shared test support for several crates: generated symbol files, images, traces, kernel memory and crash dumps, and reports of
+//! missing tools.
 
 #![forbid(unsafe_code)]
-#![allow(missing_docs, reason = "the names say it")]
+#![allow(missing_docs, reason = "the names are descriptive")]
 
 pub mod clang;
 #[cfg(feature = "traces")]

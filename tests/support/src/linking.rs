@@ -1,4 +1,4 @@
-//! Images and program databases of our own headers.
+//! Images and program databases of the headers that this workspace generates.
 
 use crate::clang;
 use crate::specs::held;
@@ -8,7 +8,7 @@ use etw_layouts_codegen::layouts::Layouts;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A library with a variable of each type, so that the compiler keeps them all; its program database.
+/// Links a library with a variable of each type, so that the compiler keeps all types. Returns its program database.
 pub fn linked(layouts: &Layouts, target: TargetId, linker: &[String], stem: &Path, resources: &[PathBuf]) -> Vec<u8> {
     let mut text = c::header(layouts, target, None, c::Style::default());
     for name in held(layouts, target) {
@@ -23,7 +23,7 @@ pub fn linked(layouts: &Layouts, target: TargetId, linker: &[String], stem: &Pat
     fs::read(pdb).expect("a program database")
 }
 
-/// A compiled resource file: the empty resource with which each begins, and one of type 16, number 1.
+/// A compiled resource file: the empty resource that starts every such file, and a resource of type 16 with number 1.
 pub fn version_resource(build: Build) -> Vec<u8> {
     let entry = |content: &[u8], ty: u32, number: u32| {
         let words = [content.len() as u32, 32, ty << 16 | 0xFFFF, number << 16 | 0xFFFF, 0, 0, 0, 0];

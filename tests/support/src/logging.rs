@@ -7,7 +7,7 @@ use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{Item, LogFile};
 use std::io::Cursor;
 
-/// What such an event consists of.
+/// The parts of a TraceLogging event.
 #[derive(Clone)]
 pub struct Logging {
     pub traits: Vec<u8>,
@@ -15,7 +15,7 @@ pub struct Logging {
     pub payload: Vec<u8>,
 }
 
-/// What is printed of its fields.
+/// The text of its fields.
 pub const TEXT: &str = concat!(
     r#"{wide = "aΩ😀", narrow = "a€\"\n", i8 = -1, u8 = 0xfe, i16 = -2, port = 443, i32 = 0x80004005, u32 = 127.0.0.1, "#,
     r#"i64 = -3, u64 = 18446744073709551615, f = 0.5, d = NaN, yes = true, bin = 0x0102, "#,
@@ -24,13 +24,13 @@ pub const TEXT: &str = concat!(
     r#"outer = {a = 1, inner = [{b = 2}, {b = 3}], c = 4}, none = [], two = [5, 6], chars = "hi", own = 0xcc, "odd name" = 9}"#
 );
 
-/// The event.
+/// Makes the event.
 pub fn logging() -> Logging {
     let mut made = Logging { traits: vec![0, 0], schema: vec![0, 0], payload: Vec::new() };
     made.traits.extend(b"Maker.Provider\0");
     made.traits.extend([19, 0, 1]);
     made.traits.extend([7; 16]);
-    // Tags of 28 bits, seven a byte.
+    // 28 bits of tags, seven per byte.
     made.schema.extend([0x80 | 0x09, 0x80 | 0x0D, 0x80 | 0x0A, 0x67]);
     made.schema.extend(b"Happened\0");
     let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
@@ -79,7 +79,7 @@ impl Logging {
         self.payload.extend(data);
     }
 
-    /// The same, whose traits and schema begin with their sizes.
+    /// The same event. Its traits and its schema begin with their sizes.
     pub fn sized(mut self) -> Self {
         for bytes in [&mut self.traits, &mut self.schema] {
             let size = bytes.len() as u16;
@@ -88,7 +88,7 @@ impl Logging {
         self
     }
 
-    /// A trace of it alone.
+    /// A trace with only this event.
     pub fn trace(&self) -> Vec<u8> {
         let producer = Producer::new(10, 0, 19041, Arch::X64);
         let log = LogFile { buffer_size: 65536, start_time: START.1, ..LogFile::new(&producer) };

@@ -1,4 +1,4 @@
-//! Dumps of physical memory: page tables, the list of modules and the debugger data block, around any pieces of virtual memory.
+//! Dumps of physical memory: page tables, the list of modules and the debugger data block, and any virtual memory.
 
 use crate::dumps::{change, header32, header64};
 use bytemuck::{Pod, bytes_of};
@@ -19,7 +19,7 @@ const PAGE: u64 = 0x1000;
 const SDMP: u32 = u32::from_le_bytes(*b"SDMP");
 const DUMP: u32 = u32::from_le_bytes(*b"DUMP");
 
-/// How a processor translates addresses.
+/// The address translation of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paging {
     Two,
@@ -29,22 +29,22 @@ pub enum Paging {
     Arm,
 }
 
-/// What a dump is made of.
+/// The contents of a dump.
 pub struct System {
     pub build: Build,
     pub arch: Arch,
     pub paging: Paging,
     /// Virtual memory.
     pub pieces: Vec<(u64, Vec<u8>)>,
-    /// Name and range of each module, the kernel first, whose image is in one large page.
+    /// Name and range of each module. The first one is the kernel, which uses large pages.
     pub modules: Vec<(&'static str, u64, u64)>,
-    /// The debugger data of ETW.
+    /// The address of ETW's debugger data.
     pub debugger_data: u64,
     /// Virtual pages that are not in the dump.
     pub missing: BTreeSet<u64>,
 }
 
-/// Address of the list of modules, which the debugger data follows.
+/// The address of the list of modules. The debugger data follows it.
 fn lists(arch: Arch) -> u64 {
     if arch == Arch::X86 { 0x8A00_0000 } else { 0xFFFF_F800_1234_0000 }
 }
@@ -53,13 +53,13 @@ fn lists(arch: Arch) -> u64 {
 const DEBUGGER: u64 = 0x1000;
 
 impl System {
-    /// A dump of a kind that has pages of physical memory.
+    /// A dump of a kind with pages of physical memory.
     pub fn dump(&self, kind: DUMP_TYPE) -> Vec<u8> {
         let (head, lists) = (lists(self.arch), self.lists());
         let mut memory = Physical::new(self.paging);
         for (at, bytes) in self.pieces.iter().map(|(at, bytes)| (*at, bytes)).chain([(head, &lists)]) {
             let is_kernel = self.modules.first().is_some_and(|(_, start, _)| *start == at);
-            // From the last page to the first, so that memory is in another order in the file.
+            // Map pages from the last to the first, so that the order in the file differs from the order of addresses.
             let pages: Vec<_> = (at / PAGE..).zip(bytes.chunks(PAGE as usize)).collect();
             for (page, bytes) in pages.into_iter().rev() {
                 let pfn = if is_kernel { memory.map_large(page, at / PAGE) } else { memory.map(page) };
@@ -128,7 +128,7 @@ impl System {
         (list.Signature, list.ValidDump) = (SDMP, DUMP);
         let first = (out.len() + size_of_val(&list) + bitmap.len()).next_multiple_of(PAGE as usize);
         (list.HeaderSize, list.Pages, list.BitmapSize) = (first as u64, memory.pages.len() as u64, bits);
-        memory.behind(out, bytes_of(&list), &bitmap, first)
+        memory.assembled(out, bytes_of(&list), &bitmap, first)
     }
 
     fn summary64(&self, memory: &Physical) -> Vec<u8> {
@@ -137,7 +137,7 @@ impl System {
         (list.Signature, list.ValidDump, list.Pages) = (SDMP, DUMP, memory.pages.len() as u32);
         let first = (out.len() + size_of_val(&list) + bitmap.len()).next_multiple_of(PAGE as usize);
         (list.HeaderSize, list.BitmapSize, list.Bitmap.SizeOfBitMap) = (first as u32, bits as u32, bits as u32);
-        memory.behind(out, bytes_of(&list), &bitmap, first)
+        memory.assembled(out, bytes_of(&list), &bitmap, first)
     }
 
     fn summary32(&self, memory: &Physical) -> Vec<u8> {
@@ -146,10 +146,10 @@ impl System {
         (list.Signature, list.ValidDump, list.Pages) = (SDMP, DUMP, memory.pages.len() as u32);
         let first = (out.len() + size_of_val(&list) + bitmap.len()).next_multiple_of(PAGE as usize);
         (list.HeaderSize, list.BitmapSize, list.Bitmap.SizeOfBitMap) = (first as u32, bits as u32, bits as u32);
-        memory.behind(out, bytes_of(&list), &bitmap, first)
+        memory.assembled(out, bytes_of(&list), &bitmap, first)
     }
 
-    /// The kinds without a number of pages end their ranges with one of page 0, whatever its count.
+    /// Kinds without a number of pages end their ranges with a range at page 0; its count is ignored.
     fn ranges64(&self, memory: &Physical, kind: DUMP_TYPE) -> Vec<u8> {
         let (out, is_complete) = (self.head64(memory, kind), kind == DUMP_TYPE::DUMP_TYPE_COMPLETE_MEMORY);
         let mut ranges = memory.runs64();
@@ -163,7 +163,7 @@ impl System {
         if is_complete {
             (list.NumberOfRanges, list.Pages) = (count, pages);
         }
-        memory.behind(out, bytes_of(&list), ranges, first)
+        memory.assembled(out, bytes_of(&list), ranges, first)
     }
 
     fn head64(&self, memory: &Physical, kind: DUMP_TYPE) -> Vec<u8> {
@@ -201,8 +201,8 @@ impl System {
     }
 }
 
-/// A full dump of these physical pages, by their numbers, whose page tables begin at an address. The header says that the list of modules is
-/// at 0xFFFF_F800_1234_0000, or 0x8A00_0000 on x86, and that x86 has no PAE.
+/// A full dump of these physical pages, by page number, with page tables at this address. In the header, the list of modules is
+/// at 0xFFFF_F800_1234_0000, or 0x8A00_0000 on x86, and x86 has no PAE.
 pub fn of_pages(arch: Arch, tables: u64, pages: BTreeMap<u64, Vec<u8>>) -> Vec<u8> {
     let (build, missing) = (Build::new(10, 0, 19041, 264), BTreeSet::new());
     let (pieces, modules) = (Vec::new(), Vec::new());
@@ -227,7 +227,7 @@ fn put_all<T: Pod>(out: &mut [u8], at: usize, values: &[T]) {
     out[at..at + bytes.len()].copy_from_slice(bytes);
 }
 
-/// Physical memory in the making.
+/// A builder of physical memory.
 struct Physical {
     paging: Paging,
     pages: BTreeMap<u64, Vec<u8>>,
@@ -236,7 +236,7 @@ struct Physical {
     mapped: u64,
 }
 
-/// Physical pages of the kernel's image, from there on.
+/// The first physical page of the kernel's image.
 const LARGE: u64 = 0x4000;
 
 impl Physical {
@@ -253,7 +253,7 @@ impl Physical {
         pfn
     }
 
-    /// The bits of an address that choose an entry: where they begin and how many they are, from the highest table to the lowest.
+    /// The address bits that select an entry, from the highest table to the lowest: first bit and number of bits.
     fn levels(&self) -> &'static [(u32, u32)] {
         match self.paging {
             Paging::Two => &[(22, 10), (12, 10)],
@@ -263,12 +263,13 @@ impl Physical {
         }
     }
 
-    /// Maps a virtual page to the next physical one, leaving some out, so that no two follow each other in both.
+    /// Maps a virtual page to the next physical page. Skips some physical pages, so that the order has gaps.
     fn map(&mut self, page: u64) -> u64 {
         self.mapped += 1;
         self.next += 1 + u64::from(self.mapped.is_multiple_of(100));
         let pfn = self.next - 1;
-        // Some pages are in transition: no longer the processor's, and not yet gone. Of some of these, kernels set bit 45.
+        // Some pages are in transition: no longer valid for the processor, but still in memory. Kernels set bit 45 of some of
+        // them.
         let flags = match self.paging {
             Paging::Arm if self.mapped.is_multiple_of(5) => 0x808,
             Paging::Arm => 0x403,
@@ -281,12 +282,12 @@ impl Physical {
         pfn
     }
 
-    /// Maps a virtual page as a part of the large one that begins with `first`.
+    /// Maps a virtual page as a part of the large page that begins with `first`.
     fn map_large(&mut self, page: u64, first: u64) -> u64 {
         let levels = self.levels();
         let levels = &levels[..levels.len() - 1];
         let flags = if self.paging == Paging::Arm { 0x401 } else { 0xE3 };
-        // As large as a large page is.
+        // The number of pages in a large page.
         let pages = 1 << (levels.last().map_or(0, |(shift, _)| *shift) - 12);
         let frame = LARGE + (page - first) / pages * pages;
         self.enter(page * PAGE, levels, (frame * PAGE) | flags);
@@ -315,7 +316,7 @@ impl Physical {
         }
     }
 
-    /// How many bits there are, and a bit for each page.
+    /// The number of bits, and a bit for each page.
     fn bitmap(&self) -> (u64, Vec<u8>) {
         let bits = self.pages.keys().next_back().map_or(0, |last| last + 1);
         let mut bitmap = vec![0; (bits as usize).div_ceil(8)];
@@ -323,8 +324,8 @@ impl Physical {
         (bits, bitmap)
     }
 
-    /// The file: a header, what lists the pages, and from `first` on these.
-    fn behind(&self, mut out: Vec<u8>, list: &[u8], bits: &[u8], first: usize) -> Vec<u8> {
+    /// The file: a header, the list of pages, and the pages from offset `first`.
+    fn assembled(&self, mut out: Vec<u8>, list: &[u8], bits: &[u8], first: usize) -> Vec<u8> {
         out.extend_from_slice(list);
         out.extend_from_slice(bits);
         out.resize(first, 0);
@@ -332,7 +333,7 @@ impl Physical {
         out
     }
 
-    /// First page and number of pages of each run.
+    /// The first page and the number of pages of each run.
     fn runs(&self) -> Vec<(u64, u64)> {
         let mut runs: Vec<(u64, u64)> = Vec::new();
         for &pfn in self.pages.keys() {

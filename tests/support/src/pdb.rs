@@ -1,6 +1,6 @@
-//! A made-up program database that states what the table of `fixture` states, as Visual C++ 14 writes it.
+//! An example program database with the contents of the table of `fixture`, as written by Visual C++ 14.
 
-/// The streams of a file, of which the first is not used.
+/// The streams of a file. The first stream is unused.
 pub fn streams() -> Vec<Vec<u8>> {
     vec![Vec::new(), information(&[]), types(), modules(0x8664)]
 }
@@ -10,7 +10,7 @@ pub fn file() -> Vec<u8> {
     container(&streams())
 }
 
-/// Age 3 of the file, and a GUID from the first feature on.
+/// The information stream, with age 3 and a GUID. The features are at its end.
 pub fn information(features: &[[u8; 4]]) -> Vec<u8> {
     let mut stream = words(&[20_000_404, 0x5000_0000, 3]);
     stream.extend(words(&[0x0123_4567, 0xCDEF_89AB, 0x6745_2301, 0xEFCD_AB89]));
@@ -20,7 +20,7 @@ pub fn information(features: &[[u8; 4]]) -> Vec<u8> {
     stream
 }
 
-/// Age 2 of the image.
+/// The DBI stream, with age 2 of the image.
 pub fn modules(machine: u16) -> Vec<u8> {
     let mut stream = words(&[u32::MAX, 19_990_903, 2]);
     stream.resize(64, 0);
@@ -28,7 +28,7 @@ pub fn modules(machine: u16) -> Vec<u8> {
     stream
 }
 
-/// A type stream of records, whose indices begin at 0x1000.
+/// A type stream of records. Type indices begin at 0x1000.
 pub fn type_stream(version: u32, records: &[Vec<u8>]) -> Vec<u8> {
     let bytes = records.concat();
     let mut stream = words(&[version, 56, 0x1000, 0x1000 + records.len() as u32, bytes.len() as u32]);
@@ -50,14 +50,14 @@ pub fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A file of streams, in pages of 1024 bytes.
+/// A file of streams, with pages of 1024 bytes.
 pub fn container(streams: &[Vec<u8>]) -> Vec<u8> {
     const PAGE: usize = 1024;
     let mut file = vec![0; 3 * PAGE];
     let mut append = |bytes: &[u8]| {
         let first = file.len() / PAGE;
         file.extend_from_slice(bytes);
-        // Readers look at 4096 bytes for the header.
+        // Readers expect at least 4096 bytes for the header.
         file.resize(file.len().next_multiple_of(PAGE).max(4 * PAGE), 0);
         (first..first + bytes.len().div_ceil(PAGE)).flat_map(|page| words(&[page as u32])).collect::<Vec<u8>>()
     };
@@ -104,7 +104,7 @@ impl Types {
     fn fields(&mut self, fields: &[Vec<u8>]) -> u32 {
         let mut list = Vec::new();
         for field in fields {
-            // A record without what counts its own bytes.
+            // A record without its own size.
             list.extend(&field[2..]);
         }
         self.push(0x1203, &list)
@@ -119,7 +119,7 @@ impl Types {
         self.push(0x1505, &[&[0, 0, low, high], &words(&[fields, 0, 0])[..], size, &text(name)].concat())
     }
 
-    /// A structure of the second kind, or a union of it.
+    /// A structure or union in the newer record format.
     fn second(&mut self, union: bool, names: &str, fields: u32, size: u8) -> u32 {
         let properties = words(&[if names.contains('\0') { UNIQUE.into() } else { 0 }]);
         let indices = if union { words(&[fields]) } else { words(&[fields, 0, 0]) };
@@ -156,7 +156,7 @@ fn types() -> Vec<u8> {
     t.structure("_THREAD", 0, nothing, &[0, 5]);
     t.structure("_THREAD", 0, nothing, &[0, 5]);
 
-    // Members of anonymous types are listed where these are.
+    // Members of anonymous types are listed in place of the type.
     let list_declared = t.structure("_LIST", FORWARD, 0, &[0, 0]);
     let next = t.pointer(list_declared);
     let list = [
@@ -189,7 +189,7 @@ fn types() -> Vec<u8> {
     let s = t.structure("__unnamed", 0, halves, &[4, 0]);
     let whole = [member("Whole", &[0, 0], 0x23), member("s", &[0, 0], s)];
     let whole = t.fields(&whole);
-    // Declared here, defined behind what uses it, and another of its name defined as well.
+    // The type is declared here and defined after its use. A different type of the same name is also defined.
     t.second(true, "_LOGGER::<unnamed-type-u>\0.?AT<unnamed-type-u>@_OTHER@@", nothing, 4);
     let [low, high] = (FORWARD | UNIQUE).to_le_bytes();
     let unique = text("_LOGGER::<unnamed-type-u>\0.?AT<unnamed-type-u>@_LOGGER@@");
@@ -210,7 +210,7 @@ fn types() -> Vec<u8> {
     ];
     let rest = t.fields(&rest);
     let first = [
-        // A base class, a virtual function table, a method, a static member, a nested type.
+        // A base class, a virtual function table, a method, a static member and a nested type.
         record(0x1400, &[&[3, 0], &words(&[s])[..], &[0, 0]].concat()),
         record(0x1409, &[&[0, 0], &words(&[next])[..]].concat()),
         record(0x1511, &[&[0x13, 0], &words(&[function, 0])[..], &text("Method")].concat()),

@@ -1,8 +1,8 @@
-//! Images and symbol files made by hand: no more than what names them.
+//! Handmade images and symbol files, with only the data that identifies them.
 
 use etw_layouts_symbols::{Pdb, Uuid};
 
-/// The symbol file that the images name.
+/// The symbol file of the images.
 pub fn pdb() -> Pdb {
     Pdb { name: "ntkrnlmp.pdb".to_owned(), guid: Uuid::from_u128(0xBBED_7C29_55FB_E452_2AAA_23F4_B867_7AD9), age: 0x1F }
 }
@@ -16,12 +16,12 @@ fn stored(guid: Uuid) -> [u8; 16] {
     bytes
 }
 
-/// What an image is made of.
+/// The contents of an image.
 pub struct Image {
     pub machine: u16,
-    /// File version; without one there is no version resource.
+    /// File version; `None` for an image without a version resource.
     pub version: Option<[u16; 4]>,
-    /// Record of the debug directory; without one there is no directory.
+    /// Record of the debug directory; `None` for an image without one.
     pub codeview: Option<Vec<u8>>,
 }
 
@@ -46,7 +46,7 @@ impl Image {
         }
         if let Some(version) = self.version {
             directories[2] = (0x1100, 0x200);
-            // Type, name and language: a header with one entry each, then the leaf.
+            // Type, name and language: three directories with one entry each, then the data entry.
             for (at, id, next) in [(0x100, 16, 0x8000_0018), (0x118, 1, 0x8000_0030), (0x130, 0x409, 0x48)] {
                 put(&mut section, at + 14, &1u16.to_le_bytes());
                 put(&mut section, at + 16, &[id, next].map(u32::to_le_bytes).concat());
@@ -93,14 +93,14 @@ fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
     bytes[at..at + value.len()].copy_from_slice(value);
 }
 
-/// A symbol file of so many blocks of 512 bytes: an information stream, a DBI stream of the right age, and noise.
+/// A symbol file with this number of 512-byte blocks: an information stream, a DBI stream with the right age, and random bytes.
 pub fn msf(pdb: &Pdb, blocks: u32) -> Vec<u8> {
     let mut random = Random(blocks.into());
     let mut file: Vec<u8> = (0..blocks * 512).map(|_| random.below(256) as u8).collect();
     put(&mut file, 0, b"Microsoft C/C++ MSF 7.00\r\n\x1ADS\0\0\0");
     put(&mut file, 32, &[512, 1, blocks, 40, 0, 3].map(u32::to_le_bytes).concat());
     put(&mut file, 3 * 512, &4u32.to_le_bytes());
-    // Four streams, their sizes, their blocks: the first has one, the third is absent.
+    // Four streams with their sizes and blocks. The first stream has one block, the third is absent.
     let directory = [4, 100, 28, u32::MAX, 64, 7, 5, 6];
     put(&mut file, 4 * 512, &directory.map(u32::to_le_bytes).concat());
     put(&mut file, 5 * 512, &[20_000_404, 0, pdb.age + 3].map(u32::to_le_bytes).concat());
@@ -109,7 +109,7 @@ pub fn msf(pdb: &Pdb, blocks: u32) -> Vec<u8> {
     file
 }
 
-/// A cabinet that holds one file.
+/// A cabinet with one file.
 pub fn cabinet(name: &str, content: &[u8]) -> Vec<u8> {
     let mut builder = cab::CabinetBuilder::new();
     builder.add_folder(cab::CompressionType::MsZip).add_file(name);
@@ -120,7 +120,7 @@ pub fn cabinet(name: &str, content: &[u8]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// Numbers that are the same in every run.
+/// Random numbers that are the same in every run.
 pub struct Random(pub u64);
 
 impl Random {
@@ -129,7 +129,7 @@ impl Random {
         (self.0 >> 33) % bound
     }
 
-    /// A few bytes changed, inserted, removed or cut off, mostly within the first `dense` bytes.
+    /// A copy with a few bytes changed, inserted, removed or truncated, mostly within the first `dense` bytes.
     pub fn mutated(&mut self, original: &[u8], dense: u64) -> Vec<u8> {
         let mut bytes = original.to_vec();
         for _ in 0..=self.below(4) {

@@ -1,4 +1,4 @@
-//! Written files: every version and clock, every kind of event that the version writes.
+//! Trace files of all versions and clocks, with every kind of event that the version writes.
 
 use etw_layouts::constants::{HOOK_ID, TRACE_HEADER_VERSION_FLAG};
 use etw_layouts::events;
@@ -13,16 +13,16 @@ use etw_layouts_etl::write::{Error, FileWriter, Producer, Record};
 use etw_layouts_etl::{Buffer, ClockType, DecodedBuffer, HeaderType, Item, LogFile, Scratch, Trace, Uuid};
 use std::io::Cursor;
 
-/// What a file was written as.
+/// A file, and the data from which it was written.
 pub struct Fixture {
     pub name: String,
     pub bytes: Vec<u8>,
-    /// Processor, kind, time stamp and payload, in the order of time.
+    /// Processor, kind, time stamp and payload, in order of time.
     pub events: Vec<(u16, HeaderType, Option<i64>, Vec<u8>)>,
     pub log: LogFile,
 }
 
-/// Versions and architectures whose files differ.
+/// Versions and architectures with different file formats.
 pub const PRODUCERS: [Producer; 8] = [
     Producer::new(5, 0, 2195, Arch::X86),
     Producer::new(5, 1, 2600, Arch::X86),
@@ -34,15 +34,15 @@ pub const PRODUCERS: [Producer; 8] = [
     Producer::new(10, 0, 26100, Arch::X64),
 ];
 
-/// Ticks at which a fixture starts, and what time it was.
+/// The start of a fixture: the clock value in ticks, and the system time.
 pub const START: (i64, i64) = (5_000_000_000, 132_404_547_797_984_230);
 
-/// What a fixture's clock reads when it starts.
+/// The clock value at the start of a fixture.
 pub fn start_stamp(clock: ClockType) -> i64 {
     if clock == ClockType::SystemTime { START.1 } else { START.0 }
 }
 
-/// A file for every producer, clock and compression that goes together.
+/// A file for every valid combination of producer, clock and compression.
 pub fn all(rounds: usize) -> Vec<Fixture> {
     let clocks = [ClockType::PerfCounter, ClockType::SystemTime, ClockType::CpuCycle];
     let mut all = Vec::new();
@@ -56,12 +56,12 @@ pub fn all(rounds: usize) -> Vec<Fixture> {
     all
 }
 
-/// A file; `None` if the producer has no such clock or cannot compress.
+/// A file; `None` if the producer does not support the clock or compression.
 pub fn fixture(producer: Producer, clock: ClockType, compressed: bool, rounds: usize) -> Option<Fixture> {
     fixture_of(producer, clock, compressed, rounds, &|_| true)
 }
 
-/// A file of only the wanted kinds.
+/// A file with only the selected kinds of events.
 pub fn fixture_of(
     producer: Producer,
     clock: ClockType,
@@ -118,8 +118,8 @@ pub fn fixture_of(
     })
 }
 
-/// The same file whose buffers are compressed in a format; one that the format makes larger than the logger's buffers stays as it
-/// is read, uncompressed.
+/// The same file with buffers compressed in another format. A buffer that would become larger than the session's buffers is
+/// stored uncompressed.
 pub fn in_format(file: &[u8], format: Format) -> Vec<u8> {
     let trace = Trace::from_bytes(file).expect("a trace");
     let largest = trace.log_file().buffer_size as usize;
@@ -145,14 +145,14 @@ pub fn in_format(file: &[u8], format: Format) -> Vec<u8> {
         own[..4].copy_from_slice(&size.to_le_bytes());
         out.extend(own);
     }
-    // The State of the header buffer names the format, if it is not the common one.
+    // The State of the header buffer contains the format, unless it is the usual one.
     if format != Format::Xpress {
         out[0x2C..0x2E].copy_from_slice(&(format as u16).to_le_bytes());
     }
     out
 }
 
-/// The offset of the first event of a buffer that is other bytes when it is written again.
+/// The offset of the first event that changes when it is written again.
 pub fn written_again_differs(buffer: &Buffer<'_>, decoded: &DecodedBuffer<'_>) -> Option<u32> {
     let has_generation = |producer: &Producer| producer.generation() == buffer.generation();
     let [oldest, .., newest] = PRODUCERS;
@@ -165,7 +165,7 @@ pub fn written_again_differs(buffer: &Buffer<'_>, decoded: &DecodedBuffer<'_>) -
     })
 }
 
-/// A header of each kind and whether it is of a 64-bit writer, at times from a stamp on.
+/// A header of each kind, with whether its writer is 64-bit. Times begin at `from`.
 pub fn headers(from: i64) -> Vec<(bool, EventHeader)> {
     let mut stamp = from;
     let mut next = |index: i64| {
@@ -214,7 +214,7 @@ pub fn headers(from: i64) -> Vec<(bool, EventHeader)> {
         let descriptor = &mut event.EventDescriptor;
         (descriptor.Id, descriptor.Version, descriptor.Opcode) = (1000, 3, 9);
         (descriptor.Channel, descriptor.Level, descriptor.Task) = (11, 4, 7);
-        // Those of one width have none, so that it makes a difference.
+        // Headers of 32-bit writers have no keyword, to test the difference.
         descriptor.Keyword = if wide { 1 << 63 | 2 } else { 0 };
         event.ProviderId = wire_guid(Uuid::from_u128(0xa61e_a624_4944_55fc_c2a8_3782_8829_438d));
         all.push((wide, EventHeader::Event(event)));
@@ -238,7 +238,7 @@ pub fn headers(from: i64) -> Vec<(bool, EventHeader)> {
     all
 }
 
-/// Records of unknown layout.
+/// Records with an unknown layout.
 pub fn raw() -> Vec<(HeaderType, Vec<u8>)> {
     let typed = |header_type, ty: u8| (header_type, vec![12, 0, ty, 0xC0, 1, 2, 3, 4, 5, 6, 7, 8]);
     let mut wnode = vec![0; 56];
@@ -254,14 +254,14 @@ pub fn raw() -> Vec<(HeaderType, Vec<u8>)> {
     ]
 }
 
-/// A payload of an event of the kernel without variable parts, with small numbers, few flags and long addresses.
+/// A payload of a kernel event without variable parts, with small numbers, few flags and long addresses.
 pub fn fixed_payload(hook: u16, version: u8) -> Vec<u8> {
     let schema = events::find((hook >> 8) as u8, hook as u8, version).expect("a schema").schema;
     let of = |length: usize| [4, 16, 0, 0, 2, 0, 0, 0].into_iter().cycle().take(length).collect::<Vec<u8>>();
     (1..256).map(of).find(|payload| schema.decode(payload, PointerSize::Bits64).check().is_ok()).expect("a length")
 }
 
-/// A file of events of the kernel, in turns: hook, version and payload of each.
+/// A file of kernel events that alternate between `kinds`: hook, version and payload.
 pub fn kernel_events(kinds: &[(u16, u8, Vec<u8>)], count: usize) -> Vec<u8> {
     const PRODUCER: Producer = Producer::new(10, 0, 19041, Arch::X64);
     let log = LogFile { processors: 4, ..LogFile::new(&PRODUCER) };

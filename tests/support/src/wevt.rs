@@ -1,5 +1,5 @@
-//! Compiles a provider to a WEVT_TEMPLATE resource, its messages to a message table, and both to a PE file. Nothing of it is shared with the
-//! readers.
+//! Compiles a provider to a WEVT_TEMPLATE resource, its messages to a message table, and both to a PE file. It shares no code
+//! with the readers.
 
 use etw_layouts_payload::{InType, MapKind};
 use etw_layouts_schemas::{Count, Field, Length, Name, Provider};
@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 /// Messages by identifier.
 pub type Table = BTreeMap<u32, String>;
 
-/// A resource that grows, whose first parts refer to later ones.
+/// A growing resource. Earlier parts refer to later ones.
 #[derive(Default)]
 struct Resource {
     bytes: Vec<u8>,
     messages: Table,
 }
 
-/// Resource and messages of providers.
+/// The resource and the messages of providers.
 pub fn compile(providers: &[Provider]) -> (Vec<u8>, Table) {
     let mut resource = Resource::default();
     resource.bytes.extend(b"CRIM\0\0\0\0\x05\0\x01\0");
@@ -47,7 +47,7 @@ impl Resource {
         self.bytes.extend(u32::try_from(value).unwrap().to_le_bytes());
     }
 
-    /// A string with its size, and its offset.
+    /// Adds a string with its size. Returns its offset.
     fn string(&mut self, text: &str) -> usize {
         let at = self.bytes.len();
         let units = wide(text);
@@ -66,7 +66,7 @@ impl Resource {
         id.try_into().unwrap()
     }
 
-    /// A list: signature, size, number of entries, and these.
+    /// Adds a list: signature, size, number of entries, and room for the entries.
     fn list(&mut self, signature: &[u8; 4], count: usize, entry: usize) -> (usize, usize) {
         let at = self.bytes.len();
         self.bytes.extend(signature);
@@ -182,7 +182,7 @@ impl Resource {
         start
     }
 
-    /// A list of names with the places of its entries, and its own place at [`END`].
+    /// Adds a list of names. Returns the offsets of its entries, and the offset of the list at [`END`].
     fn names(
         &mut self,
         signature: &[u8; 4],
@@ -266,7 +266,7 @@ impl Resource {
 
 type Places = BTreeMap<(u32, String), usize>;
 
-/// Where the place of a list is among those of its entries.
+/// The key for the offset of a list among the offsets of its entries.
 const END: (u32, String) = (u32::MAX, String::new());
 
 fn byte(name: &Name) -> u8 {
@@ -277,7 +277,7 @@ fn wide(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// A message table: one block of UTF-16 messages, and one of ANSI messages, those with odd identifiers.
+/// A message table: one block of UTF-16 messages, and one of ANSI messages with odd identifiers.
 pub fn table(messages: &Table) -> Vec<u8> {
     let mut bytes = u32::try_from(messages.len()).unwrap().to_le_bytes().to_vec();
     let mut texts = Vec::new();
@@ -295,7 +295,7 @@ pub fn table(messages: &Table) -> Vec<u8> {
     bytes
 }
 
-/// A PE32+ file with a section of resources: one of the type WEVT_TEMPLATE, and one message table.
+/// A PE32+ file with a resource section: a resource of type WEVT_TEMPLATE, and a message table.
 pub fn image(resource: Option<&[u8]>, table: Option<&[u8]>) -> Vec<u8> {
     const ADDRESS: u32 = 0x3000;
     let mut section = Vec::new();
@@ -308,7 +308,7 @@ pub fn image(resource: Option<&[u8]>, table: Option<&[u8]>) -> Vec<u8> {
         [(0x8000_0000u32, resource), (11, table)].into_iter().filter_map(|(kind, data)| Some((kind, data?))).collect();
     directory(&mut section, resource.is_some().into(), table.is_some().into());
     let types = 16 + 8 * kinds.len();
-    // Of each type: a directory of one name, one of one language, and the entry of the data.
+    // Each type has a directory with one name, a directory with one language, and a data entry.
     let end = types + kinds.len() * (24 + 24 + 16);
     let name: Vec<u8> = [vec![13, 0], wide("WEVT_TEMPLATE")].concat();
     let mut data_at = (end + name.len()).next_multiple_of(8);

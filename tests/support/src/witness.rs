@@ -1,4 +1,4 @@
-//! What tests use from outside the repository: programs, and folders of real files.
+//! Programs and folders of real files that tests use from outside the repository.
 
 use std::env;
 use std::fs;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// Environment variable with the names of witnesses without which tests fail, separated by blanks: `clang ETW_LAYOUTS_ETL`.
+/// Environment variable with names separated by spaces, such as `clang ETW_LAYOUTS_ETL`. Tests fail if one of these is missing.
 pub const REQUIRED: &str = "ETW_LAYOUTS_REQUIRED";
 
-/// The folder that an environment variable names; without the variable, [`absent`].
+/// The folder in an environment variable. Calls [`absent`] if the variable is not set.
 pub fn folder(variable: &str) -> Option<PathBuf> {
     let folder = env::var_os(variable).map(PathBuf::from);
     if folder.is_none() {
@@ -19,7 +19,7 @@ pub fn folder(variable: &str) -> Option<PathBuf> {
     folder
 }
 
-/// Whether a program is installed; otherwise [`absent`].
+/// Whether a program is installed. Calls [`absent`] if not.
 pub fn program(name: &str) -> bool {
     let is_there = starts(name);
     if !is_there {
@@ -28,8 +28,8 @@ pub fn program(name: &str) -> bool {
     is_there
 }
 
-/// The Python interpreter, `ETW_LAYOUTS_PYTHON` or `python3`, if it imports these packages (`jsonschema, volatility3`); otherwise
-/// [`absent`].
+/// The Python interpreter, `ETW_LAYOUTS_PYTHON` or `python3`, if it can import these packages (`jsonschema, volatility3`). Calls
+/// [`absent`] if not.
 pub fn python(packages: &str) -> Option<PathBuf> {
     let python = PathBuf::from(env::var_os("ETW_LAYOUTS_PYTHON").unwrap_or("python3".into()));
     let output = Command::new(&python).args(["-c", &format!("import {packages}")]).stderr(Stdio::null()).status();
@@ -40,19 +40,19 @@ pub fn python(packages: &str) -> Option<PathBuf> {
     imports.then_some(python)
 }
 
-/// Whether a program starts, whatever it says of `--version`.
+/// Whether a program starts. The result of `--version` is ignored.
 pub fn starts(name: &str) -> bool {
     Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-/// Reports that the running test is left out, or a part of it, because a witness is absent. Tests still print `ok` then; the last
-/// test of the workspace lists them by [`missed`].
+/// Reports that the running test is skipped, completely or in part, because a program or folder is missing. The test still prints
+/// `ok`; the last test of the workspace lists all such tests with [`missed`].
 ///
 /// # Panics
 ///
 /// [`REQUIRED`] names the witness.
 pub fn absent(witness: &str) {
-    // Miri has no files and no programs.
+    // Miri supports neither files nor programs.
     if cfg!(miri) {
         return;
     }
@@ -61,14 +61,14 @@ pub fn absent(witness: &str) {
     assert!(!is_required, "{witness} is absent, and {REQUIRED} names it");
     let crate_name = env::current_exe().ok().and_then(|path| Some(path.file_stem()?.to_str()?.rsplit_once('-')?.0.to_owned()));
     let test = format!("{} {}", crate_name.unwrap_or_default(), thread::current().name().unwrap_or("a test"));
-    // Not by `eprintln`, which the test harness keeps for tests that fail.
+    // `eprintln` is not used, because the test harness shows its output only for failing tests.
     let _ = writeln!(std::io::stderr(), "left out: {test}: {witness} is absent");
     let Some(folder) = records() else { return };
     let file = format!("{test} {witness}").replace([':', '/', ' '], "_");
     let _ = fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(file), format!("{witness}\t{test}")));
 }
 
-/// The tests that were left out since this was last called: pairs of witness and test, sorted.
+/// The tests that were skipped since the last call: pairs of missing program or folder and test, sorted.
 pub fn missed() -> Vec<(String, String)> {
     let Some(entries) = records().and_then(|folder| fs::read_dir(folder).ok()) else { return Vec::new() };
     let taken = |path: &Path| {
@@ -81,7 +81,7 @@ pub fn missed() -> Vec<(String, String)> {
     missed
 }
 
-/// The folder of records beside the programs of tests, which all tests of one build share.
+/// The folder of records next to the test programs. All tests of a build share it.
 fn records() -> Option<PathBuf> {
     Some(env::current_exe().ok()?.parent()?.parent()?.join("tests-left-out"))
 }

@@ -1,4 +1,4 @@
-//! What clang makes of declarations.
+//! Layouts of declarations by clang.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ pub enum Clang {
     Arm64,
 }
 
-/// A line of a dump, in the form in which ours and clang's are compared.
+/// A line of a dump, in the form in which both dumps are compared.
 pub fn line(depth: usize, place: &str, name: &str) -> String {
     format!("{}{place} {name}\n", "  ".repeat(depth))
 }
@@ -19,15 +19,15 @@ pub fn line(depth: usize, place: &str, name: &str) -> String {
 impl Clang {
     pub const ALL: [Self; 3] = [Self::X86, Self::X64, Self::Arm64];
 
-    /// The structures and unions of a text that compiles, in the order in which they are complete: the inner ones first.
+    /// The structures and unions of a valid text in the order in which they are complete: inner ones first.
     pub fn dump(self, text: &str) -> Vec<String> {
         let dumps = self.compile(text, &["-Xclang", "-fdump-record-layouts-complete"]);
         let dumps = dumps.split("*** Dumping AST Record Layout");
-        // clang declares structures of its own, and names them otherwise.
+        // clang declares structures of its own, with other names.
         dumps.filter(|dump| dump.contains("| struct S") || dump.contains("| union S")).map(record).collect()
     }
 
-    /// Compiles a text, with all assertions in it, and returns what clang prints.
+    /// Compiles a text with all its assertions. Returns the output of clang.
     pub fn compile(self, text: &str, flags: &[&str]) -> String {
         let triple = match self {
             Self::X86 => "i686-pc-windows-msvc",
@@ -43,7 +43,7 @@ impl Clang {
             .stderr(Stdio::piped())
             .spawn()
             .expect("clang starts");
-        // clang reads all before it writes.
+        // clang reads all of its input before it writes.
         child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("clang reads");
         let output = child.wait_with_output().expect("clang ends");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,13 +1,13 @@
-//! Declarations of structures, as far as specs and C can both state them.
+//! Declarations of structures that both specs and C can express.
 
-/// Declarations of which later ones may embed earlier ones.
+/// Declarations. Later ones may embed earlier ones.
 pub type Group = Vec<Record>;
 
 /// A structure or union.
 #[derive(Clone)]
 pub struct Record {
     pub union: bool,
-    /// `#pragma pack`; of those with a name only.
+    /// `#pragma pack`; only for structures with a name.
     pub pack: Option<u64>,
     /// `__declspec(align)`
     pub align: Option<u64>,
@@ -16,11 +16,11 @@ pub struct Record {
 
 #[derive(Clone)]
 pub struct Member {
-    /// A bit field or an unnamed structure needs none.
+    /// Whether it has a name. A bit field or an unnamed structure needs none.
     pub named: bool,
     pub of: Of,
     pub bits: Option<u64>,
-    /// `__declspec(align)`; of no bit field.
+    /// `__declspec(align)`; not for bit fields.
     pub align: Option<u64>,
     /// Lengths of an array, each with its brackets.
     pub lengths: String,
@@ -28,18 +28,18 @@ pub struct Member {
 
 #[derive(Clone)]
 pub enum Of {
-    /// A scalar, an enumeration, or a pointer to one, by its name.
+    /// A scalar, an enumeration, or a pointer to one of these, by its name.
     Type(&'static str),
     /// A pointer to a function.
     Function,
     /// A declaration of the same group.
     Record(usize),
-    /// An unnamed one.
+    /// An unnamed structure or union.
     Inline(Record),
 }
 
 impl Record {
-    /// Itself, and the unnamed ones within.
+    /// The number of records: this one and the unnamed ones in it.
     pub fn count(&self) -> usize {
         let inner = self.members.iter().filter_map(|member| match &member.of {
             Of::Inline(inner) => Some(inner.count()),
@@ -48,7 +48,7 @@ impl Record {
         1 + inner.sum::<usize>()
     }
 
-    /// Whether it ends in an array without a length.
+    /// Whether it ends with an array without a length.
     pub fn is_flexible(&self, group: &[Record]) -> bool {
         self.members.iter().any(|member| match &member.of {
             _ if !member.lengths.is_empty() => member.lengths.starts_with("[]"),

@@ -1,7 +1,7 @@
-//! Property: the layout engine places the members of random structures where clang does, for the three Microsoft targets.
+//! Property: the layout engine and clang place the members of random structures equally, for the three Microsoft targets.
 //!
-//! Of each random declaration two texts are written: a spec, which the engine lays out, and C, which clang does. The test itself
-//! computes no offset. `LAYOUT_SEED` chooses other structures.
+//! Each random declaration is written as a spec for the engine, and as C for clang. The test itself computes no offset.
+//! `LAYOUT_SEED` selects other structures.
 
 mod clang;
 mod declaration;
@@ -19,9 +19,9 @@ use std::env;
 use std::time::Instant;
 use test_support::witness;
 
-/// Random declarations, in groups whose later ones may embed the earlier.
+/// The number of groups of random declarations. Later declarations of a group may embed earlier ones.
 const GROUPS: usize = 4000;
-/// Groups that are laid out together.
+/// The number of groups that are laid out together.
 const BATCH: usize = 500;
 const SEED: u64 = 0x4554_5720_2026;
 
@@ -47,26 +47,26 @@ fn random_structures_are_laid_out_as_clang_does() {
     assert!(named >= 5000, "only {named} structures");
 }
 
-/// What differs in a group, if the engine accepts it at all.
+/// The difference in a group, if the engine accepts the group.
 fn alone(group: &Group) -> Option<String> {
     compile(sources(std::slice::from_ref(group))).ok()?;
     check(std::slice::from_ref(group)).pop()?
 }
 
-/// What differs first, for each group.
+/// The first difference in each group.
 fn check(groups: &[Group]) -> Vec<Option<String>> {
     let layouts = compile(sources(groups)).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
     let declarations: String = groups.iter().enumerate().map(|(index, group)| text::c(group, index)).collect();
     let mut differences = vec![None; groups.len()];
     for (target, clang) in layouts.by_target.ids().zip(Clang::ALL) {
-        // Our own header makes the same assertions.
+        // The generated header asserts the same layouts.
         clang.compile(&c::header(&layouts, target, None, c::Style::default()), &[]);
         let mut theirs = clang.dump(&format!("{}{declarations}", text::TYPES)).into_iter();
         for (index, group) in groups.iter().enumerate() {
             let mut ours = Vec::new();
             for record in 0..group.len() {
                 let layout = layouts.get(target, &text::name(index, record)).expect("every structure has a layout");
-                let Form::Aggregate(aggregate) = &layout.form else { panic!("{} is no structure", layout.name) };
+                let Form::Aggregate(aggregate) = &layout.form else { panic!("{} is not a structure", layout.name) };
                 dump(&layouts, aggregate, &mut ours);
             }
             let theirs: Vec<_> = theirs.by_ref().take(ours.len()).collect();
@@ -76,7 +76,7 @@ fn check(groups: &[Group]) -> Vec<Option<String>> {
                 differences[index] = Some(format!("{clang:?}\nours:\n{ours}\nclang's:\n{theirs}"));
             }
         }
-        assert_eq!(theirs.next(), None, "clang laid out more than was written");
+        assert_eq!(theirs.next(), None, "clang has more records than the engine");
     }
     differences
 }
@@ -96,7 +96,7 @@ fn sources(groups: &[Group]) -> Sources {
     sources
 }
 
-/// An aggregate as clang dumps it: first the unnamed ones in it, then the lines of its own.
+/// The dump of an aggregate in the order of clang: first the unnamed aggregates in it, then its own lines.
 fn dump(layouts: &Layouts, aggregate: &Aggregate, list: &mut Vec<String>) {
     for field in &aggregate.fields {
         if let Type::Inline(inner) = &field.ty {

@@ -3,10 +3,10 @@
 use super::declaration::{Group, Member, Of, Record};
 use oorandom::Rand64;
 
-/// Unnamed structures in each other.
+/// The maximum nesting of unnamed structures.
 const DEEPEST: usize = 3;
 
-/// Types with their bits; those of a pointer are as many as any target has at least.
+/// Integer types with their number of bits. For pointers, it is the smallest number of all targets.
 const INTEGERS: [(&str, u64); 13] = [
     ("CHAR", 8),
     ("UCHAR", 8),
@@ -24,7 +24,7 @@ const INTEGERS: [(&str, u64); 13] = [
 ];
 const POINTERS: [&str; 4] = ["PVOID", "ULONG *", "UCHAR **", "KIND *"];
 
-/// The same for the same seed, on every host.
+/// Random groups. The same seed gives the same groups on every host.
 pub fn groups(seed: u64, count: usize) -> Vec<Group> {
     let mut random = Random(Rand64::new(seed.into()));
     (0..count).map(|_| random.group()).collect()
@@ -47,13 +47,13 @@ impl Random {
         let union = self.one_in(if depth == 0 { 5 } else { 2 });
         let count = self.below(7) + 1;
         let mut members: Vec<_> = (0..count).map(|_| self.member(group, depth)).collect();
-        // Neither a specified structure nor one of the C language is empty.
+        // Neither specs nor C allow empty structures.
         let at = self.below(count + 1) as usize;
         members.insert(at, self.scalar());
         if self.one_in(12) {
             members.push(Member { lengths: "[]".into(), ..self.scalar() });
         }
-        // What ends in an array without a length is last.
+        // A member that ends with an array without a length must be the last one.
         let last = members.len() - 1;
         let flexible =
             |member: &Member| Record { union, pack: None, align: None, members: vec![member.clone()] }.is_flexible(group);
@@ -123,7 +123,7 @@ impl Random {
         self.below(count) == 0
     }
 
-    /// A power of two, up to that of `most`.
+    /// A random power of two, up to 2 to the power of `most`.
     fn power(&mut self, most: u64) -> u64 {
         1 << self.below(most + 1)
     }

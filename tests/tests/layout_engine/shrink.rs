@@ -1,8 +1,8 @@
-//! The smallest declarations that still show a fault.
+//! Reduces declarations to the smallest ones that still fail.
 
 use super::declaration::{Group, Member, Of, Record};
 
-/// Takes away what can be taken away, one thing at a time, as long as the group fails.
+/// Removes one part at a time, as long as the group still fails.
 pub fn smallest(mut group: Group, fails: impl Fn(&Group) -> bool) -> Group {
     while let Some(smaller) = smaller(&group).into_iter().find(|smaller| fails(smaller)) {
         group = smaller;
@@ -25,7 +25,7 @@ fn smaller(group: &Group) -> Vec<Group> {
     list
 }
 
-/// The group without a record that no other embeds.
+/// The group without a record; none if another record embeds it.
 fn without(group: &Group, index: usize) -> Option<Group> {
     let mut group = group.clone();
     group.remove(index);

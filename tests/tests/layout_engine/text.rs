@@ -30,7 +30,7 @@ PVOID     = "VOID *"
 ULONG_PTR = { x86 = "ULONG", x64 = "ULONGLONG" }
 "#;
 
-/// Enumerations, with the types that hold their values.
+/// Enumerations, with the types of their values.
 pub const ENUMS: [(&str, &str); 3] = [("KIND", "LONG"), ("SMALL_KIND", "UCHAR"), ("LARGE_KIND", "ULONGLONG")];
 
 /// An enumeration as a spec file.

@@ -1,10 +1,10 @@
-//! Spec files in other words: what a file says, written in another order, spacing and spelling, with comments anywhere.
+//! Rewrites spec files with the same facts in another order, spacing and spelling, and with comments anywhere.
 
 use core::ops::Range;
 use etw_layouts_codegen::syntax::{Entry, Node, Sort, Tree};
 use oorandom::Rand32;
 
-/// Somebody who writes specs.
+/// An author with a random style.
 pub struct Hand {
     random: Rand32,
     with_comments: bool,
@@ -12,24 +12,24 @@ pub struct Hand {
 }
 
 impl Hand {
-    /// One that always writes the same.
+    /// An author whose style depends only on the seed.
     pub fn new(seed: u64, with_comments: bool) -> Self {
         Self { random: Rand32::new(seed), with_comments, comments: 0 }
     }
 
-    /// What a file says, without its own comments if it is of a definition.
+    /// A file in the author's style. For a definition, the comments of the file are left out.
     pub fn written(&mut self, path: &str, text: &str) -> String {
         let tree = Tree::parse(text).0;
         match tree.root().sort {
             Sort::File => self.definition(text, &tree),
             Sort::Axis if self.with_comments => self.lines(text),
-            // The form of other files is their authors'.
+            // Other files keep the form of their authors.
             Sort::Axis | Sort::Scalars | Sort::Globals | Sort::Events => text.to_owned(),
             sort => panic!("{path} is {sort:?}"),
         }
     }
 
-    /// An axis with more comments.
+    /// An axis with additional comments.
     fn lines(&mut self, text: &str) -> String {
         let mut out = String::new();
         let mut is_string = false;
@@ -67,7 +67,7 @@ impl Hand {
         out + &self.space()
     }
 
-    /// A line, or several, for a key of a table with a header.
+    /// One or several lines for a key of a table with a header.
     fn statement(&mut self, text: &str, entry: &Entry) -> String {
         let mut out = self.space();
         match entry.value.get_ref().as_table() {
@@ -118,7 +118,7 @@ impl Hand {
         format!("{}={}{value}", self.blanks(), self.blanks())
     }
 
-    /// Between two words of a list.
+    /// The space between two words of a list.
     fn wrap(&mut self) -> String {
         match self.chance(20) {
             true if self.with_comments => format!("{}\n{}", self.remark(), self.space()) + &self.blanks(),
@@ -127,7 +127,7 @@ impl Hand {
         }
     }
 
-    /// Lines between two lines.
+    /// The empty lines and comments between two lines.
     fn space(&mut self) -> String {
         let count = self.random.rand_range(0..3);
         (0..count).map(|_| format!("{}{}\n", self.blanks(), self.remark())).collect()

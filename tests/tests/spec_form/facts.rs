@@ -1,4 +1,4 @@
-//! All that specs say, as text: without the places where they say it, and however a value is divided into ranges.
+//! All facts of specs as text, without positions, and independent of how values are divided into ranges.
 
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::spec::*;

@@ -1,4 +1,5 @@
-//! The one form of spec files: the shipped specs have it, and a file written in any other way gets it without a change of its facts.
+//! Spec files have one standard form. The shipped specs have it, and formatting brings any other file to it without changing
+//! facts.
 
 mod by_hand;
 mod facts;
@@ -11,7 +12,7 @@ use etw_layouts_project::format::formatted;
 use std::collections::BTreeMap;
 use tests::project;
 
-/// As `cargo xtask fmt --check` finds it.
+/// The same check as `cargo xtask fmt --check`.
 #[test]
 fn shipped_specs_are_in_their_form() {
     let spec = shipped();
@@ -23,8 +24,8 @@ fn shipped_specs_are_in_their_form() {
     assert!(spaces.is_empty(), "spaces at ends of lines: {spaces:?}");
 }
 
-/// Keys in another order, values in other spellings, odd spacing: the form is that of the shipped file again, to the byte. Comments, and
-/// the blank lines by which somebody divided constants, are not tried here.
+/// Keys in another order, values in other spellings, odd spacing: formatting restores the shipped file byte for byte. Comments
+/// are not tested here, nor are blank lines between constants.
 #[test]
 fn facts_have_one_form() {
     let spec = shipped();
@@ -40,7 +41,8 @@ fn facts_have_one_form() {
     assert!(compared > 400, "{compared} files");
 }
 
-/// With comments wherever TOML permits them: every comment is kept, once; facts and layouts are the same; the form of the form is itself.
+/// Comments are added wherever TOML permits them. Each comment is kept once, facts and layouts stay equal, and formatting again
+/// changes nothing.
 #[test]
 fn formatting_keeps_facts_and_comments() {
     let spec = shipped();
@@ -67,7 +69,7 @@ fn formatting_keeps_facts_and_comments() {
     }
 }
 
-/// A comment for which the form has no place is an error that shows it.
+/// If the form has no place for a comment, formatting fails with an error that shows the comment.
 #[test]
 fn no_comment_is_dropped() {
     let axis =
@@ -98,14 +100,14 @@ fn spec_of(texts: &BTreeMap<String, String>) -> Spec {
     read(sources).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// The specs as somebody else would have written them.
+/// The specs in the style of another author.
 fn rewritten(spec: &Spec, seed: u64, with_comments: bool) -> Spec {
     let mut hand = Hand::new(seed, with_comments);
     let files = spec.sources.files().iter();
     spec_of(&files.map(|file| (file.path.clone(), hand.written(&file.path, &file.text))).collect())
 }
 
-/// The text of every file, in its form if it has one.
+/// The text of every file, formatted if it has a form.
 fn formatted_texts(spec: &Spec) -> BTreeMap<String, String> {
     let changed = formatted(spec).unwrap_or_else(|error| panic!("{error}"));
     let mut texts: BTreeMap<_, _> = spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();

@@ -1,7 +1,7 @@
-//! Events of .NET 5 and later that no other source states, or not whole.
+//! Events of .NET 5 and later that the other sources lack or state incompletely.
 //!
-//! Names and types are those of `src/coreclr/vm/ClrEtwAll.man` in dotnet/runtime. The sizes agree with the events of a trace of .NET 6. The
-//! members of `Values` in events 208 and 209 are left out: the manifest states them without the padding that the events have.
+//! Names and types are from `src/coreclr/vm/ClrEtwAll.man` in dotnet/runtime. The sizes equal those of the events in a trace of
+//! .NET 6. The members of `Values` in events 208 and 209 are left out: the manifest lacks the padding that the events have.
 
 use super::fields;
 use super::rows::Row;
@@ -29,7 +29,7 @@ const PROVIDERS: [Provider; 2] = [
     },
 ];
 
-/// Names are those that a consumer on Windows prints.
+/// The names are those that a consumer on Windows prints.
 const RUNDOWN: &[(u16, u8, &str, [&str; 3], &str)] = &[
     (
         10,
@@ -107,7 +107,7 @@ const RUNTIME: &[(u16, u8, &str, [&str; 3], &str)] = &[
     ),
 ];
 
-/// The events. A field has the map that it has in `others`.
+/// The events. A field gets the map of the same field in `others`.
 pub fn rows(others: &[Row]) -> Vec<Row> {
     let map = |guid: Uuid, id: u16, name: &str| {
         let events = others.iter().filter(|other| other.guid == guid && other.id == id);

@@ -1,21 +1,21 @@
-//! Facts of sources that real events prove wrong.
+//! Errors in sources that real events disprove.
 
 use super::report::Report;
 use super::rows::Row;
 use etw_layouts_schemas::Count;
 
-/// The number of values of a field that sources state wrong or leave out.
+/// A field for which sources have a wrong number of values, or none.
 struct Erratum {
-    /// The providers whose names begin so.
+    /// The start of the providers' names.
     providers: &'static str,
     field: &'static str,
-    /// The field with the number.
+    /// The field that contains the number of values.
     count: &'static str,
 }
 
 const ERRATA: [Erratum; 1] = [
-    // Stacks of .NET: the manifest states two addresses. All 20,189 events of a trace of .NET 4.5.2 have as many as FrameCount states, and
-    // end with the last.
+    // Stacks of .NET: the manifest has an array of two addresses. In all 20,189 events of a trace of .NET 4.5.2, FrameCount is
+    // the number of addresses, and the event ends after the last one.
     Erratum { providers: "Microsoft-Windows-DotNETRuntime", field: "Stack", count: "FrameCount" },
 ];
 

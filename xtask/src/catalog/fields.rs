@@ -1,15 +1,15 @@
-//! The fields of an event in the table: `Name:UInt32:HexInt32;Data:Binary length=Size;Group{Sid:SID} count=Groups`.
+//! Parses the fields of an event in the table: `Name:UInt32:HexInt32;Data:Binary length=Size;Group{Sid:SID} count=Groups`.
 
 use etw_layouts_payload::{InType, OutType};
 use etw_layouts_schemas::{Count, Field, Length};
 
-/// A list of fields as the table has it, and what was left out of it.
+/// A parsed list of fields, and the parts that were left out.
 #[derive(Default)]
 pub struct Parsed {
     pub fields: Vec<Field>,
-    /// Names of maps: the table has no values of them.
+    /// The number of map names. The table does not contain the values of maps.
     pub maps: usize,
-    /// Counts and lengths by a field that is not before theirs.
+    /// Counts and lengths that refer to a field that does not precede them.
     pub unresolved: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ fn list(rest: &mut &str, names: &mut Vec<String>, maps: &mut usize, unresolved: 
         let (text, behind) = piece(rest);
         *rest = behind;
         let mut field = match text.split_once('{') {
-            // The members: up to the brace; the attributes of the structure follow it.
+            // The members end at the brace; the attributes of the structure follow.
             Some((name, members)) if text.ends_with('}') || text.contains("} ") => {
                 let (members, attributes) = members.rsplit_once('}').ok_or(text)?;
                 let mut field = Field::new(name, InType::STRUCT);
@@ -48,7 +48,7 @@ fn list(rest: &mut &str, names: &mut Vec<String>, maps: &mut usize, unresolved: 
     Ok(fields)
 }
 
-/// The next field of a list, and what is behind it. A semicolon within braces, or in a name, does not end it.
+/// The next field of a list, and the text after it. A semicolon within braces or within a name does not end a field.
 fn piece(text: &str) -> (&str, &str) {
     let mut depth = 0;
     for (at, character) in text.char_indices() {
@@ -68,7 +68,7 @@ fn attributes_start(text: &str) -> usize {
     [" count=", " length=", " map="].iter().filter_map(|marker| text.find(marker)).min().unwrap_or(text.len())
 }
 
-/// Name and types of a field.
+/// The name and types of a field.
 fn field(text: &str) -> Option<Field> {
     let head = &text[..attributes_start(text)];
     let (before, last) = head.rsplit_once(':')?;
@@ -82,7 +82,7 @@ fn field(text: &str) -> Option<Field> {
     Some(finish(Field { out_type, length, ..Field::new(before, in_type) }))
 }
 
-/// A binary field that is shown as an IPv6 address has 16 bytes.
+/// Adds a constant length: a binary field that is displayed as an IPv6 address has 16 bytes.
 fn finish(field: Field) -> Field {
     match (field.in_type, field.out_type) {
         (InType::BINARY, OutType::IPV6) => Field { length: Length::Constant(16), ..field },
@@ -101,14 +101,14 @@ fn in_type(text: &str) -> Option<(InType, OutType, Length)> {
         "SInt64" => plain(InType::INT64),
         "IPAddrV4" => Some((InType::UINT32, OutType::IPV4, Length::Type)),
         "IPAddrV6" => Some((InType::BINARY, OutType::IPV6, Length::Constant(16))),
-        // Numbers: what the tool that printed them took for a type.
+        // A number that the printing tool took for a type.
         _ if text.bytes().all(|byte| byte.is_ascii_digit()) => plain(InType(text.parse().ok()?)),
         _ => plain(InType::named(text)?),
     }
 }
 
 fn out_type(text: &str, in_type: InType) -> Option<OutType> {
-    // The tool that printed them has one name for all types that are newer than itself.
+    // The printing tool uses one name for all types that it does not know.
     if text == "Binary" {
         return match in_type {
             InType::ANSISTRING => Some(OutType::UTF8),
@@ -145,7 +145,7 @@ fn attribute(text: &str, field: &mut Field, names: &[String], maps: &mut usize, 
     }
 }
 
-/// A name without what some tools drop or replace: all but letters and digits.
+/// A name in lower case with only letters and digits, because some tools drop or replace other characters.
 pub fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|character| character.to_ascii_lowercase()).collect()
 }

@@ -1,12 +1,12 @@
-//! Masks of keywords: one source names what another states as a mask.
+//! Masks of keywords: one source has the name of a keyword, another has its mask.
 
 use super::report::Report;
 use super::rows::Row;
 use etw_layouts_schemas::Keyword;
 use std::collections::BTreeMap;
 
-/// Masks of a provider's keywords. Tools list the keywords of an event in the order of their bits, and print one without a name in the
-/// registration as `keyword_MASK`.
+/// Masks of a provider's keywords. Tools list the keywords of an event in the order of their bits. They print `keyword_MASK` for
+/// a keyword without a name in the registration.
 pub fn masks(events: &BTreeMap<(u16, u8), Vec<Row>>, report: &mut Report) -> Vec<Keyword> {
     let mut masks: BTreeMap<&str, Option<u64>> = BTreeMap::new();
     for (name, mask) in events.values().flatten().flat_map(|row| &row.masks) {
@@ -16,7 +16,7 @@ pub fn masks(events: &BTreeMap<(u16, u8), Vec<Row>>, report: &mut Report) -> Vec
         for (one, other) in rows.iter().flat_map(|one| rows.iter().map(move |other| (one, other))) {
             let pairs = one.keywords.iter().zip(&other.keywords);
             let numbers = pairs.clone().filter(|(one, other)| one != other && mask(other).is_some()).count();
-            // All but one are the same.
+            // All keywords but one must be equal.
             let same = pairs.clone().filter(|(one, other)| one == other).count();
             if one.keywords.len() != other.keywords.len() || numbers != 1 || same + 1 != one.keywords.len() {
                 continue;

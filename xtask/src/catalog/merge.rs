@@ -1,4 +1,4 @@
-//! From rows to events: statements that say the same become one.
+//! Merges rows to events: equal statements are combined.
 
 use super::fields::plain;
 use super::report::Report;
@@ -14,20 +14,20 @@ struct Statement {
     sources: Mask,
 }
 
-/// What a provider's fields of the same name have as count and length: what the source 28000 leaves out.
+/// Counts and lengths of a provider's fields, by the plain name of the field. Source 28000 lacks them.
 pub type Sizes = BTreeMap<String, (Count, Length)>;
 
-/// Sources that leave out arrays whose count is the value of a field.
+/// Sources that leave out arrays with a count in another field.
 pub fn without_arrays() -> Mask {
     ["22621", "26100", "26200"].into_iter().map(Mask::named).fold(Mask::default(), Mask::union)
 }
 
-/// Sources that state types and names only.
+/// Sources that state only types and names.
 fn without_sizes() -> Mask {
     Mask::named("28000")
 }
 
-/// Counts and lengths by a field, by the name of the field that has them.
+/// Collects the counts and lengths that are in other fields, by the name of the array.
 pub fn sizes(rows: &[Row]) -> Sizes {
     let fields = rows.iter().filter_map(|row| row.fields.as_ref()).flatten();
     fields
@@ -36,7 +36,7 @@ pub fn sizes(rows: &[Row]) -> Sizes {
         .collect()
 }
 
-/// Events of one ID and version, one for each statement of their fields. Rows are of the same provider.
+/// The events of one ID and version: one event for each distinct statement of the fields. All rows must be of the same provider.
 pub fn merge(rows: &[Row], sizes: &Sizes, report: &mut Report) -> Vec<(Event, Sources)> {
     let listed = rows.iter().fold(Mask::default(), |all, row| all.union(row.sources));
     let statements = statements(rows, sizes, report);
@@ -59,12 +59,12 @@ pub fn merge(rows: &[Row], sizes: &Sizes, report: &mut Report) -> Vec<(Event, So
 
 fn statements(rows: &[Row], sizes: &Sizes, report: &mut Report) -> Vec<Statement> {
     let mut statements: Vec<Statement> = Vec::new();
-    // First those that state everything, then those that leave something out.
+    // Complete statements first, then those of sources that leave something out.
     let rank = |row: &Row| (row.sources.intersects(without_sizes()), row.sources.intersects(without_arrays()));
     let mut sorted: Vec<(&Row, &Vec<Field>)> = rows.iter().filter_map(|row| Some((row, row.fields.as_ref()?))).collect();
     sorted.sort_by_key(|(row, _)| rank(row));
     for (row, fields) in sorted {
-        // Of several statements that say the same with more, that of the newest source.
+        // If several longer statements match, take the one of the newest source.
         let newest = |statement: &&mut Statement| statement.sources;
         let (is_without_sizes, is_without_arrays) = rank(row);
         let found = statements.iter_mut().filter(|statement| {
@@ -107,7 +107,7 @@ fn is_counted(field: &Field) -> bool {
     matches!(field.count, Count::Field(_))
 }
 
-/// Whether two lists state the same, as far as both state it.
+/// Whether two lists agree in everything that both state.
 fn is_same<'a>(some: impl Iterator<Item = &'a Field>, others: &[Field], is_without_sizes: bool) -> bool {
     let mut others = others.iter();
     for field in some {
@@ -143,7 +143,7 @@ fn is_same_length(one: &Length, other: &Length) -> bool {
     }
 }
 
-/// Takes over what the other list states in addition: it may lack arrays.
+/// Adds what only the other list states. The other list may lack arrays.
 fn complete(fields: &mut [Field], others: &[Field]) {
     let mut renamed: Vec<(String, String)> = Vec::new();
     let mut others = others.iter().peekable();
@@ -164,7 +164,7 @@ fn complete(fields: &mut [Field], others: &[Field]) {
         if field.members.is_empty() {
             field.members = other.members.clone();
         }
-        // The longer name is the whole one.
+        // The longer name is the complete one.
         if other.name.len() > field.name.len() {
             renamed.push((std::mem::replace(&mut field.name, other.name.clone()), other.name.clone()));
         }
@@ -184,7 +184,7 @@ fn complete(fields: &mut [Field], others: &[Field]) {
     }
 }
 
-/// Counts and lengths that fields of the same name have elsewhere, or that the name of the field before states.
+/// Infers counts and lengths from fields of the same name in other events, or from the name of a preceding field.
 fn infer_sizes(fields: &mut [Field], sizes: &Sizes, report: &mut Report) {
     for index in 1..fields.len() {
         let (before, rest) = fields.split_at_mut(index);
@@ -217,18 +217,19 @@ fn infer_sizes(fields: &mut [Field], sizes: &Sizes, report: &mut Report) {
     }
 }
 
-/// Whether the first list is the second without some fields.
+/// Whether the first list is the second list without some fields.
 fn is_shorter(shorter: &[Field], longer: &[Field]) -> bool {
     shorter.len() < longer.len() && extra(shorter, longer).iter().filter(|is_extra| !**is_extra).count() == shorter.len()
 }
 
-/// Which fields of the longer list the shorter one does not have.
+/// For each field of the longer list, whether the shorter list lacks it.
 fn extra(shorter: &[Field], longer: &[Field]) -> Vec<bool> {
     let mut shorter = shorter.iter().peekable();
     longer.iter().map(|field| shorter.next_if(|other| is_same_field(other, field, true)).is_none()).collect()
 }
 
-/// Counts of fields that sources without arrays do not have: the integer before them that is named as one.
+/// Infers counts of fields that are missing in sources without arrays: the last integer before the field with a name such as
+/// `Count`.
 fn infer_arrays(fields: &mut [Field], of_arrays: &[bool], provider: &str, id: u16, report: &mut Report) {
     let total = fields.len();
     for (index, is_array) in of_arrays.iter().enumerate().skip(1) {
@@ -256,14 +257,14 @@ fn infer_arrays(fields: &mut [Field], of_arrays: &[bool], provider: &str, id: u1
     }
 }
 
-/// Names of an event: those of the newest source that has them.
+/// The names of an event, from the newest source that has them.
 fn described(rows: &[Row], report: &mut Report) -> Event {
     let newest = rows.iter().max_by_key(|row| row.sources.0 & !without_sizes().0);
     let Some(newest) = newest else { return Event::default() };
     let mut sorted: Vec<&Row> = rows.iter().collect();
     sorted.sort_by_key(|row| std::cmp::Reverse(row.sources.0 & !without_sizes().0));
     let mut level = level(&newest.level);
-    // The sources without arrays print level 0 as Verbose for some providers; the others state the number.
+    // The sources without arrays print level 0 as Verbose for some providers; other sources print the number.
     if level == "Verbose" && newest.sources.intersects(without_arrays()) {
         let mut others = rows.iter().filter(|row| !row.sources.intersects(without_arrays()));
         if others.clone().next().is_some() && others.all(|row| row.level == "Always") {
@@ -293,7 +294,7 @@ fn level(name: &str) -> &str {
 
 fn opcode(name: &str) -> &str {
     match name {
-        // The opcode 0, which an event without one has.
+        // Events without an opcode have the opcode 0.
         "" => "Info",
         "DC_Start" | "DCStart" => "DC_Start",
         "DC_Stop" | "DCStop" => "DC_Stop",
@@ -301,7 +302,7 @@ fn opcode(name: &str) -> &str {
     }
 }
 
-/// A name that a tool makes of a task's number: `task_0`.
+/// Whether a tool derived the name from a task number: `task_0`.
 fn is_task_number(name: &str) -> bool {
     name.strip_prefix("task_").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -99,7 +99,7 @@ fn entry(guid: Uuid, rows: &[Row], maps: Vec<Map>, report: &mut Report) -> Entry
     Entry { provider: Provider { guid, name, keywords, maps, events, ..Provider::default() }, sources }
 }
 
-/// The lines before the first provider: the sources by the bit that they have.
+/// The lines before the first provider: the sources, each with its bit.
 fn comments() -> String {
     let sources = SOURCES
         .iter()

@@ -1,4 +1,4 @@
-//! What was read, changed and left out, by reason.
+//! Counts of data that was read, changed or left out, by reason.
 
 use etw_layouts_schemas::{Count, Field, Length};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ pub struct Report {
     types: BTreeMap<String, usize>,
 }
 
-/// Number of examples of a reason.
+/// The number of examples for each reason.
 const EXAMPLES: usize = 4;
 
 impl Report {
@@ -32,7 +32,7 @@ impl Report {
         }
     }
 
-    /// Counts the forms of fields: types, and how count and length are stated.
+    /// Counts the forms of fields: their types, and how their counts and lengths are stated.
     pub fn fields(&mut self, fields: &[Field]) {
         for field in fields {
             let mut form = field.in_type.name().map_or_else(|| field.in_type.0.to_string(), str::to_owned);

@@ -1,4 +1,4 @@
-//! Rows of the tables: an event as some sources state it.
+//! Rows of the tables: an event as described by some sources.
 
 use super::fields::{self, plain};
 use super::report::Report;
@@ -7,7 +7,7 @@ use etw_layouts_payload::{InType, OutType, Uuid};
 use etw_layouts_schemas::Field;
 use std::collections::BTreeMap;
 
-/// An event as some sources state it.
+/// An event as described by some sources.
 #[derive(Clone)]
 pub struct Row {
     pub guid: Uuid,
@@ -18,9 +18,9 @@ pub struct Row {
     pub opcode: String,
     pub level: String,
     pub keywords: Vec<String>,
-    /// Masks of keywords that the table states: `GCKeyword=0x1`.
+    /// Masks of keywords in the table: `GCKeyword=0x1`.
     pub masks: Vec<(String, u64)>,
-    /// `None` if the sources leave them out.
+    /// `None` if the sources leave out the fields.
     pub fields: Option<Vec<Field>>,
     pub sources: Mask,
 }
@@ -89,8 +89,8 @@ fn manifest_event(line: &str, report: &mut Report) -> Option<Row> {
     })
 }
 
-/// Reads the second table: columns provider, ID, version, event with fields, opcode, keywords, task, level. Providers have no GUIDs; `guids`
-/// has those of the first table.
+/// Reads the second table: columns provider, ID, version, event with fields, opcode, keywords, task, level. It has no GUIDs of
+/// providers; `guids` contains those of the first table.
 pub fn events_28000(text: &str, guids: &BTreeMap<String, Uuid>, report: &mut Report) -> Vec<Row> {
     text.lines().skip(1).filter_map(|line| event_28000(line, guids, report)).collect()
 }
@@ -140,7 +140,7 @@ fn words(text: &str) -> Vec<String> {
     text.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// `Name(UInt32 First, UnicodeString Second)`; names have parentheses too.
+/// Parses `Name(UInt32 First, UnicodeString Second)`; names can contain parentheses too.
 fn typed_fields(event: &str) -> Option<Vec<Field>> {
     let text = event.strip_suffix(')')?;
     text.match_indices('(').find_map(|(at, _)| {
@@ -152,7 +152,7 @@ fn typed_fields(event: &str) -> Option<Vec<Field>> {
         for part in list.split(", ") {
             match part.split_once(' ').and_then(|(ty, name)| Some((typed(ty)?, name))) {
                 Some((in_type, name)) => fields.push(Field::new(name, in_type)),
-                // A comma in a name.
+                // The comma was part of a name.
                 None => {
                     let last = fields.last_mut()?;
                     last.name = format!("{}, {part}", last.name);
@@ -167,12 +167,12 @@ fn typed(text: &str) -> Option<InType> {
     fields::parse(&format!("x:{text}")).ok().map(|parsed| parsed.fields[0].in_type)
 }
 
-/// Whether two names are the same but for what tools drop from them.
+/// Whether two names are equal, apart from characters that tools drop.
 pub fn is_same_name(one: &str, other: &str) -> bool {
     one == other || plain(one) == plain(other)
 }
 
-/// Whether a tool can have printed this pair as types: fields of some types are never shown so.
+/// Whether a tool can have printed this pair of types: some types are never displayed as some others.
 pub fn is_valid(field: &Field) -> bool {
     let shown: &[OutType] = match field.in_type {
         InType::UNICODESTRING => &[OutType::STRING, OutType::XML, OutType::JSON],

@@ -1,8 +1,8 @@
 //! Structures that tools print as fields of another type.
 //!
-//! TDH describes a structure by the index of its first member and their number, at the place where other fields have their types. Tools that
-//! do not distinguish them print a field whose type has the number of that index: 11 is `Float`, 12 members are `Double`. Members are behind
-//! all other fields, so the index is at least the number of fields of the event. The members are not printed.
+//! TDH describes a structure by the index and the number of its members, in the place of the types of other fields. Tools that do
+//! not distinguish them print a type with the number of that index: index 11 becomes `Float`, 12 members become `Double`. The
+//! members follow all other fields, so the index is at least the number of fields of the event. The members are not printed.
 
 use super::report::Report;
 use super::rows::{Row, is_valid};
@@ -10,7 +10,7 @@ use etw_layouts_payload::{InType, OutType, Uuid};
 use etw_layouts_schemas::{Count, Field};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Marks structures as such, and joins elements of arrays that a tool prints as fields `Name-0`, `Name-1`.
+/// Changes the type of fields that are structures, and joins array elements that a tool prints as fields `Name-0`, `Name-1`.
 pub fn resolve(rows: &mut [Row], report: &mut Report) {
     for fields in rows.iter_mut().filter_map(|row| row.fields.as_mut()) {
         join_elements(fields, report);
@@ -32,7 +32,7 @@ pub fn resolve(rows: &mut [Row], report: &mut Report) {
                 report.count("structures without known members");
             }
         }
-        // What is left has no meaning.
+        // Other numbers have no known meaning.
         if let Some(field) = fields.iter_mut().find(|field| field.in_type.name().is_none()) {
             report.example("types that are a number", &row.provider, &format!("{} {} {}", row.id, field.name, field.in_type.0));
             field.in_type = InType::STRUCT;
@@ -48,7 +48,7 @@ pub fn resolve(rows: &mut [Row], report: &mut Report) {
 /// Provider and name of the fields that are structures, and whether they are arrays.
 fn names(rows: &[Row]) -> BTreeSet<(Uuid, String, bool)> {
     let mut names = BTreeSet::new();
-    // Of arrays: the type, and the number of fields of the event.
+    // For arrays: the type, and the number of fields of the event.
     let mut arrays: BTreeMap<(Uuid, &str), BTreeSet<(u16, usize)>> = BTreeMap::new();
     for row in rows {
         let fields = row.fields.as_deref().unwrap_or_default();
@@ -64,7 +64,7 @@ fn names(rows: &[Row]) -> BTreeSet<(Uuid, String, bool)> {
                 arrays.entry((row.guid, &field.name)).or_default().insert((number, fields.len()));
                 match first {
                     None if usize::from(number) == fields.len() => first = Some(number),
-                    // A second structure of the event.
+                    // The second structure of an event.
                     Some(first) if number > first && !is_common(field.in_type) => {
                         names.insert((row.guid, field.name.clone(), true));
                     }
@@ -85,16 +85,16 @@ fn names(rows: &[Row]) -> BTreeSet<(Uuid, String, bool)> {
     names
 }
 
-/// Types of most arrays.
+/// The usual element types of arrays.
 fn is_common(in_type: InType) -> bool {
     let common =
         [InType::UINT32, InType::UINT64, InType::INT32, InType::POINTER, InType::GUID, InType::UINT8, InType::UNICODESTRING];
     common.contains(&in_type)
 }
 
-/// `Name-0`, `Name-1`, …: one field with so many values. `Name-0` alone: a structure.
+/// Joins `Name-0`, `Name-1`, … to one field with this number of values. A single `Name-0` is a structure.
 fn join_elements(fields: &mut Vec<Field>, report: &mut Report) {
-    // Fields, and the number of elements that they were printed as.
+    // Fields, and the number of elements that were printed for each.
     let mut joined: Vec<(Field, u16)> = Vec::new();
     for field in fields.drain(..) {
         let (base, index) = match field.name.rsplit_once('-') {

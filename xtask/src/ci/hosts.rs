@@ -32,12 +32,12 @@ fn missing(hosts: &[&str]) -> String {
     format!("not installed: rustup target add {}", hosts.join(" "))
 }
 
-/// C code is compiled only for tests of other crates.
+/// Tests only these crates, because the tests of other crates compile C code.
 fn tested(host: &str) -> Result<Step, Error> {
     cargo(&["test", "-q", "-p", "etw-layouts", "-p", "etw-layouts-etl", "--tests", "--target", host], &[])
 }
 
-/// Checks crates without the standard library for several hosts at once: each uses one processor.
+/// Checks the crates without the standard library for several hosts at once, because each check uses only one processor.
 fn check(hosts: &[&str]) -> Result<Step, Error> {
     let crates = ["check", "-q", "-p", "etw-layouts", "-p", "etw-layouts-memory", "--no-default-features"];
     let targets = hosts.iter().flat_map(|host| ["--target", host]);
@@ -62,10 +62,11 @@ fn refused(host: &str, words: &str) -> Result<Step, Error> {
     })
 }
 
-/// The file with the oldest version of Rust: that of the crates which others embed.
+/// The manifest that states the oldest supported version of Rust: that of the crates that others embed.
 const EMBEDDED: &str = "generated/Cargo.toml";
 
-/// Checks that these crates compile with it, with what readers of traces need. The version of the other crates is the one that compiles them here.
+/// Checks that these crates, with the features for readers of traces, compile with the oldest version. Other crates may need a
+/// newer one.
 fn oldest() -> Result<Step, Error> {
     let manifest = std::fs::read_to_string(workspace::root().join(EMBEDDED))?;
     let line = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));

@@ -3,9 +3,9 @@
 use super::{Run, Step, nightly, rustup};
 use crate::Error;
 
-/// Crates with `unsafe` code, their test binary, and the tests for Miri: only those that reach `unsafe` code, as Miri is a
+/// Crates with `unsafe` code, their test binary, and the tests for Miri: only tests that reach `unsafe` code, as Miri is a
 /// thousand times slower than native code. The tests of the generated crate also cover the runtime. Tests that measure the memory
-/// of their process are in separate binaries, because they would measure that of the tool.
+/// of their process are in separate binaries, because under Miri they would measure the memory of Miri.
 const TESTS: [(&str, &str, &str); 2] = [("etw-layouts", "layouts", ""), ("etw-layouts-etl", "etl", "xpress::")];
 
 pub fn steps() -> Vec<(String, Run)> {

@@ -29,7 +29,7 @@ pub fn complete() -> Result<Step, Error> {
     fs::create_dir_all(&folder)?;
     for (_, package) in &packages {
         let archive = format!("{}/package/{package}.crate", target.display());
-        // Packages use a fixed modification time for all files. With the current time, cargo recompiles only changes.
+        // Packages have a fixed modification time for all files. With the current time instead, cargo recompiles only changes.
         let unpacked = super::command("tar", &["-xmzf", &archive, "-C", &folder.display().to_string()], &[])?;
         let Step::Passed = unpacked else { return Ok(unpacked) };
     }

@@ -40,14 +40,14 @@ fn tested() -> Result<Step, Error> {
         Step::Passed => {}
         step => return Ok(step),
     }
-    // Nothing that the tests write belongs into the sources.
+    // Keep the tests from writing caches into the sources.
     let tests = ["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "python/tests"];
     let environment = [("PYTHONPATH", site.as_str()), ("PYTHONDONTWRITEBYTECODE", "1"), ("ETW_LAYOUTS_WHEEL", &wheel)];
     command(&python, &tests, &environment)
 }
 
-/// The settings of the profile `test` for the profile `dev`: with equal settings, cargo uses what the tests have compiled. The profile `test` itself
-/// would make a test program of the library.
+/// The settings of the profile `test`, for the profile `dev`: with equal settings, cargo reuses the artifacts of the tests. The
+/// profile `test` itself would build the library as a test program.
 fn settings_of_tests() -> Result<String, Error> {
     let manifest = fs::read_to_string(workspace::root().join("Cargo.toml"))?;
     let settings = manifest.find("[profile.test").map_or("", |at| &manifest[at..]);

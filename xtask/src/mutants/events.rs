@@ -8,7 +8,7 @@ use etw_layouts_codegen::syntax::TomlTable;
 use etw_layouts_project::events::{self, EventMismatch, Known, Statements, catalog};
 use std::collections::BTreeSet;
 
-/// What sources state of events, and what differs from the specs as they are.
+/// The statements of sources about events, and their differences from the original specs.
 pub(super) struct Events {
     statements: Statements,
     differences: BTreeSet<String>,
@@ -21,7 +21,7 @@ impl Events {
     }
 }
 
-/// Findings without their places, which a mutant may move.
+/// Differences without their positions, which a mutant may shift.
 fn keys(differences: &[EventMismatch]) -> impl Iterator<Item = String> {
     differences.iter().map(|difference| EventMismatch { place: None, stated: None, ..difference.clone() }.line())
 }
@@ -85,7 +85,7 @@ impl Finder<'_> {
         }
     }
 
-    /// A range of versions that begins or ends one later or earlier.
+    /// Changes a range of versions to begin or end one version later or earlier.
     fn versions(&mut self, span: core::ops::Range<usize>, of_field: bool) {
         let text = self.text[span.start + 1..span.end - 1].to_owned();
         let (first, last) = text.split_once("..").unwrap_or((&text, &text));
@@ -102,7 +102,7 @@ impl Finder<'_> {
 }
 
 impl Bench {
-    /// Whether a file is one of events.
+    /// Whether a file contains events.
     pub(super) fn is_events(&self, file: usize) -> bool {
         self.original.spec.classes.iter().any(|class| self.original.spec.sources.index(class.name.span) == file)
     }
@@ -122,11 +122,11 @@ impl Bench {
         }
         let class = self.original.spec.classes.iter().find(|class| self.original.spec.sources.index(class.name.span) == file);
         let is_shown = class.is_some_and(|class| new.iter().any(|line| line.contains(&class.name.value)));
-        // An event that the specs do not have any more is called as the source calls it.
+        // An event that the mutated specs lack is reported by the name in the source.
         Fate::Differs(is_shown || differences.iter().any(|difference| difference.spec == "no such event"))
     }
 
-    /// Why no source notices a change.
+    /// The reason why no source detects a change.
     fn survived(&self, file: usize, mutant: &Mutant) -> Fate {
         let spec = &self.original.spec;
         let of_file = catalog::all(spec).into_iter().filter(|known| spec.sources.index(known.event.span) == file);

@@ -95,7 +95,7 @@ impl Finder<'_> {
                 Some(Holds::Tables(Sort::Version)) => entry.tables().into_iter().for_each(|version| self.version(version)),
                 Some(Holds::Tables(Sort::Update)) => entry.tables().into_iter().for_each(|update| self.update(update)),
                 Some(Holds::Tables(Sort::Event)) => entry.tables().into_iter().for_each(|event| self.event(event)),
-                // Which class a file is of, its events show.
+                // The class of a file is tested through its events.
                 Some(Holds::Table(Sort::Class)) => {}
                 Some(Holds::Table(_)) => {
                     entry.tables().into_iter().for_each(|table| self.table(table, entry.name == "struct"));
@@ -267,7 +267,7 @@ impl Finder<'_> {
         }
     }
 
-    /// A range that begins or ends one label later or earlier.
+    /// Changes a range to begin or end one label later or earlier.
     fn range(&mut self, range: Range<usize>) {
         let text = &self.text[range.clone()];
         let (scope, arch) = text.split_once(' ').map_or((text, ""), |(scope, arch)| (scope, arch));

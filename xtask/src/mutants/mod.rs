@@ -172,7 +172,7 @@ impl Bench {
         let by_symbols = [layouts, &self.original].map(|layouts| evidence::confirmed(&self.registry, &layouts.spec.axis));
         let subject = path_stem(path);
         for (target, (new, old)) in mutated.iter().map(|(target, new)| (target, (new, &self.types[target]))) {
-            // Definitions of the mutated specs, and those that they may have lost.
+            // The definitions of the mutated specs, and the mutated type if its definition was lost.
             let all = new.keys().chain(old.keys().filter(|name| **name == subject));
             for name in all.filter(|name| new.get(*name) != old.get(*name)) {
                 // A changed name exists on one side only.

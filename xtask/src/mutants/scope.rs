@@ -1,18 +1,18 @@
-//! The files that a change of one spec file can affect, so that others need not be processed again for each mutant.
+//! The files that a change of one spec file can affect. Other files need not be processed again for each mutant.
 
 use etw_layouts_codegen::layouts::{Form, Layouts};
 use etw_layouts_codegen::spec::{Definition, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Effect of a change of a file.
+/// The effect of changing a file.
 pub enum Reach {
-    /// All layouts may change: the file is that of the version axis or of the scalars.
+    /// All layouts may change: the file contains the version axis or the scalars.
     All,
     /// The file defines one type.
     Some {
-        /// Its file, and those of types that embed it: their layouts may change.
+        /// The file itself and the files of types that embed the type: their layouts may change.
         changed: BTreeSet<usize>,
-        /// Those files, and the files of all types that they need.
+        /// The files in `changed`, and the files of all types that they need.
         needed: BTreeSet<usize>,
     },
 }
@@ -28,11 +28,11 @@ impl Reach {
             axis: spec.axis.clone(),
             scalars: spec.scalars.clone(),
             typedefs: spec.typedefs.clone(),
-            // Layouts do not depend on them.
+            // Layouts do not depend on globals or events.
             globals: BTreeMap::new(),
             classes: Vec::new(),
             definitions: within.into_iter().map(|(name, definition)| (name.clone(), definition.clone())).collect(),
-            // These may include structures that `leads_to` refers to.
+            // References of `leads_to` may name one of these types.
             broken: without.into_iter().map(|(name, _)| name.clone()).collect(),
         }
     }
@@ -46,7 +46,7 @@ impl Reach {
     }
 }
 
-/// The effect of a change of each file.
+/// The effect of changing each file.
 pub fn reaches(layouts: &Layouts) -> Vec<Reach> {
     let spec = &layouts.spec;
     let count = spec.sources.files().len();

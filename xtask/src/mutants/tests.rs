@@ -4,7 +4,7 @@ use super::{Bench, Fate};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-/// Number of mutants tried per file; all files together have several hundred.
+/// The number of mutants per file; all files together have several hundred.
 const OF_EACH_FILE: usize = 8;
 
 #[test]

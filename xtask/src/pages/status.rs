@@ -87,15 +87,15 @@ const ARCHITECTURES: [Arch; 3] = [Arch::X64, Arch::X86, Arch::Arm64];
 /// Evidence levels in the order of the columns, strongest first.
 const READ: [Evidence; 3] = [Evidence::Symbols, Evidence::Converted, Evidence::Partly];
 
-/// The examined kernels of each target.
+/// The examined builds of each target.
 struct Seen<'a> {
     layouts: &'a Layouts,
     registry: &'a Registry,
-    /// The kernels with their strongest evidence.
+    /// The builds, with their strongest evidence.
     kernels: PerTarget<BTreeMap<Build, Evidence>>,
     /// The sets of facts.
     witnesses: PerTarget<BTreeSet<usize>>,
-    /// Number of kernels without a target.
+    /// The number of builds without a target.
     elsewhere: usize,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Seen<'a> {
         Self { layouts, registry, kernels, witnesses, elsewhere: elsewhere.len() }
     }
 
-    /// The kernels of a target with the given strongest evidence.
+    /// The number of builds of a target with this strongest evidence.
     fn count(&self, target: TargetId, kind: Evidence) -> String {
         match self.kernels[target].values().filter(|best| **best == kind).count() {
             0 => "–".into(),
@@ -128,7 +128,7 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Number of these kernels at the given targets, with the first and last update.
+    /// The number of such builds at the given targets, with the first and last update.
     fn range(&self, targets: &[TargetId], kind: Evidence) -> String {
         let kernels = targets.iter().flat_map(|&target| &self.kernels[target]);
         let kernels: BTreeSet<_> = kernels.filter(|(_, best)| **best == kind).map(|(build, _)| *build).collect();
@@ -142,8 +142,8 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Number of structures at these targets that are verified by PDBs, by converted symbols, partly by images, not in public
-    /// symbols, and not examined.
+    /// The number of structures at these targets by evidence: verified by PDBs, by converted symbols, partly by images, not in
+    /// public symbols, and not examined.
     fn counts(&self, names: &[&str], targets: &[TargetId]) -> [usize; 5] {
         let mut counts = [0; 5];
         for name in names {
@@ -167,7 +167,7 @@ impl<'a> Seen<'a> {
         counts
     }
 
-    /// The strongest evidence of a target's kernels for a structure.
+    /// The strongest evidence for a structure from the builds of a target.
     fn best(&self, name: &str, target: TargetId) -> Option<Evidence> {
         let witnesses = self.witnesses[target].iter().map(|&witness| &self.registry.witnesses[witness]);
         let said = witnesses.filter_map(|witness| witness.kind.evidence(witness.holds.contains(name))).max();
@@ -175,7 +175,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// The types whose layouts differ or exist on one side only: their names, or their number if there are many.
+/// The types that differ or exist on one side only: their names, or their number if there are many.
 fn changed(layouts: &Layouts, names: &[&str], before: TargetId, after: TargetId) -> String {
     let [before, after] = [before, after].map(|target| &layouts.by_target[target]);
     let changed: Vec<_> = names.iter().copied().filter(|name| before.get(*name) != after.get(*name)).collect();
@@ -219,8 +219,9 @@ mod tests {
     use super::*;
     use etw_layouts_symbols::Rules;
 
-    /// Compares with the tables: the page counts no more structures of a release as verified than the symbols of its kernels contain, no more
-    /// as verified or converted than all of their tables contain, and each structure once.
+    /// Compares the page with the tables. For a release, the structures counted as verified are at most those in the symbols of
+    /// its builds. Verified and converted structures together are at most those in all of its tables. Each structure is counted
+    /// once.
     #[test]
     fn counts_do_not_exceed_the_tables() {
         let project = crate::workspace::project();

@@ -2,7 +2,7 @@
   const architectures = ["x64", "x86", "arm64"];
   const archOf = (text) => text.match(/-(x86|x64|arm64)$/i)?.[1].toLowerCase();
 
-  // The target of a build by a label, a number, a revision, a release or a KB number, and the place of its confidence.
+  // Resolves a label, number, revision, release or KB number to a target and to the index of its confidence data.
   function resolve({ names, same, branches, targets }, text, arch) {
     const name = text.trim().toLowerCase().replace(/-(x86|x64|arm64)$/, "").replace(/^kb +/, "kb");
     const short = name.replace(/^windows( 1[01])?( version)? (?=\S)/, "");

@@ -1,5 +1,5 @@
 
-  // Two builds, structure by structure: the members of both in one table.
+  // Compares two builds: one table per structure, with the members of both.
   function comparison() {
     const form = at("compare");
     if (!form) return;
@@ -9,7 +9,7 @@
     const members = (type, layout) => new Map(rowsOf(type, layout).map(([offset, { path, type = "", size, bits = "" }], index) =>
       [path, { path, index, offset, place: `${hex(offset, 4)}${bits && ":" + bits} `, type, size, bits }]).filter(([path]) => path).reverse());
     const constants = (list = []) => new Map(list.map(([path, value], index) => [path, { path, index, offset: 0, place: "", type: String(value) }]));
-    // What differs. Consecutive members that moved by the same distance share a row.
+    // The differing rows. Consecutive members that moved by the same distance share a row.
     const changed = (builds, old, now, isValues) => {
       const list = [], cell = (side) => make("td", {}, ...(side ? [side.place, ...linked(side.type, builds)] : ["—"]));
       const both = [...new Map([...now, ...old]).keys()].map((path) => [old.get(path), now.get(path)]);
@@ -28,7 +28,7 @@
         return make("tr", { className: kind }, head, cell(one), cell(other), make("td", {}, make("span", { className: "change " + kind }, words)));
       });
     };
-    // The targets that brought the change, back along the builds that each is based on.
+    // The targets at which the layout changed, found by following the base of each target back.
     const steps = ({ targets }, of, from, index) => {
       const links = [];
       for (let base; index > from && (base = targets[index].base) !== null; index = base) {

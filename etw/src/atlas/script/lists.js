@@ -10,7 +10,7 @@
     });
   }
 
-  // The names of a value, by the rows of the table.
+  // Decodes a number with the rows of the table.
   function decoder() {
     const input = at("decode-value"), output = at("decode-names");
     if (!input) return;
@@ -31,7 +31,7 @@
     follow(read);
   }
 
-  // A button copies the code beside it.
+  // Makes each copy button copy the code next to it.
   function copies() {
     document.addEventListener("click", async ({ target: button }) => {
       if (!button.matches(".copy")) return;

@@ -1,5 +1,5 @@
 
-  // The fields of bytes, by the rows of a version; and what is wrong with the bytes.
+  // Decodes bytes with the rows of a version. Returns the fields, and the error in the bytes if there is one.
   function fields(rows, bytes, isWide) {
     const sizes = { UInt8: 1, Int8: 1, AnsiChar: 1, UInt16: 2, Int16: 2, UnicodeChar: 2, UInt32: 4, Int32: 4, Float: 4, Boolean: 4, HexInt32: 4, UInt64: 8, Int64: 8, HexInt64: 8, Double: 8, FILETIME: 8, GUID: 16, SYSTEMTIME: 16, Pointer: isWide ? 8 : 4, SizeT: isWide ? 8 : 4 };
     const list = [], values = {}, whole = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");

@@ -13,7 +13,7 @@
         for (const part of parts) add(`${name}.${part}`, `${page}${page.includes("#") ? "." : "#"}${part}`, of);
       }
     };
-    // What is no name: an offset at a build, an update, a revision.
+    // Input other than a name: an offset at a build, an update, or a revision.
     const special = (text) => {
       const [, name, member, build] = text.match(/^(\w+) *\+ *(0x[0-9a-f]+|\d+)(?: +(\S+))?$/i) ?? [], own = name && ranked(name).find(({ kind }) => kind === "structure");
       if (own) return [{ name: `${own.name}+${member}`, page: `${own.page}#${new URLSearchParams({ ...(build && { build }), member })}`, kind: "offset", note: build ?? "newest build" }];
@@ -45,9 +45,9 @@
       if (step) { stops.at((stops.indexOf(event.target) + step) % stops.length).focus(); event.preventDefault(); }
       if (event.key === "Escape") event.target.blur();
     });
-    // What was typed before the data was there is found first.
+    // Enter opens the first result. Input from before the data was loaded is searched first.
     form.addEventListener("submit", async (event) => { event.preventDefault(); await shown; list.querySelector("a")?.click(); });
-    // A place on the same page is not behind the list.
+    // Hide the list: a link to the same page does not load a new page.
     list.addEventListener("click", () => document.activeElement.blur());
     document.addEventListener("keydown", (event) => {
       const isTyping = event.target.closest("input, textarea, select");

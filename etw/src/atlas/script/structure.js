@@ -7,14 +7,14 @@
     return head + lines.join("") + end;
   }
 
-  // A declaration behind those that it needs.
+  // A declaration, after all declarations that it needs.
   async function dependencies(code) {
     const type = await loadType(at("ask-form").dataset.name), { layout } = code.dataset;
     const texts = type.layouts[layout].needs.map(async ([name, number]) => number < 0 ? type.enumerations[-1 - number] : declaration(await loadType(name), number));
     return [...await Promise.all(texts), declaration(type, layout)].join("\n");
   }
 
-  // The layout of any build in place of the newest, and what is at an offset or where a member is.
+  // Shows the layout of the selected build instead of the newest, and finds the member at an offset or the offset of a member.
   function structure() {
     const form = at("ask-form");
     if (!form) return;
@@ -61,7 +61,7 @@
       const [builds, confidences, type] = await Promise.all([loadBuilds(), loadConfidence(), loadType(name)]), own = arch(), panel = document.querySelector(".panel." + own);
       const newest = builds.targets.findLast((target, index) => target.arch === own && type.of[index] >= 0);
       const found = resolve(builds, build.value.trim() || newest.name, own);
-      // A build of another architecture alone switches to that.
+      // If only another architecture has the build, switch to it.
       const other = found.error && !found.isAmbiguous && !archOf(build.value) && architectures.find((arch) => at("arch-" + arch) && !resolve(builds, build.value, arch).error);
       if (other) { choose(other); show(isAsked); return; }
       const shown = { arch: own === document.querySelector("[name=arch]").className ? "" : own, view: at("view-history").checked ? "history" : "" };
@@ -71,7 +71,7 @@
       if (build.value.trim() || panel.dataset.drawn) draw(panel, builds, type, found, sure);
       find(panel, type, found, sure);
     };
-    // Tables that are wider than the window are scrolled to their newest versions.
+    // Scroll tables that are wider than the window to their newest versions.
     const showNewest = () => document.querySelectorAll(".past .scroll").forEach((part) => { part.scrollLeft = part.scrollWidth; });
     const read = () => {
       const state = readState(), plain = decodeURIComponent(location.hash.slice(1)), [path, own] = plain.split("@"), isState = plain.includes("=");

@@ -15,7 +15,7 @@ pub struct Files {
     part: String,
     format: Format,
     open: HashMap<String, Open>,
-    /// The number of files that each table has already.
+    /// The number of files so far, by table.
     numbers: HashMap<String, u32>,
     written: Vec<Written>,
     /// Increases with each batch.
@@ -29,9 +29,10 @@ struct Open {
     used: u64,
 }
 
-/// Open files at most. The one that was used least recently is completed, and another one of the same table is begun if there are more rows.
+/// The maximum number of open files. At this number, the least recently used file is completed. Further rows of its table go to a
+/// new file.
 const OPEN: usize = 64;
-/// Memory for rows of open files, after which those of the largest are written.
+/// The memory limit for the rows of open files. Above it, the rows of the largest file are written.
 const MEMORY: usize = 64 << 20;
 
 impl Files {
@@ -119,9 +120,9 @@ fn base(batch: &Batch) -> String {
     }
 }
 
-/// A value in the name of a folder: with `%` and two digits for each byte that is not safe in names of files and in the values of partitions.
+/// A value as part of a folder name. Bytes that are not safe in file names or partition values become `%` and two digits.
 fn value(text: &str) -> String {
-    // Names of files have 255 bytes at most.
+    // File names have at most 255 bytes.
     const MOST: usize = 200;
     if text.is_empty() {
         return "__HIVE_DEFAULT_PARTITION__".into();

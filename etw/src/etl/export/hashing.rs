@@ -1,4 +1,4 @@
-//! A file whose contents are hashed as they are read.
+//! Hashes a file while it is read.
 
 use indicatif::ProgressBar;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use twox_hash::XxHash64;
 
-/// A reader that hashes what it reads and shows progress.
+/// A reader that hashes all bytes and shows progress.
 pub struct Hashing<'b> {
     file: File,
     hasher: XxHash64,

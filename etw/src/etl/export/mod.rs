@@ -176,7 +176,7 @@ impl Args {
     }
 }
 
-/// A progress bar for the bytes of all traces, each of which is read twice.
+/// A progress bar for the bytes of all traces. Each trace is read twice.
 fn progress(bytes: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {bytes_per_sec}");
     ProgressBar::new(2 * bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))

@@ -30,19 +30,19 @@ pub struct Done {
 enum Failed {
     /// The trace with this index cannot be read.
     Input(usize, String),
-    /// The trace with this index, which is damaged, has other events in the order of time.
+    /// The trace with this index is damaged: sorting by time yields a different number of events.
     Order(usize),
     Output(Error),
 }
 
-/// Errors of the second pass over a trace, other than those of writing.
+/// Errors of the second pass over a trace, except write errors.
 impl From<Error> for Failed {
     fn from(error: Error) -> Self {
         Self::Input(0, error.to_string())
     }
 }
 
-/// Exports a part without the traces that cannot be read.
+/// Exports a part, and leaves out traces that cannot be read.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub fn export(args: &Args, part: &plan::Part, state: &State, bar: &ProgressBar) 
             }
             Err(Failed::Output(error)) => return Err(error),
             Err(Failed::Order(index)) => traces[index].in_file_order = true,
-            // A trace that cannot be read to its end must not leave rows: the part is begun again without it.
+            // A trace that cannot be read to its end must not leave rows: the part is restarted without it.
             Err(Failed::Input(index, why)) => {
                 let source = traces.remove(index);
                 unusable += 1;

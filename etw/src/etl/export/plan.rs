@@ -43,10 +43,11 @@ pub struct Source {
     pub in_file_order: bool,
 }
 
-/// Traces that are grouped at most.
+/// The maximum number of traces in a group.
 const TRACES: usize = 1024;
 
-/// Compares the traces with the records, and removes parts with traces that changed. Others are grouped up to a size in bytes.
+/// Compares the traces with the records, and removes parts with changed traces. Traces without a part are grouped up to a size in
+/// bytes.
 ///
 /// # Errors
 ///
@@ -68,7 +69,7 @@ pub fn plan(inputs: &[Input], group: u64, state: &mut State, out: &Output) -> Re
     let (kept, changed): (Vec<Record>, Vec<Record>) = std::mem::take(&mut state.records).into_iter().partition(|record| {
         record.traces.iter().all(|trace| known.get(trace.trace.as_str()).is_none_or(|source| is_same(source, trace)))
     });
-    // The traces of a part that did not change are exported again, if they are still there.
+    // A removed part can contain traces that are not among the inputs. They are exported again if their files still exist.
     let mut others = Vec::new();
     for record in &changed {
         state.remove(record)?;
@@ -110,7 +111,7 @@ impl Plan {
 }
 
 impl Part {
-    /// A name that only a part of these traces has.
+    /// Sets a name that identifies a part with these traces.
     fn set_name(&mut self) {
         let mut hasher = XxHash64::with_seed(0);
         for source in &self.traces {
@@ -137,7 +138,8 @@ fn described(name: String, path: PathBuf) -> Result<Source, Stop> {
     Ok(Source { name, path, size: metadata.len(), modified, in_file_order: false })
 }
 
-/// Whether a trace is as it was when it was exported. Its contents are compared only if another time of modification makes it necessary.
+/// Whether a trace is unchanged since it was exported. Its contents are compared only if the modification time differs or is
+/// unknown.
 fn is_same(source: &Source, trace: &Exported) -> bool {
     source.size == trace.size
         && (source.modified == trace.modified && trace.modified != 0 || hash(&source.path).is_ok_and(|hash| hash == trace.hash))

@@ -1,9 +1,9 @@
-//! The record of a part: what was exported from what.
+//! The record of a part: its options, traces and files.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Options on which rows depend. All parts of a dataset have the same.
+/// Options that affect the rows. All parts of a dataset have the same options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
     /// The version of the tables.
@@ -19,7 +19,7 @@ pub struct Options {
 /// A part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
-    /// The name in the names of files.
+    /// The part's name, which is part of its file names.
     pub part: String,
     pub options: Options,
     pub traces: Vec<Exported>,
@@ -41,7 +41,7 @@ pub struct Exported {
     pub events: u64,
     /// Events that were selected.
     pub rows: u64,
-    /// Whether the rows are in the order that was asked for.
+    /// Whether the rows are in the requested order.
     pub is_ordered: bool,
     /// Diagnostics by kind.
     pub diagnostics: BTreeMap<String, u64>,
@@ -50,7 +50,7 @@ pub struct Exported {
 }
 
 impl Exported {
-    /// Whether events may be missing, or rows are in another order than asked for.
+    /// Whether events may be missing, or the rows are not in the requested order.
     pub fn is_incomplete(&self) -> bool {
         self.is_damaged || !self.is_ordered
     }

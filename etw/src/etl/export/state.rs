@@ -1,4 +1,4 @@
-//! The folder of a dataset: the records of its parts, and what an interrupted run left.
+//! The folder of a dataset: the records of its parts, and the recovery after an interrupted run.
 
 use super::record::{Options, Record};
 use etw_layouts_cli::{Error, no_folder, pretty};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// A dataset that this process alone writes.
+/// A dataset that is locked for this process.
 #[derive(Debug)]
 pub struct State {
     pub folder: PathBuf,
@@ -25,7 +25,7 @@ const OWN: &str = "_etw";
 const MANIFEST: &str = "manifest.json";
 
 impl State {
-    /// Opens or makes a dataset. Completes parts whose record is stored, and removes other files of an interrupted run.
+    /// Opens or creates a dataset. Completes parts with a stored record, and removes other files of an interrupted run.
     pub fn open(folder: &Path, options: &Options) -> Result<Self, Error> {
         let own = folder.join(OWN);
         for path in [own.join("parts"), own.join("staging")] {
@@ -90,7 +90,7 @@ impl State {
         self.own().join("staging").join(part)
     }
 
-    /// Stores the record of a part, from which moment it is complete, and makes its files visible.
+    /// Stores the record of a part, which makes the part complete. Then makes its files visible.
     pub fn commit(&self, record: &Record) -> io::Result<()> {
         let text = pretty(record).map_err(io::Error::other)?;
         replace(&self.parts().join(format!("{}.json", record.part)), text.as_bytes())?;
@@ -171,7 +171,7 @@ fn is_locked(lock: &File) -> bool {
     false
 }
 
-/// Writes a file that is at no time incomplete.
+/// Replaces a file; the path never has an incomplete file.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let part = path.with_extension("part");
     let mut file = File::create(&part)?;

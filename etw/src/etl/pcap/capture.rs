@@ -12,7 +12,7 @@ pub const PKTMON: Uuid = Uuid::from_u128(0x4d4f80d9_c8bd_4d73_bb5b_19c90402c5ac)
 /// Microsoft-Windows-NDIS-PacketCapture: ndiscap, `netsh trace start capture=yes`.
 pub const NDISCAP: Uuid = Uuid::from_u128(0x2ed6006e_4729_4609_b423_3ee7bcd678ef);
 
-/// What captured a packet.
+/// The source of a captured packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
     /// A component of PktMon: its ID.
@@ -50,7 +50,7 @@ pub enum Read<'a> {
     Packet(Capture<'a>),
     /// The event has no packet.
     None,
-    /// The event has a packet, which cannot be written; the reason.
+    /// The event has a packet that cannot be written, for this reason.
     Skipped(String),
 }
 
@@ -74,7 +74,7 @@ pub fn read<'a>(event: &Event<'a>, schemas: &'a Schemas, build: u32) -> Read<'a>
     }
 }
 
-/// Characters of a text at most.
+/// The maximum number of characters of a text.
 const LONGEST: usize = 256;
 
 /// A text of an event, without control characters.
@@ -103,7 +103,7 @@ const TAGS: [(&str, Option<Direction>); 7] = [
     ("Egress", Some(Direction::Outbound)),
 ];
 
-/// Names of PKTMON_PACKET_TYPE. The payloads of the others begin behind the IP header.
+/// Names of PKTMON_PACKET_TYPE. Packets of types without a link type begin after the IP header.
 const TYPES: [(&str, Option<LinkType>); 12] = [
     ("Unknown", None),
     ("Ethernet", Some(LinkType::Ethernet)),
@@ -178,13 +178,13 @@ fn packet_monitor<'a>(decoded: &Decoded<'a>, build: u32) -> Read<'a> {
     })
 }
 
-/// Keywords of ndiscap. Those of start, end, send, receive, wireless WAN and native 802.11 are in Microsoft's etl2pcapng and, with the same
-/// values, in Wireshark's `etw_ndiscap.c`, both from the manifest.
+/// Keywords of ndiscap. Those for start, end, send, receive, wireless WAN and native 802.11 are in Microsoft's etl2pcapng and in
+/// Wireshark's `etw_ndiscap.c`, with the same values. Both took them from the manifest.
 mod keyword {
-    /// One bit for each value of NDIS_MEDIUM (`ntddndis.h`), as the media stated by the manifest show.
+    /// One bit for each value of NDIS_MEDIUM (`ntddndis.h`), inferred from the media in the manifest.
     pub const MEDIA: u64 = 0xF_FFFF;
     pub const MEDIUM_802_3: u64 = 1;
-    /// Frames of dial-up connections, which have an Ethernet header, too.
+    /// Frames of dial-up connections. They also have an Ethernet header.
     pub const MEDIUM_WAN: u64 = 1 << 3;
     pub const MEDIUM_WIRELESS_WAN: u64 = 1 << 9;
     pub const MEDIUM_NATIVE_802_11: u64 = 1 << 16;

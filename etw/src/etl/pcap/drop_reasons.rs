@@ -1,15 +1,14 @@
-//! Names of the reasons for which packets are dropped, without the prefix `PktMonDrop_` of PKTMON_DROP_REASON.
+//! Names of the reasons why packets are dropped, without the prefix `PktMonDrop_` of PKTMON_DROP_REASON.
 //!
-//! Sources: a list of the enumeration in the Windows Driver Kit of build 18362 and later, as scripts for traces of PktMon have it, and the
-//! list of Microsoft's Retina (`pkg/metrics/types_windows.go`), which is newer. They agree on each reason that both have, but for one:
-//! Http_ReceiveSuppressed is 801 in the older and 3600 in the newer list. Reasons 205 to 228, 614, 615 and 998 to 1002 are in the newer one
-//! alone.
+//! There are two sources. The older list is the enumeration in the Windows Driver Kit of build 18362 and later, as copied in
+//! scripts for PktMon traces. The newer list is in Microsoft's Retina (`pkg/metrics/types_windows.go`). They differ in one common
+//! reason: Http_ReceiveSuppressed is 801 in the older list and 3600 in the newer one. Only the newer list has the reasons 205 to
+//! 228, 614, 615 and 998 to 1002.
 
-/// Builds before this one may number the reasons above [`COMMON`] differently: Microsoft's parser for Network Monitor, made for build
-/// 17763, does. The exact build is unknown: no list for
-/// a build in between is.
+/// Builds before this one may number the reasons above [`COMMON`] differently, as Microsoft's Network Monitor parser for build
+/// 17763 does. The exact build is unknown, because no list for a build in between is known.
 const RENUMBERED: u32 = 18_362;
-/// The last reason that both state.
+/// The last reason with the same number in both numberings.
 const COMMON: u32 = 38;
 
 /// The name of a reason; `None` if it is unknown.

@@ -1,23 +1,23 @@
-//! Puts packets together whose bytes are in several events.
+//! Joins packets that span several events.
 
 use super::capture::{Part, Source};
 use super::pcapng::{Direction, LinkType};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The length of a packet at most: Wireshark refuses files with longer ones.
+/// The maximum length of a packet: Wireshark refuses files with longer packets.
 pub const LONGEST: usize = 1 << 18;
-/// Packets that are put together at the same time at most: one of each processor, and others that they interrupt.
+/// The maximum number of packets that are joined at the same time: one per processor, and packets that these interrupt.
 const MOST: usize = 256;
 
-/// What the fragments of a packet have in common. A thread writes them one after another. An interrupt in between can write packets on
+/// Identifies the fragments of a packet. A thread writes them one after another. An interrupt in between can write packets on
 /// behalf of the same thread, usually in the other direction.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Key {
     /// Index of the file.
     pub file: usize,
     pub thread: Option<u32>,
-    /// The processor, if the thread is the idle thread, which every processor has.
+    /// The processor, if the thread is the idle thread: every processor has its own.
     pub idle: Option<u16>,
     pub source: Source,
     pub link_type: LinkType,
@@ -29,7 +29,7 @@ pub struct Fragments {
     open: HashMap<Key, Open>,
     /// For each file, the number of fragments of packets that are incomplete.
     lost: Vec<u64>,
-    /// Number of packets that were begun.
+    /// The number of packets begun so far.
     begun: u64,
 }
 
@@ -41,7 +41,7 @@ struct Open {
 }
 
 impl Fragments {
-    /// Without packets, for a number of files.
+    /// Creates an empty state for a number of files.
     pub fn new(files: usize) -> Self {
         Self { open: HashMap::new(), lost: vec![0; files], begun: 0 }
     }
@@ -84,14 +84,14 @@ impl Fragments {
         self.lost
     }
 
-    /// Gives up a packet.
+    /// Drops an incomplete packet, and counts its fragments.
     fn lose(&mut self, key: &Key) {
         if let Some(open) = self.open.remove(key) {
             self.count(key.file, open.fragments);
         }
     }
 
-    /// Gives up the oldest packet, if there are too many.
+    /// Drops the oldest packet if there are too many.
     fn make_room(&mut self) {
         if self.open.len() >= MOST
             && let Some((key, _)) = self.open.iter().min_by_key(|(_, open)| open.number)

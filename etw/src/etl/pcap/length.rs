@@ -1,9 +1,9 @@
-//! The length of a packet as its IP header states it.
+//! The length of a packet according to its IP header.
 
 use super::pcapng::LinkType;
 
-/// The length of a packet with its headers. `None` if it is no IP packet, or its header is truncated. Packets that the network card
-/// splits can be longer than stated.
+/// The length of a packet with its headers. `None` if it is not an IP packet, or if its header is truncated. Packets that the
+/// network card splits can be longer than this.
 pub fn stated(link_type: LinkType, packet: &[u8]) -> Option<usize> {
     let header = match link_type {
         LinkType::Ethernet => after_ethernet(packet)?,

@@ -83,7 +83,7 @@ pub struct Args {
     pub(crate) wanted: Wanted,
 }
 
-/// Interfaces of a file at most.
+/// The maximum number of interfaces in a file.
 const MOST: usize = 1 << 16;
 
 /// Writes the packets of the traces.
@@ -175,9 +175,9 @@ struct Writing<'a> {
     args: &'a Args,
     target: &'a Target,
     pcapng: Pcapng<Box<dyn Write + 'a>>,
-    /// For each input file, the first one of the same boot of the same system.
+    /// For each input file, the index of the first file from the same boot of the same system.
     systems: Vec<usize>,
-    /// Names of the input files, if they are of several systems.
+    /// Names of the input files, if they are from several systems.
     names: Vec<Option<&'a str>>,
     /// The numbers of the interfaces: by system and source, and by their descriptions.
     numbers: HashMap<(usize, Source, LinkType), u32>,
@@ -244,7 +244,7 @@ impl<'a> Writing<'a> {
         };
         let mut comment = String::new();
         for (name, number) in [("PID", event.process()), ("TID", thread), ("CPU", Some(origin.processor.into()))] {
-            // Events of the kernel can have no process and no thread.
+            // Kernel events may have no process and no thread.
             if let Some(number) = number.filter(|number| *number != u32::MAX) {
                 comment += &format!("{name}={number} ");
             }
@@ -269,7 +269,7 @@ impl<'a> Writing<'a> {
         wanted.is_empty() || wanted.iter().any(|id| source == Source::Component(*id))
     }
 
-    /// The number of an interface, which is described before its first packet; `None` if there are too many.
+    /// The number of an interface. The interface is described before its first packet. `None` if there are too many interfaces.
     fn interface(&mut self, file: usize, source: Source, link_type: LinkType, part: &Part<'_>) -> Result<Option<u32>, Stop> {
         let key = (self.systems[file], source, link_type);
         if let Some(number) = self.numbers.get(&key) {

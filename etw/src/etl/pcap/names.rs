@@ -1,4 +1,4 @@
-//! Names of components and interfaces, which traces state once, often at their end.
+//! Names of components and interfaces. A trace has each name once, often at its end.
 
 use super::capture::{self, Read, Source};
 use super::pcapng::{Interface, LinkType};
@@ -6,10 +6,10 @@ use crate::output::Escaped;
 use etw_layouts_etl::{Event, LogFile, Schemas, Scratch, Trace};
 use std::collections::HashMap;
 
-/// Names of a trace that are kept at most.
+/// The maximum number of names to keep for a trace.
 const MOST: usize = 4096;
 
-/// What a trace states about its packets.
+/// Names and counts from a trace.
 #[derive(Default)]
 pub struct Names {
     /// The name and the description of each component of PktMon.
@@ -63,7 +63,7 @@ impl Names {
         }
     }
 
-    /// The interface of a source. `file` is the name of the file, if others are of another system.
+    /// The interface of a source. `file` is the name of the file, if the files are from several systems.
     pub fn interface(&self, source: Source, link_type: LinkType, log: &LogFile, file: Option<&str>) -> Interface {
         let none = String::new();
         let (mut name, description) = match source {

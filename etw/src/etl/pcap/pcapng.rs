@@ -19,7 +19,7 @@ mod code {
     pub const EPB_FLAGS: u16 = 2;
 }
 
-/// Times are in units of 10 to the power of -9 seconds. Those of ETW have 7 digits, of which Wireshark 4.0 shows 6 for the power of -7.
+/// The unit of time is 10^-9 seconds. ETW needs only 10^-7, but with that unit Wireshark 4.0 shows 6 of 7 digits.
 const RESOLUTION: u8 = 9;
 
 /// The type of the first header of a packet, with its number in pcapng.
@@ -74,7 +74,7 @@ impl<W: Write> Pcapng<W> {
     pub fn new(out: W) -> io::Result<Self> {
         let mut new = Self { out, interfaces: 0, body: Vec::new() };
         new.number(code::BYTE_ORDER);
-        // Version 1.0; the length of the section is not stated.
+        // Version 1.0, and an unspecified section length.
         new.body.extend_from_slice(&[1, 0, 0, 0]);
         new.body.extend_from_slice(&u64::MAX.to_le_bytes());
         new.option(code::SHB_USERAPPL, concat!("etw ", env!("CARGO_PKG_VERSION")).as_bytes());
@@ -85,7 +85,7 @@ impl<W: Write> Pcapng<W> {
 
     /// Describes an interface; returns its number.
     pub fn interface(&mut self, interface: &Interface) -> io::Result<u32> {
-        // Two reserved bytes; packets have no common limit of their length.
+        // The link type with two reserved bytes, and the maximum packet length; 0 means no limit.
         self.number(interface.link_type as u32);
         self.number(0);
         for (option, text) in
@@ -146,7 +146,7 @@ impl<W: Write> Pcapng<W> {
         self.option(code::END_OF_OPTIONS, &[]);
     }
 
-    /// Writes a block, whose length is stated at both ends.
+    /// Writes a block, with its length at both ends.
     fn block(&mut self, code: u32) -> io::Result<()> {
         let length = u32::try_from(self.body.len() + 12).map_err(|_| io::Error::other("block of 4 GiB"))?;
         for number in [code, length] {

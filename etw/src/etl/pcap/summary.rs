@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
-/// Reasons that are counted separately at most.
+/// The maximum number of reasons that are counted separately.
 const MOST: usize = 64;
 
 /// The result for an input file.
@@ -21,7 +21,7 @@ pub struct Summary<'a> {
     pub truncated: u64,
     /// Packets of ndiscap without keywords for medium, start and end: whole Ethernet packets are assumed.
     pub assumed: u64,
-    /// Packets after a later one: sorting looks ahead only four buffers per processor.
+    /// Packets written after a packet with a later time: sorting looks ahead only four buffers per processor.
     pub out_of_order: u64,
     pub incomplete_fragments: u64,
     /// The number of other packets that are not written, by reason.
@@ -53,7 +53,7 @@ impl<'a> Summary<'a> {
         *self.skipped.entry(reason).or_default() += 1;
     }
 
-    /// Whether every packet is written in its place.
+    /// Whether every packet was written, in order of time.
     pub fn is_whole(&self) -> bool {
         self.out_of_order == 0 && self.incomplete_fragments == 0 && self.skipped.is_empty()
     }

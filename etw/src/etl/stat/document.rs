@@ -77,7 +77,7 @@ pub struct Row {
     pub counted: Counted,
 }
 
-/// What the events of a group have in common.
+/// The common value of the events in a group.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum Subject {

@@ -62,7 +62,7 @@ pub struct Stats<'a> {
     stat: Stat,
     /// Provider names from events and from the schemas of each file, up to the number of separately counted groups.
     names: BTreeMap<Uuid, String>,
-    /// Names of TraceLogging events by their hashes, as many.
+    /// Names of TraceLogging events by their hashes, with the same limit.
     events: BTreeMap<u64, String>,
     /// Names of events by provider and ID, from the schemas of each file.
     described: BTreeMap<(Uuid, u16), String>,
@@ -117,7 +117,7 @@ impl<'a> Stats<'a> {
         Ok(tally.outcome())
     }
 
-    /// Stores the names that the schemas of a file give to the groups so far.
+    /// Stores names from the schemas of a file for the groups so far.
     fn name(&mut self, schemas: &Schemas) {
         for (key, _) in self.stat.counts() {
             let Some(provider) = key.provider else { continue };
@@ -126,7 +126,7 @@ impl<'a> Stats<'a> {
             {
                 self.names.insert(provider, name.to_owned());
             }
-            // An event of a manifest has an ID and no opcode in its key.
+            // For an event with a manifest, the key has an ID and no opcode.
             if let Some(id) = key.id.filter(|_| key.opcode.is_none())
                 && !self.described.contains_key(&(provider, id))
                 && let Some(variant) = schemas.known_in_any_version(provider, id)

@@ -1,4 +1,4 @@
-//! Makes memory images of kernels: from the layouts alone, and with nothing of what walks them.
+//! Makes memory images of kernels. It uses the layouts, but no code of the walks that it tests.
 
 pub mod plan;
 mod providers;
@@ -11,7 +11,7 @@ use etw_layouts::{Arch, Build, structures};
 use etw_layouts_memory::{Address, Kernel, Memory};
 use std::collections::BTreeSet;
 
-/// Memory from an address on, of which pages can be missing.
+/// Memory from a start address. Pages can be missing.
 #[derive(Clone)]
 pub struct Image {
     pub base: u64,
@@ -39,7 +39,7 @@ impl Memory for Image {
     }
 }
 
-/// An image in the making.
+/// A builder of an image.
 pub struct Kit {
     pub build: Build,
     pub arch: Arch,
@@ -47,7 +47,7 @@ pub struct Kit {
     pub globals: Vec<(&'static str, u64)>,
 }
 
-/// The range of the one module that the kernels have.
+/// The range of the only module.
 pub fn module(arch: Arch) -> (u64, u64) {
     match arch {
         Arch::X86 => (0x8040_0000, 0x8090_0000),
@@ -62,27 +62,27 @@ impl Kit {
         Self { build, arch, image, globals: Vec::new() }
     }
 
-    /// The description of the kernel for a walk.
+    /// The description of the kernel that a walk needs.
     pub fn kernel(&self) -> Kernel {
         let (start, end) = module(self.arch);
         let kernel = Kernel::new(self.build, self.arch).with_module("ntoskrnl.exe", Address(start)..Address(end));
         self.globals.iter().fold(kernel, |kernel, (name, at)| kernel.with_global(name, Address(*at)))
     }
 
-    /// The layout of a structure; `None` if the kernel does not have it.
+    /// The layout of a structure; `None` if the kernel does not have the structure.
     pub fn layout(&self, name: &str) -> Option<&'static Layout> {
         let structure = structures::ALL.iter().find(|structure| structure.name == name)?;
         Some(structure.select(self.build, self.arch).ok()?.layout.layout())
     }
 
-    /// Room of so many bytes, all zero.
+    /// Allocates zeroed memory of this size.
     pub fn room(&mut self, size: usize, align: usize) -> u64 {
         let start = self.image.bytes.len().next_multiple_of(align.max(16));
         self.image.bytes.resize(start + size, 0);
         self.image.base + start as u64
     }
 
-    /// A structure, all zero.
+    /// Allocates a zeroed structure.
     pub fn make(&mut self, name: &str) -> u64 {
         let layout = self.layout(name).unwrap_or_else(|| panic!("{name} of {} {}", self.build, self.arch));
         self.room(layout.size, layout.align)
@@ -146,7 +146,7 @@ impl Kit {
         }
     }
 
-    /// Bytes of an element of a member that is an array, and how many there are.
+    /// The element size and the number of elements of an array member.
     pub fn elements(&self, name: &str, path: &str) -> Option<(usize, usize)> {
         let (_, size, _, ty) = find(self.layout(name)?, path)?;
         match ty {
@@ -155,7 +155,7 @@ impl Kit {
         }
     }
 
-    /// A string, at a member of type UNICODE_STRING.
+    /// Writes a string to a member of type UNICODE_STRING.
     pub fn text(&mut self, name: &str, at: u64, member: &str, text: &str) {
         let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let buffer = self.room(units.len() + 2, 2);
@@ -175,7 +175,7 @@ impl Kit {
         }
     }
 
-    /// Links entries to a singly linked list behind a pointer.
+    /// Links entries to a singly linked list after a pointer.
     pub fn single(&mut self, head: u64, entries: &[u64]) {
         let mut at = head;
         for &entry in entries {
@@ -185,7 +185,7 @@ impl Kit {
         self.pointer(at, 0);
     }
 
-    /// Links entries to an interlocked list; in a 64-bit kernel by the form of 8 bytes, if `short`.
+    /// Links entries to an interlocked list. `short` selects the 8-byte form of 64-bit kernels.
     pub fn interlocked(&mut self, head: u64, entries: &[u64], short: bool) {
         if self.arch == Arch::X86 {
             self.single(head, entries);
@@ -212,7 +212,7 @@ impl Kit {
 /// Offset, size, bits and type of a member.
 type Found = (usize, usize, Option<(u32, u32)>, &'static Type);
 
-/// A member by its path.
+/// Finds a member by its path.
 fn find(layout: &'static Layout, path: &str) -> Option<Found> {
     let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
     let member = layout.member(name)?;

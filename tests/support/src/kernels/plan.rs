@@ -1,4 +1,4 @@
-//! A kernel with something of everything in it.
+//! A kernel with every kind of content.
 
 use super::Kit;
 use super::providers::providers;
@@ -7,12 +7,12 @@ use super::sessions::{self, session};
 use super::start::{current, silo, start, table};
 use etw_layouts::{Arch, Build};
 
-/// A kernel, and where everything was put.
+/// A kernel, and the addresses of its contents.
 pub struct Plan {
     pub kit: Kit,
     pub sessions: Vec<Session>,
     pub providers: Vec<Provider>,
-    /// What ETW keeps for a silo beside the host, which has the last session, and an entry for the GUID of the first provider.
+    /// The ETW state of a silo other than the host. It has the last session, and an entry for the GUID of the first provider.
     pub silo: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ impl Plan {
         Self { kit, sessions, providers, silo }
     }
 
-    /// Compresses all buffers of a session into its first one.
+    /// Compresses all buffers of a session into its first buffer.
     pub fn compress(&mut self, session: usize, is_behind: bool) {
         sessions::compress(&mut self.kit, &self.sessions[session], is_behind);
     }

@@ -3,7 +3,8 @@
 use super::put::{Provider, Registration};
 use super::{Kit, module};
 
-/// Providers with registrations of the kernel and of processes, in a group if there are groups, and the group.
+/// Makes providers with registrations of the kernel and of processes. If the kernel has groups, one provider is in a group, and
+/// the group is the last element.
 pub fn providers(kit: &mut Kit) -> Vec<Provider> {
     const ENTRY: &str = "ETW_GUID_ENTRY";
     const REGISTRATION: &str = "ETW_REG_ENTRY";
@@ -38,7 +39,7 @@ pub fn providers(kit: &mut Kit) -> Vec<Provider> {
                 Registration { at, owner, mask, group, group_mask, traits }
             })
             .collect();
-        // One that was never enabled.
+        // The second provider has an empty LastEnable.
         let has_last = has_last && index != 1;
         let last = has_last.then_some((index % 2 == 0, 31, 5, 0x8000_0000_0000_0010 | u64::from(index)));
         providers.push(Provider { at, guid, kind: 0, bucket: bucket(&guid), enabled, last, registrations });
@@ -59,13 +60,13 @@ pub fn providers(kit: &mut Kit) -> Vec<Provider> {
     providers
 }
 
-/// The low six bits of the exclusive or of a GUID's words.
+/// The low six bits of the words of a GUID, combined by exclusive or.
 fn bucket(guid: &[u8; 16]) -> u32 {
     let low = |word: usize| u32::from(guid[word * 4]);
     (low(0) ^ low(1) ^ low(2) ^ low(3)) & 0x3F
 }
 
-/// What a provider states of itself: how many bytes that is, its name, and its group as a trait of the type 1.
+/// The traits of a provider: their size, its name, and its group as a trait of type 1.
 fn traits(kit: &mut Kit, name: &str, group: Option<&[u8; 16]>) -> u64 {
     const TRAITS: &str = "ETW_PROVIDER_TRAITS";
     let mut bytes = [&[0; 2], name.as_bytes(), &[0]].concat();
@@ -115,7 +116,7 @@ fn write_provider(kit: &mut Kit, provider: &Provider) {
         match registration.owner {
             Ok(process) => {
                 kit.set(REGISTRATION, at, "Process", process);
-                // Before 6.2 it is a flag, by the numbers of the document.
+                // Before 6.2 it is a flag. The number is from the published reference.
                 let named = kit.set(REGISTRATION, at, "DbgUserRegistration", 1);
                 assert!(named || kit.set(REGISTRATION, at, "Flags", 0x2002));
             }

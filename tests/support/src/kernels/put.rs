@@ -1,6 +1,6 @@
-//! What is put into an image.
+//! The contents of an image.
 
-/// When the clock of every session was read, in units of 100 ns since 1601, and what it read.
+/// The time at which all clocks were read, in units of 100 ns since 1601, and the clock value.
 pub const REFERENCE: (i64, i64) = (132_404_547_797_984_230, 5_000_000_000);
 pub const BOOT: i64 = REFERENCE.0 - 77;
 pub const FREQUENCY: i64 = 3_579_545;
@@ -14,7 +14,7 @@ pub struct Session {
     pub file: &'static str,
     pub mode: u32,
     pub buffers: Vec<Buffer>,
-    /// Addresses of consumers and of their processes, or up to 6.0 the numbers of these.
+    /// The addresses of consumers and of their processes. Up to 6.0, the process IDs instead of the addresses.
     pub consumers: Vec<(u64, u64)>,
     pub security: u64,
 }
@@ -42,19 +42,19 @@ pub struct Provider {
     pub bucket: u32,
     /// Slot, session, level, keywords.
     pub enabled: Vec<(u32, u32, u8, u64)>,
-    /// Whether it was last enabled, session, level and flags, if the kernel keeps that.
+    /// Whether it was last enabled, with session, level and flags, if the kernel stores this.
     pub last: Option<(bool, u64, u8, u64)>,
     pub registrations: Vec<Registration>,
 }
 
 pub struct Registration {
     pub at: u64,
-    /// The process, or the callback.
+    /// The process of a user-mode registration, or the callback of a kernel-mode registration.
     pub owner: Result<u64, u64>,
     pub mask: u64,
     pub group: Option<u64>,
-    /// By which slots of its group it is enabled, if the kernel has groups.
+    /// The slots of its group that enable it, if the kernel has groups.
     pub group_mask: Option<u64>,
-    /// The name that it states, and the GUID of the group.
+    /// Its name, and the GUID of the group.
     pub traits: Option<(String, Option<[u8; 16]>)>,
 }

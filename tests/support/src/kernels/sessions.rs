@@ -9,7 +9,7 @@ use etw_layouts_etl::write::{Producer, Record};
 
 const LOGGER: &str = "WMI_LOGGER_CONTEXT";
 
-/// A session with so many buffers.
+/// Makes a session with this number of buffers.
 pub fn session(kit: &mut Kit, number: u32, name: &'static str, file: &'static str, mode: u32, buffers: usize) -> Session {
     let at = kit.make(LOGGER);
     for (member, value) in [
@@ -42,7 +42,7 @@ pub fn session(kit: &mut Kit, number: u32, name: &'static str, file: &'static st
     kit.text(LOGGER, at, "LoggerName", name);
     kit.text(LOGGER, at, "LogFileName", file);
     let security = kit.room(0x40, 16);
-    // Some references that are held in advance.
+    // The low bits are a count of cached references.
     kit.set(LOGGER, at, "SecurityDescriptor.Value", security | 5);
     if kit.place(LOGGER, at, "LoggerHeader").is_some() {
         let header = kit.make("TRACE_LOGFILE_HEADER");
@@ -65,7 +65,7 @@ fn buffer(kit: &mut Kit, session: u32, index: usize) -> Buffer {
     let processor = (index % PROCESSORS as usize) as u16;
     let (mut bytes, mut events) = (vec![0; kit.layout(HEADER).unwrap().size], Vec::new());
     for event in 0..12_i64 {
-        // Buffers of several processors lie side by side in time; the later a buffer is in the list, the earlier it begins.
+        // The times of different processors' buffers overlap. A later buffer in the list begins earlier.
         let stamp = REFERENCE.1 + event * 1_000 + 100 - index as i64;
         let payload: Vec<u8> = (0..event * 9).map(|byte| byte as u8 ^ session as u8).collect();
         let mut header: SYSTEM_TRACE_HEADER = zero();
@@ -76,7 +76,7 @@ fn buffer(kit: &mut Kit, session: u32, index: usize) -> Buffer {
         events.push((stamp, payload));
     }
     let end = bytes.len() as u64;
-    // What lies behind the valid end is of no use.
+    // Bytes after the valid end are meaningless.
     bytes.resize(BUFFER as usize, 0xC3);
     let header = kit.layout(HEADER).unwrap().size;
     bytes[..header].fill(0);
@@ -87,10 +87,10 @@ fn buffer(kit: &mut Kit, session: u32, index: usize) -> Buffer {
         State::Flush => 3,
     };
     let (current, saved) = match state {
-        // What was saved is of an earlier use.
+        // The saved offset is from an earlier use.
         State::Logging => (end, header as u64 + 8),
         State::Flush => (u64::from(BUFFER) - 8, end),
-        // The event that did not fit has moved it over the end.
+        // The event that did not fit has moved the offset past the end.
         State::Free => (u64::from(BUFFER) + 0x30, end),
     };
     for (member, value) in [
@@ -124,7 +124,8 @@ fn buffer(kit: &mut Kit, session: u32, index: usize) -> Buffer {
     Buffer { at, processor, state, events }
 }
 
-/// Compresses all buffers of a session into its first one: from its start, or behind its header. What was in the first one is nowhere else then.
+/// Compresses all buffers of a session into its first buffer, from its start or after its header. The original contents of the
+/// first buffer are lost.
 pub fn compress(kit: &mut Kit, session: &Session, is_behind: bool) {
     const HEADER: &str = "WMI_BUFFER_HEADER";
     let header = kit.layout(HEADER).unwrap().size;
@@ -140,7 +141,7 @@ pub fn compress(kit: &mut Kit, session: &Session, is_behind: bool) {
     }
 }
 
-/// A buffer as a file has it compressed.
+/// A compressed buffer, as in a file.
 fn pack(kit: &Kit, buffer: &Buffer) -> Vec<u8> {
     const HEADER: &str = "WMI_BUFFER_HEADER";
     let size = kit.layout(HEADER).unwrap().size;
@@ -170,7 +171,7 @@ fn link_buffers(kit: &mut Kit, session: u64, buffers: &[Buffer], short: bool) {
     match (kit.kind("WMI_LOGGER_CONTEXT", "GlobalList"), kit.kind("WMI_BUFFER_HEADER", "GlobalEntry")) {
         (Some("LIST_ENTRY"), Some("LIST_ENTRY")) => kit.double(head, &entries),
         (Some("LIST_ENTRY"), _) => kit.single(head, &entries),
-        // Windows Server 2003 has the form of 8 bytes only.
+        // Windows Server 2003 has only the 8-byte form.
         _ => kit.interlocked(head, &entries, short || kit.build.number < [6, 0, 0]),
     }
 }
@@ -183,7 +184,7 @@ fn consumers(kit: &mut Kit, session: u64, number: u32) -> Vec<(u64, u64)> {
         .map(|index| {
             let (at, process) = (kit.make(CONSUMER), kit.room(0x10, 16));
             let has = kit.set(CONSUMER, at, "ProcessObject", process);
-            // 6.0 has a number.
+            // 6.0 stores the process ID.
             let process = if has { process } else { 4096 + index };
             assert!(has || kit.set(CONSUMER, at, "ProcessId", process));
             kit.set(CONSUMER, at, "LoggerId", number.into());

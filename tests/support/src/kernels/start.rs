@@ -1,4 +1,4 @@
-//! What leads to sessions and providers: tables, silos, global variables.
+//! The data from which walks find sessions and providers: tables, silos, global variables.
 
 use super::Kit;
 use super::put::{BOOT, FREQUENCY, PROCESSORS, Provider, Session, State};
@@ -7,7 +7,7 @@ const LOGGER: &str = "WMI_LOGGER_CONTEXT";
 const STATE: &str = "ETW_SILODRIVERSTATE";
 const BLOCK: &str = "ETW_SILO_TRACING_BLOCK";
 
-/// The place of a context in the table, without its session.
+/// The value of a table entry without a session.
 const EMPTY: u64 = 1;
 
 /// The table of sessions.
@@ -21,7 +21,7 @@ pub fn table(kit: &mut Kit, sessions: &[Session]) -> u64 {
     table
 }
 
-/// Makes what a walk starts from.
+/// Makes the start of a walk.
 pub fn start(kit: &mut Kit, table: u64, providers: &[Provider]) -> Option<u64> {
     for (name, size, value) in [
         ("EtwPerfFreq", 8, FREQUENCY as u64),
@@ -37,7 +37,7 @@ pub fn start(kit: &mut Kit, table: u64, providers: &[Provider]) -> Option<u64> {
         }
     }
     debugger_data(kit, table);
-    // The kernel's own registrations: of each provider the first that it made, by a handle of 64 bits.
+    // Global variables with the handle of a registration: for each provider, its first kernel-mode registration.
     let own = providers.iter().filter_map(|one| one.registrations.iter().find(|one| one.owner.is_err()).map(|one| one.at));
     for (name, held) in ["EtwThreatIntProvRegHandle", "EtwKernelProvRegHandle"].into_iter().zip(own) {
         let at = kit.room(8, 8);
@@ -102,8 +102,8 @@ pub fn start(kit: &mut Kit, table: u64, providers: &[Provider]) -> Option<u64> {
     state
 }
 
-/// Makes the state of a silo, with a session and a provider of its own. Kernels without a list from the host's entries to those of silos
-/// have no way to it.
+/// Makes the state of a silo, with a session and a provider. Only kernels with a list from the host's GUID entries to those of
+/// silos can reach it.
 pub fn silo(kit: &mut Kit, host: Option<u64>, sessions: &[Session], providers: &[Provider]) -> Option<u64> {
     const ENTRY: &str = "ETW_GUID_ENTRY";
     kit.place(ENTRY, 0, "SiloGuidList")?;
@@ -128,7 +128,7 @@ pub fn silo(kit: &mut Kit, host: Option<u64>, sessions: &[Session], providers: &
     Some(state)
 }
 
-/// What the kernel keeps of the buffers that its processors write to.
+/// Makes the kernel's references to the buffers that its processors write to.
 pub fn current(kit: &mut Kit, state: Option<u64>, sessions: &[Session]) {
     for session in sessions {
         let of = |processor: u32| {
@@ -138,7 +138,7 @@ pub fn current(kit: &mut Kit, state: Option<u64>, sessions: &[Session]) {
         if kit.place(LOGGER, session.at, "ProcessorBuffers").is_none() {
             continue;
         }
-        // 5.1 has a list for each processor, others a pointer.
+        // 5.1 has a list for each processor; other kernels have a pointer.
         let is_list = kit.build.number[..2] == [5, 1];
         let size = if is_list { kit.layout("SLIST_HEADER").unwrap().size } else { kit.pointer_size() };
         let array = kit.room(size * PROCESSORS as usize, 16);
@@ -171,7 +171,7 @@ pub fn current(kit: &mut Kit, state: Option<u64>, sessions: &[Session]) {
         }
         for session in sessions {
             let buffer = session.buffers.iter().find(|one| one.state == State::Logging && u32::from(one.processor) == processor);
-            // With references that are held in advance.
+            // The low bits are a count of cached references.
             let reference = buffer.map_or(0, |buffer| buffer.at | 7);
             kit.pointer(places + u64::from(session.number) * kit.pointer_size() as u64, reference);
         }
