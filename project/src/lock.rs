@@ -129,8 +129,8 @@ impl Lock {
         }
         let writing = Writing { process: process::id(), before };
         if let Err(error) = put(&files, Side::New, writing) {
-            let mend = |other| format!("{error}; then {other}: fix this, and the next command completes the change");
-            put(&files, Side::Old, writing).map_err(mend)?;
+            let problem = |other| format!("{error}; then {other}: fix this, and the next command completes the change");
+            put(&files, Side::Old, writing).map_err(problem)?;
             self.pending = false;
             return Err(unchanged(error));
         }

@@ -29,7 +29,7 @@ pub enum SymbolFile {
     },
 }
 
-/// A `builds.tsv`, which lists the kernels of the files in its folder. It is read once, for the first of them.
+/// A `builds.tsv`, which lists the builds of the files in its folder. It is read once, for the first of them.
 #[derive(Debug, Default)]
 pub struct Builds(OnceLock<Result<List, String>>);
 
