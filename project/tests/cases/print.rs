@@ -1,4 +1,4 @@
-//! Queries: everything that commands print of a small project.
+//! Queries: the output of all commands for small projects.
 //!
 //! Instructions: `ask TARGET`, `show STRUCTURE[.MEMBER] [BUILD [ARCH]]`, `expand` likewise with what is embedded, `history STRUCTURE[.MEMBER]
 //! [ARCH]`, `matrix STRUCTURE ARCH`, `diff A B [STRUCTURE [MEMBER]]`, `map TARGET [STRUCTURE]`,
@@ -58,7 +58,7 @@ fn ask(layouts: &Layouts, registry: &Registry, name: &str) -> Result<String, Err
     let axis = &layouts.spec.axis;
     let asked = axis.find(name)?;
     let confirmed = confirmed(registry, axis);
-    // The definitions of which the same is said.
+    // Definitions with the same output are printed together.
     let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for structure in [None].into_iter().chain(layouts.spec.definitions.keys().map(|name| Some(name.as_str()))) {
         let choice = Choice::of(layouts, registry, asked.clone(), structure);
@@ -153,7 +153,8 @@ fn differences(case: &Case, layouts: &Layouts, registry: &Registry, words: &[&st
     if let Err(error) = diff::ensure_comparable(&layouts.spec.axis, &a, &b, &changes) {
         writeln!(text, "  {error}")?;
     }
-    // One structure alone differs as it does among all, unless the sizes of pointers or the constants of enumerations in what it embeds do.
+    // A structure differs in the same way alone and among all others, except for sizes of pointers and for constants of embedded
+    // enumerations.
     for name in a.types.keys().chain(b.types.keys()).filter(|_| a.pointer == b.pointer) {
         let alone = diff::changes(&a.only(name), &b.only(name));
         let mut of_one = diff::changes(&a, &b);
@@ -215,7 +216,7 @@ fn option<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
     words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
 }
 
-/// What the words of an instruction state of files, and the files.
+/// The options of an instruction for files, and the files.
 fn stated(case: &Case, words: &[&str]) -> (Stated, Vec<PathBuf>) {
     let build = option(words, "build").map(str::to_owned);
     let arch = option(words, "arch").map(|arch| arch.parse().expect("an architecture"));
