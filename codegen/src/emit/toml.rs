@@ -1,4 +1,4 @@
-//! From [`Spec`] back to the text of its files, each in the one form that a file of its content has.
+//! Conversion of [`Spec`] to the text of its files, in canonical form.
 
 mod axis;
 mod events;
@@ -88,7 +88,7 @@ impl Printer<'_> {
         self.errata(row, &definition.errata, within);
     }
 
-    /// The rows of members: three and more that follow each other and share a range are a group.
+    /// The rows of members. Three or more consecutive members with the same range form a group.
     fn groups(&self, members: &[Member], within: &TargetSet) -> Vec<Row> {
         let same = |one: &Member, two: &Member| one.scope == two.scope && one.scope != *within && is_plain(&two.comments);
         let mut rows = Vec::new();

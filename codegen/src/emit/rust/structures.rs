@@ -1,4 +1,4 @@
-//! Which kernel has which layout: the version axis, and the changes of each structure along it.
+//! The version axis, and the layout changes of each structure along it.
 
 use super::Emitter;
 use super::docs::comment;
@@ -50,7 +50,7 @@ impl Emitter<'_> {
         doc
     }
 
-    /// The kernels from which on a structure's layout is another; a line each.
+    /// The builds at which the layout of a structure changes, one per line.
     fn changes(&self, name: &str) -> String {
         let axis = &self.layouts.spec.axis;
         let mut last: [Option<LayoutId>; Arch::ALL.len()] = Default::default();
@@ -63,7 +63,7 @@ impl Emitter<'_> {
             let Some(before) = before.filter(|before| **before != now) else { continue };
             *before = now;
             let since = format!("{}, {}", build(&axis.kernels[target.kernel].build), variant(target.arch));
-            // A bit field may be called `LAYOUT`, and its accessor would be meant without the trait.
+            // The trait is named, because a bit field called `LAYOUT` has an accessor with that name.
             let _ = match now {
                 Some(id) => {
                     writeln!(text, "    Change::layout({since}, <{} as Described>::LAYOUT.layout()),", self.type_name(id))
@@ -74,7 +74,7 @@ impl Emitter<'_> {
         text
     }
 
-    /// The witnesses that hold a structure, a bit each.
+    /// The witnesses that contain a structure, one bit each.
     fn held(&self, name: &str) -> String {
         let words = self.options.registry.witnesses.chunks(64).map(|witnesses| {
             let holds = witnesses.iter().rev().map(|witness| u64::from(witness.holds.contains(name)));
