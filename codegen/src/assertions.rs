@@ -141,7 +141,7 @@ impl Checker<'_> {
         self.ranges(&member.errata, &member.scope);
     }
 
-    /// Verifies that the values of a member exist, and fit.
+    /// Verifies that the enumeration or flags of a member exist, and fit the member.
     fn values(&mut self, values: &At<String>, field: &Field) {
         if self.spec.broken.contains(&values.value) {
             return;
