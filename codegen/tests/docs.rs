@@ -1,4 +1,4 @@
-//! Whatever a spec says, rustdoc finds no code in it that it would run: no fence, no indentation, no code that goes on for lines.
+//! The text of a spec never becomes a doc test: rustdoc finds no fenced, indented or multi-line code in it.
 
 use etw_layouts_codegen::emit::rust::{Options, emit};
 use etw_layouts_codegen::{Sources, read, resolve};
@@ -8,7 +8,7 @@ const SCALARS: &str = include_str!("../../tests/macro/specs/scalars.toml");
 const DOC: &str = "```\npanic!();\n```\n~~~rust\n- ```\n>     quoted\n\n    indented();\n-     item\nkept `a[0]` and ``twice`` of `one\n1. \\`a`";
 
 #[test]
-fn text_is_no_test() {
+fn text_of_specs_is_no_doc_test() {
     let expected = [
         r"/// \`\`\`",
         "/// panic!();",
