@@ -10,7 +10,6 @@
 //! layouts: every number comes from a table. Two are derived from such numbers: the offset of a member of an anonymous aggregate
 //! is relative to the enclosing one, as in C; and the number of elements of an array is derived from its size in bytes, which is
 //! all that a program database states.
-//! of an array, of which a program database states the bytes, are as many as their size makes them.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
