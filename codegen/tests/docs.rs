@@ -8,7 +8,7 @@ const SCALARS: &str = include_str!("../../tests/macro/specs/scalars.toml");
 const DOC: &str = "```\npanic!();\n```\n~~~rust\n- ```\n>     quoted\n\n    indented();\n-     item\nkept `a[0]` and ``twice`` of `one\n1. \\`a`";
 
 #[test]
-fn text_of_specs_is_no_doc_test() {
+fn text_is_no_test() {
     let expected = [
         r"/// \`\`\`",
         "/// panic!();",
