@@ -139,12 +139,12 @@ impl Axis {
             if ends.replace((bounds.first, bounds.last)) != Some((bounds.first, bounds.last)) {
                 between = line.between(&bounds);
             }
-            let held = line.with_updates(&bounds, &between);
-            if held.is_empty() || held.shared(&other) > 0 {
+            let included = line.with_updates(&bounds, &between);
+            if included.is_empty() || included.shared(&other) > 0 {
                 continue;
             }
             let (ranges, cost) = line.ranges(&bounds);
-            let targets = among.intersection(&self.filter(|t| held.contains(t.kernel)));
+            let targets = among.intersection(&self.filter(|t| included.contains(t.kernel)));
             candidates.push(Candidate { part: Part::Of(ranges, arch), targets, cost: PART + cost + word });
         }
         candidates
@@ -172,11 +172,11 @@ fn greedy(candidates: &[Candidate], set: &TargetSet) -> Vec<Candidate> {
     let mut left = set.clone();
     while !left.is_empty() {
         // If costs are equal, the candidate with more targets is better, because it can make another part unnecessary.
-        let dearer = |(one, new): &(&Candidate, usize), (other, more): &(&Candidate, usize)| {
+        let by_cost = |(one, new): &(&Candidate, usize), (other, more): &(&Candidate, usize)| {
             (one.cost * more).cmp(&(other.cost * new)).then_with(|| other.targets.len().cmp(&one.targets.len()))
         };
         let useful = candidates.iter().map(|candidate| (candidate, candidate.targets.shared(&left))).filter(|(_, new)| *new > 0);
-        let Some((best, _)) = useful.min_by(dearer) else { break };
+        let Some((best, _)) = useful.min_by(by_cost) else { break };
         left = left.difference(&best.targets);
         chosen.push(best.clone());
     }

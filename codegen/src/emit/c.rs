@@ -54,7 +54,8 @@ pub fn header(layouts: &Layouts, target: TargetId, only: Option<&str>, style: St
         + "\n#undef ETW_LAYOUTS_ASSERT\n#undef ETW_LAYOUTS_ALIGN\n#undef ETW_LAYOUTS_ALIGNOF\n#undef ETW_LAYOUTS_LONG\n#endif\n"
 }
 
-/// Macros for what C, C++ and the compilers spell differently. `MinGW` defines `__declspec` as an attribute, which has no `align`.
+/// Macros for syntax that differs between C, C++ and compilers. `MinGW` defines `__declspec` as an attribute, which has no
+/// `align`.
 const ASSERTIONS: &str = include_str!("c/macros.h");
 
 /// Collects the names of all members, including those of structures and unions that are declared inside.

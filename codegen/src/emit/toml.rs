@@ -149,7 +149,7 @@ impl Printer<'_> {
         let within = &constant.scope;
         let mut row = Row { comments: constant.comments.clone(), pairs: Vec::new() };
         row.pairs.push(("name", Value::Plain(quoted(&constant.name.value))));
-        // A number keeps the base that its author chose: nothing else states which digits show its meaning.
+        // A number keeps its base: only the author knows which digits show its meaning.
         let number = |piece: &Piece<i64>| match (self.spec.sources.literal(piece.span), kind) {
             (Some(text), _) => text.to_owned(),
             (None, ValuesKind::Enum) => piece.value.to_string(),

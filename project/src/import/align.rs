@@ -76,7 +76,7 @@ impl Alignment<'_> {
                 new.entry(at).or_default().push(member);
             }
         }
-        self.settle(children, of_child, new)
+        self.activate_all(children, of_child, new)
     }
 
     fn union(&mut self, children: &mut Vec<Member>, mut facts: Vec<SymbolMember>) -> Result<(), String> {
@@ -129,11 +129,11 @@ impl Alignment<'_> {
             }
             members.push(member);
         }
-        self.settle(children, of_child, [(at, members)].into())
+        self.activate_all(children, of_child, [(at, members)].into())
     }
 
     /// Activates the children that got members at the target, and adds new ones.
-    fn settle(
+    fn activate_all(
         &mut self,
         children: &mut Vec<Member>,
         mut of_child: BTreeMap<usize, Vec<SymbolMember>>,

@@ -143,8 +143,8 @@ impl Entering<'_> {
                     return Err(other_kind(name, theirs.kind.as_str()));
                 }
                 // Types can have different alignment on different architectures.
-                let alike = nearest.filter(|&t| spec.axis.targets[t].arch == arch);
-                let inherited = |value: &Piecewise<u64>| Some(value.get(alike?)?.value);
+                let same_arch = nearest.filter(|&t| spec.axis.targets[t].arch == arch);
+                let inherited = |value: &Piecewise<u64>| Some(value.get(same_arch?)?.value);
                 let (align, pack) = (inherited(&aggregate.align), inherited(&aggregate.pack));
                 place.set(&mut aggregate.align, align);
                 place.set(&mut aggregate.pack, pack);

@@ -269,7 +269,7 @@ fn new_tables(
         }
         let lacks =
             |name: &String| table.types.contains_key(name) && target.is_none_or(|target| layouts.get(target, name).is_none());
-        if !names.is_empty() && of_kernel.iter().any(|other| says_all(other, &table, &names)) && !added.iter().any(lacks) {
+        if !names.is_empty() && of_kernel.iter().any(|other| contains_all(other, &table, &names)) && !added.iter().any(lacks) {
             known.push(name);
             continue;
         }
@@ -303,7 +303,7 @@ fn new_tables(
 }
 
 /// Whether a table contains all facts of another one, and all of its types with the given names.
-fn says_all(known: &BuildTable, new: &BuildTable, names: &[&str]) -> bool {
+fn contains_all(known: &BuildTable, new: &BuildTable, names: &[&str]) -> bool {
     let converted = |table: &BuildTable| Rules::for_producer(&table.producer) == Rules::Converted;
     let faithful = !converted(known) || converted(new);
     let named = (known.pdb.is_some() || new.pdb.is_none()) && (known.image.is_some() || new.image.is_none());

@@ -74,7 +74,7 @@ pub fn remark(comments: &mut Vec<String>, note: &str) {
 ///
 /// # Errors
 ///
-/// There is none, or it extends another axis.
+/// There is no axis, or it extends another one.
 fn windows(texts: &Texts) -> Result<String, Error> {
     let found = texts.iter().find(|(path, _)| path.rsplit('/').next() == Some("windows.toml"));
     let (path, text) = found.ok_or("the specs have no windows.toml; copy specs/windows.toml of etw-layouts into their folder")?;

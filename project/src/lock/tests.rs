@@ -113,11 +113,11 @@ fn a_killed_change_is_completed_or_rolled_back() {
             let recovery = || place.recovered(&mut journal, &killed_at(second)).expect("nothing fails");
             let recovered = catch_unwind(AssertUnwindSafe(recovery));
             let last = recovered.is_ok();
-            let said = recovered.unwrap_or_else(|_| folder.project().recover().expect("nothing fails"));
+            let message = recovered.unwrap_or_else(|_| folder.project().recover().expect("nothing fails"));
             let made = changed(&folder, &before, &after);
             outcomes[usize::from(made)] += 1;
-            if let Some(said) = said {
-                assert_eq!(said.contains("completed"), made, "{said}");
+            if let Some(message) = message {
+                assert_eq!(message.contains("completed"), made, "{message}");
             }
             assert_eq!(folder.project().recover().expect("nothing fails"), None);
             folder.project().lock("import").expect("no one has it").replace(folder.changes()).expect("it can be made again");

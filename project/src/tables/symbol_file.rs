@@ -1,4 +1,4 @@
-//! Symbol files on disk or built into the program, and the lists of builds beside them.
+//! Symbol files on disk or built into the program, and the lists of their builds.
 
 use crate::Error;
 use etw_layouts_codegen::axis;

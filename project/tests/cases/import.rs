@@ -17,12 +17,12 @@ use std::path::PathBuf;
 #[test]
 fn imports_of_small_projects() {
     run("import", |case| {
-        let said = |result: Result<String, Error>| result.unwrap_or_else(|error| format!("error: {error}\n"));
+        let or_error = |result: Result<String, Error>| result.unwrap_or_else(|error| format!("error: {error}\n"));
         let new: Vec<&str> = case.files.keys().filter(|path| path.starts_with("new/")).map(String::as_str).collect();
         if case.values("each").next().is_none() {
-            return said(imported(case, &new));
+            return or_error(imported(case, &new));
         }
-        let one = |path: &&str| format!("> {path}\n{}", said(alone(case, path)));
+        let one = |path: &&str| format!("> {path}\n{}", or_error(alone(case, path)));
         new.iter().map(one).collect()
     });
 }

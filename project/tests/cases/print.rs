@@ -1,6 +1,6 @@
 //! Queries: the output of all commands for small projects.
 //!
-//! Instructions: `ask TARGET`, `show STRUCTURE[.MEMBER] [BUILD [ARCH]]`, `expand` likewise with what is embedded, `history STRUCTURE[.MEMBER]
+//! Instructions: `ask TARGET`, `show STRUCTURE[.MEMBER] [BUILD [ARCH]]`, `expand` (as `show`, with embedded structures), `history STRUCTURE[.MEMBER]
 //! [ARCH]`, `matrix STRUCTURE ARCH`, `diff A B [STRUCTURE [MEMBER]]`, `map TARGET [STRUCTURE]`,
 //! `offsets NAME…`, `verify [FILE… [only=STRUCTURE] [build=BUILD] [arch=ARCH]]`, `errata STRUCTURE`, `format`, `snapshot FILE… [build=BUILD]
 //! [arch=ARCH]`, `updates`. Files are those of the case.
@@ -59,7 +59,7 @@ fn ask(layouts: &Layouts, registry: &Registry, name: &str) -> Result<String, Err
     let asked = axis.find(name)?;
     let confirmed = confirmed(registry, axis);
     // Definitions with the same output are printed together.
-    let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut outputs: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for structure in [None].into_iter().chain(layouts.spec.definitions.keys().map(|name| Some(name.as_str()))) {
         let choice = Choice::of(layouts, registry, asked.clone(), structure);
         let (label, sentence, source) = (choice.label(axis), choice.sentence(axis), choice.source_of_whole(axis).word());
@@ -69,10 +69,10 @@ fn ask(layouts: &Layouts, registry: &Registry, name: &str) -> Result<String, Err
             let why = confirmed.why_not(layouts, name, asked.target).map_or("confirmed", |why| why.text());
             text += &format!("    {}, {why}\n", confirmed.has(name, asked.target));
         }
-        said.entry(text).or_default().push(structure.unwrap_or("all"));
+        outputs.entry(text).or_default().push(structure.unwrap_or("all"));
     }
     let mut text = format!("  examined builds: {}\n", builds_of(registry, axis, asked.target));
-    said.iter().for_each(|(said, names)| text += &format!("  {}\n{said}", names.join(", ")));
+    outputs.iter().for_each(|(output, names)| text += &format!("  {}\n{output}", names.join(", ")));
     Ok(text)
 }
 

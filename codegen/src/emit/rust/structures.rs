@@ -24,10 +24,10 @@ impl Emitter<'_> {
                 continue;
             }
             all.push(name.as_str());
-            let held = self.held(name);
+            let holders = self.holders(name);
             let _ = write!(
                 text,
-                "\n{}{}pub static {name}: Structure<members::{name}::Type> = structure(\"{name}\", &AXIS, &REGISTRY, &[{held}], &[\n{changes}]);\n",
+                "\n{}{}pub static {name}: Structure<members::{name}::Type> = structure(\"{name}\", &AXIS, &REGISTRY, &[{holders}], &[\n{changes}]);\n",
                 comment(&self.structure_doc(definition), ""),
                 self.cfg(name),
             );
@@ -75,7 +75,7 @@ impl Emitter<'_> {
     }
 
     /// The witnesses that contain a structure, one bit each.
-    fn held(&self, name: &str) -> String {
+    fn holders(&self, name: &str) -> String {
         let words = self.options.registry.witnesses.chunks(64).map(|witnesses| {
             let holds = witnesses.iter().rev().map(|witness| u64::from(witness.holds.contains(name)));
             format!("{:#x}", holds.fold(0, |word, bit| word << 1 | bit))

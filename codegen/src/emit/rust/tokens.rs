@@ -24,7 +24,7 @@ pub(super) struct Token {
 }
 
 impl Emitter<'_> {
-    /// The members of the wanted layouts.
+    /// The members of the selected layouts.
     pub(super) fn collect(&self) -> Tokens {
         let mut tokens = Tokens::new();
         for (id, layout) in self.layouts.layouts.iter().enumerate().filter(|(id, _)| !self.wanted[*id].is_empty()) {

@@ -92,8 +92,12 @@ fn nested(after: &Plan, truth: &Layouts, new: &[BuildTable]) {
             let (ours, theirs) = (of(&after.layouts, ours, name), of(truth, theirs, name));
             let place = after.layouts.spec.definitions[name].name.span;
             let text = &after.layouts.spec.sources.file(place).text;
-            let says = ours == theirs || text.contains(unions::TOGETHER);
-            assert!(says, "{}-{} {name} is not marked as inferred, but has\n{ours}\nand not\n{theirs}", table.build, table.arch);
+            let is_marked = ours == theirs || text.contains(unions::TOGETHER);
+            assert!(
+                is_marked,
+                "{}-{} {name} is not marked as inferred, but has\n{ours}\nand not\n{theirs}",
+                table.build, table.arch
+            );
         }
     }
 }
@@ -107,7 +111,7 @@ fn unneeded(before: &Texts, after: &Plan) {
     for definition in inherited.spec.definitions.values() {
         let name = definition.name.value.as_str();
         let path = &inherited.spec.sources.file(definition.name.span).path;
-        let says = |layouts: &Layouts, target| {
+        let evidence_of = |layouts: &Layouts, target| {
             let why = layouts.unverifiable(name, target).map(str::to_owned);
             let mut sources = Vec::new();
             if let Some(Body::Aggregate(aggregate)) = layouts.spec.definitions.get(name).map(|definition| &definition.body) {
@@ -115,7 +119,7 @@ fn unneeded(before: &Texts, after: &Plan) {
             }
             (verify::ours::types(layouts, target, &[name]), why, sources)
         };
-        let right = after.new.iter().all(|&target| says(&inherited, target) == says(&after.layouts, target));
+        let right = after.new.iter().all(|&target| evidence_of(&inherited, target) == evidence_of(&after.layouts, target));
         let [old, new] = [before, &after.texts].map(|texts| texts.get(path));
         assert!(!right || old == new, "{path} changed needlessly:\n{}", diff(before, &after.texts));
     }
