@@ -116,8 +116,8 @@ fn alive<'a>(all: &BTreeMap<&'a str, Structure>) -> BTreeSet<&'a str> {
     }
 }
 
-/// The structures that no other one references, in descending order of the structures that they reach. Then the remaining
-/// structures, which are part of cycles.
+/// The structures that no other one references, those that reach the most structures first. Then the remaining structures, which
+/// are part of cycles.
 fn roots<'a>(alive: &BTreeSet<&'a str>, next: &impl Fn(&str) -> Vec<&'a Link>) -> Vec<String> {
     let led_to: BTreeSet<&str> = alive
         .iter()

@@ -9,7 +9,7 @@ use etw_layouts_runtime::{generated, meta};
 pub struct Update {
     /// Its name in ranges, such as `2022-01`.
     pub name: String,
-    /// The first revision with it of each branch, oldest branch first. Newer builds than the last one have it from the start.
+    /// The first revision of each branch that has it, oldest branch first. Newer builds than the last one have it from the start.
     pub kernels: Vec<Build>,
     /// Builds between or after these that never got it.
     pub without: Vec<[u32; 3]>,
@@ -27,7 +27,7 @@ impl Update {
         self.data().has(build)
     }
 
-    /// The first revision with it of a build's branch, if the branch got it by an update.
+    /// The first revision of a build's branch that has it, if the branch got it by an update.
     pub fn first_of(&self, build: Build) -> Option<Build> {
         self.data().first_of(build)
     }
@@ -39,7 +39,7 @@ impl Update {
 }
 
 impl Axis {
-    /// The update of that name.
+    /// The update with a name.
     pub fn update(&self, name: &str) -> Option<&Update> {
         self.updates.iter().find(|update| update.name == name)
     }

@@ -32,7 +32,7 @@ pub struct Changes {
 pub struct Entry {
     /// The structure or enumeration.
     pub structure: String,
-    /// The member or constant, after the names of the enclosing members, as in `u.LowPart`; none for the structure itself.
+    /// The member or constant, after the names of the enclosing members, as in `u.LowPart`; `None` for the structure itself.
     pub member: Option<String>,
     /// The fact of A.
     pub a: Option<SideFact>,

@@ -55,7 +55,7 @@ impl Statements {
     ///
     /// # Errors
     ///
-    /// A row that cannot be read, with its place.
+    /// A row cannot be read; the error has its place.
     pub fn parse<'a>(tables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, Error> {
         let mut list = Vec::new();
         for (path, text) in tables {

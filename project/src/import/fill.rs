@@ -27,7 +27,7 @@ const NOT_IN_TABLES: &str = "no symbol table of these builds contains the type";
 ///
 /// # Errors
 ///
-/// Tables that cannot be expressed in specs.
+/// A table cannot be expressed in specs.
 pub fn filled<'a>(
     texts: &mut Texts,
     tables: &[&'a BuildTable],

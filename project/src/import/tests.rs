@@ -299,7 +299,7 @@ fn added() {
 /// tables of its first build.
 fn best(tables: &[BuildTable], builds: &[Build]) -> Vec<BuildTable> {
     static AXIS: OnceLock<Axis> = OnceLock::new();
-    // This must not use parallel work: a thread that waits for the lock could be part of that work.
+    // The initialization must not run parallel work: threads that wait for it could be needed for that work.
     let axis = AXIS.get_or_init(|| project().layouts().expect("the specs are good").spec.axis);
     let converted = |table: &BuildTable| Rules::for_producer(&table.producer) == Rules::Converted;
     let named = |table: &BuildTable| table.types.values().filter(|facts| matches!(facts, TypeFacts::Enumeration(_))).count();

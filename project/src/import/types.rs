@@ -287,7 +287,7 @@ pub fn spelled(name: &str) -> Result<(), String> {
 ///
 /// # Errors
 ///
-/// The first invalid name.
+/// A name is invalid; the error names the first one.
 pub fn spellable(facts: &TypeFacts) -> Result<(), String> {
     match facts {
         TypeFacts::Enumeration(enumeration) => enumeration.constants.iter().try_for_each(|(name, _)| spelled(name)),
@@ -305,7 +305,7 @@ pub fn spellable(facts: &TypeFacts) -> Result<(), String> {
 ///
 /// # Errors
 ///
-/// It cannot.
+/// The name is not valid, or is reserved.
 pub fn definable(name: &str) -> Result<(), String> {
     spelled(name)?;
     match is_definable(name) {

@@ -75,8 +75,8 @@ pub fn agrees(layouts: &Layouts, target: TargetId, table: &BuildTable) -> bool {
     compared.values().any(|compared| compared.equal > 0) && !compared.values().any(is_wrong)
 }
 
-/// The earliest other build with the facts of a table, if the build before that of the table has other facts: the label may be a
-/// mistake. The label of an unexamined build contradicts no symbols.
+/// The earliest other build with the same facts as a table: the label of the table may be a mistake. `None` if the previous build
+/// does not contradict the table. Needed for builds without other symbols, which a wrong label cannot contradict.
 pub fn facts_equal<'a>(table: &BuildTable, known: impl Iterator<Item = &'a BuildTable> + Clone) -> Option<&'a BuildTable> {
     let others = known.filter(|other| other.arch == table.arch && other.build != table.build);
     let before = others.clone().map(|other| other.build).filter(|build| *build < table.build).max();

@@ -106,7 +106,7 @@ fn check(
     (label, variables): (&Label, &Place),
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<All, Error> {
-    // All types are read: a table that lacks the one structure to compare is not the table of another program.
+    // All types are read, so that a table without the selected structure is not mistaken for that of another program.
     let all = self::names(layouts, None)?;
     let wanted = wanted(layouts, &all);
     // There are hundreds of tables, but only a few dozen targets.

@@ -1,4 +1,4 @@
-//! Errors for inputs that are not a PDB, or a damaged one.
+//! Errors for inputs that are not a PDB, and for damaged PDBs.
 
 use crate::pdb::msfz;
 use etw_layouts_symbols::pdb::{self, Error};

@@ -1,4 +1,4 @@
-//! Hostile tables: an import of them ends, at a cost that the size of the table limits.
+//! Hostile tables: their import always ends, and the size of the table limits its cost.
 
 use super::*;
 use etw_layouts_symbols::{Aggregate, AggregateKind, Enumeration, Integer, Member, Type, TypeFacts};
@@ -80,7 +80,7 @@ fn too_many_arrangements() {
     }
 }
 
-/// A bit field of a narrow unit lies within the bytes of a wider unit.
+/// A bit field of a narrow unit is within the bytes of a wider unit.
 #[test]
 fn units_within_units() {
     let bits = [(0, bit(Integer::UnsignedLong, 0)), (0, bit(Integer::UnsignedLong, 1)), (0, bit(Integer::UnsignedChar, 2))];

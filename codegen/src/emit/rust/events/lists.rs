@@ -56,7 +56,7 @@ impl List {
     }
 }
 
-/// The name of an event type as a constant has it.
+/// The name of the constant for an event type.
 fn constant(name: &str) -> String {
     let name = name.replace(['-', '.'], "_").to_shouty_snake_case();
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("E{name}") } else { name }
