@@ -1,4 +1,4 @@
-//! Finds targets between which a type cannot differ, so that its layout is computed once for all of them.
+//! Finds targets at which a type must have the same layout, so that it is computed only once for all of them.
 
 use crate::axis::{PerTarget, TargetId, TargetSet};
 use crate::ctype::CType;
@@ -6,7 +6,7 @@ use crate::spec::*;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-/// For each definition and target, the first target for which the definition, and all types that it uses, state the same.
+/// For each definition and target, the first target with the same facts about the definition and all types that it uses.
 pub(crate) type Alike<'s> = HashMap<&'s str, PerTarget<TargetId>>;
 
 pub(crate) fn first_alike(spec: &Spec) -> Alike<'_> {
@@ -23,7 +23,7 @@ const DEEPEST: usize = 64;
 
 struct Finder<'s> {
     spec: &'s Spec,
-    /// The same for architectures and typedefs, which every type can use.
+    /// The first target with the same architecture and typedefs, which every type can use.
     basic: PerTarget<TargetId>,
     found: Alike<'s>,
 }
@@ -128,7 +128,8 @@ impl<'s> Facts<'s> {
     }
 }
 
-/// Whether a type depends on another: pointers, and arrays of them, do not.
+/// Whether a type is a pointer, or an array of them: its layout does not depend on the type behind the pointer. A pointer to an
+/// array does not count, because the layout of the array is computed too.
 fn is_pointer(ty: &CType) -> bool {
     match ty {
         CType::Pointer { to, .. } => !matches!(**to, CType::Array { .. }),

@@ -75,8 +75,8 @@ impl Checker<'_> {
                 "correct the members or the asserted size; write an error of a published reference as an erratum",
             );
             if let Some(last) = laid_out.fields.last() {
-                let says = format!("last member: {:#x} bytes at offset {:#x}", last.size, last.offset);
-                also.push((last.info.span, says));
+                let detail = format!("last member: {:#x} bytes at offset {:#x}", last.size, last.offset);
+                also.push((last.info.span, detail));
             }
         }
     }
@@ -114,8 +114,8 @@ impl Checker<'_> {
                     Type::Layout(id) => format!("{}, ", layouts[*id].name),
                     _ => String::new(),
                 };
-                let says = format!("previous member: {of}{:#x} bytes at offset {:#x}", before.size, base + before.offset);
-                also.push((before.info.span, says));
+                let detail = format!("previous member: {of}{:#x} bytes at offset {:#x}", before.size, base + before.offset);
+                also.push((before.info.span, detail));
             }
         }
         let mask = field.bits.map_or(0, |bits| bits.mask());
@@ -141,7 +141,7 @@ impl Checker<'_> {
         self.ranges(&member.errata, &member.scope);
     }
 
-    /// Verifies that the values of a member exist, and fit.
+    /// Verifies that the enumeration or flags of a member exist, and fit the member.
     fn values(&mut self, values: &At<String>, field: &Field) {
         if self.spec.broken.contains(&values.value) {
             return;

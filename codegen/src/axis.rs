@@ -1,4 +1,4 @@
-//! The version axis: kernels in order, their labels and targets.
+//! The version axis: its rows in order, their labels and targets.
 
 mod describe;
 mod names;
@@ -25,89 +25,90 @@ pub struct Axis {
     pub versions: Vec<Version>,
     /// Labels for several versions, with the versions' indices.
     pub groups: Vec<(String, Vec<usize>)>,
-    /// The build of each group's label that stands for one: that of `10-22H2` is 10.0.19045.
+    /// The build that a group's label denotes, if it denotes a single one: `10-22H2` is 10.0.19045.
     pub builds: BTreeMap<String, Build>,
-    /// The releases' names of groups that have their own: that of `10-22H2` is Windows 10 version 22H2.
+    /// The release name of a group, if it has its own: `10-22H2` is Windows 10 version 22H2.
     pub names: BTreeMap<String, String>,
-    /// All kernels, oldest first.
+    /// All rows, oldest first.
     pub kernels: Vec<Kernel>,
-    /// All targets, by kernel, then by architecture.
+    /// All targets, by row, then by architecture.
     pub targets: PerTarget<Target>,
-    /// The architectures that have what another has, wherever no scope names them; with the other.
+    /// The architectures that follow another one, each with that one. They have its layouts where no scope names them.
     pub follows: BTreeMap<Arch, Arch>,
-    /// The targets that the documents speak of. All, if the axis does not say.
+    /// The targets that published references cover; all, if the axis does not state them.
     pub documented: TargetSet,
-    /// The KB numbers of the updates that brought kernels, by build and revision; empty if nobody listed them.
+    /// The KB numbers of updates, by build and revision; empty without a list of updates.
     pub kbs: BTreeMap<Build, Vec<u32>>,
     /// Named updates, oldest first.
     pub updates: Vec<Update>,
-    /// Releases none of whose kernels is on the axis yet.
+    /// Releases without a row on the axis.
     pub releases: Vec<Release>,
-    /// The architectures that versions have, if they state none.
+    /// The architectures of versions that state none.
     pub architectures: Vec<Arch>,
-    /// What it says of its documents, as a range.
+    /// The range that published references cover, as text.
     pub documents: Option<String>,
-    /// The comments before keys and tables, by the key, or the label or name of the table; a line each, empty for a blank line.
+    /// The comments before keys and tables, by the key, or by the label or name of the table. One entry per line; empty for a
+    /// blank line.
     pub comments: BTreeMap<String, Vec<String>>,
-    /// Whether it is that of the standard specs, which complete those that have none.
+    /// Whether it is the axis of the standard specs.
     pub is_standard: bool,
 }
 
-/// What the version of a build is called when its first kernel is entered.
+/// The names for the version of a build that has no row on the axis yet.
 #[derive(Clone, Debug)]
 pub struct Release {
     /// The build.
     pub build: Build,
     /// The label of the version.
     pub label: String,
-    /// The release's names.
+    /// The names of the release.
     pub release: String,
-    /// The module of its first kernel.
+    /// The module of its first row.
     pub module: String,
-    /// Other builds that are its kernel, each with its first revision.
+    /// Other build numbers of the same kernel, each with its first revision.
     pub same: Vec<Build>,
 }
 
-/// A release of Windows, as the documents label it.
+/// A release of Windows, with its label in published references.
 #[derive(Clone, Debug)]
 pub struct Version {
-    /// The documents' label, such as `early-6.0` or `1709`.
+    /// The label, such as `early-6.0` or `1709`.
     pub label: String,
-    /// The release's names.
+    /// The names of the release.
     pub release: String,
-    /// Why no public symbols can confirm any of its layouts.
+    /// The reason why no public symbols can verify any of its layouts.
     pub unverifiable: Option<String>,
-    /// The architectures that its kernels have, if they state none.
+    /// The architectures of its rows that state none.
     pub architectures: Vec<Arch>,
 }
 
-/// A build, and the first revision of which its layouts are known.
+/// A row of the axis: a build, and its first revision with known layouts.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     /// Build and revision.
     pub build: Build,
-    /// The service pack, where the build is known by one.
+    /// The service pack, if the build is named by one.
     pub service_pack: Option<u32>,
     /// The module of the generated crate.
     pub module: String,
     /// Index of the version.
     pub version: usize,
-    /// The architectures that it exists for.
+    /// The architectures of the build.
     pub architectures: Vec<Arch>,
-    /// Other builds that are this kernel, each with its first revision; 0 if that is not known.
+    /// Other build numbers of the same kernel, each with its first revision; 0 if that is unknown.
     pub same: Vec<Build>,
-    /// Whether an update names it, and its version does not.
+    /// Whether an update lists it, and no version does.
     pub of_update: bool,
-    /// Whether a file added it that extends an axis.
+    /// Whether a file that extends the axis added it.
     pub added: bool,
-    /// Where `windows.toml` names it.
+    /// The place in `windows.toml`.
     pub span: Span,
 }
 
-/// A kernel on an architecture.
+/// A row of the axis on an architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Index of the kernel.
+    /// Index of the row.
     pub kernel: usize,
     /// The architecture.
     pub arch: Arch,
@@ -120,7 +121,7 @@ pub(crate) fn build(text: &str) -> Option<(Build, bool)> {
 }
 
 impl Axis {
-    /// The labels that a kernel can be asked for by.
+    /// The labels that select builds.
     pub fn labels(&self) -> impl Iterator<Item = &str> {
         let versions = self.versions.iter().map(|v| v.label.as_str());
         versions.chain(self.groups.iter().map(|(label, _)| label.as_str()))
@@ -131,19 +132,19 @@ impl Axis {
         self.labels().chain(self.updates.iter().map(|update| update.name.as_str()))
     }
 
-    /// The build that a text names. One without a revision has its first, if the axis has the build.
+    /// The build that a text names. Without a revision, it is the first revision on the axis, if there is one.
     pub fn build(&self, text: &str) -> Option<Build> {
         let (build, revision) = self::build(text)?;
         let first = || self.kernels.iter().find(|kernel| kernel.build.number == build.number).map(|kernel| kernel.build);
         Some(if revision { build } else { self.same(build).map(|(_, first)| first).or_else(first).unwrap_or(build) })
     }
 
-    /// The build that another is the same kernel as; its revision stays.
+    /// The build with the number that the axis uses for its kernel, and the same revision.
     pub fn canonical(&self, build: Build) -> Build {
         self.same(build).map_or(build, |(kernel, _)| Build { number: kernel.build.number, ..build })
     }
 
-    /// The kernel that a build is under another number, and the build with its first revision.
+    /// The row that lists the number of a build as another number of its kernel, and the build with its first revision.
     pub(crate) fn same(&self, build: Build) -> Option<(&Kernel, Build)> {
         let first = |kernel: &Kernel| kernel.same.iter().copied().find(|same| same.number == build.number);
         self.kernels.iter().find_map(|kernel| Some((kernel, first(kernel)?)))
@@ -171,7 +172,7 @@ impl Axis {
         self.targets.iter().filter(|(_, target)| test(**target)).map(|(id, _)| id).collect()
     }
 
-    /// The kernel of a target.
+    /// The row of a target.
     pub fn kernel_of(&self, target: TargetId) -> &Kernel {
         &self.kernels[self.targets[target].kernel]
     }
@@ -182,7 +183,7 @@ impl Axis {
         format!("{}-{arch}", self.kernel_name(kernel))
     }
 
-    /// The name of a kernel: build and revision, or service pack.
+    /// The name of a row: build and revision, or service pack.
     pub fn kernel_name(&self, kernel: usize) -> String {
         let kernel = &self.kernels[kernel];
         match kernel.service_pack {

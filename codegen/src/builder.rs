@@ -1,4 +1,4 @@
-//! Generation from a build script, or from any program: specs in, one Rust source out.
+//! Generation of one Rust source from specs, in a build script or in any other program.
 
 use crate::emit::rust::{Options, emit_inline};
 use crate::layouts::Layouts;
@@ -24,10 +24,10 @@ use std::{env, fmt, fs, io};
 /// use my::targets::win10_1709::x64::MY_HEADER;
 /// ```
 ///
-/// With the feature `standard`, which is there by default, specs are completed with what Windows has: the version axis,
-/// unless they have their own that does not extend it, and each scalar and each type that a member embeds and no spec defines, such as `LIST_ENTRY` and
-/// `UNICODE_STRING` (for the rules, see [`compile_with`]). Of types on that axis it is not said that symbol data confirms them, since nothing
-/// has held them against any.
+/// With the default feature `standard`, the built-in specs of Windows complete your specs. They provide the version axis, unless
+/// your specs have an axis of their own that does not extend it. They also provide scalars, and types that members embed and no
+/// spec defines, such as `LIST_ENTRY` and `UNICODE_STRING`. For the rules, see [`compile_with`]. Generated types on that axis are
+/// never marked as verified, because they were not compared with symbols.
 #[derive(Clone, Debug, Default)]
 pub struct Builder {
     root: PathBuf,
@@ -41,27 +41,27 @@ pub struct Builder {
 enum Specs {
     /// A file or folder.
     Path(PathBuf),
-    /// A text, and the name that errors show.
+    /// A text, and its name in errors.
     Text(String, String),
 }
 
-/// What a [`Builder`] generates.
+/// The output of a [`Builder`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Generated {
     /// The source text: modules `axis`, `constants`, `kernels`, `layouts`, `members`, `structures` and `targets`.
     pub text: String,
-    /// Wanted targets that are not on the version axis, each with what is taken in its place.
+    /// A note for each selected target that is not on the version axis, with the target that is used in its place.
     pub notes: Vec<Note>,
 }
 
-/// Something about a structure or target that was asked for.
+/// A note on a selected structure or target.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Note {
-    /// What was asked for.
+    /// The name that was selected.
     pub name: String,
-    /// What is to be said of it.
+    /// The text of the note.
     pub message: String,
 }
 
@@ -77,31 +77,31 @@ impl Builder {
         self
     }
 
-    /// Reads this text as well, as a file of that name.
+    /// Reads this text as well, as a file with this name.
     pub fn text(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.specs.push(Specs::Text(name.into(), text.into()));
         self
     }
 
-    /// The folder that paths start from, and that errors do not show; the current one if not set.
+    /// Sets the folder that relative paths start from, and that errors omit. The default is the current folder.
     pub fn root(mut self, folder: impl Into<PathBuf>) -> Self {
         self.root = folder.into();
         self
     }
 
-    /// Wants this structure, and what it embeds. Without any, every structure is generated.
+    /// Selects this structure and the types that it embeds. Without a selection, every structure is generated.
     pub fn structure(mut self, name: impl Into<String>) -> Self {
         self.structures.push(name.into());
         self
     }
 
-    /// Wants this target: BUILD-ARCH, such as `1709-x64`. Without any, every target is generated.
+    /// Selects this target: BUILD-ARCH, such as `1709-x64`. Without a selection, every target is generated.
     pub fn target(mut self, name: impl Into<String>) -> Self {
         self.targets.push(name.into());
         self
     }
 
-    /// Path of the runtime crate in generated code; `::etw_layouts_runtime` if not set.
+    /// Sets the path of the runtime crate in generated code. The default is `::etw_layouts_runtime`.
     pub fn runtime(mut self, path: impl Into<String>) -> Self {
         self.runtime = Some(path.into());
         self
@@ -111,8 +111,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Files that cannot be read, everything that is wrong in the specs, structures and targets that do not exist, and structures
-    /// that none of the wanted targets has.
+    /// A file cannot be read, the specs have errors, a selected structure or target does not exist, or no selected target has a
+    /// selected structure.
     pub fn generate(&self) -> Result<Generated, BuildError> {
         let layouts = self.layouts()?;
         let mut options = Options { structures: self.structures.clone(), ..Options::default() };
@@ -137,11 +137,11 @@ impl Builder {
         Ok(Generated { text: emit_inline(&layouts, &options), notes })
     }
 
-    /// What can be read of the specs, whatever is wrong with them: the names, for callers that go on without the types.
+    /// The readable part of the specs, even if they have errors. Callers can use its names without generated types.
     ///
     /// # Errors
     ///
-    /// Files that cannot be read.
+    /// A file cannot be read.
     pub fn spec(&self) -> io::Result<Spec> {
         self.sources().map(|sources| completed(sources, STANDARD).0.spec)
     }
@@ -161,12 +161,12 @@ impl Builder {
         Ok(compile_with(self.sources()?, STANDARD)?)
     }
 
-    /// For a build script: writes `layouts.rs` into `OUT_DIR`, and names the files that cargo watches.
+    /// For a build script: writes `layouts.rs` into `OUT_DIR`, and tells Cargo which files to watch.
     ///
-    /// Ends the build script with a message if anything is wrong.
+    /// On any error, ends the build script with a message.
     pub fn build(&self) {
         for path in self.paths() {
-            // Cargo looks into folders, and so sees what is added.
+            // Cargo also watches the contents of folders, including new files.
             println!("cargo::rerun-if-changed={}", path.display());
         }
         let written = self.generate().and_then(|generated| {
@@ -187,7 +187,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Folders that cannot be read.
+    /// A folder cannot be read.
     pub fn files(&self) -> io::Result<Vec<PathBuf>> {
         let mut list = Vec::new();
         for path in self.paths() {
@@ -204,7 +204,7 @@ impl Builder {
     }
 }
 
-/// Why a wanted structure cannot be generated.
+/// The reason why a selected structure cannot be generated.
 fn missing(layouts: &Layouts, name: &str, options: &Options) -> Option<String> {
     let all = || layouts.spec.definitions.keys().map(String::as_str);
     let Some(definition) = layouts.spec.definitions.get(name) else {
@@ -219,13 +219,13 @@ fn missing(layouts: &Layouts, name: &str, options: &Options) -> Option<String> {
     Some(format!("`{name}` exists in {scope}, and in none of the selected targets"))
 }
 
-/// Why nothing was generated.
+/// The reason why nothing was generated.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {
     /// A file cannot be read or written.
     Io(io::Error),
-    /// The specs are wrong.
+    /// The specs have errors.
     Specs(Errors),
     /// Structures or targets do not exist. Never empty.
     Unknown(Vec<Note>),

@@ -1,4 +1,4 @@
-//! C types as specs spell them: `ULONG [2]`, `WMI_BUFFER_HEADER **`, `LONGLONG (*) (VOID)`.
+//! C types in the spelling of specs: `ULONG [2]`, `WMI_BUFFER_HEADER **`, `LONGLONG (*) (VOID)`.
 
 use core::fmt;
 
@@ -14,23 +14,23 @@ pub enum CType {
     },
     /// A pointer.
     Pointer {
-        /// What it points to.
+        /// The type that it points to.
         to: Box<CType>,
         /// Whether the pointer itself is volatile.
         volatile: bool,
     },
     /// A function; only behind a pointer.
     Function {
-        /// What it returns.
+        /// The type of the result.
         returns: Box<CType>,
-        /// What it takes.
+        /// The types of the parameters.
         parameters: Vec<CType>,
     },
     /// An array.
     Array {
-        /// What each element is.
+        /// The type of the elements.
         of: Box<CType>,
-        /// How many.
+        /// The number of elements.
         length: Length,
     },
 }
@@ -38,19 +38,19 @@ pub enum CType {
 /// The length of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Length {
-    /// So many elements.
+    /// A fixed number of elements.
     Count(u64),
-    /// `[ANYSIZE_ARRAY]`: one, with more to follow.
+    /// `[ANYSIZE_ARRAY]`: one element, and more after it.
     AnySize,
-    /// `[]`: none, with some to follow.
+    /// `[]`: no element, and some after the structure.
     Flexible,
 }
 
-/// Deeper nesting than any declaration needs; a bound on recursion.
+/// The recursion limit; no declaration needs more.
 const DEPTH: usize = 16;
 
 impl CType {
-    /// Parses a type, or says what is wrong with it.
+    /// Parses a type, or returns a message about an error in it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut parser = Parser { tokens: tokens(text)?, next: 0 };
         let ty = parser.ty(0)?;
@@ -60,7 +60,7 @@ impl CType {
         }
     }
 
-    /// The type as a declaration of `name`; without a name, as specs spell it.
+    /// The declaration of `name` with this type; for an empty name, the type in the spelling of specs.
     pub fn declare(&self, name: &str) -> String {
         self.declare_inner(name.to_owned())
     }
@@ -97,7 +97,7 @@ impl CType {
         }
     }
 
-    /// The name at the bottom of the type.
+    /// The name of the innermost type.
     pub fn base(&self) -> &str {
         match self {
             Self::Name { name, .. } => name,
@@ -105,7 +105,7 @@ impl CType {
         }
     }
 
-    /// All names in it; of a function, what it returns and what it takes.
+    /// All names in it, including those of results and parameters.
     pub fn names(&self) -> Vec<&str> {
         match self {
             Self::Name { name, .. } => vec![name],

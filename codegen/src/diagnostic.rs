@@ -1,9 +1,9 @@
-//! Errors in specs, each with its place, what is wrong and what to do.
+//! Errors in specs, each with its place, problem and remedy.
 
 use crate::source::{Sources, Span};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-/// Everything that is wrong with a spec set. Never empty.
+/// The errors of a spec set. Never empty.
 #[derive(Debug)]
 pub struct Errors {
     sources: Sources,
@@ -13,13 +13,13 @@ pub struct Errors {
 /// One error.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// What is wrong, in one line.
+    /// The problem, in one line.
     pub title: String,
-    /// Where, and what is to be seen there.
+    /// The place, with a label.
     pub at: (Span, String),
-    /// Other places that matter.
+    /// Other relevant places, with labels.
     pub also: Vec<(Span, String)>,
-    /// What to do.
+    /// The remedy.
     pub help: String,
 }
 
@@ -38,7 +38,8 @@ impl Errors {
         self.sources.place(diagnostic.at.0)
     }
 
-    /// The errors as the compiler shows its own, with or without colour: the first of them, if they are very many.
+    /// The errors in the format of the Rust compiler, with or without colour. Of very many errors, only the first ones are
+    /// included.
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let shown = self.list.iter().take(MOST_SHOWN);
@@ -49,7 +50,8 @@ impl Errors {
         format!("{}\n\n{count} {noun} in the specs{rest}", reports.join("\n\n"))
     }
 
-    /// Each error without the word, for those who say it themselves: the first of them, if they are very many.
+    /// Each error without the word `error`, for callers that print it themselves. Of very many errors, only the first ones are
+    /// included.
     pub fn messages(&self) -> Vec<String> {
         let report = |diagnostic| Renderer::plain().render(&self.report(diagnostic, Level::ERROR.no_name()));
         self.list.iter().take(MOST_SHOWN).map(report).collect()
@@ -72,10 +74,10 @@ impl Errors {
     }
 }
 
-/// More errors than anybody reads in one go; rendering all of a damaged file would take minutes.
+/// Maximum number of errors shown. Rendering all errors of a damaged file would take minutes.
 const MOST_SHOWN: usize = 60;
 
-/// The whole lines of a file that some spans lie in.
+/// The whole lines of a file that contain some spans.
 struct Excerpt<'a> {
     path: &'a str,
     text: &'a str,
@@ -111,7 +113,7 @@ impl core::fmt::Display for Errors {
 
 impl core::error::Error for Errors {}
 
-/// The name among `known` that is nearest to `given`, if one is near.
+/// The name among `known` that is most similar to `given`, if one is similar.
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
@@ -122,13 +124,13 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(.., name)| name)
 }
 
-/// The difference of two numbers such as `6.3` and `6.4`, in thousandths; 0 if one is no number.
+/// The difference of two numbers such as `6.3` and `6.4`, in thousandths; 0 if one is not a number.
 fn gap(a: &str, b: &str) -> u64 {
     let number = |text: &str| text.parse::<f64>().ok();
     number(a).zip(number(b)).map_or(0, |(a, b)| ((a - b).abs() * 1000.0) as u64)
 }
 
-/// Levenshtein's distance, without regard to case.
+/// The Levenshtein distance, ignoring case.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().flat_map(char::to_lowercase).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! What the specs of event payloads state, with the place of every fact.
+//! The specs of event payloads, with the place of every fact.
 
 mod types;
 
@@ -15,13 +15,13 @@ pub struct Class {
     pub group: Option<At<String>>,
     /// The GUID of a class without a group, as 32 hexadecimal digits with dashes.
     pub guid: Option<At<String>>,
-    /// The sources that state the class.
+    /// The sources that describe the class.
     pub source: Vec<At<String>>,
-    /// What its events are about.
+    /// Description of its events.
     pub doc: String,
     /// Its events, in the order of the file.
     pub events: Vec<Event>,
-    /// The comments before it, a line each; empty for a blank line.
+    /// The comments before it, one entry per line; empty for a blank line.
     pub comments: Vec<String>,
     /// The comments after its last event.
     pub end: Vec<String>,
@@ -34,15 +34,15 @@ pub struct Event {
     pub types: Vec<EventType>,
     /// The versions of the event.
     pub versions: At<Versions>,
-    /// What no source settles.
+    /// The question that no source answers; empty if there is none.
     pub unsettled: String,
-    /// What the event reports.
+    /// Description of the event.
     pub doc: String,
     /// The fields of all versions, in the order of the payload.
     pub fields: Vec<Field>,
-    /// What sources state otherwise.
+    /// Wrong statements of sources.
     pub errata: Vec<Erratum>,
-    /// The comments before it, a line each; empty for a blank line.
+    /// The comments before it, one entry per line; empty for a blank line.
     pub comments: Vec<String>,
     /// The whole table.
     pub span: Span,
@@ -55,9 +55,9 @@ pub struct EventType {
     pub name: At<String>,
     /// Its number, the low byte of the hook.
     pub number: u8,
-    /// The versions of this type; those of the event if none.
+    /// The versions of this type; `None` for those of the event.
     pub versions: Option<At<Versions>>,
-    /// The group in the hook; that of the class if none.
+    /// The group in the hook; `None` for that of the class.
     pub group: Option<At<String>>,
 }
 
@@ -75,59 +75,59 @@ pub struct Versions {
 pub struct Field {
     /// Its name.
     pub name: At<String>,
-    /// How its values are encoded.
+    /// The encoding of its values.
     pub ty: At<&'static InType>,
-    /// The number of its values, of an array.
+    /// The number of values, for an array.
     pub count: Option<At<Size>>,
     /// The length of a value: bytes of binary data, characters of strings.
     pub length: Option<At<Size>>,
-    /// How its values are shown, where the type does not determine it.
+    /// The output format of its values, if the type does not determine it.
     pub out: Option<At<&'static OutType>>,
     /// The enumeration or flags of its values.
     pub values: Option<At<String>>,
-    /// The versions that have it; all of the event if none.
+    /// The versions that have it; `None` for all of the event.
     pub versions: Option<At<Versions>>,
-    /// The pointer size in bytes of the only traces that have it: padding of structures.
+    /// The pointer size in bytes, if only traces with this size have the field: padding of structures.
     pub pointer: Option<u8>,
     /// Whether payloads of the same version may end before it.
     pub optional: bool,
-    /// What no source settles.
+    /// The question that no source answers; empty if there is none.
     pub unsettled: String,
-    /// What it is, with its unit.
+    /// Description, with the unit.
     pub doc: String,
     /// The members of a structure.
     pub fields: Vec<Field>,
-    /// The comments before it, a line each; empty for a blank line.
+    /// The comments before it, one entry per line; empty for a blank line.
     pub comments: Vec<String>,
 }
 
 /// A count or length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// This many.
+    /// A fixed number.
     Number(u16),
     /// As many as the value of an earlier field.
     Field(String),
-    /// As many as the payload holds to its end.
+    /// The rest of the payload.
     Rest,
 }
 
 /// A statement of a source that is wrong.
 #[derive(Clone, Debug)]
 pub struct Erratum {
-    /// The field; the name that the source has, if the specs have none.
+    /// The field, or its name in the source if the specs do not have it.
     pub field: At<String>,
     /// The source.
     pub source: At<String>,
-    /// The versions that the statement covers; all of the event if none.
+    /// The versions that the statement covers; `None` for all of the event.
     pub versions: Option<At<Versions>>,
-    /// What the source states.
+    /// The statement of the source.
     pub states: At<String>,
-    /// What is so.
+    /// The actual fact.
     pub actual: At<String>,
-    /// Why.
+    /// The explanation.
     pub doc: String,
-    /// The comments before it, a line each; empty for a blank line.
+    /// The comments before it, one entry per line; empty for a blank line.
     pub comments: Vec<String>,
     /// The whole table.
     pub span: Span,
@@ -189,7 +189,7 @@ impl Field {
         self.fields.iter().filter(move |field| field.is_in(version))
     }
 
-    /// Its size in bytes with pointers of 4 and of 8 bytes; none if it varies.
+    /// Its size in bytes with pointers of 4 and of 8 bytes; `None` if it varies.
     pub fn size(&self, version: u8) -> Option<[u64; 2]> {
         let count = match self.count.as_ref().map(|count| &count.value) {
             None => 1,
@@ -212,7 +212,7 @@ impl Field {
         is_rest(&self.count) || is_rest(&self.length) || self.ty.value.is_open() && self.length.is_none()
     }
 
-    /// Its type as specs of errata and tables spell it: `UInt32`, `UInt8[16]`, `Pointer[Count]`, `Binary(Length)`.
+    /// Its type in the spelling of errata and tables: `UInt32`, `UInt8[16]`, `Pointer[Count]`, `Binary(Length)`.
     pub fn spelled(&self) -> String {
         let length = self.length.as_ref().map(|length| format!("({})", length.value)).unwrap_or_default();
         let count = self.count.as_ref().map(|count| format!("[{}]", count.value)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Concrete layouts: every offset computed, every distinct layout held once.
+//! Concrete layouts: every offset is computed, and every distinct layout is stored once.
 
 use crate::axis::{PerTarget, TargetId, TargetSet};
 use crate::ctype::CType;
@@ -29,11 +29,11 @@ pub struct Layout {
     pub name: String,
     /// The targets that have this layout.
     pub targets: TargetSet,
-    /// What it looks like.
+    /// Its form.
     pub form: Form,
 }
 
-/// What a named type looks like.
+/// The form of a named type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A structure or union.
@@ -51,7 +51,7 @@ pub struct Aggregate {
     pub extent: Extent,
     /// Explicit packing.
     pub pack: Option<u64>,
-    /// Explicit alignment of this very declaration.
+    /// Explicit alignment of the declaration itself.
     pub align: Option<u64>,
     /// The members, in the order of the declaration.
     pub fields: Vec<Field>,
@@ -75,19 +75,19 @@ pub struct Field {
     pub name: Option<String>,
     /// Bytes from the start of the enclosing structure or union.
     pub offset: u64,
-    /// Bytes; those of the whole unit for a bit field.
+    /// Size in bytes; for a bit field, the size of the whole unit.
     pub size: u64,
     /// Its type.
     pub ty: Type,
-    /// The type as the spec spells it.
+    /// The type in the spelling of the spec.
     pub ctype: Option<CType>,
     /// Position and width of a bit field within its unit.
     pub bits: Option<Bits>,
     /// Explicit alignment.
     pub align: Option<u64>,
-    /// The set of values that it holds.
+    /// The enumeration or flags of its values.
     pub values: Option<String>,
-    /// What is known about it.
+    /// The information on the member.
     pub info: Info,
 }
 
@@ -96,11 +96,11 @@ pub struct Field {
 pub struct Bits {
     /// The lowest bit within the unit.
     pub position: u64,
-    /// How many; 0 for one that only ends a unit.
+    /// The number of bits; 0 for a bit field that only ends a unit.
     pub width: u64,
 }
 
-/// A type with everything behind its name resolved.
+/// A resolved type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     /// An integer.
@@ -116,48 +116,49 @@ pub enum Type {
     Pointer {
         /// Bytes.
         size: u64,
-        /// What it points to.
+        /// The type that it points to.
         to: Box<Type>,
     },
-    /// An array; of no elements if it is flexible.
+    /// An array; without elements if it is flexible.
     Array {
-        /// What each element is.
+        /// The type of the elements.
         of: Box<Type>,
-        /// How many.
+        /// The number of elements.
         count: u64,
     },
     /// A type with a layout of its own.
     Layout(LayoutId),
     /// An unnamed structure or union.
     Inline(Box<Aggregate>),
-    /// Behind a pointer only: `void`.
+    /// `void`; only behind a pointer.
     Void,
-    /// Behind a pointer only: a function.
+    /// A function; only behind a pointer.
     Function,
-    /// Behind a pointer only: a type by its name.
+    /// A type by its name; only behind a pointer.
     Named(String),
 }
 
-/// What is known about a member.
+/// The information on a member.
 #[derive(Clone, Debug)]
 pub struct Info {
-    /// What it is.
+    /// Description.
     pub doc: String,
     /// The targets that have it.
     pub scope: TargetSet,
-    /// Where it is known from.
+    /// The source.
     pub source: Provenance,
-    /// Whether a document states its offset.
+    /// Whether a published reference states its offset.
     pub documented: bool,
-    /// Whether what it is known from speaks of the target: documents end with the releases that they know.
+    /// Whether the source covers the target: published references end with the releases that they describe.
     pub covered: bool,
-    /// What is not known of it.
+    /// The facts that are unknown.
     pub unknown: Option<Unknown>,
-    /// What it leads to, where its type does not show it: `STRUCTURE`, or `STRUCTURE.MEMBER` for the entries of a list and their link.
+    /// The structures that it references, if its type does not show them: `STRUCTURE`, or `STRUCTURE.MEMBER` for the entries of a
+    /// list and their link.
     pub leads_to: Vec<String>,
-    /// What documents say otherwise, in words.
+    /// The errata of published references as text.
     pub errata: Vec<String>,
-    /// Where the spec states it.
+    /// The place in the spec.
     pub span: Span,
 }
 
@@ -168,13 +169,13 @@ pub struct Enumeration {
     pub size: u64,
     /// Whether it holds negative values.
     pub signed: bool,
-    /// The spelling in C of the type that holds a value.
+    /// The C spelling of the integer type of its values.
     pub c: String,
     /// Names and values.
     pub constants: Vec<(String, i64)>,
 }
 
-/// A member as symbol files list it: those of anonymous structures and unions among their parents'.
+/// A member as symbol files list it: members of anonymous structures and unions belong to the enclosing structure.
 #[derive(Clone, Copy, Debug)]
 pub struct Flat<'a> {
     /// The name.
@@ -191,7 +192,7 @@ impl Layouts {
         self.by_target.get(target)?.get(name).map(|&id| &self.layouts[id])
     }
 
-    /// The types that a structure embeds, and the sets of values that its members hold.
+    /// The types that a structure embeds, and the enumerations and flags of its members.
     pub fn used<'a>(&'a self, aggregate: &'a Aggregate) -> Vec<&'a str> {
         let mut names = Vec::new();
         for field in &aggregate.fields {
@@ -205,8 +206,8 @@ impl Layouts {
         names
     }
 
-    /// The flags or constants of a set at a target, as its spec lists them. A layout of them has none: they are the same for all targets
-    /// that have them.
+    /// The flags or constants of a set at a target, in the order of the spec. The layout of a set has no constants, because they
+    /// are the same for all targets that have them.
     pub fn macros<'a>(&'a self, target: TargetId, name: &str) -> impl Iterator<Item = (&'a str, i64)> {
         let values = self.spec.definitions.get(name).and_then(|definition| match &definition.body {
             Body::Values(values) => Some(values),
@@ -216,7 +217,7 @@ impl Layouts {
         constants.filter_map(move |one| Some((one.name.value.as_str(), one.value.get(target)?.value)))
     }
 
-    /// Why no public symbols can confirm a type at a target, as its spec or its version states it.
+    /// The reason why no public symbols can verify a type at a target, if its spec or its version states one.
     pub fn unverifiable(&self, name: &str, target: TargetId) -> Option<&str> {
         let axis = &self.spec.axis;
         let version = axis.kernel_of(target).version;
@@ -247,7 +248,7 @@ impl Type {
 }
 
 impl Aggregate {
-    /// Adds what is known of the same layout at another target.
+    /// Adds the information from the same layout at another target.
     pub(crate) fn learn(&mut self, other: &Self) {
         for (field, other) in self.fields.iter_mut().zip(&other.fields) {
             let (info, new) = (&mut field.info, &other.info);
@@ -263,7 +264,7 @@ impl Aggregate {
         }
     }
 
-    /// The types of all members as they are spelled, with those of structures and unions without a name of their own.
+    /// The C types of all members, including those of unnamed structures and unions.
     pub fn ctypes(&self) -> Vec<&CType> {
         let mut list = Vec::new();
         for field in &self.fields {
@@ -275,7 +276,7 @@ impl Aggregate {
         list
     }
 
-    /// The named members, with those of anonymous structures and unions in their places.
+    /// The named members, including those of anonymous structures and unions, in order.
     pub fn flat(&self) -> Vec<Flat<'_>> {
         let mut list = Vec::new();
         self.flatten(0, &mut list);
@@ -306,7 +307,7 @@ impl Bits {
 }
 
 impl Info {
-    /// What is known about a member at a target. A layout's own infos are those of the first target that has it.
+    /// The information on a member at a target. The fields of a layout have the information of its first target.
     pub fn of(spec: &Spec, definition: &Definition, member: &Member, target: TargetId) -> Self {
         let stated = member.source.get(target).or(definition.source.get(target)).map(|piece| piece.value);
         let source = if spec.is_extended(definition, target) { Some(Provenance::Inferred) } else { stated };
@@ -317,7 +318,7 @@ impl Info {
             scope: member.scope.clone(),
             source: source.unwrap_or(Provenance::Document),
             documented,
-            // What has no source is known from its spec alone, which means each target of its scope.
+            // Without a source, the spec itself is the source, and covers all targets in its scope.
             covered: stated.is_none() || spec.axis.documented.contains(target),
             unknown: member.unknown,
             leads_to: member.leads_to.iter().map(|link| link.value.clone()).collect(),
@@ -326,7 +327,7 @@ impl Info {
         }
     }
 
-    /// Where its spec has it from, in words.
+    /// The source as text.
     pub fn known(&self) -> &'static str {
         match (self.unknown, self.source) {
             (Some(Unknown::Use), _) => "unidentified",

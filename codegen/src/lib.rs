@@ -1,11 +1,11 @@
 //! Reads layout specs, computes Microsoft C layouts from them, and writes Rust types, C headers, and tables for other tools.
 //!
-//! One direction: text → [`Spec`](spec::Spec) → [`Layouts`](layouts::Layouts) → emitters.
+//! Data flows in one direction: text → [`Spec`](spec::Spec) → [`Layouts`](layouts::Layouts) → emitters.
 //!
-//! For specs of your own a [`Builder`] in a build script is all that is needed; `etw-layouts-macros` does the same in a macro. Semantic
-//! versioning covers [`Builder`], [`Generated`], [`Note`] and [`BuildError`], the spec language, and the public items of what is
-//! generated. The stages behind them ([`Sources`], [`compile`], the modules) are for tools that look at layouts; their types gain
-//! members as the language does, and may do so in a minor version.
+//! To generate types from your own specs, use a [`Builder`] in a build script, or the macro in `etw-layouts-macros`. Semantic
+//! versioning covers [`Builder`], [`Generated`], [`Note`] and [`BuildError`], the spec language, and the public items of
+//! generated code. The stages behind them ([`Sources`], [`compile`], the modules) are for tools that work with layouts. Their
+//! types can gain members in a minor version, because the spec language does.
 
 #![forbid(unsafe_code)]
 

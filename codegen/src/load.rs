@@ -11,14 +11,14 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// Any file or folder that cannot be read, with its path.
+    /// A file or folder cannot be read; the error has its path.
     pub fn load(path: &Path) -> io::Result<Self> {
         let mut sources = Self::default();
         sources.read(Path::new(""), path)?;
         Ok(sources)
     }
 
-    /// Adds the spec files of a path that starts from `root`, and shows it without.
+    /// Adds the spec files of a path that is relative to `root`. The shown paths omit `root`.
     pub(crate) fn read(&mut self, root: &Path, path: &Path) -> io::Result<()> {
         let whole = root.join(path);
         if !whole.exists() {
@@ -40,7 +40,7 @@ impl Sources {
     }
 }
 
-/// Where relative paths start from: a build script's current folder is that of its crate.
+/// The folder that relative paths start from. A build script runs in the folder of its crate.
 fn start(root: &Path) -> String {
     std::path::absolute(root.join(".")).unwrap_or_else(|_| root.to_owned()).display().to_string()
 }

@@ -1,17 +1,17 @@
-//! Where the Microsoft C compiler puts the members of a structure or union.
+//! The placement of members in structures and unions by the Microsoft C compiler.
 //!
-//! The rules, checked against clang for the MSVC targets:
-//! a scalar is aligned to its size, whatever the architecture; packing lowers that, an explicit alignment raises it and wins;
-//! bit fields share a unit if their types have the same size and the bits fit; a bit field of width zero ends a unit, and is
-//! ignored elsewhere; a bit field directly in a union adds size but no alignment.
+//! The rules were verified against clang for the MSVC targets. A scalar is aligned to its size on every architecture. Packing
+//! lowers this alignment. Explicit alignment raises it, and takes precedence. Bit fields share a unit if their types have the
+//! same size and the bits fit. A bit field of width zero ends a unit, and is ignored elsewhere. A bit field directly in a union
+//! adds size but no alignment.
 
 use crate::layouts::{Bits, Extent};
 use crate::spec::Kind;
 
-/// No structure is larger; a bound for arithmetic and for what is written out.
+/// Maximum size of a structure, which limits arithmetic and the size of the output.
 pub(crate) const LARGEST: u64 = 1 << 24;
 
-/// Places members one after the other.
+/// Places members one after another.
 pub(crate) struct Placer {
     kind: Kind,
     pack: u64,
@@ -41,7 +41,7 @@ impl Placer {
         }
     }
 
-    /// Places a member that is no bit field and returns its offset.
+    /// Places a member that is not a bit field, and returns its offset.
     pub fn place(&mut self, extent: Extent, explicit: Option<u64>) -> Option<u64> {
         self.unit = None;
         let required = extent.required.max(explicit.unwrap_or(1));
@@ -60,7 +60,7 @@ impl Placer {
     pub fn place_bits(&mut self, size: u64, width: u64) -> Option<(u64, Bits)> {
         let align = size.min(self.pack);
         if width == 0 {
-            // Only a bit field just before gives it anything to end.
+            // It has an effect only directly after another bit field.
             if self.unit.take().is_some() {
                 match self.kind {
                     Kind::Union => self.grow(0, size)?,
@@ -93,7 +93,7 @@ impl Placer {
         Some((offset, Bits { position: 0, width }))
     }
 
-    /// The extent of the whole, with the alignment that the declaration states.
+    /// The extent of the whole type, with the explicit alignment of the declaration.
     pub fn finish(self, explicit: Option<u64>) -> Option<Extent> {
         let align = self.align.max(self.required).max(explicit.unwrap_or(1));
         let required = if explicit.is_some() { align } else { self.required };

@@ -14,7 +14,7 @@ pub(crate) struct Problems {
 }
 
 impl Problems {
-    /// Adds an error for a target; returns the list of other places that matter.
+    /// Adds an error for a target; returns the list of other relevant places.
     pub fn add(&mut self, target: TargetId, span: Span, title: &str, label: &str, help: &str) -> &mut Vec<(Span, String)> {
         self.added += 1;
         let index = *self.known.entry((span, title.to_owned(), label.to_owned())).or_insert(self.list.len());

@@ -1,45 +1,45 @@
-//! The examined builds, as emitters print them: a plain table. What it is evidence of, is decided elsewhere.
+//! The examined builds as a plain table for emitters. The evidence is evaluated elsewhere.
 
 use crate::axis::{Arch, Build};
 use etw_layouts_runtime::Uuid;
 pub use etw_layouts_runtime::meta::WitnessKind;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The kernels whose symbols were read, and which facts each has.
+/// The examined builds, and the facts of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registry {
-    /// The kernels, by build, then by architecture. A kernel of which there are several witnesses is there once for each.
+    /// The examined builds, by build, then by architecture. A build with several witnesses has an entry for each.
     pub kernels: Vec<Seen>,
-    /// The sets of facts. Many kernels share one.
+    /// The sets of facts. Many builds share one.
     pub witnesses: Vec<Witness>,
 }
 
-/// A kernel, and one set of facts that its symbols state.
+/// An examined build, and one set of facts about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Build and revision.
     pub build: Build,
     /// The architecture.
     pub arch: Arch,
-    /// Its program database, if known.
+    /// Its PDB, if known.
     pub pdb: Option<Pdb>,
     /// Its image, if known.
     pub image: Option<Image>,
-    /// Addresses of its global variables, in bytes from where its image begins: of this PDB if it is known, else of this image; and of
-    /// one of the images of this build and architecture if neither is known.
+    /// Addresses of its global variables, in bytes from the start of its image. They apply to this PDB if it is known, or else to
+    /// this image. If neither is known, they apply to one of the images of this build and architecture.
     pub globals: BTreeMap<String, u64>,
     /// Index in [`Registry::witnesses`].
     pub witness: usize,
 }
 
-/// The identity of a program database.
+/// The identity of a PDB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pdb {
     /// The file's name, such as `ntkrnlmp.pdb`.
     pub name: String,
     /// The GUID.
     pub guid: Uuid,
-    /// How often the file was written since its GUID was made.
+    /// The number of times that the file was written since its GUID was created.
     pub age: u32,
 }
 
@@ -59,10 +59,10 @@ pub struct Image {
 pub struct Witness {
     /// The file's name, such as `10.0.19041.329-x64.facts`.
     pub name: String,
-    /// What its facts are worth.
+    /// The kind of evidence.
     pub kind: WitnessKind,
-    /// The structures and enumerations that it states.
+    /// The structures and enumerations that it contains.
     pub holds: BTreeSet<String>,
-    /// The members whose offsets it shows, by their structures, if images were looked at for these and for nothing else.
+    /// The members whose offsets it shows, by structure, if it consists of facts from images.
     pub shows: BTreeMap<String, BTreeSet<String>>,
 }

@@ -11,17 +11,17 @@ pub struct Sources {
 /// One spec file.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    /// The path as errors show it.
+    /// The path that errors show.
     pub path: String,
     /// The whole text.
     pub text: String,
-    /// Whether it completes those of a user.
+    /// Whether it is a standard file, which completes the specs of a user.
     pub standard: bool,
 }
 
 /// A range of bytes in one file of a [`Sources`].
 ///
-/// The default is the place of what no file states.
+/// The default is the place of a value that no file states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     pub(crate) file: u32,
@@ -34,7 +34,7 @@ pub struct Span {
 pub struct At<T> {
     /// The value.
     pub value: T,
-    /// Where the spec states it.
+    /// The place in the spec.
     pub span: Span,
 }
 
@@ -44,12 +44,12 @@ impl Sources {
         self.files.push(SourceFile { path: path.into(), text: text.into(), standard: false });
     }
 
-    /// Adds a file that completes those of a user.
+    /// Adds a standard file, which completes the specs of a user.
     pub(crate) fn add_standard(&mut self, path: impl Into<String>, text: impl Into<String>) {
         self.files.push(SourceFile { path: path.into(), text: text.into(), standard: true });
     }
 
-    /// Gives a file another text.
+    /// Replaces the text of a file.
     pub(crate) fn replace(&mut self, file: usize, text: String) {
         self.files[file].text = text;
     }
@@ -64,17 +64,17 @@ impl Sources {
         &self.files[span.file as usize]
     }
 
-    /// The text that states something; nothing if no file does.
+    /// The text at a span; `None` if it is empty or in no file.
     pub fn literal(&self, span: Span) -> Option<&str> {
         self.files.get(span.file as usize)?.text.get(span.start as usize..span.end as usize).filter(|text| !text.is_empty())
     }
 
-    /// The index of that file.
+    /// The index of the file that a span points into.
     pub fn index(&self, span: Span) -> usize {
         span.file as usize
     }
 
-    /// Where a span starts in its file, in bytes.
+    /// The start of a span in its file, in bytes.
     pub fn start(&self, span: Span) -> usize {
         span.start as usize
     }
@@ -108,18 +108,18 @@ impl<T> At<T> {
     }
 }
 
-/// The specs of Windows, with which [`Builder`](crate::Builder) completes others.
+/// The specs of Windows, with which [`Builder`](crate::Builder) completes other specs.
 #[cfg(feature = "standard")]
 pub(crate) const STANDARD: &[(&str, &str)] = etw_layouts_specs::FILES;
 #[cfg(not(feature = "standard"))]
 pub(crate) const STANDARD: &[(&str, &str)] = &[];
 
-/// The file of this project that specifies a type of Windows, such as `specs/nt/LIST_ENTRY.toml`.
+/// The file of this project that defines a type of Windows, such as `specs/nt/LIST_ENTRY.toml`.
 pub(crate) fn home(name: &str) -> Option<&'static str> {
     named(STANDARD, name).map(|(path, _)| path)
 }
 
-/// The file that specifies what has that name, with its text.
+/// The file with a name, and its text.
 pub(crate) fn named<'a>(files: &[(&'a str, &'a str)], name: &str) -> Option<(&'a str, &'a str)> {
     files.iter().copied().find(|(path, _)| Path::new(path).file_stem().is_some_and(|stem| stem == name))
 }

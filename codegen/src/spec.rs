@@ -1,4 +1,4 @@
-//! What the spec files say, with the place of every fact. No arithmetic happens here.
+//! The contents of spec files, with the place of every fact. Nothing is computed here.
 
 mod erratum;
 mod piecewise;
@@ -13,7 +13,7 @@ use crate::event::Class;
 use crate::source::{At, Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The set whose constants are the groups of events.
+/// The set of constants that are the groups of events.
 pub(crate) const GROUPS: &str = "EVENT_TRACE_GROUP";
 
 /// A whole spec set.
@@ -25,15 +25,15 @@ pub struct Spec {
     pub axis: Axis,
     /// The scalar types, by name.
     pub scalars: BTreeMap<String, Scalar>,
-    /// Names that stand for other types.
+    /// Typedefs, by name.
     pub typedefs: BTreeMap<String, Piecewise<CType>>,
     /// Structures, unions, enumerations and sets of constants, by name.
     pub definitions: BTreeMap<String, Definition>,
     /// Global variables, by name.
     pub globals: BTreeMap<String, Global>,
-    /// Classes of events, a file each.
+    /// Classes of events, one per file.
     pub classes: Vec<Class>,
-    /// Names that wrong files specify, or seem to; empty for a spec set that was read without errors.
+    /// Names that files with errors define, as far as they can be found; empty for a spec set without errors.
     pub broken: BTreeSet<String>,
 }
 
@@ -46,30 +46,30 @@ pub struct Scalar {
     pub signed: bool,
     /// Its spelling in C.
     pub c: String,
-    /// Where `scalars.toml` states it.
+    /// The place in `scalars.toml`.
     pub span: Span,
 }
 
-/// One spec file's subject.
+/// The subject of a spec file.
 #[derive(Clone, Debug)]
 pub struct Definition {
     /// Microsoft's name.
     pub name: At<String>,
     /// The targets that have it.
     pub scope: TargetSet,
-    /// Where it is known from.
+    /// The source.
     pub source: Piecewise<Provenance>,
-    /// Why no public symbols can confirm it.
+    /// The reason why no public symbols can verify it.
     pub unverifiable: Piecewise<String>,
-    /// The Cargo feature that has its types in the generated crate; empty for the one of kernel structures.
+    /// The Cargo feature of its types in the generated crate; empty for the feature of kernel structures.
     pub feature: String,
-    /// What it is.
+    /// Description.
     pub doc: String,
-    /// What documents say otherwise.
+    /// Errata of published references.
     pub errata: Vec<Erratum>,
     /// Its contents.
     pub body: Body,
-    /// The comments before it, a line each; empty for a blank line.
+    /// The comments before it, one entry per line; empty for a blank line.
     pub comments: Vec<String>,
     /// The comments after its last member or constant.
     pub end: Vec<String>,
@@ -89,7 +89,7 @@ pub enum Body {
 pub struct Aggregate {
     /// Structure or union.
     pub kind: Kind,
-    /// Witnesses for the size in bytes.
+    /// Assertions of the size in bytes.
     pub size: Piecewise<u64>,
     /// Explicit alignments.
     pub align: Piecewise<u64>,
@@ -119,27 +119,28 @@ pub struct Member {
     pub shape: Shape,
     /// The width of a bit field.
     pub bits: Piecewise<u64>,
-    /// Witnesses for a bit field's position within its unit.
+    /// Assertions of the position of a bit field within its unit.
     pub mask: Piecewise<u64>,
-    /// Witnesses for the offset from the start of the outermost structure, in bytes.
+    /// Assertions of the offset from the start of the outermost structure, in bytes.
     pub offset: Piecewise<u64>,
     /// Explicit alignments.
     pub align: Piecewise<u64>,
-    /// The set of values that it holds.
+    /// The enumeration or flags of its values.
     pub values: Option<At<String>>,
-    /// What it leads to, where its type does not show it: `STRUCTURE`, or `STRUCTURE.MEMBER` for the entries of a list and their link.
+    /// The structures that it references, if its type does not show them: `STRUCTURE`, or `STRUCTURE.MEMBER` for the entries of a
+    /// list and their link.
     pub leads_to: Vec<At<String>>,
-    /// Where it is known from, where the definition's source is not its own.
+    /// The source, if it differs from that of the definition.
     pub source: Piecewise<Provenance>,
-    /// What is not known of it.
+    /// The facts that are unknown.
     pub unknown: Option<Unknown>,
-    /// What it is.
+    /// Description.
     pub doc: String,
-    /// What documents say otherwise.
+    /// Errata of published references.
     pub errata: Vec<Erratum>,
-    /// The comments before it, a line each; empty for a blank line.
+    /// The comments before it, one entry per line; empty for a blank line.
     pub comments: Vec<String>,
-    /// The whole member.
+    /// The place of the whole member.
     pub span: Span,
 }
 
@@ -152,33 +153,33 @@ pub enum Shape {
     Inline(Kind, Vec<Member>),
 }
 
-/// A global variable of a kernel. Its address is in symbols only.
+/// A global variable of the kernel. Only symbols have its address.
 #[derive(Clone, Debug)]
 pub struct Global {
-    /// The name that symbols have.
+    /// The name in symbols.
     pub name: At<String>,
     /// The targets that have it.
     pub scope: TargetSet,
-    /// Its type, as far as it is known.
+    /// Its type, if known.
     pub ty: Piecewise<CType>,
-    /// Where the type is known from.
+    /// The source of the type.
     pub source: Piecewise<Provenance>,
-    /// What it is.
+    /// Description.
     pub doc: String,
 }
 
-/// Where a fact is known from.
+/// The source of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Provenance {
-    /// A document states it.
+    /// A published reference.
     Document,
-    /// Symbol data shows it.
+    /// Symbols.
     Symbols,
-    /// It follows from its neighbours.
+    /// Neighbouring facts.
     Inferred,
 }
 
-/// What is not known of a member.
+/// The unknown facts of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unknown {
     /// Microsoft's name.
@@ -194,15 +195,15 @@ pub enum Unknown {
 /// An enumeration, flags, or constants.
 #[derive(Clone, Debug)]
 pub struct Values {
-    /// What sort of values.
+    /// The kind of values.
     pub kind: ValuesKind,
-    /// The type that holds one.
+    /// The integer type of the values.
     pub ty: At<String>,
     /// The constants.
     pub constants: Vec<Constant>,
 }
 
-/// What sort of values.
+/// The kind of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ValuesKind {
     /// An enumeration of the C language.
@@ -222,15 +223,15 @@ pub struct Constant {
     pub value: Piecewise<i64>,
     /// The targets that define it.
     pub scope: TargetSet,
-    /// A GUID that stands for it.
+    /// The GUID with the same meaning.
     pub guid: Option<String>,
-    /// Where it is known from, where the definition's source is not its own.
+    /// The source, if it differs from that of the definition.
     pub source: Piecewise<Provenance>,
-    /// What it is.
+    /// Description.
     pub doc: String,
-    /// What documents say otherwise.
+    /// Errata of published references.
     pub errata: Vec<Erratum>,
-    /// The comments before it, a line each; empty for a blank line.
+    /// The comments before it, one entry per line; empty for a blank line.
     pub comments: Vec<String>,
 }
 
@@ -246,14 +247,14 @@ impl Spec {
         values.constants.iter().find(|constant| constant.name.value == name)
     }
 
-    /// Whether a standard definition says nothing of a target, but by ranges that reach it: a user's axis added its kernel.
+    /// Whether a standard definition covers a target only because its ranges are open: the axis of a user added the build.
     pub(crate) fn is_extended(&self, definition: &Definition, target: TargetId) -> bool {
         self.axis.kernel_of(target).added && self.sources.file(definition.name.span).standard
     }
 }
 
 impl Definition {
-    /// One that nothing is said of yet.
+    /// A definition without facts.
     pub fn new(name: String, body: Body) -> Self {
         Self {
             name: name.into(),
@@ -271,7 +272,7 @@ impl Definition {
 }
 
 impl Constant {
-    /// One that nothing is said of yet.
+    /// A constant without facts.
     pub fn new(name: String) -> Self {
         Self {
             name: name.into(),
@@ -287,7 +288,7 @@ impl Constant {
 }
 
 impl Member {
-    /// One that nothing is said of yet.
+    /// A member without facts.
     pub fn new(name: Option<String>, shape: Shape) -> Self {
         Self {
             name: name.map(At::from),
@@ -310,7 +311,7 @@ impl Member {
 }
 
 impl Unknown {
-    /// The word for it in specs.
+    /// The keyword in specs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -322,7 +323,7 @@ impl Unknown {
 }
 
 impl Provenance {
-    /// The word for it in specs.
+    /// The keyword in specs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Document => "document",
@@ -332,7 +333,7 @@ impl Provenance {
     }
 }
 
-/// Words that are no names in Rust, or will not be.
+/// Reserved words of Rust, including future ones.
 pub(crate) const KEYWORDS: [&str; 48] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum", "extern",
     "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override",

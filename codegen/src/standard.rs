@@ -1,4 +1,4 @@
-//! What a spec set lacks, taken from another: the version axis, the scalars, and the types that it embeds.
+//! Completion of a spec set from standard specs: the version axis, scalars, and types that it embeds.
 
 use crate::axis::Axis;
 use crate::ctype::CType;
@@ -14,10 +14,10 @@ use std::collections::BTreeSet;
 /// Reads a spec set and computes its layouts, as [`compile`](crate::compile) does, after completing it from standard specs, each
 /// given by path and text:
 ///
-/// - the version axis, if it lists none, or extends this one; what a standard type is at a kernel that was added is inferred;
-/// - each scalar and typedef, if nothing of the set has that name;
-/// - each type that members embed and each set of values that they hold, if nothing of the set has that name, and its axis has every
-///   kernel of the standard one.
+/// - the version axis, if the set has none or extends this one; layouts of standard types at added builds are inferred;
+/// - each scalar and typedef, if the set does not define its name;
+/// - each type that members embed and the enumerations and flags of members, if the set does not define the name, and if its axis
+///   has every build of the standard axis.
 ///
 /// # Errors
 ///
@@ -27,13 +27,13 @@ pub fn compile_with(sources: Sources, standard: &[(&str, &str)]) -> Result<Layou
     let mut layouts = compiled(reading)?;
     layouts.spec.axis.is_standard = is_theirs;
     if is_theirs {
-        // What symbols can hold is said of the structures of the standard specs.
+        // `unverifiable` of a version is about the structures of the standard specs.
         layouts.spec.axis.versions.iter_mut().for_each(|version| version.unverifiable = None);
     }
     Ok(layouts)
 }
 
-/// What can be read of a spec set, completed, and whether the axis is the standard one, or extends it.
+/// The readable part of a completed spec set, and whether its axis is the standard one or extends it.
 pub(crate) fn completed(mut sources: Sources, standard: &[(&str, &str)]) -> (Reading, bool) {
     let is_theirs = complete(&mut sources, standard);
     let mut reading = read_all(sources);
@@ -43,7 +43,7 @@ pub(crate) fn completed(mut sources: Sources, standard: &[(&str, &str)]) -> (Rea
     (reading, is_theirs)
 }
 
-/// Adds the scalars that a spec set lacks, and the axis if it lists none; returns whether it did not.
+/// Adds the scalars that a spec set lacks, and the axis if it has none. Returns whether the axis was added.
 fn complete(sources: &mut Sources, standard: &[(&str, &str)]) -> bool {
     if standard.is_empty() {
         return false;
@@ -55,13 +55,13 @@ fn complete(sources: &mut Sources, standard: &[(&str, &str)]) -> bool {
         axis |= tree.root().get("version").is_some() && tree.root().get("extends").is_none();
         for entry in tree.root().entries() {
             names.extend(entry.named().iter().map(|own| own.name.to_owned()));
-            // A type of one's own by the name of a scalar. A member may be called as it likes.
+            // A type can have the name of a scalar; names of members do not matter.
             let types = entry.tables().into_iter().filter(|table| matches!(table.sort, Sort::Aggregate | Sort::Values));
             names.extend(types.filter_map(|table| Some(table.text("name")?.to_owned())));
         }
     }
     if let Some((path, text)) = named(standard, "scalars") {
-        // A line each; one that is left out keeps its place.
+        // Each scalar is one line. A removed one becomes an empty line, so that line numbers do not change.
         let name_of = |line: &str| line.split_once('=').map(|(name, _)| name.trim().to_owned());
         let missing = text.lines().map(|line| if name_of(line).is_some_and(|name| names.contains(&name)) { "" } else { line });
         let missing: Vec<_> = missing.collect();
@@ -72,14 +72,14 @@ fn complete(sources: &mut Sources, standard: &[(&str, &str)]) -> bool {
     !axis && add(sources, standard, "windows")
 }
 
-/// Adds the standard file of that name; returns whether there is one.
+/// Adds the standard file with a name. Returns whether there is one.
 fn add(sources: &mut Sources, standard: &[(&str, &str)], name: &str) -> bool {
     let found = named(standard, name);
     found.iter().for_each(|(path, text)| sources.add_standard(theirs(path), *text));
     found.is_some()
 }
 
-/// What a standard file is called among those of others.
+/// The path of a standard file in messages.
 fn theirs(path: &str) -> String {
     format!("{path} of etw-layouts")
 }
@@ -90,7 +90,7 @@ fn has_all(axis: &Axis, standard: &[(&str, &str)]) -> bool {
     theirs.is_some_and(|theirs| theirs.kernels.iter().all(|theirs| axis.kernels.iter().any(|own| own.build == theirs.build)))
 }
 
-/// Adds the types that are used and not specified, and those that these use.
+/// Adds types that are used but not defined, and the types that these use.
 fn with_types(mut reading: Reading, standard: &[(&str, &str)]) -> Reading {
     loop {
         let spec = &mut reading.spec;
@@ -110,7 +110,7 @@ fn is_known(spec: &Spec, name: &str) -> bool {
     known || spec.scalars.contains_key(name) || spec.typedefs.contains_key(name)
 }
 
-/// The names of the types that members embed and global variables have, and of the values that members hold.
+/// The names of types that members embed and global variables have, and of the enumerations and flags of members.
 fn used(spec: &Spec) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for definition in spec.definitions.values() {
@@ -119,7 +119,7 @@ fn used(spec: &Spec) -> BTreeSet<String> {
         }
     }
     spec.globals.values().for_each(|global| of_types(&global.ty, &mut names));
-    // What a typedef stands for, through others too.
+    // Types behind typedefs, including typedefs of typedefs.
     let mut new: Vec<_> = names.iter().cloned().collect();
     while let Some(types) = new.pop().map(|name| spec.typedefs.get(&name)) {
         let mut behind = BTreeSet::new();

@@ -4,18 +4,18 @@ use crate::axis::{self, Arch, Axis, Build, TargetId};
 use crate::diagnostic::nearest;
 use etw_layouts_runtime::meta::place;
 
-/// A kernel that was asked for, and the target whose layouts it has.
+/// A selected build, and the target with its layouts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// What was asked for, as BUILD-ARCH; empty if no build was named.
+    /// The selection, as BUILD-ARCH; empty if no build was named.
     pub name: String,
     /// How the build was selected.
     pub selected_by: SelectedBy,
-    /// The build of the kernel, by the number that was asked for.
+    /// The build, with the build number that was selected.
     pub own: Build,
-    /// The build of the kernel, as the version axis counts it.
+    /// The build, with the build number that the version axis uses.
     pub build: Build,
-    /// The target whose layouts it has.
+    /// The target with its layouts.
     pub target: TargetId,
 }
 
@@ -24,15 +24,15 @@ pub struct Asked {
 pub enum SelectedBy {
     /// By its build and revision, or by a service pack.
     Revision,
-    /// By a label, or a build without a revision: so many kernels of the version axis, and whatever updates it does not have. This is the
-    /// first of them.
+    /// By a label, or by a build without a revision: it denotes this number of rows of the version axis, and all revisions that
+    /// are not on the axis. The first of them is used.
     First(usize),
-    /// Not at all. This is the newest kernel that has what is to be shown.
+    /// Not by a name. The newest build with the selected item is used.
     Newest,
 }
 
 impl Asked {
-    /// Whether the kernel has the layouts of the target, which is one of the same build, and no later one.
+    /// Whether the target is a row of the same build, at the same or an earlier revision.
     pub fn is_of_build(&self, axis: &Axis) -> bool {
         !self.is_of_other_build(axis) && self.taken(axis) <= self.build
     }
@@ -42,12 +42,13 @@ impl Asked {
         self.taken(axis).number != self.build.number
     }
 
-    /// Whether the build has no such revision: it is another's kernel, and its first revision is later.
+    /// Whether the build number never had this revision: it shares the kernel of another build number, and its first revision is
+    /// later.
     pub fn is_before_its_build(&self, axis: &Axis) -> bool {
         axis.same(self.own).is_some_and(|(_, first)| self.own.revision < first.revision)
     }
 
-    /// Which kernel is taken for one that the version axis does not have.
+    /// A note on the target that is used for a build that is not on the version axis.
     pub fn note(&self, axis: &Axis) -> Option<String> {
         let (name, target) = (&self.name, axis.target_name(self.target));
         (self.taken(axis) != self.build).then(|| format!("{name}: not on the version axis; taken as {target}"))
@@ -89,7 +90,7 @@ impl Axis {
         }
     }
 
-    /// The kernel of a build's name and an architecture. A label, and a build without a revision, is the first of its kernels.
+    /// The build with a name, on an architecture. A label, or a build without a revision, selects the first of its rows.
     ///
     /// # Errors
     ///
@@ -131,7 +132,7 @@ impl Axis {
         };
         match (named.first(), number) {
             (Some(&target), _) => {
-                // A service pack may be all that names a kernel. Of any other build there may be revisions that the axis does not have.
+                // A service pack denotes one row. Other builds can have revisions that are not on the axis.
                 let is_name = number.is_none() && self.kernel_name(of(target)) == build;
                 let selected_by = if is_name { SelectedBy::Revision } else { SelectedBy::First(named.len()) };
                 Ok(Asked { name, selected_by, ..self.newest(target) })
@@ -149,11 +150,11 @@ impl Axis {
         builds.into_iter().find(|build| self.at(*build, arch).is_some())
     }
 
-    /// The kernel of a build all of whose numbers are given: without a revision it is revision 0.
+    /// Selects a build by all of its numbers; without a revision, it is revision 0.
     ///
     /// # Errors
     ///
-    /// There is no such kernel.
+    /// No layouts exist for the build.
     pub fn kernel(&self, build: Build, arch: Arch) -> Result<Asked, String> {
         let name = format!("{build:#}-{arch}");
         let newest = self.kernels.last().map(|kernel| kernel.build);
@@ -164,14 +165,14 @@ impl Axis {
         }
     }
 
-    /// The target whose layouts a kernel has: the last of its build at or before its revision. What other builds have says
-    /// nothing of it.
+    /// The target with the layouts of a build: the last row of the build at or before its revision. Rows of other builds do not
+    /// count.
     pub fn at(&self, build: Build, arch: Arch) -> Option<TargetId> {
         let asked = self.kernel(build, arch).ok()?;
         asked.is_of_build(self).then_some(asked.target)
     }
 
-    /// A target, as the newest that has something.
+    /// The selection of a target as the newest one.
     pub fn newest(&self, target: TargetId) -> Asked {
         let build = self.kernel_of(target).build;
         Asked { name: String::new(), selected_by: SelectedBy::Newest, own: build, build, target }
@@ -183,7 +184,7 @@ impl Axis {
         is.or_else(|| self.labels().find(|label| label.eq_ignore_ascii_case(text)))
     }
 
-    /// A build by its third number, as people write it, in full: 10.0.19045.3570 for `19045.3570`.
+    /// Completes a build that begins with its third number: 10.0.19045.3570 for `19045.3570`.
     fn whole(&self, text: &str) -> Option<String> {
         let number = text.split('.').next().filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()?;
         let [major, minor, _] = self.kernels.iter().rfind(|kernel| kernel.build.number[2] <= number)?.build.number;
@@ -219,7 +220,7 @@ impl Axis {
     }
 }
 
-/// Whether a label is another with the number of a system before it, as `10-22H2` is `22H2`.
+/// Whether a label is another one with the number of a system before it, as `10-22H2` for `22H2`.
 fn is_numbered(label: &str, other: &str) -> bool {
     let system = label.strip_suffix(other).and_then(|rest| rest.strip_suffix('-'));
     system.is_some_and(|system| !system.is_empty() && system.bytes().all(|byte| byte.is_ascii_digit()))

@@ -1,4 +1,5 @@
-//! A class of events, from its spec to the generated schemas and types: `events/Sample.toml` and what it becomes. `BLESS=1` rewrites that.
+//! A class of events, from its spec to the generated schemas and types: `events/Sample.toml` and the output for it. `BLESS=1`
+//! rewrites the expected output.
 
 use etw_layouts_codegen::emit::rust::{Options, emit};
 use etw_layouts_codegen::{Sources, emit, read, resolve};
@@ -32,9 +33,9 @@ fn a_class_becomes_schemas_and_types() {
     assert_eq!(text, fs::read_to_string(golden).unwrap_or_default());
 }
 
-/// The file is in the one form; keys in another order, and a comment at the end, give it again.
+/// The sample is in canonical form. Other spacing and another order of keys give the same text; a comment at the end is kept.
 #[test]
-fn a_class_has_one_form() {
+fn a_class_has_a_canonical_form() {
     let hand = SAMPLE.replace("name = \"Size\", type = \"UInt8\"", "type = \"UInt8\",   name = \"Size\"");
     for text in [SAMPLE, &hand, &hand.replace('\n', "\r\n")] {
         let spec = read(sources(text)).expect("a spec");
@@ -44,7 +45,7 @@ fn a_class_has_one_form() {
     assert_eq!(emit::toml::events(&spec.classes[0]), format!("{SAMPLE}\n# Last.\n"));
 }
 
-/// Each change makes the class wrong; the title of the one error says how.
+/// Each change makes the class invalid, with an error of this title.
 #[test]
 fn errors_of_classes() {
     for (from, to, title) in [

@@ -1,4 +1,4 @@
-//! Whatever a spec says, rustdoc finds no code in it that it would run: no fence, no indentation, no code that goes on for lines.
+//! The text of a spec never becomes a doc test: rustdoc finds no fenced, indented or multi-line code in it.
 
 use etw_layouts_codegen::emit::rust::{Options, emit};
 use etw_layouts_codegen::{Sources, read, resolve};

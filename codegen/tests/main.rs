@@ -1,4 +1,4 @@
-//! From spec texts to what is emitted.
+//! Tests from spec texts to emitted text.
 
 mod classes;
 mod docs;

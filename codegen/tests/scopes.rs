@@ -1,9 +1,9 @@
-//! Property: the text that describes a set of targets reads back to that set, also where an architecture follows another.
+//! Property: the text that describes a set of targets parses back to the same set, even if an architecture follows another one.
 
 use etw_layouts_codegen::axis::{Axis, TargetSet};
 use etw_layouts_codegen::{Sources, read};
 
-/// Three architectures, of which the third comes late and follows the second; a kernel has it alone.
+/// Three architectures. The third one comes late and follows the second one, and one build exists only for it.
 const AXIS: &str = r#"
 architectures = ["x86", "x64"]
 follows = { arm64 = "x64" }
@@ -66,17 +66,17 @@ fn set(axis: &Axis, text: &str) -> TargetSet {
 }
 
 #[test]
-fn every_set_is_what_its_description_says() {
+fn every_description_parses_back() {
     let axis = axis();
     let count = axis.targets.len();
     assert_eq!(count, 21);
     let mut silent = 0;
-    // One in 61 of all sets of the targets.
+    // Every 61st set of the targets.
     for bits in (1_u32..1 << count).step_by(61) {
         let wanted: TargetSet = axis.targets.ids().filter(|&target| bits >> usize::from(target) & 1 == 1).collect();
         let text = axis.describe(&wanted);
         assert_eq!(axis.scope(&text).as_ref(), Ok(&wanted), "{text}");
-        // What follows is named only where it does not.
+        // An architecture that follows another one is named only where it differs.
         let others = text.split(", ").filter(|part| !part.ends_with("arm64")).collect::<Vec<_>>().join(", ");
         if others != text {
             assert_ne!(axis.scope(&others).as_ref(), Ok(&wanted), "{text}");
@@ -87,9 +87,9 @@ fn every_set_is_what_its_description_says() {
     assert!(silent > 300, "{silent}");
 }
 
-/// A part of all targets is denoted among themselves.
+/// A set of targets is described within another set.
 #[test]
-fn every_set_is_what_it_is_spelled_as_among_others() {
+fn every_description_within_another_set_parses_back() {
     let axis = axis();
     let count = axis.targets.len();
     for bits in (1_u32..1 << count).step_by(997) {
@@ -101,7 +101,7 @@ fn every_set_is_what_it_is_spelled_as_among_others() {
     }
 }
 
-/// An update is said once for all builds that have it, with a build or an architecture beside it where it does not hold for all.
+/// An update is written once for all builds that have it. A build or an architecture next to it limits the scope.
 #[test]
 fn updates() {
     let axis = axis();
@@ -125,7 +125,7 @@ fn updates() {
 }
 
 #[test]
-fn an_architecture_that_follows_is_spoken_for_where_it_is_named() {
+fn naming_an_architecture_overrides_following() {
     let axis = axis();
     for (text, same) in [
         ("x64", "x64, 7.. arm64"),
@@ -137,7 +137,7 @@ fn an_architecture_that_follows_is_spoken_for_where_it_is_named() {
     }
     assert_eq!(set(&axis, "7.., no arm64"), axis.leading(&set(&axis, "7..")));
     assert_eq!(set(&axis, "arm64"), axis.all().difference(&axis.leading(&axis.all())));
-    // `documents` means what it says.
+    // `documents` does not include architectures that follow another one.
     assert_eq!(axis.documented, axis.leading(&axis.documented));
     for wrong in ["no arm64", "7.., no x64", "7.., no", "7.., no 8", "7.., no arm64 x64"] {
         assert!(axis.scope(wrong).is_err(), "{wrong}");

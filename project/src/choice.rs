@@ -23,12 +23,12 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The layouts for a selected build, and the confidence in one structure or, without one, in all layouts.
+    /// Selects the layouts for a build, and derives the confidence in one structure or, if `structure` is `None`, in all layouts.
     pub fn of(layouts: &Layouts, registry: &Registry, asked: Asked, structure: Option<&str>) -> Self {
         Self::by(Along { layouts, registry, unseen: None, structure, near: None }, asked)
     }
 
-    /// The same for one structure at several revisions of one build.
+    /// The choices for one structure at several revisions of one build.
     pub fn along(layouts: &Layouts, registry: &Registry, revisions: &[Asked], structure: &str) -> Vec<Self> {
         let Some(number) = revisions.first().map(|asked| asked.build.number) else { return Vec::new() };
         let line = Along { layouts, registry, unseen: None, structure: Some(structure), near: None };
@@ -78,7 +78,7 @@ impl Choice {
         let same = self.is_of_axis(axis);
         let number = asked.rsplit_once('-').and_then(|(build, _)| build.parse().ok());
         let is_number = number.is_some_and(|build: Build| build.number == self.asked.build.number);
-        // The image of a build does not show that all its layouts are those of its row.
+        // An image shows only some offsets, so it does not prove that all layouts of the build are those of the row.
         let is_used = self.is_stand_in(axis) || !same && self.confidence == Confidence::PartlyVerified;
         match self.asked.selected_by {
             SelectedBy::First(_) if is_used => format!("{}, using the layouts of {name}", self.first(axis)),
@@ -93,12 +93,12 @@ impl Choice {
         }
     }
 
-    /// The build that is selected by a name of several builds.
+    /// The build that a name of several builds selects.
     fn first(&self, axis: &Axis) -> String {
         format!("{:#}-{}, the first of {}", self.asked.own, axis.targets[self.target()].arch, self.asked.name)
     }
 
-    /// The name of a target, and the build that the confidence names, if the target is its row on the version axis.
+    /// The name of a target, with the build that the confidence names if this target is the row of that build.
     fn row(&self, axis: &Axis, target: TargetId) -> String {
         let (name, arch) = (axis.target_name(target), axis.targets[target].arch);
         let is_own = |build: &Build| axis.kernel(*build, arch).is_ok_and(|asked| asked.target == target);
@@ -142,7 +142,8 @@ impl Choice {
     }
 }
 
-/// The confidence in a layout as text, and the architecture that the layout is inferred from where the specs do not name its own.
+/// The confidence in a layout as text. If the specs do not name `arch`, the text names the architecture that layouts are inferred
+/// from.
 pub fn sentence(axis: &Axis, confidence: &Confidence, arch: Arch) -> String {
     match leader(axis, confidence, arch) {
         Some(leader) if !matches!(confidence, Confidence::Inferred(Reason::Architecture { .. })) => {
@@ -164,7 +165,7 @@ fn changed_by(layouts: &Layouts, asked: &Asked, structure: &str) -> Option<Strin
     (!names.is_empty()).then(|| names.join(" and "))
 }
 
-/// The first later revision of a build, selected without a revision, that has another layout of a structure.
+/// For a build that was selected without a revision: the first later revision with another layout of a structure.
 fn changed_later(layouts: &Layouts, asked: &Asked, structure: &str) -> Option<Build> {
     let axis = &layouts.spec.axis;
     let of = |target: TargetId| layouts.by_target[target].get(structure);
@@ -194,7 +195,7 @@ struct Along<'a> {
     /// A build that is treated as not examined.
     unseen: Option<Build>,
     structure: Option<&'a str>,
-    /// What is known of the branch of a build in advance.
+    /// The examined builds of one branch, if they are already collected.
     near: Option<Near<'a>>,
 }
 
@@ -238,7 +239,7 @@ impl<'a> Line for Along<'a> {
         let (before, after) = near.map_or((&[][..], &[][..]), |Near { build, examined }| {
             examined.split_at(examined.partition_point(|examined| examined.build < build))
         });
-        // The nearest first, which decide.
+        // The nearest builds decide, so they come first.
         let known = before.iter().rev().chain(after).copied().filter(|examined| self.unseen != Some(examined.build));
         let numbers = branch.map(|number| numbers(axis, number));
         let kernels: &[Seen] = if near.is_some() { &[] } else { &self.registry.kernels };

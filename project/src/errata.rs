@@ -36,8 +36,8 @@ pub fn stated(definition: &Definition) -> Vec<(String, &Erratum)> {
     list
 }
 
-/// The number of numbers in published references that agree with the layouts: sizes, offsets and masks that the specs assert, each counted
-/// for every target that published references cover. A number that disagrees is an error in the specs.
+/// The number of sizes, offsets and masks in published references that agree with the layouts. Each one is asserted in the specs,
+/// and is counted once per target that published references cover. A number that disagrees is an error in the specs.
 pub fn agreeing(layouts: &Layouts) -> usize {
     let documented = &layouts.spec.axis.documented;
     let of = |definition: &Definition| match &definition.body {

@@ -16,7 +16,7 @@ pub struct Refusal {
     pub problem: String,
     /// A known name that is similar to an unknown one.
     pub similar: Option<String>,
-    /// The input that is needed. The program adds how its users state it.
+    /// The input that is needed. The calling program describes how to provide it.
     pub remedy: Remedy,
 }
 
@@ -72,7 +72,7 @@ impl Refusal {
         Self { place: Some(place.to_string()), ..self }
     }
 
-    /// The message, with the remedy in the words of the program.
+    /// The message, with a remedy that the calling program describes.
     pub fn message(&self, remedy: impl Display) -> String {
         let place = self.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
         let similar = self.similar.as_ref().map(|similar| format!("did you mean `{similar}`? ")).unwrap_or_default();
@@ -112,7 +112,7 @@ impl Display for Remedy {
 
 impl std::error::Error for Refusal {}
 
-/// Several errors, such as one for each of some files.
+/// Several errors, for example one per file.
 #[derive(Debug)]
 pub struct Several(pub Vec<Error>);
 

@@ -1,4 +1,4 @@
-//! Events: their specs against what each source states of them.
+//! Verification of event specs against the statements of each source.
 
 pub mod catalog;
 mod compare;
@@ -15,24 +15,24 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The verification of event specs.
 #[derive(Default, Serialize)]
 pub struct Report {
-    /// By source.
+    /// The counts of each source.
     pub sources: BTreeMap<String, Counts>,
     /// The errata, each with its place in the specs.
     pub errata: Vec<String>,
-    /// What differs.
+    /// The differences.
     pub differences: Vec<EventMismatch>,
 }
 
-/// What a source states, and how it compares.
+/// The number of statements of a source, by result of the comparison.
 #[derive(Clone, Copy, Default, Serialize)]
 pub struct Counts {
-    /// Event types and versions; of a structure without a version, event types.
+    /// Event types, counted once per version; for structures without a version, once.
     pub events: u64,
     /// Fields that agree.
     pub fields: u64,
     /// Differences that errata state.
     pub errata: u64,
-    /// Differences that the specs call unsettled.
+    /// Differences in fields that the specs mark as `unsettled`.
     pub unsettled: u64,
     /// Other differences.
     pub differences: u64,
@@ -43,22 +43,22 @@ pub struct Counts {
 pub struct EventMismatch {
     /// The event, such as `Process/Start, version 2`.
     pub event: String,
-    /// The field, or nothing.
+    /// The field; empty if the difference concerns the whole event.
     pub field: String,
     /// The source.
     pub source: String,
-    /// What the source states.
+    /// The statement of the source.
     pub states: String,
-    /// What the spec has.
+    /// The statement of the spec.
     pub spec: String,
-    /// Where the spec has it: path, line and column.
+    /// The place in the spec: path, line and column.
     pub place: Option<String>,
-    /// Where the facts have it: path and line.
+    /// The place in the facts: path and line.
     pub stated: Option<String>,
 }
 
 impl EventMismatch {
-    /// The difference in a line.
+    /// The difference as one line of text.
     pub fn line(&self) -> String {
         let Self { event, field, source, states, spec, .. } = self;
         let field = if field.is_empty() { String::new() } else { format!(", field {field}") };
@@ -79,21 +79,21 @@ pub struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// `Process/Start`.
+    /// The name, as in `Process/Start`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.class.name.value, self.ty.name.value)
     }
 }
 
-/// What differs in a field.
+/// A difference in a field.
 #[derive(Clone)]
 struct Difference {
     field: String,
     states: String,
     spec: String,
-    /// Whether it is a difference only for an erratum that states it: another name of a structure's member.
+    /// Whether it counts as a difference only if an erratum states it: the member of a C structure has another name.
     is_slight: bool,
-    /// Whether the specs call the field or event unsettled.
+    /// Whether the specs mark the field or event as `unsettled`.
     is_unsettled: bool,
 }
 
@@ -130,7 +130,7 @@ pub fn verify(spec: &Spec, statements: &Statements) -> Report {
     report
 }
 
-/// Whether a source states anything of an event.
+/// Whether a source has a statement about an event.
 fn covered(index: &Index, statements: &Statements, class: usize, event: usize, source: &str) -> bool {
     statements.list.iter().filter(|statement| statement.source == source).any(|statement| {
         let of_event = |ty: u8| index.get(statement, ty).iter().any(|known| (known.0, known.1) == (class, event));
@@ -138,13 +138,13 @@ fn covered(index: &Index, statements: &Statements, class: usize, event: usize, s
     })
 }
 
-/// The names of an event's types, with its class.
+/// The name of an event: its class and its first event type.
 fn event_name(event: &Event, class: &Class) -> String {
     let first = event.types.first().map_or("", |ty| &ty.name.value);
     format!("{}/{first}", class.name.value)
 }
 
-/// All errata with the numbers of class, event and erratum.
+/// All errata, each with the indices of its class, event and erratum.
 fn errata(spec: &Spec) -> impl Iterator<Item = (usize, usize, usize, &Erratum)> {
     spec.classes.iter().enumerate().flat_map(|(class, of)| {
         of.events.iter().enumerate().flat_map(move |(event, of)| {
@@ -153,16 +153,16 @@ fn errata(spec: &Spec) -> impl Iterator<Item = (usize, usize, usize, &Erratum)> 
     })
 }
 
-/// An event type, behind the numbers of its class and its list of fields.
+/// An event type, with the indices of its class and of its event.
 type Numbered<'a> = (usize, usize, Known<'a>);
 
-/// The event types of a spec by GUID or group, and number.
+/// The event types of a spec, by GUID and number, and by group and number.
 struct Index<'a> {
     by_guid: BTreeMap<(String, u8), Vec<Numbered<'a>>>,
     by_hook: BTreeMap<(u8, u8), Vec<Numbered<'a>>>,
 }
 
-/// How a statement compares with a version of an event.
+/// The comparison of a statement with one version of an event.
 struct Fit<'a> {
     wrong: usize,
     judged: Vec<Judged>,
@@ -200,7 +200,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Compares one statement with the spec of one event type: of its version, or of the version that it fits best.
+/// Compares a statement with the spec of an event type, at the stated version or else at the version that it fits best.
 fn check(
     spec: &Spec,
     index: &Index,
@@ -266,7 +266,7 @@ fn check(
     }
 }
 
-/// What differs between a statement and the spec of a version, and how many fields agree.
+/// The differences between a statement and the spec of a version, and the number of fields that agree.
 fn differences(statement: &Statement, known: Known, version: u8) -> (Vec<Difference>, u64) {
     match statement.is_structure() {
         false => compare::differences(statement, known, version),
@@ -286,8 +286,8 @@ impl Judged {
     }
 }
 
-/// Finds the erratum that states a difference. An erratum of `*` covers a whole event; what is not a type, a name or an absence is in words,
-/// which nothing can check.
+/// Finds the erratum that states a difference. An erratum of `*` covers the whole event. A statement in free text matches any
+/// difference of its field.
 fn judge(known: Known, version: u8, source: &str, difference: Difference) -> Judged {
     let states = |erratum: &Erratum| {
         let stated = &erratum.states.value;
@@ -302,7 +302,7 @@ fn judge(known: Known, version: u8, source: &str, difference: Difference) -> Jud
     Judged { difference, erratum }
 }
 
-/// Versions that the specs have and no source states, of event types of which sources state versions.
+/// Reports versions that only the specs have, for event types of which sources state versions.
 fn versions(spec: &Spec, index: &Index, statements: &Statements, report: &mut Report) {
     let mut stated: BTreeMap<(&str, u8), BTreeSet<u8>> = BTreeMap::new();
     for statement in &statements.list {

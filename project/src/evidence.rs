@@ -40,7 +40,7 @@ pub enum Source {
     Nothing,
 }
 
-/// The address of a global variable in a kernel.
+/// The address of a global variable in a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
     /// Bytes from the start of the kernel's image.
@@ -56,8 +56,8 @@ pub enum AddressBy {
     Pdb,
     /// A table of images that names this image.
     Image,
-    /// A table of images that names only build and architecture, with the number of known images that match. The address is that in one of
-    /// them.
+    /// A table of images that names only build and architecture, with the number of known images that match. The address applies
+    /// to one of them.
     Build(usize),
 }
 
@@ -104,7 +104,7 @@ pub fn by_pdb(registry: &Registry, guid: Uuid, age: u32) -> Option<&Seen> {
     registry.kernels.iter().filter(is_it).max_by_key(|seen| seen.globals.len())
 }
 
-/// The address of a global variable in a kernel, from the strongest evidence: its PDB, its image, or its build and architecture.
+/// The address of a global variable in a build, from the strongest evidence: its PDB, its image, or its build and architecture.
 pub fn address(registry: &Registry, axis: &Axis, seen: &Seen, name: &str) -> Option<Address> {
     let of = |seen: &Seen, by| Some(Address { at: *seen.globals.get(name)?, by });
     let by_pdb = || of(by_pdb(registry, seen.pdb.as_ref()?.guid, seen.pdb.as_ref()?.age)?, AddressBy::Pdb);
@@ -157,7 +157,7 @@ impl Confirmed {
 }
 
 impl<'a> WhyNot<'a> {
-    /// The text.
+    /// The reason as text.
     pub fn text(self) -> &'a str {
         match self {
             Self::Cannot(reason) => reason,
@@ -167,7 +167,7 @@ impl<'a> WhyNot<'a> {
 }
 
 impl Source {
-    /// The text.
+    /// The evidence as text.
     pub fn word(self) -> &'static str {
         match self {
             Self::Symbols => "verified (PDB)",
@@ -181,9 +181,9 @@ impl Source {
 }
 
 impl Choice {
-    /// The evidence for a member in this build. The choice has to be that of the structure with the member: a table can verify one structure
-    /// and not another. Symbols of this build are strongest, then its image if it `shows` the offset, then a published reference that
-    /// covers the build. Everything else is inferred.
+    /// The evidence for a member in this build. Call this on the choice for the structure that declares the member, because a
+    /// table can verify one structure and not another. Symbols of this build are strongest, then its image if it `shows` the
+    /// offset, then a published reference that covers the build. Everything else is inferred.
     pub fn source(&self, axis: &Axis, info: &Info, shows: bool) -> Source {
         match (self.confidence, info.unknown) {
             (Confidence::Verified(SymbolSource::Pdb), None) => Source::Symbols,

@@ -53,7 +53,8 @@ fn home(project: &Project, folder: &Path) -> Result<Project, Error> {
     Ok(Project::of(Files::Folder(folder.to_owned()), Files::Folder(folder.to_owned())))
 }
 
-/// A folder of snapshots after tables are added, which replace those of the same kernels; and the registry of the result.
+/// The changes that add tables to a folder of snapshots, and the registry of the result. A new table replaces an existing one of
+/// the same build.
 ///
 /// # Errors
 ///
@@ -65,7 +66,7 @@ pub fn added(new: Vec<BuildTable>, axis: &Axis, wanted: &Wanted, folder: &Path) 
     // New tables come last and replace existing ones. Tables of the same PDB are merged.
     for table in old.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().chain(new) {
         let mut table = reduced(table);
-        // A build can have several kernel images, from the same sources.
+        // A build can have several kernel images from the same sources.
         let image =
             table.image.as_ref().filter(|_| table.is_partial()).map(|image| (image.name.clone(), image.time_stamp, image.size));
         let key = (table.build, table.arch, table.producer.clone(), image);
@@ -83,7 +84,7 @@ pub fn added(new: Vec<BuildTable>, axis: &Axis, wanted: &Wanted, folder: &Path) 
     Ok((texts.into_iter().map(|(path, text)| (path, Some(text))).chain(gone).collect(), registry))
 }
 
-/// The producer without the profile, page or download of a converted table, which would separate equal facts.
+/// Shortens the producer of a converted table. Its profile, page or download would separate equal facts.
 pub fn reduced(table: BuildTable) -> BuildTable {
     let named = |producer: &str| match producer.split_once(" profile ") {
         Some((from, _)) => format!("{from} profiles"),
@@ -95,7 +96,7 @@ pub fn reduced(table: BuildTable) -> BuildTable {
     }
 }
 
-/// One snapshot for each distinct set of facts, named after its first kernel.
+/// One snapshot for each distinct set of facts, named after its first build.
 fn grouped(tables: Vec<BuildTable>) -> BTreeMap<String, Snapshot> {
     let mut snapshots: Vec<Snapshot> = Vec::new();
     for table in tables {
@@ -124,7 +125,7 @@ fn grouped(tables: Vec<BuildTable>) -> BTreeMap<String, Snapshot> {
             Rules::Faithful => "",
         };
         let stem = format!("{major}.{minor}.{build}.{revision}-{}{kind}", snapshot.kernels[0].arch.as_str());
-        // A kernel can have tables of several producers.
+        // A build can have tables of several producers.
         let mut names = (1..).map(|n| if n == 1 { format!("{stem}{SNAPSHOT}") } else { format!("{stem}-{n}{SNAPSHOT}") });
         let name = names.find(|name| !named.contains_key(name)).unwrap_or_default();
         named.insert(name, snapshot);

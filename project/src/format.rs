@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// The new text of each spec file that is not formatted.
 ///
-/// Files of structures, of values and of events, and an axis that lists all its kernels, are formatted. `scalars.toml`, files of global variables and
+/// Files of structures, of values and of events, and an axis that lists all its builds, are formatted. `scalars.toml`, files of global variables and
 /// an axis that extends another are not.
 ///
 /// # Errors

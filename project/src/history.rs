@@ -118,7 +118,7 @@ pub fn of(layouts: &Layouts, registry: &Registry, asked: &str, arch: Option<Arch
     })
 }
 
-/// The source of each member of a structure at a kernel.
+/// The evidence for each member of a structure in a build.
 fn sources(layouts: &Layouts, registry: &Registry, structure: &str, choice: Choice) -> BTreeMap<String, Source> {
     let list = members(layouts, structure, choice.target());
     let subject = Subject { structure: structure.to_owned(), member: None, choice, levels: 0 };
@@ -146,7 +146,7 @@ pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: TargetId) -> 
     facts
 }
 
-/// The runs of kernels with equal facts, beginning with the first that has any.
+/// The runs of builds with equal facts, from the first build with any facts.
 fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFact, Source)>) -> Vec<Stage> {
     let mut stages: Vec<Stage> = Vec::new();
     for kernel in 0..axis.kernels.len() {
@@ -157,7 +157,7 @@ fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFa
             set.insert(target);
         }
         match stages.last_mut() {
-            // An architecture that does not exist cannot differ.
+            // An architecture that the build does not have cannot differ.
             Some(last) if pairs(&last.facts, &known).all(|(a, b)| a == b) => {
                 last.targets = last.targets.union(&set);
                 for (fact, new) in last.facts.iter_mut().zip(known) {
@@ -182,7 +182,7 @@ fn pairs<'a>(a: &'a Facts, b: &'a Facts) -> impl Iterator<Item = (Option<&'a Tar
     a.iter().zip(b).filter_map(|(a, b)| Some((a.as_ref()?.as_ref(), b.as_ref()?.as_ref())))
 }
 
-/// The target that a target is based on: the previous update of its build, or else the first kernel of the previous build.
+/// The target that a target is based on: the previous update of its build, or else the first revision of the previous build.
 /// Targets outside the set are skipped.
 pub fn base(axis: &Axis, targets: &TargetSet, target: TargetId) -> Option<TargetId> {
     let arch = axis.targets[target].arch;
@@ -195,7 +195,7 @@ pub fn base(axis: &Axis, targets: &TargetSet, target: TargetId) -> Option<Target
     }
 }
 
-/// The differences between a stage's first kernel and the kernel that it is based on.
+/// The differences between a stage's first build and the build that it is based on.
 fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFact, Source)>, stage: &Stage) -> String {
     let mut words = Vec::new();
     let mut same = None;

@@ -1,9 +1,9 @@
 //! The lock of a project, and the recovery of interrupted changes.
 //!
-//! One file beside the specs is both the lock and the journal. A process locks it before it reads anything, and unlocks it when
-//! everything is written. Before the first file is replaced, the journal contains the old and the new content of all files, and a last
-//! line that marks it as complete. A killed process loses the lock. The next process that finds the journal completes the change if a
-//! file has been replaced, and discards the journal if none has.
+//! One file in the folder of the specs is both the lock and the journal. A process locks it before it reads anything, and unlocks
+//! it when everything is written. Before the first file is replaced, the journal contains the old and the new content of all
+//! files, and a last line that marks it as complete. A killed process loses the lock. The next process that finds the journal
+//! completes the change if a file has been replaced. Otherwise it discards the journal.
 
 #[cfg(test)]
 mod tests;
@@ -129,8 +129,8 @@ impl Lock {
         }
         let writing = Writing { process: process::id(), before };
         if let Err(error) = put(&files, Side::New, writing) {
-            let mend = |other| format!("{error}; then {other}: fix this, and the next command completes the change");
-            put(&files, Side::Old, writing).map_err(mend)?;
+            let problem = |other| format!("{error}; then {other}: fix this, and the next command completes the change");
+            put(&files, Side::Old, writing).map_err(problem)?;
             self.pending = false;
             return Err(unchanged(error));
         }

@@ -101,7 +101,7 @@ impl Map {
     }
 }
 
-/// The structures from which a stated link leads on, at once or by way of others.
+/// The structures that contain a list head, or that reference such a structure directly or through others.
 fn alive<'a>(all: &BTreeMap<&'a str, Structure>) -> BTreeSet<&'a str> {
     let mut alive: BTreeSet<&str> = BTreeSet::new();
     loop {
@@ -116,7 +116,8 @@ fn alive<'a>(all: &BTreeMap<&'a str, Structure>) -> BTreeSet<&'a str> {
     }
 }
 
-/// Those that nothing else leads to, the one that leads to most first; then whatever is left, which leads to itself in circles.
+/// The structures that no other one references, those that reach the most structures first. Then the remaining structures, which
+/// are part of cycles.
 fn roots<'a>(alive: &BTreeSet<&'a str>, next: &impl Fn(&str) -> Vec<&'a Link>) -> Vec<String> {
     let led_to: BTreeSet<&str> = alive
         .iter()
@@ -142,10 +143,10 @@ fn structure(layouts: &Layouts, name: &str, target: TargetId) -> Option<Structur
     for member in members(layouts, name, target) {
         let (Some(path), Some((field, info))) = (member.path, &member.field) else { continue };
         for (way, to, link) in leads(layouts, field, info) {
-            let is_told = !info.leads_to.is_empty();
+            let is_stated = !info.leads_to.is_empty();
             let is_specified = is_there(layouts, target, &to, link.as_deref());
-            // What is said of all kernels may be of a structure or a link that this one lacks.
-            if is_specified && is_told || !is_told && to != name {
+            // A statement for all builds can name a structure or a list member that this build lacks.
+            if is_specified && is_stated || !is_stated && to != name {
                 links.push(Link {
                     member: path.clone(),
                     offset: member.offset,
@@ -161,7 +162,7 @@ fn structure(layouts: &Layouts, name: &str, target: TargetId) -> Option<Structur
     Some(Structure { name: name.to_owned(), size: aggregate.extent.size, links })
 }
 
-/// Whether a kernel has a layout of a structure, with a member by which it is linked.
+/// Whether a build has a layout of a structure, with the given member that links list entries.
 fn is_there(layouts: &Layouts, target: TargetId, name: &str, link: Option<&str>) -> bool {
     match layouts.get(target, name).map(|layout| &layout.form) {
         Some(Form::Aggregate(aggregate)) => link.is_none_or(|link| aggregate.flat().iter().any(|member| member.name == link)),
@@ -169,7 +170,7 @@ fn is_there(layouts: &Layouts, target: TargetId, name: &str, link: Option<&str>)
     }
 }
 
-/// What a member leads to: what its spec says, or else its type.
+/// The references of a member: those that its spec states, or else that of its type.
 fn leads(layouts: &Layouts, field: &Field, info: &Info) -> Vec<(Way, String, Option<String>)> {
     let stated = info.leads_to.iter().map(|path| match path.split_once('.') {
         Some((to, link)) => (Way::Lists, to.to_owned(), Some(link.to_owned())),
@@ -189,7 +190,7 @@ fn leads(layouts: &Layouts, field: &Field, info: &Info) -> Vec<(Way, String, Opt
         Type::Named(name) => name,
         _ => return Vec::new(),
     };
-    // An enumeration leads to nothing.
+    // A member with the type of an enumeration has no reference.
     match layouts.spec.definitions.get(to).map(|definition| &definition.body) {
         Some(Body::Values(_)) => Vec::new(),
         _ => vec![(way, to.clone(), None)],

@@ -1,4 +1,4 @@
-//! A structure over all kernels of an architecture: the offset of each member by kernel, with its source.
+//! A structure in all builds of an architecture: the offset of each member by build, with its source.
 
 use crate::history::{TargetFact, facts_at};
 use crate::members::{has, members};
@@ -11,18 +11,18 @@ use etw_layouts_codegen::registry::Registry;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A structure along the kernels of an architecture.
+/// A structure along the builds of an architecture.
 #[derive(Clone, Debug)]
 pub struct Matrix {
     /// The architecture.
     pub arch: Arch,
-    /// Runs of kernels with the same layout, oldest first.
+    /// Runs of builds with the same layout, oldest first.
     pub columns: Vec<Column>,
     /// The members in declaration order, by path.
     pub rows: Vec<Row>,
 }
 
-/// Consecutive kernels with the same layout.
+/// Consecutive builds with the same layout.
 #[derive(Clone, Debug)]
 pub struct Column {
     /// The targets, oldest first, each with the confidence in the structure's layout.
@@ -31,7 +31,7 @@ pub struct Column {
     pub layout: LayoutId,
     /// Its size and alignment.
     pub extent: Extent,
-    /// Whether kernels between the previous column and this one lack the structure.
+    /// Whether builds between the previous column and this one lack the structure.
     pub after_gap: bool,
 }
 
@@ -40,7 +40,7 @@ pub struct Column {
 pub struct Row {
     /// Path of the member.
     pub member: String,
-    /// Description of the member in the newest kernel.
+    /// Description of the member in the newest build.
     pub doc: String,
     /// Runs with the same fact, oldest first. The member is absent in columns outside all runs.
     pub runs: Vec<Run>,
@@ -54,12 +54,12 @@ pub struct Run {
     pub columns: Range<usize>,
     /// The facts of the member.
     pub fact: TargetFact,
-    /// The weakest source among all kernels of the run.
+    /// The weakest source among all builds of the run.
     pub source: Source,
 }
 
 impl Matrix {
-    /// A structure or union on an architecture; `None` if no kernel of it has the structure.
+    /// A structure or union on an architecture; `None` if no build of it has the structure.
     pub fn of(layouts: &Layouts, registry: &Registry, structure: &str, arch: Arch) -> Option<Self> {
         let axis = &layouts.spec.axis;
         let has = has(layouts, structure);

@@ -14,7 +14,7 @@ pub struct Member<'a> {
     pub path: Option<String>,
     /// Offset from the start of the structure, in bytes.
     pub offset: u64,
-    /// Size in bytes; for a bit field that of its whole unit.
+    /// Size in bytes; for a bit field, the size of its whole unit.
     pub size: u64,
     /// Position and width of a bit field.
     pub bits: Option<Bits>,

@@ -26,7 +26,7 @@ pub struct OffsetTable<'a> {
 pub struct Column {
     /// The structure.
     pub structure: String,
-    /// The member, after the names of the enclosing members, as in `u.LowPart`; none for the size of the structure.
+    /// The member, after the names of the enclosing members, as in `u.LowPart`; `None` for the size of the structure.
     pub member: Option<String>,
 }
 

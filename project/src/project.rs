@@ -19,59 +19,59 @@ use std::path::{Path, PathBuf};
 /// A spec set, the facts that it is verified against, and the files that are generated from it.
 #[derive(Clone)]
 pub struct Project {
-    /// The folder that changes are written to, and that paths in messages leave out.
+    /// The root folder. Changes are written below it, and messages omit its path.
     pub root: PathBuf,
     /// The spec files.
     pub specs: Files,
-    /// The reduced symbol tables; there may be none yet.
+    /// The reduced symbol tables; the folder need not exist yet.
     pub facts: Files,
-    /// Specs that complete those of the project, each with its path and text: see [`compile_with`].
+    /// Built-in specs that complete those of the project, each with its path and text: see [`compile_with`].
     pub standard: &'static [(&'static str, &'static str)],
-    /// The list of Windows' updates, if the facts have none of their own: see [`crate::updates`].
+    /// The built-in list of Windows updates, used if the facts have none: see [`crate::updates`].
     pub listed: &'static str,
-    /// What sources state of events, if the facts are part of the program: tables, each with its path and text.
+    /// The built-in tables of statements about events, each with its path and text. They are used if the facts are built in.
     pub events: &'static [(&'static str, &'static str)],
-    /// What else is written when the specs change.
+    /// Computes the generated files, which are written when the specs change.
     pub generated: Option<Generate>,
 }
 
-/// Files of a project: below a folder, or part of the program, each with its path and text.
+/// Files of a project, in a folder or built into the program.
 #[derive(Clone)]
 pub enum Files {
-    /// All below a folder, whose path starts from the project's root.
+    /// All files below a folder, with a path relative to the root of the project.
     Folder(PathBuf),
-    /// Part of the program.
+    /// Files that are built into the program, each with its path and text.
     Embedded(&'static [(&'static str, &'static str)]),
 }
 
-/// Tells what a change of the specs or the facts changes besides.
+/// Computes the changes of generated files after a change of the specs or the facts.
 pub type Generate = fn(&Layouts, &Registry) -> Result<Changes, Error>;
 
 const BUILT_IN: &str = "cannot change the built-in specs";
 
-/// Where the specs of a project are, from its root.
+/// Folder of the specs, relative to the root of a project.
 const SPECS: &str = "specs";
-/// Where the facts of a project are, from its root.
+/// Folder of the facts, relative to the root of a project.
 const FACTS: &str = "facts";
-/// Where the facts of events are, from those.
+/// Folder of the facts about events, relative to the folder of facts.
 const EVENTS: &str = "events";
 
 impl Project {
-    /// The project in a folder that holds `specs` and `facts`.
+    /// The project in a folder with `specs` and `facts`.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), ..Self::of(Files::Folder(SPECS.into()), Files::Folder(FACTS.into())) }
     }
 
-    /// Specs and facts. The paths of folders start from the current one.
+    /// A project of specs and facts. Paths of folders are relative to the current one.
     pub fn of(specs: Files, facts: Files) -> Self {
         Self { root: PathBuf::new(), specs, facts, standard: &[], listed: "", events: &[], generated: None }
     }
 
-    /// The spec texts; their paths start from the root.
+    /// The spec texts, with paths relative to the root.
     ///
     /// # Errors
     ///
-    /// A folder or file that cannot be read, or holds no spec.
+    /// A folder or file cannot be read, or contains no spec.
     pub fn sources(&self) -> Result<Sources, Error> {
         let mut sources = Sources::default();
         match &self.specs {
@@ -85,22 +85,22 @@ impl Project {
         Ok(sources)
     }
 
-    /// The layouts of the specs, on an axis that knows the KB numbers of updates.
+    /// The layouts of the specs. Their axis has the KB numbers of updates.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the specs, and a list of updates that cannot be read.
+    /// The specs have errors, or the list of updates cannot be read.
     pub fn layouts(&self) -> Result<Layouts, Error> {
         let mut layouts = compile_with(self.sources()?, self.standard)?;
         layouts.spec.axis.kbs = self.updates()?.kbs;
         Ok(layouts)
     }
 
-    /// The updates of Windows that the facts list, or that the program has.
+    /// The Windows updates in the list of the facts, or else in the built-in list.
     ///
     /// # Errors
     ///
-    /// A list that cannot be read.
+    /// The list cannot be read.
     pub fn updates(&self) -> Result<Updates, Error> {
         let Files::Folder(facts) = &self.facts else { return Updates::parse(self.listed, updates::FILE) };
         let path = self.root.join(facts).join(updates::FILE);
@@ -111,11 +111,11 @@ impl Project {
         }
     }
 
-    /// What sources state of events.
+    /// The statements of sources about events.
     ///
     /// # Errors
     ///
-    /// A table that cannot be read.
+    /// A table cannot be read.
     pub fn statements(&self) -> Result<Statements, Error> {
         let Files::Folder(facts) = &self.facts else {
             let tables = if matches!(self.facts, Files::Embedded([])) { &[] } else { self.events };
@@ -141,7 +141,7 @@ impl Project {
     ///
     /// # Errors
     ///
-    /// A folder that cannot be read, or holds no facts; the project has none.
+    /// A folder cannot be read or contains no facts, or the project has no facts.
     pub fn fact_files(&self) -> Result<Vec<SymbolFile>, Error> {
         match &self.facts {
             Files::Embedded([]) => Err(Refusal::new("no facts to verify these specs against", Remedy::Facts).into()),
@@ -150,7 +150,7 @@ impl Project {
         }
     }
 
-    /// The files of the facts; none if there is no folder of them.
+    /// The files of the facts; empty if their folder does not exist.
     fn found(&self) -> Result<Vec<SymbolFile>, Error> {
         match &self.facts {
             Files::Embedded([]) => Ok(Vec::new()),
@@ -159,21 +159,21 @@ impl Project {
         }
     }
 
-    /// The facts, a table a kernel; none if there is no folder of them. The facts from images are not among them: see
+    /// The facts, one table per build; empty if their folder does not exist. Facts from images are excluded: see
     /// [`images`](Self::images).
     ///
     /// # Errors
     ///
-    /// Facts that cannot be read.
+    /// Facts cannot be read.
     pub fn tables(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<BuildTable>, Error> {
         Ok(self.witnesses(axis, wanted)?.into_iter().filter(|table| !table.is_partial()).collect())
     }
 
-    /// What the facts state of kernels of which an image was looked at, a table an image: the offsets of some members.
+    /// The facts from kernel images, one table per image: the offsets of some members.
     ///
     /// # Errors
     ///
-    /// Facts that cannot be read.
+    /// Facts cannot be read.
     pub fn images(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<BuildTable>, Error> {
         Ok(self.witnesses(axis, wanted)?.into_iter().filter(BuildTable::is_partial).collect())
     }
@@ -184,23 +184,23 @@ impl Project {
         Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
-    /// The kernels that the facts are of; none if there is no folder of them. The axis gives the builds of facts that are
-    /// files named by a label.
+    /// The examined builds of the facts; empty if their folder does not exist. The axis gives the builds of files that are named
+    /// by a label.
     ///
     /// # Errors
     ///
-    /// Facts that cannot be read.
+    /// Facts cannot be read.
     pub fn registry(&self, axis: &Axis) -> Result<Registry, Error> {
         let files = self.found()?;
         let of_file = |file| Ok::<_, Error>(registry::of(&tables::read(file, axis, &Wanted::All, &Stated::default())?));
         Ok(registry::merged(files.par_iter().map(of_file).collect::<Result<Vec<_>, _>>()?))
     }
 
-    /// The folders of specs and facts, of a project that can be changed.
+    /// The folders of specs and facts of a project that can be changed.
     ///
     /// # Errors
     ///
-    /// Specs or facts are part of the program, or there is no folder of facts.
+    /// Specs or facts are built into the program, or there is no folder of facts.
     pub fn folders(&self) -> Result<(&Path, &Path), Error> {
         match (&self.specs, &self.facts) {
             (Files::Folder(specs), Files::Folder(facts)) => Ok((specs, facts)),
@@ -209,11 +209,11 @@ impl Project {
         }
     }
 
-    /// The folder of specs, of a project that can be changed.
+    /// The folder of specs of a project that can be changed.
     ///
     /// # Errors
     ///
-    /// The specs are part of the program.
+    /// The specs are built into the program.
     pub fn folder(&self) -> Result<&Path, Error> {
         match &self.specs {
             Files::Folder(specs) => Ok(specs),
@@ -221,7 +221,7 @@ impl Project {
         }
     }
 
-    /// A path as messages show it.
+    /// A path in the form that messages show.
     pub fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).display().to_string().replace('\\', "/")
     }

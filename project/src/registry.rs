@@ -1,11 +1,11 @@
-//! The registry of kernels, from the facts.
+//! The registry of examined builds, from the facts.
 
 use crate::tables::BuildTable;
 use etw_layouts_codegen::registry::{Image, Pdb, Registry, Seen, Witness, WitnessKind};
 use etw_layouts_symbols::{self as symbols, Rules};
 use std::collections::BTreeMap;
 
-/// The kernels that tables are of. Tables of one file are one set of facts.
+/// The builds of some tables. Tables of one file are one set of facts.
 pub fn of(tables: &[BuildTable]) -> Registry {
     let mut registry = Registry::default();
     for of_file in tables.chunk_by(|one, other| one.source == other.source) {
@@ -16,7 +16,7 @@ pub fn of(tables: &[BuildTable]) -> Registry {
     sorted(registry)
 }
 
-/// The kernels of several registries in one.
+/// Merges several registries.
 pub fn merged(parts: impl IntoIterator<Item = Registry>) -> Registry {
     let mut all = Registry::default();
     for Registry { kernels, witnesses } in parts {

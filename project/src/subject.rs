@@ -80,7 +80,8 @@ impl Subject {
         self.of_each(layouts, registry, members, |choice, info, shows| Some(choice.source(axis, info, shows)))
     }
 
-    /// Calls `ask` for each member, with the choice for the structure that declares it, and with whether an image of the build shows its offset.
+    /// Calls `ask` for each member, with the choice for the structure that declares it, and with whether an image of the build
+    /// shows its offset.
     fn of_each<T: Default>(
         &self,
         layouts: &Layouts,

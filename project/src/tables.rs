@@ -1,4 +1,4 @@
-//! Symbol tables, and the kernels that they belong to.
+//! Symbol tables and their builds.
 
 mod symbol_file;
 #[cfg(test)]
@@ -20,14 +20,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A symbol table with its kernel.
+/// A symbol table with its build.
 #[derive(Clone)]
 pub struct BuildTable {
     /// File name as given by the user.
     pub source: String,
     /// Program that created the table.
     pub producer: String,
-    /// The kernel's build and revision.
+    /// The build and revision.
     pub build: Build,
     /// The build as written by the user or in the file.
     pub label: String,
@@ -37,7 +37,7 @@ pub struct BuildTable {
     pub pdb: Option<Pdb>,
     /// The kernel's image, if known.
     pub image: Option<ImageFile>,
-    /// The types, shared by all kernels of a snapshot.
+    /// The types, shared by all builds of a snapshot.
     pub types: Arc<Types>,
     /// Member offsets in images; a table with such offsets has no types.
     pub offsets: Arc<Offsets>,
@@ -61,7 +61,7 @@ impl BuildTable {
         self.types.keys().chain(self.offsets.keys())
     }
 
-    /// Adds facts that this table lacks from another table of the same kernel, as either may be reduced. Addresses of variables
+    /// Adds facts that this table lacks from another table of the same build: either table may be reduced. Addresses of variables
     /// are combined only for the same symbol file.
     pub(crate) fn complete(&mut self, other: &Self) {
         let types = Arc::make_mut(&mut self.types);
@@ -99,7 +99,7 @@ pub struct Stated {
 }
 
 impl Stated {
-    /// Verifies that the given build is a single kernel, for a table that is written as that kernel's.
+    /// Verifies that the given build is a single one, for a table that is written as a table of that build.
     ///
     /// # Errors
     ///
@@ -120,11 +120,11 @@ impl Stated {
     }
 }
 
-/// Reads a symbol file. A snapshot can apply to several kernels, and then gives several tables; so does a table of images.
+/// Reads a symbol file. A snapshot or a table of images can apply to several builds, and then gives several tables.
 ///
 /// # Errors
 ///
-/// The file is invalid, named in the message; [`Foreign`] if it is for another machine.
+/// The file is invalid; the message names it. The error is [`Foreign`] if the file is for another machine.
 pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) -> Result<Vec<BuildTable>, Error> {
     let path = file.path();
     let source = path.display().to_string();
@@ -172,7 +172,7 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
     }])
 }
 
-/// The tables of a snapshot, one per kernel.
+/// The tables of a snapshot, one per build.
 pub fn of(source: &str, snapshot: Snapshot) -> Vec<BuildTable> {
     let Snapshot { producer, kernels, types, offsets } = snapshot;
     let (types, offsets) = (Arc::new(types), Arc::new(offsets));
@@ -195,8 +195,8 @@ pub fn of(source: &str, snapshot: Snapshot) -> Vec<BuildTable> {
     kernels.into_iter().map(table).collect()
 }
 
-/// The symbol file of a kernel image, with the kernel's build and architecture. It is found along a symbol path, and downloaded if
-/// the path has a server. If the path names no cache, downloads are stored in `cache`.
+/// The symbol file of a kernel image, with its build and architecture. It is searched along a symbol path, and downloaded if the
+/// path has a server. If the path names no cache, downloads are stored in `cache`.
 /// `progress` is called with the name of the download, the number of bytes received, and the total.
 ///
 /// # Errors
@@ -225,8 +225,8 @@ fn ours(arch: Arch) -> axis::Arch {
     }
 }
 
-/// The kernel of a symbol file, with its build as text and as a number: from the command line, from `builds.tsv` in its folder,
-/// or from its name. `own` is the architecture that the file itself states.
+/// The build of a symbol file, as text and as a number, with its architecture. They come from the command line, from `builds.tsv`
+/// in its folder, or from its name. `own` is the architecture that the file itself states.
 fn kernel(
     file: &SymbolFile,
     axis: &Axis,
@@ -253,7 +253,7 @@ fn kernel(
     Ok((build, number, arch))
 }
 
-/// Number of a build or service pack. A label, or a build without a revision, gives its first kernel.
+/// Number of a build or service pack. A label, or a build without a revision, gives its first revision.
 fn number(build: &str, axis: &Axis, arch: Option<axis::Arch>) -> Result<Build, String> {
     if let Some(number) = axis.build(build) {
         return Ok(number);

@@ -1,6 +1,6 @@
 //! The servicing updates of Windows: the list `updates.txt` of the facts, and the months of its updates.
 //!
-//! A line has a KB number and the kernels in the update: `KB5031356 10.0.19044.3570 10.0.19045.3570`. `month 2018-01 KB4056893`
+//! A line has a KB number and the builds of the update: `KB5031356 10.0.19044.3570 10.0.19045.3570`. `month 2018-01 KB4056893`
 //! gives the month of an update. `#` begins a comment.
 
 mod calendar;
@@ -19,7 +19,7 @@ pub const FILE: &str = "updates.txt";
 /// The updates of a list.
 #[derive(Clone, Debug, Default)]
 pub struct Updates {
-    /// KB numbers of each kernel, ascending. Some kernels have two, and some KB numbers have several revisions.
+    /// KB numbers of each build, ascending. Some builds have two, and some KB numbers have several revisions.
     pub kbs: BTreeMap<Build, Vec<u32>>,
     /// The first month, and an update of that month.
     first: Option<(Month, u32)>,

@@ -36,7 +36,7 @@ const VISUAL_C_7: u32 = 20_000_404;
 
 /// The identity that a program database states. Old files lack parts of it, which is not an error.
 pub(crate) struct Stated {
-    /// `None` if there is none, or it is zero.
+    /// `None` if the file states none, or zero.
     pub guid: Option<Uuid>,
     /// Age of the file. Tools that strip a file increase it.
     age: Option<u32>,
@@ -65,7 +65,7 @@ impl Stated {
         Some(Pdb { name: String::new(), guid: self.guid?, age: self.linked.or(self.age)? })
     }
 
-    /// Whether a symbol server returns this file for that identity.
+    /// Whether a symbol server returns this file for an identity.
     #[cfg(feature = "store")]
     pub fn is(&self, pdb: &Pdb) -> bool {
         self.guid == Some(pdb.guid) && [self.linked, self.age].contains(&Some(pdb.age))
@@ -75,7 +75,7 @@ impl Stated {
 /// Reason why a CodeView record of an image's debug directory does not identify a program database.
 #[cfg(feature = "store")]
 pub(crate) enum Unnamed {
-    /// The record is of a kind that identifies none.
+    /// The record is of a kind that identifies no PDB.
     Kind,
     /// The record identifies this file by a time stamp.
     TimeStamp(String),

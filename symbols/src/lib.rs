@@ -7,10 +7,9 @@
 //! - [`mod@compare`] verifies definitions against them, fact by fact.
 //!
 //! Offsets and sizes are in bytes; bit positions count from the least significant bit of the unit. This crate does not compute
-//! layouts: every number comes from a table. Two are derived from such numbers: the offset of a member of an anonymous aggregate
-//! is relative to the enclosing one, as in C; and the number of elements of an array is derived from its size in bytes, which is
-//! all that a program database states.
-//! of an array, of which a program database states the bytes, are as many as their size makes them.
+//! layouts: every number comes from a table. Two kinds of numbers are derived: the offset of a member of an anonymous aggregate
+//! is relative to the enclosing one, as in C; and the number of elements of an array is computed from its size in bytes, because
+//! a program database states only that size.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

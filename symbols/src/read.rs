@@ -12,7 +12,7 @@ use std::fmt::{self, Display, Formatter};
 pub enum Symbols {
     /// The facts of a program database or ISF table.
     Table(SymbolTable),
-    /// A snapshot, which states its kernels. All of its types are kept.
+    /// A snapshot, which states its builds. All of its types are kept.
     Snapshot(Snapshot),
     /// A table of images: a snapshot for each set of offsets.
     Images(Vec<Snapshot>),

@@ -62,7 +62,7 @@ const HEADER: &str = "etw-layouts-symbols 1";
 /// Prefix of the first line in every version of the format.
 pub(crate) const MAGIC: &str = "etw-layouts-symbols ";
 
-/// The facts from one source, and the kernels that have them.
+/// The facts from one source, and the builds that have them.
 ///
 /// Displays as the text that [`Snapshot::parse`] reads. The same facts always give the same bytes, and parsing the text returns
 /// the same facts unless they nest deeper than [`crate::MAX_DEPTH`].
@@ -70,7 +70,7 @@ pub(crate) const MAGIC: &str = "etw-layouts-symbols ";
 pub struct Snapshot {
     /// The program that created the table, as in [`crate::SymbolTable`].
     pub producer: String,
-    /// The kernels, at least one.
+    /// The builds, at least one.
     pub kernels: Vec<Kernel>,
     /// Facts about types.
     pub types: Types,
@@ -78,7 +78,7 @@ pub struct Snapshot {
     pub offsets: Offsets,
 }
 
-/// A kernel, with its symbols and image.
+/// A build, with its symbols and image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
     /// Major and minor version, build, revision.

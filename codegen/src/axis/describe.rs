@@ -1,10 +1,11 @@
-//! From targets to the shortest scope that denotes them.
+//! Conversion of targets to the shortest scope that denotes them.
 
 use super::scope::{Part, Range, Scope};
 use super::set::KernelSet;
 use super::{Arch, Axis, TargetSet, Update};
 
-/// What a part of a scope, an end at a label, at an update, at one kernel, and a word more cost a reader.
+/// The costs of a scope for its reader: of a part, an end at a label, an end at an update, an end at a single row, and another
+/// word.
 const PART: usize = 2;
 const LABEL: usize = 2;
 const UPDATE: usize = 3;
@@ -58,8 +59,8 @@ impl Axis {
         }
     }
 
-    /// As [`describe`](Self::describe), but shorter for a set that leaves out what no document speaks of:
-    /// `6.1.., where documented`.
+    /// As [`describe`](Self::describe), but shorter for a set that omits only targets without published references: `6.1.., where
+    /// documented`.
     pub(crate) fn describe_documented(&self, set: &TargetSet) -> String {
         let whole = self.describe(set);
         if !set.difference(&self.documented).is_empty() {
@@ -71,7 +72,7 @@ impl Axis {
         }
     }
 
-    /// A scope as text. `x64` alone does not say since when: `5.2.. x64` does.
+    /// Adds the first version to parts that name only an architecture: `x64` becomes `5.2.. x64`.
     fn since(&self, mut scope: Scope) -> Scope {
         for part in &mut scope.0 {
             if let Part::Of(ranges, Some(arch)) = part
@@ -85,7 +86,7 @@ impl Axis {
         scope
     }
 
-    /// The shortest scope that denotes a set among the targets of another: of those outside it says nothing.
+    /// The shortest scope that denotes a set within another set. It may include any targets outside of the other set.
     pub fn spell(&self, among: &TargetSet, set: &TargetSet) -> Scope {
         let of = |set: &TargetSet, arch: Arch| set.intersection(&self.filter(|t| t.arch == arch));
         let (leaders, followers): (Vec<_>, Vec<_>) = Arch::ALL.into_iter().partition(|arch| !self.follows.contains_key(arch));
@@ -95,7 +96,7 @@ impl Axis {
             candidates.extend(self.candidates(&of(&led, arch), &of(&wanted, arch), Some(arch)));
         }
         let mut scope = Scope(cover(&candidates, &wanted));
-        // Those that follow are named where following gives them something else.
+        // An architecture that follows another is named only if it has other targets than following gives it.
         let given = self.targets(&scope).unwrap_or_default().intersection(among);
         for arch in followers {
             let (among, wanted) = (of(among, arch), of(set, arch));
@@ -110,7 +111,7 @@ impl Axis {
         scope
     }
 
-    /// The parts that denote some of a set's targets and no other of `among`, on one architecture or on all.
+    /// The parts that denote targets of a set and no others of `among`, on one architecture or on all.
     fn candidates(&self, among: &TargetSet, set: &TargetSet, arch: Option<Arch>) -> Vec<Candidate> {
         if set.is_empty() {
             return Vec::new();
@@ -120,7 +121,7 @@ impl Axis {
             return vec![Candidate { part: Part::Of(Vec::new(), arch), targets: set.clone(), cost: PART + word }];
         }
         let kernels = |set: &TargetSet| set.iter().map(|t| self.targets[t].kernel).collect::<KernelSet>();
-        // A kernel some of whose targets are not in the set is in no part for all architectures.
+        // A row with a target outside of the set cannot be in a part for all architectures.
         let exist: Vec<usize> = kernels(among).iter().collect();
         let other = kernels(&among.difference(set));
         let is_part = *among != arch.map_or_else(|| self.leading(&self.all()), |arch| self.filter(|t| t.arch == arch));
@@ -138,19 +139,19 @@ impl Axis {
             if ends.replace((bounds.first, bounds.last)) != Some((bounds.first, bounds.last)) {
                 between = line.between(&bounds);
             }
-            let held = line.held(&bounds, &between);
-            if held.is_empty() || held.shared(&other) > 0 {
+            let included = line.with_updates(&bounds, &between);
+            if included.is_empty() || included.shared(&other) > 0 {
                 continue;
             }
             let (ranges, cost) = line.ranges(&bounds);
-            let targets = among.intersection(&self.filter(|t| held.contains(t.kernel)));
+            let targets = among.intersection(&self.filter(|t| included.contains(t.kernel)));
             candidates.push(Candidate { part: Part::Of(ranges, arch), targets, cost: PART + cost + word });
         }
         candidates
     }
 }
 
-/// A part that denotes targets of the set that is wanted, and no others.
+/// A part that denotes only targets of the wanted set.
 #[derive(Clone)]
 struct Candidate {
     part: Part,
@@ -158,28 +159,28 @@ struct Candidate {
     cost: usize,
 }
 
-/// Parts that together denote a set, cheap ones; none for no targets.
+/// Cheap parts that together denote a set; empty for an empty set.
 fn cover(candidates: &[Candidate], set: &TargetSet) -> Vec<Part> {
     let mut chosen = greedy(candidates, set);
     chosen.sort_by_key(|candidate| candidate.targets.iter().next());
     chosen.into_iter().map(|candidate| candidate.part).collect()
 }
 
-/// Of the candidates, again and again the one that costs least for each target that is left.
+/// Chooses candidates, each time the one with the lowest cost per target that is still missing.
 fn greedy(candidates: &[Candidate], set: &TargetSet) -> Vec<Candidate> {
     let mut chosen: Vec<Candidate> = Vec::new();
     let mut left = set.clone();
     while !left.is_empty() {
-        // Of equal ones the one that denotes more may make another part needless.
-        let dearer = |(one, new): &(&Candidate, usize), (other, more): &(&Candidate, usize)| {
+        // If costs are equal, the candidate with more targets is better, because it can make another part unnecessary.
+        let by_cost = |(one, new): &(&Candidate, usize), (other, more): &(&Candidate, usize)| {
             (one.cost * more).cmp(&(other.cost * new)).then_with(|| other.targets.len().cmp(&one.targets.len()))
         };
         let useful = candidates.iter().map(|candidate| (candidate, candidate.targets.shared(&left))).filter(|(_, new)| *new > 0);
-        let Some((best, _)) = useful.min_by(dearer) else { break };
+        let Some((best, _)) = useful.min_by(by_cost) else { break };
         left = left.difference(&best.targets);
         chosen.push(best.clone());
     }
-    // What later parts denote as well is not said twice.
+    // Remove parts that other parts cover.
     for at in (0..chosen.len()).rev() {
         let others = chosen.iter().enumerate().filter(|(other, _)| *other != at);
         let rest = others.fold(TargetSet::default(), |all, (_, candidate)| all.union(&candidate.targets));
@@ -190,33 +191,33 @@ fn greedy(candidates: &[Candidate], set: &TargetSet) -> Vec<Candidate> {
     chosen
 }
 
-/// The kernels that exist for what is to be said, oldest first, by their places.
+/// The rows that a scope may include, oldest first. A place is an index of `exist`.
 struct Line<'a> {
     axis: &'a Axis,
     exist: &'a [usize],
-    /// Whether more kernels exist than there is something to say of: a range that begins with the first of these may be open there.
+    /// Whether the axis has more rows than `exist`: a range from the first row of `exist` may then be open at its start.
     is_part: bool,
-    /// Which of them are to be denoted.
+    /// For each row, whether the scope may denote it.
     fits: Vec<bool>,
-    /// Which of them have each update.
+    /// For each update, the rows that have it.
     having: Vec<KernelSet>,
 }
 
-/// What a part asks of kernels.
+/// The conditions of a part.
 #[derive(Clone, Copy, Default)]
 struct Bounds {
-    /// The place of the first.
+    /// The place of the first row.
     first: Option<usize>,
-    /// The place of the last.
+    /// The place of the last row.
     last: Option<usize>,
-    /// The update that they have.
+    /// The update that the rows have.
     since: Option<usize>,
-    /// The update that they do not have.
+    /// The update that the rows do not have.
     before: Option<usize>,
 }
 
 impl Line<'_> {
-    /// The bounds that parts can have: those of runs of kernels, updates, and updates within the versions that runs begin or end in.
+    /// The possible bounds of parts: runs of rows, updates, and updates limited to the versions in which runs begin or end.
     fn bounds(&self) -> Vec<Bounds> {
         let fits = |at: usize| self.fits.get(at).copied().unwrap_or(false);
         let places = 0..self.exist.len();
@@ -234,7 +235,7 @@ impl Line<'_> {
         if starts.len() < 2 && starts.iter().all(|&at| self.opens(at)) && ends.iter().all(|&at| self.closes(at)) {
             return all;
         }
-        // The versions that runs begin and end in, from their first kernel to their last.
+        // The versions in which runs begin or end, from their first row to their last.
         let opening = |&at: &usize| (0..=at).rev().find(|&at| self.opens(at));
         let closing = |&at: &usize| places.clone().skip(at).find(|&at| self.closes(at));
         let (mut opened, mut closed): (Vec<_>, Vec<_>) =
@@ -256,14 +257,14 @@ impl Line<'_> {
         all
     }
 
-    /// The kernels from the first of bounds to the last.
+    /// The rows from the first place of bounds to the last.
     fn between(&self, bounds: &Bounds) -> KernelSet {
         let (first, last) = (bounds.first.unwrap_or(0), bounds.last.unwrap_or(self.exist.len().saturating_sub(1)));
         self.exist[first..=last].iter().copied().collect()
     }
 
-    /// Those of them that have the one update and not the other.
-    fn held(&self, bounds: &Bounds, between: &KernelSet) -> KernelSet {
+    /// The rows that have the update `since` and lack the update `before`.
+    fn with_updates(&self, bounds: &Bounds, between: &KernelSet) -> KernelSet {
         let since = bounds.since.map(|update| between.intersection(&self.having[update]));
         match (since, bounds.before) {
             (None, None) => between.clone(),
@@ -273,7 +274,7 @@ impl Line<'_> {
         }
     }
 
-    /// How bounds are written, and what that costs.
+    /// The ranges for bounds, and their cost.
     fn ranges(&self, bounds: &Bounds) -> (Vec<Range>, usize) {
         let newest = self.exist.len().checked_sub(1);
         let last = bounds.last.filter(|_| bounds.last != newest);
@@ -293,7 +294,7 @@ impl Line<'_> {
         let ranges = match point {
             Some(point) if has_update => vec![point, range(since, before)],
             Some(point) => vec![point],
-            // Only one bound at either side.
+            // At most one bound at each side.
             None if (start.is_none() || since.is_none()) && (end.is_none() || before.is_none()) => {
                 vec![range(start.or(since), end.or(before))]
             }
@@ -303,8 +304,8 @@ impl Line<'_> {
         (ranges.into_iter().map(|(range, _)| range).collect(), cost)
     }
 
-    /// The one name for all kernels from a place to another, if there is one. What the newest kernel has, later ones have as far as is known:
-    /// that is no one name.
+    /// The name that denotes exactly the rows from one place to another, if there is one. There is none for the newest row,
+    /// because its layouts also apply to later builds.
     fn point(&self, first: usize, last: usize) -> Option<(Range, usize)> {
         let (opens, closes, newest) = (self.opens(first), self.closes(last), last + 1 == self.exist.len());
         let (one, other) = (self.version(first)?, self.version(last)?);
@@ -316,7 +317,7 @@ impl Line<'_> {
                 let (label, _) = self.axis.groups.iter().find(|(_, of)| is(of))?;
                 (label.clone(), LABEL)
             }
-            // What the last known update of a version has, those after it have, as far as is known.
+            // The last known update of a version has no single name either, because its layouts also apply to later updates.
             () if first == last && !closes => self.name(first, false),
             () => return None,
         };
@@ -328,13 +329,13 @@ impl Line<'_> {
         let own = &self.axis.kernels[kernel];
         match whole {
             true => (self.axis.versions[own.version].label.clone(), LABEL),
-            // Three numbers are every kernel of a build.
+            // Three numbers denote all rows of a build.
             false if own.build.revision == 0 && own.service_pack.is_none() => (format!("{:#}.0", own.build), KERNEL),
             false => (self.axis.kernel_name(kernel), KERNEL),
         }
     }
 
-    /// The label of several versions, in place of that of the one at its end.
+    /// Replaces the label of a version by the label of a group that begins or ends with this version.
     fn group(&self, (label, cost): (String, usize), end: &dyn Fn(&[usize]) -> Option<&usize>) -> (String, usize) {
         let is = |of: &[usize]| of.len() > 1 && end(of).is_some_and(|&version| self.axis.versions[version].label == label);
         let group = self.axis.groups.iter().find(|(_, of)| is(of));

@@ -1,27 +1,27 @@
-//! What Windows calls a kernel: its release, and the update that brought it.
+//! The names that Windows uses for a build: its release and its update.
 
 use super::{Axis, Build};
 use core::fmt;
 
-/// The names of a kernel, as in `Windows 10 22H2 (19045.3570, KB5031356)`.
+/// The names of a build, as in `Windows 10 22H2 (19045.3570, KB5031356)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WindowsName<'a> {
-    /// The release, or several that have this kernel; none of a build that the axis does not have.
+    /// The release, or the releases that share this kernel; `None` if the build is not on the axis.
     pub release: Option<&'a str>,
     /// Build and revision.
     pub update: Build,
-    /// The numbers of the articles about the update, such as 5031356. Some updates have two, and the first revision of a build has none.
+    /// The KB numbers of the update, such as 5031356. Some updates have two, and the first revision of a build has none.
     pub kb: &'a [u32],
 }
 
 impl Axis {
-    /// The names of a kernel, by the build number that it was asked for.
+    /// The names of a build, with the build number that was selected.
     pub fn windows(&self, update: Build) -> WindowsName<'_> {
         WindowsName { release: self.release(update), update, kb: self.kb(update) }
     }
 
     fn release(&self, build: Build) -> Option<&str> {
-        // Several releases may have one kernel. Under another number it is one of them.
+        // Several releases can share a kernel. Another build number of the kernel denotes one of them.
         let own = self.builds.iter().find(|(_, own)| own.number == build.number);
         let own = own.and_then(|(label, _)| self.names.get(label));
         let later = || self.releases.iter().find(|release| release.build.number == build.number).map(|release| &release.release);
@@ -31,7 +31,7 @@ impl Axis {
         own.or_else(later).or_else(version).map(String::as_str)
     }
 
-    /// The numbers of the articles about the update that brought a kernel: of that build, or of one that is the same kernel.
+    /// The KB numbers of the update of a build: those of its own number, or of another number of its kernel.
     fn kb(&self, build: Build) -> &[u32] {
         let number = self.canonical(build).number;
         let same = self.kernels.iter().filter(|kernel| kernel.build.number == number).flat_map(|kernel| &kernel.same);

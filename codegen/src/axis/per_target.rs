@@ -43,7 +43,7 @@ impl<T> PerTarget<T> {
         self.0.iter()
     }
 
-    /// The values, to be changed.
+    /// The values, mutable.
     pub fn values_mut(&mut self) -> core::slice::IterMut<'_, T> {
         self.0.iter_mut()
     }

@@ -1,16 +1,16 @@
-//! From a scope to the targets that it denotes.
+//! Conversion of a scope to the targets that it denotes.
 
 use super::scope::{Part, Range, Scope};
 use super::set::KernelSet;
 use super::{Arch, Axis, Build, Kernel, Target, TargetSet};
 
 impl Axis {
-    /// The targets that the text of a scope denotes, or what is wrong with it.
+    /// The targets that the text of a scope denotes, or a message about an error in it.
     pub fn scope(&self, text: &str) -> Result<TargetSet, String> {
         self.targets(&text.parse()?)
     }
 
-    /// The targets that a scope denotes, or what is wrong with it.
+    /// The targets that a scope denotes, or a message about an error in it.
     pub fn targets(&self, scope: &Scope) -> Result<TargetSet, String> {
         let named: Vec<Arch> = self.named(scope);
         let mut set = None;
@@ -37,13 +37,13 @@ impl Axis {
         })
     }
 
-    /// The architectures that follow another, but are named in a scope: it speaks for them itself.
+    /// The architectures that follow another one but are named in a scope. Only the scope decides about their targets.
     fn named(&self, scope: &Scope) -> Vec<Arch> {
         self.follows.keys().copied().filter(|arch| scope.speaks_of(*arch)).collect()
     }
 
-    /// Settles which of several scopes beside each other, such as the keys of a table, has a target that two give: an
-    /// architecture that follows another belongs to the scope that names it.
+    /// Makes several scopes, such as the keys of a table, disjoint. The targets of an architecture that follows another one
+    /// belong only to the scope that names the architecture.
     pub fn settle(&self, scopes: &mut [(&str, TargetSet)]) {
         let claims = scopes.iter().map(|(text, set)| match text.parse().map(|scope| self.named(&scope)).as_deref() {
             Err(_) | Ok([]) => TargetSet::default(),
@@ -56,7 +56,7 @@ impl Axis {
         }
     }
 
-    /// The targets of a set whose architecture follows no other.
+    /// The targets of a set without those of architectures that follow another one.
     pub fn leading(&self, set: &TargetSet) -> TargetSet {
         match self.follows.is_empty() {
             true => set.clone(),
@@ -64,7 +64,7 @@ impl Axis {
         }
     }
 
-    /// The kernels that are in all of some ranges.
+    /// The rows that are in all of the ranges.
     fn ranges(&self, ranges: &[Range]) -> Result<KernelSet, String> {
         let mut kernels: KernelSet = (0..self.kernels.len()).collect();
         for range in ranges {
@@ -76,7 +76,7 @@ impl Axis {
         }
     }
 
-    /// The kernels of a range, by their indices. What an update changed, the kernels before it do not have: `..2022-01` ends there.
+    /// The rows of a range, by their indices. The range `..2022-01` ends before the rows that have the update.
     fn range(&self, range: &Range) -> Result<KernelSet, String> {
         let all = 0..self.kernels.len();
         let (first, last) = match range {
@@ -117,7 +117,8 @@ impl Axis {
         }
     }
 
-    /// The kernels that one end of a range stands for. Of a build that no kernel has there are none, at the place where they would be.
+    /// The rows that one end of a range denotes. For a build without a row it is an empty range, at the place of the build in the
+    /// order.
     pub(crate) fn point(&self, text: &str) -> Result<core::ops::Range<usize>, String> {
         let span_of = |test: &dyn Fn(&Kernel) -> bool| {
             let first = self.kernels.iter().position(test)?;
@@ -144,14 +145,14 @@ impl Axis {
         found.ok_or_else(|| format!("unknown label, build or update `{text}`"))
     }
 
-    /// The kernels of a build, whatever their revision.
+    /// The rows of a build, with any revision.
     fn of_build(&self, build: Build) -> core::ops::Range<usize> {
         let number = self.canonical(build).number;
         let start = self.kernels.partition_point(|kernel| kernel.build.number < number);
         start..start + self.kernels[start..].partition_point(|kernel| kernel.build.number == number)
     }
 
-    /// The kernel of a revision; revision 0 is the first of its build.
+    /// The row of a revision; revision 0 is the first row of its build.
     fn of_revision(&self, build: Build) -> Result<core::ops::Range<usize>, String> {
         let (all, wanted) = (self.of_build(build), self.canonical(build));
         let kernels = &self.kernels[all.clone()];
@@ -160,7 +161,7 @@ impl Axis {
         match before {
             0 => Ok(all.start..all.start + usize::from(is || build.revision == 0 && !kernels.is_empty())),
             _ if is => Ok(all.start + before..all.start + before + 1),
-            // The kernels up to the next have the layouts of this one: what an update between them changed would be lost.
+            // A range cannot end between two rows: all builds between them have the layouts of the first row.
             _ => Err(format!(
                 "build `{build:#}` is not on the version axis; the previous build is {:#}",
                 kernels[before - 1].build

@@ -1,4 +1,4 @@
-//! The text of a scope, such as `6.1..6.3 x64, 2022-01.., no arm64`: its grammar, and nothing of what it means.
+//! The text of a scope, such as `6.1..6.3 x64, 2022-01.., no arm64`. This is only its grammar, without its meaning.
 
 use super::Arch;
 use core::fmt;
@@ -11,18 +11,18 @@ pub struct Scope(pub Vec<Part>);
 /// A part of a scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The kernels that are in each of the ranges, on one architecture, or on all that follow no other: `server-2022.. 2022-07.. x64`.
+    /// The rows that are in all of the ranges, on one architecture or on all that follow no other: `server-2022.. 2022-07.. x64`.
     Of(Vec<Range>, Option<Arch>),
     /// `no arm64`: an architecture that does not follow here.
     No(Arch),
 }
 
-/// Kernels from one end to another. An end is a label, a build, a service pack or an update.
+/// A range of rows. An end is a label, a build, a service pack or an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Range {
-    /// What one name stands for.
+    /// The rows that one name denotes.
     Point(String),
-    /// From what the first name stands for, or from the first kernel, to what the last stands for, or to the newest kernel.
+    /// The rows from the first name to the last. An empty name leaves the range open at that end.
     Between(String, String),
 }
 
@@ -70,7 +70,7 @@ impl FromStr for Part {
         if let Some(at) = ranges.iter().position(|word| arch(word).is_some()) {
             return Err(format!("unexpected `{}` after a complete range", words[at + 1]));
         }
-        // What stands beside a range is one, too, or an architecture that does not exist.
+        // Each further word must be a range. If it is not, it is taken for an unknown architecture.
         match ranges.iter().skip(1).find(|word| !word.contains("..")) {
             Some(word) => Err(format!("unknown architecture `{word}`")),
             None => Ok(Self::Of(ranges.iter().map(|word| Range::of(word)).collect(), last)),

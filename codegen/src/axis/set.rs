@@ -3,14 +3,14 @@
 use super::TargetId;
 use core::marker::PhantomData;
 
-/// A set of indices, as a bit each.
+/// A set of indices, with one bit per index.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IndexSet<I>(Vec<u64>, PhantomData<I>);
 
 /// A set of targets.
 pub type TargetSet = IndexSet<TargetId>;
 
-/// A set of kernels.
+/// A set of rows of the axis.
 pub(super) type KernelSet = IndexSet<usize>;
 
 impl<I: Copy + From<usize> + Into<usize>> IndexSet<I> {

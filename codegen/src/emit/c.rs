@@ -1,9 +1,9 @@
 //! A C header for one target: declarations as the spec has them, and assertions that a compiler checks.
 //!
-//! No padding is declared, and no packing or alignment beyond what the spec states, so a compiler whose assertions hold has computed
-//! the same offsets on its own. The plain form is for parsers without the Microsoft compiler's extensions: all padding is declared,
-//! so that they need no alignment. A member or type named like a keyword of C gets an underscore at its end, and a constant whose
-//! name is in another enumeration too gets the name of its enumeration before it; a comment has the original name.
+//! No padding is declared, and no packing or alignment beyond the spec. If the assertions hold, a compiler has computed the same
+//! offsets on its own. The plain form is for parsers without the extensions of the Microsoft compiler: all padding is declared,
+//! so that no alignment is needed. A member or type that has the name of a keyword gets an underscore at its end. A constant that
+//! is also in another enumeration gets the name of its enumeration as a prefix. A comment states the original name.
 
 use super::Notes;
 use super::order::{is_macros, keyword, ordered};
@@ -16,7 +16,7 @@ use crate::spec::Scalar;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// How a header is written.
+/// The style of a header.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Style<'a> {
     /// Prefix of the names of types and constants, which avoids conflicts with other headers. Members keep their names.
@@ -27,7 +27,7 @@ pub struct Style<'a> {
     pub notes: Option<&'a Notes>,
 }
 
-/// Writes the header of a target, by its index: all types, or one and what it needs.
+/// Writes the header of a target: all types, or one type and the types that it needs.
 pub fn header(layouts: &Layouts, target: TargetId, only: Option<&str>, style: Style) -> String {
     let mut writer = Writer { layouts, target, style, declared: BTreeSet::new(), constants: BTreeSet::new(), out: String::new() };
     let name = layouts.spec.axis.target_name(target);
@@ -54,10 +54,11 @@ pub fn header(layouts: &Layouts, target: TargetId, only: Option<&str>, style: St
         + "\n#undef ETW_LAYOUTS_ASSERT\n#undef ETW_LAYOUTS_ALIGN\n#undef ETW_LAYOUTS_ALIGNOF\n#undef ETW_LAYOUTS_LONG\n#endif\n"
 }
 
-/// Macros for what C, C++ and the compilers spell differently. `MinGW` defines `__declspec` as an attribute, which has no `align`.
+/// Macros for syntax that differs between C, C++ and compilers. `MinGW` defines `__declspec` as an attribute, which has no
+/// `align`.
 const ASSERTIONS: &str = include_str!("c/macros.h");
 
-/// Collects the names of all members, those in structures and unions without a name of their own among them.
+/// Collects the names of all members, including those of structures and unions that are declared inside.
 fn member_names<'a>(aggregate: &'a Aggregate, names: &mut BTreeSet<&'a str>) {
     for field in &aggregate.fields {
         names.extend(field.name.as_deref());
@@ -67,7 +68,7 @@ fn member_names<'a>(aggregate: &'a Aggregate, names: &mut BTreeSet<&'a str>) {
     }
 }
 
-/// The macro by which a header is read once.
+/// The include guard.
 fn guard(target: &str, only: Option<&str>, prefix: &str) -> String {
     let only = only.map(|only| format!("_{only}")).unwrap_or_default();
     let text = format!("{prefix}ETW_LAYOUTS_{target}{only}_H").to_uppercase();
@@ -80,13 +81,13 @@ struct Writer<'a> {
     style: Style<'a>,
     /// Names that have a typedef.
     declared: BTreeSet<&'a str>,
-    /// Constants of enumerations, as they are called.
+    /// The names of constants of enumerations in the header.
     constants: BTreeSet<String>,
     out: String,
 }
 
 impl<'a> Writer<'a> {
-    /// Declares a structure or union, after the names in it.
+    /// Declares a structure or union, after the names that it uses.
     fn aggregate(&mut self, name: &'a str, aggregate: &'a Aggregate) {
         self.out.push('\n');
         self.note(name);
@@ -116,7 +117,7 @@ impl<'a> Writer<'a> {
         let prefix = self.style.prefix;
         let pointer = self.pointer(name).map(|pointer| format!(", *{pointer}")).unwrap_or_default();
         let called = self.called(name);
-        // The C language has no enumeration of another size.
+        // C has no enumerations of another size.
         let (open, close) = match enumeration.size {
             4 => (format!("typedef enum {prefix}_{name}"), format!(" {called}{pointer}")),
             _ => (format!("typedef {} {called}{pointer};\nenum", enumeration.c), String::new()),
@@ -135,7 +136,7 @@ impl<'a> Writer<'a> {
         self.assert(&format!("sizeof({called}) == {:#x}", enumeration.size), &format!("size of {name}"));
     }
 
-    /// What a constant of an enumeration is called: all of them are in one scope.
+    /// The name of a constant of an enumeration in the header. The constants of all enumerations are in one scope.
     fn constant(&mut self, enumeration: &str, constant: &str) -> String {
         let prefix = self.style.prefix;
         let is_taken = |own: &str| self.constants.contains(own);
@@ -150,7 +151,7 @@ impl<'a> Writer<'a> {
         own
     }
 
-    /// What a type is called.
+    /// The name of a type in the header.
     fn called(&self, name: &str) -> String {
         let (spec, prefix) = (&self.layouts.spec, self.style.prefix);
         let is_specified = |name: &str| {
@@ -168,7 +169,7 @@ impl<'a> Writer<'a> {
     /// Flags and constants, each once.
     fn macros(&mut self, types: &[&Layout]) {
         let (mut known, mut members) = (BTreeSet::new(), BTreeSet::new());
-        // Of all targets: two headers can be included together.
+        // Members of all targets count, because two headers can be included together.
         for layout in &self.layouts.layouts {
             if let Form::Aggregate(aggregate) = &layout.form {
                 member_names(aggregate, &mut members);
@@ -188,7 +189,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Declares a name that a type has in it.
+    /// Declares a name that a type uses.
     fn name(&mut self, name: &'a str) {
         let spec = &self.layouts.spec;
         if spec.scalars.contains_key(name) || self.declared.contains(name) {
@@ -208,7 +209,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Declares a structure or union without its contents, which will do behind a pointer.
+    /// Declares a structure or union without its contents, which is enough for pointers to it.
     fn forward(&mut self, name: &'a str, keyword: &str) {
         if self.declared.insert(name) {
             let prefix = self.style.prefix;
@@ -222,7 +223,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The name of the pointer to a type, unless something else has it: `PSID` points to no `SID`.
+    /// The name of the pointer to a type, unless another type has this name: `PSID` does not point to `SID`.
     fn pointer(&self, name: &str) -> Option<String> {
         let pointer = format!("P{name}");
         let spec = &self.layouts.spec;
@@ -230,8 +231,8 @@ impl<'a> Writer<'a> {
         (is_free && !spec.definitions.contains_key(&pointer)).then(|| format!("{}{pointer}", self.style.prefix))
     }
 
-    /// The type as a declaration has it, in a structure with members of those names. C++ takes no name for both a type and a member
-    /// of one structure: such a type is written without it.
+    /// The spelling of a type in a structure with members of these names. In C++, a type and a member of the structure cannot
+    /// have the same name: such a type is written without its name.
     fn spelled(&self, ctype: &CType, members: &BTreeSet<&str>) -> CType {
         let inner = |of: &CType| Box::new(self.spelled(of, members));
         match ctype {
@@ -249,7 +250,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A named type without its name: by its tag, or as what it is another name for.
+    /// A named type without its name: its tag, or the type behind its typedef.
     fn nameless(&self, name: &str, volatile: bool, members: &BTreeSet<&str>) -> CType {
         let (spec, prefix) = (&self.layouts.spec, self.style.prefix);
         let tagged = |keyword: &str| format!("{keyword} {prefix}_{name}");
@@ -330,7 +331,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The name of a member in the header, in a structure with members of those names.
+/// The name of a member in the header, in a structure with members of these names.
 fn member(name: &str, members: &BTreeSet<&str>) -> String {
     no_word(name.to_owned(), |name| members.contains(name))
 }
@@ -350,7 +351,7 @@ fn width(field: &Field) -> String {
     field.bits.map(|bits| format!(" : {}", bits.width)).unwrap_or_default()
 }
 
-/// An unsigned type of so many bytes.
+/// The unsigned type with a size in bytes.
 fn unit(size: u64) -> &'static str {
     match size {
         1 => "unsigned char",
@@ -360,7 +361,7 @@ fn unit(size: u64) -> &'static str {
     }
 }
 
-/// The value of a macro, of the size of its type.
+/// The value of a macro, with the size of its type.
 fn literal(value: i64, set: &Enumeration) -> String {
     if set.signed && value < 0 {
         return format!("({value})");

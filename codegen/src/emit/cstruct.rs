@@ -1,8 +1,8 @@
-//! Definitions for dissect.cstruct, a reader of structures in Python.
+//! Definitions for dissect.cstruct, a Python parser of structures.
 //!
-//! It aligns nothing, so that all padding is declared. What it cannot say is stated in comments: a pointer to what is not
-//! declared above is a `VOID *`, and its type a comment behind it. Bit fields are unsigned, and of the size of their unit. A structure
-//! or union in another one in a union is an array of one: version 4.7 fails when what is nested so deep is made.
+//! It does not align members, so all padding is declared. A pointer to a type that is not declared before becomes `VOID *`, with
+//! its type in a comment. Bit fields are unsigned, and have the size of their unit. A structure or union within another one in a
+//! union becomes an array of one element, because version 4.7 fails to create values of types that are nested so deep.
 
 use super::Notes;
 use super::order::{is_macros, keyword, ordered};
@@ -14,7 +14,7 @@ use crate::spec::{Kind, Scalar};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Writes the definitions of a target, by its index: all types, or one and what it needs, with what is to be said of them.
+/// Writes the definitions of a target: all types, or one type and the types that it needs, with notes.
 pub fn definitions(layouts: &Layouts, target: TargetId, only: Option<&str>, notes: &Notes) -> String {
     let mut writer = Writer { layouts, target, declared: BTreeSet::new(), nested: BTreeSet::new(), out: String::new() };
     let axis = &layouts.spec.axis;
@@ -45,10 +45,10 @@ pub fn definitions(layouts: &Layouts, target: TargetId, only: Option<&str>, note
     writer.out
 }
 
-/// Where members lie.
+/// The place of members.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// In no union.
+    /// Outside of unions.
     Outside,
     /// In a union.
     Union,
@@ -59,7 +59,7 @@ enum Place {
 struct Writer<'a> {
     layouts: &'a Layouts,
     target: TargetId,
-    /// Types that can be named from here on.
+    /// Types that are already declared.
     declared: BTreeSet<&'a str>,
     /// Types with structures or unions as members.
     nested: BTreeSet<&'a str>,
@@ -69,7 +69,7 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn structure(&mut self, name: &'a str, aggregate: &'a Aggregate, notes: &Notes) {
         aggregate.ctypes().into_iter().for_each(|ctype| self.typedefs(ctype.base()));
-        // It may point to itself.
+        // A structure can contain pointers to itself.
         self.declared.insert(name);
         let _ = writeln!(self.out, "\n{}{} {name} {{", noted(name, notes), keyword(aggregate.kind));
         self.fields(aggregate, 1, Place::Outside, &mut FreeNames::of(aggregate));
@@ -89,7 +89,7 @@ impl<'a> Writer<'a> {
         self.declared.insert(name);
     }
 
-    /// Declares the typedefs that a name stands for.
+    /// Declares the typedefs behind a name.
     fn typedefs(&mut self, name: &'a str) {
         let piece = self.layouts.spec.typedefs.get(name).and_then(|typedef| typedef.get(self.target));
         if let Some(piece) = piece.filter(|_| !self.declared.contains(name)) {
@@ -106,7 +106,7 @@ impl<'a> Writer<'a> {
         for item in padded(aggregate) {
             match item {
                 Item::Field(field) if aggregate.kind == Kind::Union && field.bits.is_some() => {
-                    // It knows bits in structures only.
+                    // In cstruct, only structures can have bit fields.
                     let _ = writeln!(self.out, "{indent}struct {{");
                     self.field(field, depth + 1, place, free);
                     let rest = field.bits.map_or(0, |bits| (field.size * 8).saturating_sub(bits.width));
@@ -160,7 +160,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Whether there are structures or unions among the members.
+    /// Whether any member is a structure or union.
     fn is_nested(&self, aggregate: &Aggregate) -> bool {
         aggregate.fields.iter().any(|field| match &field.ty {
             Type::Inline(_) => true,
@@ -169,7 +169,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Whether a member of a type with a layout of its own is an array of one.
+    /// Whether a member of a type with its own layout is written as an array of one element.
     fn is_array(&self, id: LayoutId, place: Place) -> bool {
         let layout = &self.layouts.layouts[id];
         match place {
@@ -179,7 +179,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A declaration, with a comment if it says less than the type does.
+    /// A declaration. If it becomes `VOID *`, a comment has the type.
     fn declared(&self, ctype: &CType, name: &str) -> String {
         let mut lengths = String::new();
         let mut element = ctype;
@@ -211,7 +211,7 @@ fn noted(name: &str, notes: &Notes) -> String {
     notes.get(name).map(|note| format!("/* {name}: {note}. */\n")).unwrap_or_default()
 }
 
-/// What it calls a scalar. Its own types of those names stay what they are: characters are no numbers.
+/// The name of a scalar in cstruct. Character types stay characters, because they are not numbers.
 fn basic(name: &str, scalar: &Scalar) -> String {
     match (name, scalar.size, scalar.c.as_str()) {
         (_, 0, _) => "void".to_owned(),

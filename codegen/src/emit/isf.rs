@@ -1,8 +1,8 @@
-//! A symbol table for Volatility 3 (Intermediate Symbol Format 6.2.0): the types of one target, and the global variables of one kernel, if
-//! one is selected.
+//! A symbol table for Volatility 3 (Intermediate Symbol Format 6.2.0): the types of one target, and the global variables of one
+//! build, if one is selected.
 //!
-//! Without a kernel it names no program database, by which Volatility would take it for the kernel's own table: it is one to be loaded
-//! besides. The addresses of variables are those of one program database, which is named then if it is known.
+//! Without a selected build, the table names no PDB. Otherwise Volatility would use it as the table of the kernel itself, but it
+//! is loaded in addition to that. The addresses of variables are those of one PDB, and the table names that PDB if it is known.
 
 use super::order::{is_macros, keyword, ordered};
 use crate::axis::{Arch, TargetId};
@@ -11,8 +11,8 @@ use crate::registry::{Pdb, Seen};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Writes the table of a target, by its index: all types, or one and what it needs. The note says what it is of, and stands in it as
-/// that of its producer. Of a kernel it has the global variables whose addresses are known.
+/// Writes the table of a target: all types, or one type and the types that it needs. `note` describes the table, and is written
+/// as its producer. With a selected build, the table has the global variables with known addresses.
 pub fn table(layouts: &Layouts, target: TargetId, only: Option<&str>, kernel: Option<&Seen>, note: &str) -> String {
     let mut table = Table { layouts, base: BTreeMap::new(), structures: Vec::new(), unnamed: 0 };
     let mut enumerations = Vec::new();
@@ -34,7 +34,7 @@ pub fn table(layouts: &Layouts, target: TargetId, only: Option<&str>, kernel: Op
     let symbols = kernel.iter().flat_map(|kernel| &kernel.globals).filter_map(|(name, address)| {
         let ty = layouts.globals[target].get(name);
         let is_held = |id: usize| held.iter().any(|held| held.name == layouts.layouts[id].name);
-        // Where one structure is asked for: a variable that is of none that the table has.
+        // If one structure is selected, skip variables of types that the table does not have.
         if only.is_some() && !ty.is_some_and(|ty| matches!(ty.element(), Type::Layout(id) if is_held(*id))) {
             return None;
         }
@@ -66,7 +66,7 @@ pub fn table(layouts: &Layouts, target: TargetId, only: Option<&str>, kernel: Op
     )
 }
 
-/// `IMAGE_FILE_MACHINE_…`.
+/// The value of `IMAGE_FILE_MACHINE_…`.
 fn machine(arch: Arch) -> u32 {
     match arch {
         Arch::X86 => 0x014C,
@@ -79,13 +79,14 @@ struct Table<'a> {
     layouts: &'a Layouts,
     /// Size, kind and sign of the base types that are used.
     base: BTreeMap<String, (u64, &'static str, bool)>,
-    /// Named structures and unions, and those without a name, which get one.
+    /// Structures and unions. Unnamed ones get a name.
     structures: Vec<String>,
     unnamed: usize,
 }
 
 impl Table<'_> {
-    /// A structure or union; the members of anonymous ones are among its own, as in the tables that are made of symbol files.
+    /// A structure or union. It also has the members of anonymous structures and unions in it, as in tables that are converted
+    /// from symbol files.
     fn aggregate(&mut self, aggregate: &Aggregate) -> String {
         let fields: Vec<_> = aggregate
             .flat()
@@ -152,7 +153,7 @@ fn constants(enumeration: &Enumeration) -> String {
     format!("{{\"size\": {}, \"base\": {}, \"constants\": {{{constants}}}}}", enumeration.size, text(&enumeration.c))
 }
 
-/// The name of a type as symbol files have it.
+/// The name of a type in symbol files.
 fn tag(name: &str) -> String {
     format!("_{name}")
 }
@@ -161,7 +162,7 @@ fn named(kind: &str, name: &str) -> String {
     format!("{{\"kind\": \"{kind}\", \"name\": {}}}", text(name))
 }
 
-/// An object, a line a member.
+/// An object, one member per line.
 fn object(entries: impl IntoIterator<Item = String>) -> String {
     let entries: Vec<_> = entries.into_iter().collect();
     if entries.is_empty() { "{}".to_owned() } else { format!("{{\n{}\n}}", entries.join(",\n")) }

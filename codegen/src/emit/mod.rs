@@ -1,4 +1,4 @@
-//! From [`Layouts`](crate::layouts::Layouts) to text. Emitters only print: everything is decided before.
+//! Conversion of [`Layouts`](crate::layouts::Layouts) to text. Emitters only print; they decide nothing.
 
 pub mod c;
 pub mod cstruct;
@@ -13,8 +13,8 @@ pub use order::types;
 
 use std::collections::BTreeMap;
 
-/// Generated files: path from the folder they belong to, and text.
+/// Generated files: relative path, and text.
 pub type Files = BTreeMap<String, String>;
 
-/// What is to be said of types, by name: a comment before each.
+/// Notes on types, by name. A note is a comment before its type.
 pub type Notes = BTreeMap<String, String>;

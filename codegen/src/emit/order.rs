@@ -6,8 +6,9 @@ use crate::layouts::{Form, Layout, Layouts};
 use crate::spec::{Body, Kind, ValuesKind};
 use std::collections::BTreeSet;
 
-/// The types of a target, each after those that it embeds or whose values its members hold; all, or one with what it needs. An
-/// enumeration is needed behind a pointer too, since C has no declaration of one without its constants.
+/// The types of a target, or one type and the types that it needs. Each type comes after those that it embeds, and after the
+/// enumerations and flags of its members. An enumeration is needed behind a pointer too, because C cannot declare one without its
+/// constants.
 pub(super) fn ordered<'a>(layouts: &'a Layouts, target: TargetId, only: Option<&'a str>) -> Vec<&'a Layout> {
     let mut order = Order { layouts, target, known: BTreeSet::new(), list: Vec::new() };
     match only {
@@ -17,13 +18,13 @@ pub(super) fn ordered<'a>(layouts: &'a Layouts, target: TargetId, only: Option<&
     order.list
 }
 
-/// The types that are declared for a target, by its index: all, or one and what it needs. Sets of macros declare none.
+/// The types that are declared for a target: all, or one type and the types that it needs. Sets of macros declare none.
 pub fn types<'a>(layouts: &'a Layouts, target: TargetId, only: Option<&'a str>) -> Vec<&'a Layout> {
     let all = ordered(layouts, target, only).into_iter();
     all.filter(|layout| !is_macros(layouts, layout)).collect()
 }
 
-/// Whether the constants of a layout are macros, and no enumeration of the C language.
+/// Whether the constants of a layout are macros, and not a C enumeration.
 pub(super) fn is_macros(layouts: &Layouts, layout: &Layout) -> bool {
     let definition = layouts.spec.definitions.get(&layout.name);
     definition.is_some_and(|d| matches!(&d.body, Body::Values(v) if v.kind != ValuesKind::Enum))
@@ -54,7 +55,7 @@ impl<'a> Order<'a> {
         self.list.push(layout);
     }
 
-    /// What of a type's names is an enumeration, or stands for one.
+    /// Visits the enumeration with a name, or those behind a typedef.
     fn enumeration(&mut self, name: &'a str) {
         let layout = self.layouts.get(self.target, name);
         if layout.is_some_and(|layout| matches!(layout.form, Form::Enumeration(_))) {

@@ -1,30 +1,31 @@
-//! The members of a structure with the padding between them, for readers that align otherwise than the Microsoft compiler, or not at all.
+//! The members of a structure with the padding between them, for readers that do not align members as the Microsoft compiler
+//! does.
 
 use crate::layouts::{Aggregate, Field, Type};
 use crate::spec::Kind;
 use std::collections::BTreeSet;
 
-/// What lies in a structure or union.
+/// An item in a structure or union.
 pub(super) enum Item<'a> {
     /// A member.
     Field(&'a Field),
-    /// So many bytes of padding.
+    /// A number of padding bytes.
     Bytes(u64),
     /// Bits of padding within a unit.
     Bits {
         /// Bytes of the unit.
         size: u64,
-        /// How many.
+        /// Number of bits.
         width: u64,
     },
 }
 
-/// The members in order, and all padding, that of a unit of bits and at the end as well. Bits of no width are left out: what they end
-/// is filled.
+/// The members in order, with all padding, including that of a bit-field unit and at the end. Bit fields of width 0 are omitted,
+/// and the rest of the unit that they end is padded.
 pub(super) fn padded(aggregate: &Aggregate) -> Vec<Item<'_>> {
     let mut items = Vec::new();
     let mut end = 0;
-    // Offset, size, and the first bit that is not used yet.
+    // Offset, size, and first unused bit.
     let mut unit: Option<(u64, u64, u64)> = None;
     let is_struct = aggregate.kind == Kind::Struct;
     for field in &aggregate.fields {
@@ -59,7 +60,7 @@ fn fill(unit: Option<(u64, u64, u64)>, items: &mut Vec<Item>) {
     }
 }
 
-/// The names of a structure's members at any depth, and names that none of them has.
+/// Names that no member of a structure has, at any depth.
 pub(super) struct FreeNames<'a> {
     pub(super) taken: BTreeSet<&'a str>,
     count: usize,
@@ -72,7 +73,7 @@ impl<'a> FreeNames<'a> {
         Self { taken, count: 0 }
     }
 
-    /// A name that begins with a word.
+    /// A new name that begins with a word.
     pub(super) fn next(&mut self, word: &str) -> String {
         loop {
             self.count += 1;

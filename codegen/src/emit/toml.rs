@@ -1,4 +1,4 @@
-//! From [`Spec`] back to the text of its files, each in the one form that a file of its content has.
+//! Conversion of [`Spec`] to the text of its files, in canonical form.
 
 mod axis;
 mod events;
@@ -88,7 +88,7 @@ impl Printer<'_> {
         self.errata(row, &definition.errata, within);
     }
 
-    /// The rows of members: three and more that follow each other and share a range are a group.
+    /// The rows of members. Three or more consecutive members with the same range form a group.
     fn groups(&self, members: &[Member], within: &TargetSet) -> Vec<Row> {
         let same = |one: &Member, two: &Member| one.scope == two.scope && one.scope != *within && is_plain(&two.comments);
         let mut rows = Vec::new();
@@ -149,7 +149,7 @@ impl Printer<'_> {
         let within = &constant.scope;
         let mut row = Row { comments: constant.comments.clone(), pairs: Vec::new() };
         row.pairs.push(("name", Value::Plain(quoted(&constant.name.value))));
-        // A number keeps the base that its author chose: nothing else states which digits show its meaning.
+        // A number keeps its base: only the author knows which digits show its meaning.
         let number = |piece: &Piece<i64>| match (self.spec.sources.literal(piece.span), kind) {
             (Some(text), _) => text.to_owned(),
             (None, ValuesKind::Enum) => piece.value.to_string(),

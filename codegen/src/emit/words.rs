@@ -1,6 +1,7 @@
-//! Words of C and C++, and what compilers and `<stddef.h>` define: no type, member or constant of a header can be called so.
+//! Reserved words of C and C++, and names that compilers and `<stddef.h>` define. A type, member or constant of a header cannot
+//! have these names.
 
-/// In the order of their bytes.
+/// Sorted by bytes, for binary search.
 #[rustfmt::skip]
 const WORDS: [&str; 106] = [
     "ANYSIZE_ARRAY", "NULL", "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case",
@@ -15,7 +16,7 @@ const WORDS: [&str; 106] = [
     "while", "xor", "xor_eq",
 ];
 
-/// The name; with underscores behind it, if it is a word of C, until no other is called so.
+/// The name. A reserved word gets underscores at its end, until no other item has the name.
 pub(super) fn no_word(mut name: String, is_taken: impl Fn(&str) -> bool) -> String {
     if WORDS.binary_search(&name.as_str()).is_ok() {
         name.push('_');

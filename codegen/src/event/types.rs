@@ -1,21 +1,21 @@
 //! Types of fields, in the spelling of Microsoft's manifests.
 
-/// How values are encoded.
+/// An encoding of values.
 #[derive(Debug, PartialEq, Eq)]
 pub struct InType {
     /// The name in specs.
     pub name: &'static str,
-    /// The end of the constant's name, behind `TDH_INTYPE_`.
+    /// The name of the constant, without its prefix `TDH_INTYPE_`.
     pub constant: &'static str,
-    /// What sort of values.
+    /// The kind of values.
     pub kind: Kind,
-    /// Bytes of a value with pointers of 4 and of 8 bytes; none if it varies.
+    /// Bytes of a value with pointers of 4 and of 8 bytes; `None` if the size varies.
     pub size: Option<[u64; 2]>,
-    /// Bytes of what a length counts; 0 if values have no length of their own.
+    /// Bytes of the unit in which lengths are counted; 0 if values have no length of their own.
     pub unit: u64,
 }
 
-/// What sort of values.
+/// The kind of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An integer.
@@ -36,14 +36,14 @@ pub enum Kind {
     Other,
 }
 
-/// How values are shown.
+/// An output format of values.
 #[derive(Debug, PartialEq, Eq)]
 pub struct OutType {
     /// The name in specs.
     pub name: &'static str,
-    /// The end of the constant's name, behind `TDH_OUTTYPE_`; that of `Hex` depends on the width.
+    /// The name of the constant, without its prefix `TDH_OUTTYPE_`; that of `Hex` depends on the width.
     pub constant: &'static str,
-    /// The types that can be shown so.
+    /// The types that it applies to.
     pub of: &'static [&'static str],
 }
 
@@ -136,9 +136,9 @@ const TEXTS: &[&str] = &[
     "AnsiChar",
 ];
 
-/// All ways to show a value.
+/// All output formats.
 pub static OUT_TYPES: [OutType; 19] = [
-    // An address is hexadecimal anyway.
+    // Addresses are always hexadecimal.
     OutType { name: "Hex", constant: "HEXINT", of: INTEGERS },
     OutType { name: "PID", constant: "PID", of: IDS },
     OutType { name: "TID", constant: "TID", of: IDS },

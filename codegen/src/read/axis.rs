@@ -104,7 +104,7 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
     }
 }
 
-/// The comments of an axis, each with the item that it precedes.
+/// The comments of an axis, each with the item after it.
 fn comments(reader: &mut Reader, root: &Table, axis: &mut Axis) {
     reader.read_comments(root);
     for (name, end) in root.parts() {
@@ -121,8 +121,8 @@ fn extended(reader: &mut Reader, node: &Node, axis: &Axis) {
     }
 }
 
-/// The targets that published references cover: the first kernels of versions and service packs, but no updates. `documents` of a file
-/// applies to the kernels of that file.
+/// The targets that published references cover: the first builds of versions and service packs, but no updates. `documents` of a
+/// file applies to the builds of that file.
 fn documented(reader: &mut Reader, stated: Vec<(usize, &Node)>, added: &[usize], axis: &Axis) -> TargetSet {
     let mut all = None;
     for (file, node) in stated {
@@ -133,7 +133,7 @@ fn documented(reader: &mut Reader, stated: Vec<(usize, &Node)>, added: &[usize],
         all = Some(scope.union(&all.unwrap_or_default()));
     }
     let Some(all) = all else { return axis.all() };
-    // All other kernels of a label are updates, which published references do not cover.
+    // All other builds of a label are updates, which published references do not cover.
     let first = |kernel: &Kernel| {
         let mut listed = axis.kernels.iter().filter(|other| (other.version, other.added) == (kernel.version, kernel.added));
         listed.next().is_some_and(|first| first.build == kernel.build)
@@ -164,7 +164,7 @@ fn follows(reader: &mut Reader, node: &Node, axis: &mut Axis) {
     }
 }
 
-/// A version and its kernels. If its label is that of a `known` version, the kernels are added to that version.
+/// A version and its builds. If its label is that of a `known` version, the builds are added to that version.
 fn version(reader: &mut Reader, table: &Table, all: &[Arch], known: usize, axis: &mut Axis) {
     let Some(label) = table.require(reader, "label").and_then(|n| reader.string(n)) else { return };
     let of = table.get("architectures").map(|n| existing(reader, n)).unwrap_or(all.to_vec());
@@ -240,7 +240,7 @@ fn group(reader: &mut Reader, table: &Table, axis: &mut Axis) {
             ),
         }
     }
-    // Ranges can use the name of a group, and would include every kernel in between.
+    // Ranges can use the name of a group, and would include every build in between.
     if let Some(pair) = of.windows(2).find(|pair| pair[1] != pair[0] + 1) {
         let title = format!("versions of group `{}` are not adjacent", label.value);
         let between = axis.kernels.iter().find(|kernel| kernel.added && (pair[0] + 1..pair[1]).contains(&kernel.version));

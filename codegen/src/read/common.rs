@@ -34,7 +34,7 @@ pub(super) fn scope(reader: &mut Reader, axis: &Axis, table: &Table, within: &Ta
     inside
 }
 
-/// A piecewise number, or none.
+/// A piecewise number; empty if the key is absent.
 pub(super) fn number(
     reader: &mut Reader,
     axis: &Axis,
@@ -46,7 +46,7 @@ pub(super) fn number(
     table.pieces(key).map(|pieces| reader.piecewise(axis, scope, &pieces, read)).unwrap_or_default()
 }
 
-/// A piecewise number that is verified against the computed one, or none.
+/// A piecewise number that is verified against the computed one; empty if the key is absent.
 pub(super) fn witness(
     reader: &mut Reader,
     axis: &Axis,

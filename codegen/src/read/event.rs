@@ -98,7 +98,7 @@ fn types(reader: &mut Reader, node: &Node) -> Vec<EventType> {
     types
 }
 
-/// The keys of a table that are the author's, and their values.
+/// The user-defined keys of a table, and their values.
 fn named<'a>(reader: &mut Reader, node: &'a Node<'a>, help: &str) -> Vec<(At<String>, &'a Node<'a>)> {
     let DeValue::Table(entries) = node.get_ref() else {
         reader.error(reader.span(node.span()), "expected a table by event type", "not a table", help);
@@ -107,7 +107,7 @@ fn named<'a>(reader: &mut Reader, node: &'a Node<'a>, help: &str) -> Vec<(At<Str
     entries.iter().map(|(name, value)| (At::new(name.get_ref().to_string(), reader.span(name.span())), value)).collect()
 }
 
-/// What a key states of single event types.
+/// The values of a key for single event types.
 fn by_type(
     reader: &mut Reader,
     table: &Table,
@@ -134,7 +134,7 @@ fn is_event_name(name: &str) -> bool {
 fn versions(reader: &mut Reader, node: &Node) -> Option<At<Versions>> {
     let At { value, span } = reader.string(node)?;
     let (first, last) = value.split_once("..").unwrap_or((&value, &value));
-    // The parser of numbers takes a sign.
+    // The number parser also accepts a sign.
     let number = |text: &str| text.parse::<u8>().ok().filter(|number| *number < u8::MAX && !text.starts_with('+'));
     let last = if last.is_empty() { Some(u8::MAX) } else { number(last) };
     let versions = number(first).zip(last).map(|(first, last)| Versions { first, last }).filter(|v| v.first <= v.last);

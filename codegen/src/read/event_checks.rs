@@ -1,4 +1,4 @@
-//! Checks of event classes: fields that fit together, names that exist, events that are stated once.
+//! Checks of event classes: consistent fields, existing names, unique events.
 
 use super::reader::Reader;
 use crate::event::{Class, Field, Kind, Size, Versions};
@@ -6,10 +6,10 @@ use crate::source::{At, Span};
 use crate::spec::{Body, GROUPS, Spec, Values};
 use std::collections::BTreeMap;
 
-/// No payload of an event is larger, in bytes.
+/// Maximum size of a payload in bytes.
 const LARGEST: u64 = 0xFFFF;
 
-/// No event has more fields, those of structures included.
+/// Maximum number of fields of an event, including those of structures.
 const MOST_FIELDS: usize = 1024;
 
 /// Checks the fields of an event.
@@ -39,7 +39,7 @@ pub(super) fn check_fields(reader: &mut Reader, event: Versions, fields: &[Field
     }
 }
 
-/// The number of fields, those of structures included.
+/// The number of fields, including those of structures.
 fn count(fields: &[Field]) -> usize {
     fields.iter().map(|field| 1 + count(&field.fields)).sum()
 }
@@ -49,7 +49,7 @@ fn range(event: Versions, field: &Field) -> Versions {
     field.versions.as_ref().map_or(event, |versions| versions.value)
 }
 
-/// Checks fields beside each other. `around` are fields before the structures that they are in.
+/// Checks the fields of one level. `around` are the fields before the enclosing structures.
 fn check_level(reader: &mut Reader, event: Versions, fields: &[Field], around: &[&Field]) {
     let mut before: Vec<&Field> = around.to_vec();
     let mut names: BTreeMap<&str, Vec<&Field>> = BTreeMap::new();
@@ -118,7 +118,7 @@ fn check_field(reader: &mut Reader, event: Versions, field: &Field, before: &[&F
     }
 }
 
-/// A count or length by a field needs that field in each version, as an integer before it.
+/// Checks a count or length that names a field. Each version must have that field before it, as an integer.
 fn check_size(reader: &mut Reader, event: Versions, field: &Field, size: &At<Size>, before: &[&Field]) {
     let Size::Field(name) = &size.value else { return };
     let mut missing: Vec<u8> = event.iter().filter(|&version| field.is_in(version)).collect();
@@ -161,7 +161,7 @@ pub(super) fn check_values(reader: &mut Reader, spec: &Spec, fields: &[Field]) {
     }
 }
 
-/// Checks what only all files together show: groups, and that each event type and version is stated once.
+/// Checks facts across files: groups, and that each version of an event type is stated once.
 pub(super) fn check_classes(reader: &mut Reader, spec: &Spec) {
     let groups = match spec.definitions.get(GROUPS).map(|definition| &definition.body) {
         Some(Body::Values(values)) => Some(values),
@@ -191,7 +191,7 @@ pub(super) fn check_classes(reader: &mut Reader, spec: &Spec) {
                 }
                 let versions = event.versions_of(ty);
                 let mut keys = vec![home.clone()];
-                // By the hook, another class may have the same event.
+                // Another class can state the same event by its hook.
                 keys.extend(hook.map(|hook| hook.value.clone()));
                 let last = if versions.last == u8::MAX { versions.first } else { versions.last };
                 let all = (versions.first..=last).flat_map(|version| keys.iter().map(move |key| (key.clone(), version)));

@@ -1,11 +1,11 @@
-//! Merges an axis and the files that extend it into one order of kernels.
+//! Merges an axis and the files that extend it into one order of builds.
 
 use super::reader::Reader;
 use crate::axis::Axis;
 
-/// Sorts the kernels of an axis and of the files that extend it, and then the versions by their first kernels.
+/// Sorts the builds of an axis and of the files that extend it, and then the versions by their first builds.
 pub(super) fn merge(reader: &mut Reader, axis: &mut Axis) {
-    // The sort is stable: of two kernels with the same number, the first stays first.
+    // The sort is stable: of two equal builds, the first stays first.
     axis.kernels.sort_by_key(|kernel| kernel.build);
     let first = |version: usize| axis.kernels.iter().position(|kernel| kernel.version == version).unwrap_or(usize::MAX);
     let mut order: Vec<_> = (0..axis.versions.len()).collect();
@@ -24,7 +24,7 @@ pub(super) fn merge(reader: &mut Reader, axis: &mut Axis) {
         let before = axis.kernels[..index].iter().rposition(|other| other.version == kernel.version);
         let Some(between) = before.map(|before| &axis.kernels[before + 1..index]).and_then(<[_]>::first) else { continue };
         let label = &axis.versions[kernel.version].label;
-        // Ranges can use a label, and would include every kernel in between.
+        // Ranges can use a label, and would include every build in between.
         let title = format!("kernels of version `{label}` are not adjacent: {:#} is before {:#}", between.build, kernel.build);
         let (wrong, other) = if between.added { (between, kernel) } else { (kernel, between) };
         let help = "use the label of the version around this kernel, or a new label outside of other versions";

@@ -1,4 +1,4 @@
-//! From spec text to [`Spec`]: every fact read, every key known, all errors in one run.
+//! Reads spec texts into a [`Spec`], and reports all errors in one run.
 
 mod axis;
 mod common;
@@ -38,8 +38,8 @@ pub fn read(sources: Sources) -> Result<Spec, Errors> {
     }
 }
 
-/// Reads a spec set as far as possible, and returns the errors. A spec set that was correct before a kernel was added to its axis is read
-/// completely; facts that it does not state for that kernel are missing in the spec.
+/// Reads a spec set as far as possible, and returns the errors. A spec set that was correct before a build was added to its axis
+/// is read completely; facts that it does not state for that build are missing in the spec.
 pub fn read_partly(sources: Sources) -> (Spec, Vec<Diagnostic>) {
     let Reading { spec, errors, .. } = read_all(sources);
     (Spec { broken: BTreeSet::new(), ..spec }, errors)
@@ -65,7 +65,7 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
     let sources = sources;
     let texts = sources.files().iter().enumerate();
     let parsed: Vec<_> = texts.map(|(file, source)| parse(file, &source.text, &mut errors)).collect();
-    let torn: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();
+    let incomplete: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();
     let roots = || parsed.iter().map(Tree::root).enumerate();
     let mut reader = Reader::new(&mut errors);
     axis::read(&mut reader, roots().filter(|(_, root)| root.sort == Sort::Axis), &mut spec.axis);
@@ -76,7 +76,7 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
     // Skip follow-on errors: those of an incomplete text, and those of ranges that use a rejected part of the axis.
     let is_axis = |(file, root): &(usize, syntax::TomlTable)| root.sort == Sort::Axis && reader.has_error(*file);
     let is_axis_wrong = roots().any(|root| is_axis(&root));
-    let whole = || roots().filter(|(file, _)| !is_axis_wrong && !torn.contains(&(*file as u32)));
+    let whole = || roots().filter(|(file, _)| !is_axis_wrong && !incomplete.contains(&(*file as u32)));
     let mut names = Names::default();
     for (file, root) in whole().filter(|(_, root)| root.sort == Sort::File) {
         reader.enter(file);
@@ -86,7 +86,7 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
         reader.enter(file);
         globals::read(&mut reader, root, &mut spec);
     }
-    // Events refer to the sets of values of other files, of which wrong ones cause no follow-on errors.
+    // Events refer to enumerations and flags in other files. Files with errors must not cause follow-on errors here.
     spec.broken = broken(&spec, &sources, roots(), reader.errors());
     for (file, root) in whole().filter(|(_, root)| root.sort == Sort::Events) {
         reader.enter(file);
@@ -124,7 +124,7 @@ pub(crate) fn read_again(mut spec: Spec, file: usize, text: String) -> Reading {
 ///
 /// # Errors
 ///
-/// As [`read`], of that file, and of events that are stated twice.
+/// The errors of [`read`] in this file, and events that are stated twice.
 pub fn reread_events(spec: &Spec, file: usize, text: String) -> Result<Spec, Errors> {
     let is_values = |definition: &Definition| matches!(definition.body, Body::Values(_));
     let values = spec.definitions.iter().filter(|(_, definition)| is_values(definition));

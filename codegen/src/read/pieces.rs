@@ -7,7 +7,7 @@ use crate::source::At;
 use crate::spec::{Piece, Piecewise};
 use crate::syntax::{Node, Pieces};
 
-/// The remedy if the axis lacks a kernel.
+/// The remedy if the axis lacks a build.
 const NEW_KERNEL: &str =
     "add the build to windows.toml; begin that file with `extends = \"windows\"` to keep the built-in builds";
 
@@ -110,7 +110,7 @@ impl Reader<'_> {
         }
         axis.settle(&mut scopes);
         for ((key, inner), (_, scope)) in inner.into_iter().zip(scopes) {
-            // An architecture that no kernel of the range has is allowed in a table by architecture.
+            // A table by architecture may have an architecture without a build in the range.
             if scope.is_empty() && within == &axis.all() {
                 continue;
             }

@@ -17,7 +17,7 @@ pub(super) struct Reader<'e> {
     errors: &'e mut Vec<Diagnostic>,
 }
 
-/// Longer lists help nobody.
+/// Maximum number of words in a message.
 const MOST_LISTED: usize = 40;
 
 /// A table with known keys only.
@@ -47,7 +47,7 @@ impl<'e> Reader<'e> {
         Self { file: 0, documented: TargetSet::default(), comments: Vec::new(), errors }
     }
 
-    /// Begins another file.
+    /// Sets the current file.
     pub fn enter(&mut self, file: usize) {
         self.file = file;
     }
@@ -232,7 +232,7 @@ impl<'e> Reader<'e> {
         found.map(|(_, value)| *value)
     }
 
-    /// Reports a word that is not among those known.
+    /// Reports an unknown word.
     pub fn unknown<'a>(&mut self, what: &str, word: &At<String>, known: impl Iterator<Item = &'a str> + Clone) {
         let help = match nearest(&word.value, known.clone()) {
             Some(near) => format!("did you mean `{near}`?"),

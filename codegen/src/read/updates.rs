@@ -6,7 +6,7 @@ use crate::axis::{Arch, Axis, Build, Kernel, Update};
 use crate::source::Span;
 use crate::syntax::Node;
 
-/// An update. Its kernels are added to the axis, unless they are already on it.
+/// An update. Its builds are added to the axis, unless they are already on it.
 pub(super) fn update(reader: &mut Reader, table: &Table, axis: &mut Axis) {
     let Some(name) = table.require(reader, "name").and_then(|node| reader.string(node)) else { return };
     check_label(reader, &name, axis);
@@ -31,15 +31,15 @@ fn builds(reader: &mut Reader, node: &Node) -> Vec<(Build, Span)> {
     nodes.into_iter().filter_map(|node| Some((build(reader, node)?, reader.span(node.span())))).collect()
 }
 
-/// Adds the first kernel with an update, on the architectures of the build's first kernel, unless a row of the axis states others.
-/// Returns whether the kernel is on the axis.
+/// Adds the first build with an update, on the architectures of the first row of the build, unless a row of the axis states
+/// others. Returns whether the build is on the axis.
 fn add(reader: &mut Reader, axis: &mut Axis, build: Build, architectures: Option<&[Arch]>, span: Span) -> bool {
     let Some(first) = axis.kernels.iter().position(|kernel| kernel.build.number == build.number) else {
         let title = format!("build {:#} is in no version", Build { revision: 0, ..build });
         reader.error(span, title, "here", "add the first kernel of this build to a [[version]]");
         return false;
     };
-    // Another update can name the same kernel. A kernel with its own row states its architectures there.
+    // Another update can name the same build. A build with its own row states its architectures there.
     let shared = axis.updates.iter().any(|update| update.kernels.contains(&build));
     let end = first + axis.kernels[first..].partition_point(|kernel| kernel.build < build);
     let has = |arch: &Arch| architectures.is_none_or(|of| of.contains(arch));

@@ -1,4 +1,4 @@
-//! From [`Spec`] to [`Layouts`]: computes every type at every target, and checks all assertions.
+//! From [`Spec`] to [`Layouts`]: computes every type at every target, and verifies all assertions.
 
 mod resolver;
 mod types;

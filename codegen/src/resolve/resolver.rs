@@ -1,4 +1,4 @@
-//! Computes the layouts, one target after the other.
+//! Computes the layouts of one target after another.
 
 use crate::alike::Alike;
 use crate::axis::{PerTarget, TargetId};
@@ -25,7 +25,7 @@ pub(super) fn of(spec: &Spec, alike: &Alike, problems: &mut Problems, targets: i
         layouts: Vec::new(),
         wholes: Vec::new(),
         by_name: HashMap::new(),
-        settled: HashMap::new(),
+        computed: HashMap::new(),
         target: TargetId::FIRST,
         done: BTreeMap::new(),
         depth: 0,
@@ -66,7 +66,7 @@ pub(super) struct Resolver<'s, 'p> {
     pub wholes: Vec<Whole>,
     by_name: HashMap<&'s str, Vec<LayoutId>>,
     /// The layouts that were computed without an error, by target.
-    settled: HashMap<(&'s str, TargetId), LayoutId>,
+    computed: HashMap<(&'s str, TargetId), LayoutId>,
     pub target: TargetId,
     /// Types of the current target.
     done: BTreeMap<String, State>,
@@ -79,7 +79,7 @@ pub(super) struct Resolver<'s, 'p> {
 /// The totals of a type, including all types that it embeds.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Whole {
-    /// Members that embed none.
+    /// The number of members that embed no others.
     pub members: usize,
     /// Whether it is a flexible array, or ends in one.
     pub flexible: bool,
@@ -102,7 +102,7 @@ impl<'s> Resolver<'s, '_> {
             return *state;
         }
         let first = self.alike.get(name).map_or(self.target, |first| first[self.target]);
-        if let Some(&id) = self.settled.get(&(name, first)) {
+        if let Some(&id) = self.computed.get(&(name, first)) {
             self.layouts[id].targets.insert(self.target);
             self.done.insert(name.to_owned(), State::Done(id));
             return State::Done(id);
@@ -127,7 +127,7 @@ impl<'s> Resolver<'s, '_> {
         let state = form.map_or(State::Failed, |form| State::Done(self.intern(name, form)));
         self.done.insert(name.to_owned(), state);
         if let (State::Done(id), true) = (state, self.problems.added() == problems) {
-            self.settled.insert((name, self.target), id);
+            self.computed.insert((name, self.target), id);
         }
         state
     }

@@ -120,8 +120,8 @@ impl Resolver<'_, '_> {
         // Digits are widths or versions: a name with different digits is a different type, not a spelling error.
         let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
         let known = spec.definitions.keys().chain(spec.scalars.keys()).chain(spec.typedefs.keys()).map(String::as_str);
-        let alike = |known: &&str| digits(known) == digits(name);
-        let near = nearest(name, known.filter(alike));
+        let same_digits = |known: &&str| digits(known) == digits(name);
+        let near = nearest(name, known.filter(same_digits));
         let near = near.map(|near| format!("did you mean `{near}`? Otherwise, ")).unwrap_or_default();
         format!("{near}define it in a file of its own, or add a typedef in scalars.toml, such as `DWORD = \"ULONG\"`")
     }

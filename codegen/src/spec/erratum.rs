@@ -6,25 +6,25 @@ use crate::source::Span;
 /// A statement of a published reference, and the actual value.
 #[derive(Clone, Debug)]
 pub struct Erratum {
-    /// Which fact.
+    /// The kind of fact.
     pub what: ErratumKind,
-    /// The targets that the document's statement covers.
+    /// The targets that the statement of the published reference covers.
     pub scope: TargetSet,
     /// The targets for which the statement is compared with the layouts.
     pub checked: TargetSet,
-    /// The document's statement.
+    /// The statement of the published reference.
     pub document: ErratumValue,
-    /// What is so.
+    /// The actual fact.
     pub actual: ErratumValue,
-    /// What shows it.
+    /// The evidence.
     pub witness: Witness,
-    /// More.
+    /// Additional text.
     pub note: String,
-    /// The whole erratum.
+    /// The place of the whole erratum.
     pub span: Span,
 }
 
-/// Which fact an erratum is about.
+/// The kind of fact that an erratum is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ErratumKind {
     /// The offset of a member.
@@ -43,32 +43,32 @@ pub enum ErratumKind {
     Bits,
     /// The range of a member or constant.
     In,
-    /// Anything else, in words.
+    /// Anything else, as text.
     Text,
 }
 
-/// A statement of a document or of the spec.
+/// A statement of a published reference or of the spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ErratumValue {
     /// A number.
     Number(i64),
-    /// Words.
+    /// Text.
     Text(String),
 }
 
-/// What shows that a document errs.
+/// The evidence for an erratum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Witness {
     /// Symbol data.
     Symbols,
     /// The order of the declaration, the documented size, undisputed offsets.
     Abi,
-    /// Another document, or another place of the same.
+    /// Another published reference, or another part of the same one.
     Document,
 }
 
 impl ErratumKind {
-    /// The word for it in specs.
+    /// The keyword in specs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Offset => "offset",
@@ -85,7 +85,7 @@ impl ErratumKind {
 }
 
 impl Witness {
-    /// The word for it in specs.
+    /// The keyword in specs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Symbols => "symbols",

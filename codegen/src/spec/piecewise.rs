@@ -1,20 +1,20 @@
-//! Values that may differ between targets.
+//! Values that can differ between targets.
 
 use crate::axis::{TargetId, TargetSet};
 use crate::source::Span;
 
-/// A value that may differ between targets.
+/// A value that can differ between targets.
 #[derive(Clone, Debug)]
 pub struct Piecewise<T>(pub Vec<Piece<T>>);
 
 /// One value of a [`Piecewise`].
 #[derive(Clone, Debug)]
 pub struct Piece<T> {
-    /// The targets that it holds for.
+    /// The targets that it applies to.
     pub targets: TargetSet,
     /// The value.
     pub value: T,
-    /// Where the spec states it.
+    /// The place in the spec.
     pub span: Span,
 }
 
@@ -24,7 +24,7 @@ impl<T> Piecewise<T> {
         self.0.iter_mut().for_each(|piece| visit(&mut piece.targets));
     }
 
-    /// Has a value hold for a target, and no other, or none.
+    /// Sets the value of a target, or removes it.
     pub fn set(&mut self, target: TargetId, value: Option<T>)
     where
         T: PartialEq,
@@ -37,12 +37,12 @@ impl<T> Piecewise<T> {
         }
     }
 
-    /// The piece that holds for a target.
+    /// The piece that applies to a target.
     pub fn get(&self, target: TargetId) -> Option<&Piece<T>> {
         self.0.iter().find(|piece| piece.targets.contains(target))
     }
 
-    /// Whether there is no piece at all.
+    /// Whether there is no piece.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

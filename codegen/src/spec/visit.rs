@@ -4,8 +4,8 @@ use super::{Body, Definition, Erratum, Member, Shape};
 use crate::axis::TargetSet;
 
 impl Definition {
-    /// Visits the targets of everything that its layouts depend on, and why no symbols can confirm it: not of assertions, sources and
-    /// errata.
+    /// Visits the targets of all facts that its layouts depend on, and of the reasons why no symbols can verify it. Assertions,
+    /// sources and errata are excluded.
     pub fn layout_sets(&mut self, visit: &mut dyn FnMut(&mut TargetSet)) {
         visit(&mut self.scope);
         self.unverifiable.sets(visit);

@@ -1,6 +1,6 @@
 //! All keys of the spec language.
 
-/// A sort of table.
+/// A kind of table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sort {
     /// A whole file with one definition.

@@ -29,7 +29,7 @@ pub struct TomlTable<'a> {
 /// A key of a table and its value.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
-    /// The key; none if this kind of table has no such key, or if the name is user-defined.
+    /// The key; `None` if this kind of table has no such key, or if the name is user-defined.
     pub key: Option<&'static Key>,
     /// Its name.
     pub name: &'a str,
@@ -54,20 +54,20 @@ pub enum Form {
 /// A value that can differ between targets.
 #[derive(Clone, Debug)]
 pub enum Pieces<'a> {
-    /// One for all.
+    /// One value for all targets.
     One(&'a Node<'a>),
-    /// By scope.
+    /// Values by scope.
     Several {
         /// The notation of the table.
         form: Form,
-        /// Its own place.
+        /// The place of the table.
         span: Range<usize>,
         /// The scopes, in the order of the text.
         pieces: Vec<Piece<'a>>,
     },
 }
 
-/// A scope, and the value that it has.
+/// A scope and its value.
 #[derive(Clone, Debug)]
 pub struct Piece<'a> {
     /// The scope's text.

@@ -32,7 +32,7 @@ pub struct Changes {
 pub struct Entry {
     /// The structure or enumeration.
     pub structure: String,
-    /// The member or constant, after the names of the enclosing members, as in `u.LowPart`; none for the structure itself.
+    /// The member or constant, after the names of the enclosing members, as in `u.LowPart`; `None` for the structure itself.
     pub member: Option<String>,
     /// The fact of A.
     pub a: Option<SideFact>,
@@ -50,9 +50,9 @@ pub enum SideFact {
         offset: u64,
         /// Its type.
         r#type: String,
-        /// The lowest bit within the unit, of a bit field.
+        /// For a bit field, its lowest bit within the unit.
         bit: Option<u32>,
-        /// The width of a bit field.
+        /// For a bit field, its width.
         bits: Option<u32>,
         /// Its size in bytes, if it is or contains pointers whose size differs between the sides.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,7 +118,7 @@ impl Changes {
         self.lists().iter().all(|(_, list)| list.is_empty())
     }
 
-    /// Only the changes of these structures.
+    /// Keeps only the differences of these structures.
     pub fn of_structures(&mut self, names: &[&str]) {
         let Self { added, removed, moved, retyped, bits, constants, sizes } = self;
         for list in [added, removed, moved, retyped, bits, constants, sizes] {
@@ -179,7 +179,7 @@ impl Changes {
         }
     }
 
-    /// Members whose sizes differ because those of pointers do, though symbol files spell their types alike.
+    /// Adds members that differ only in size, because the pointer size differs: symbol files spell their types the same way.
     fn resized(&mut self, [a, b]: [&Side; 2], known: &BTreeSet<MemberOf>, [structure, path]: [&str; 2], definition: &TypeFacts) {
         let TypeFacts::Aggregate(aggregate) = definition else { return };
         for member in &aggregate.members {
@@ -195,7 +195,7 @@ impl Changes {
         }
     }
 
-    /// A structure that one side lacks.
+    /// Adds a structure that one side lacks, with its members or constants.
     fn whole(&mut self, a: &Side, b: &Side, structure: &str) {
         let removed = a.types.contains_key(structure);
         let (has, members) = if removed { (a, &mut self.removed) } else { (b, &mut self.added) };
@@ -220,7 +220,7 @@ impl Changes {
 /// A structure and a member of it.
 type MemberOf = (String, Option<String>);
 
-/// What both sides have of a path.
+/// The facts of both sides at a path.
 fn between(a: &Side, b: &Side, structure: &str, path: &str) -> Entry {
     let found = [a, b].map(|side| side.find(structure, path).map(|found| (found, found.fact(side, structure, path))));
     let size = |side: &Side, found: &Option<(Found, SideFact)>| match found {
@@ -243,7 +243,7 @@ fn entry(structure: &str, path: &str, a: Option<SideFact>, b: Option<SideFact>) 
     Entry { structure: structure.to_owned(), member, a, b }
 }
 
-/// What a path leads to.
+/// The item at a path.
 #[derive(Clone, Copy)]
 enum Found<'a> {
     /// A member, at an offset from the start of the structure.
@@ -253,7 +253,7 @@ enum Found<'a> {
 }
 
 impl Side {
-    /// What a path leads to from the start of a structure.
+    /// The item at a path within a structure.
     fn find(&self, structure: &str, path: &str) -> Option<Found<'_>> {
         let mut definition = self.types.get(structure)?;
         let mut found = Found::Whole(definition);
@@ -275,7 +275,7 @@ impl Side {
 }
 
 impl Side {
-    /// The bytes of a pointer or structure, or of an array of them.
+    /// The size in bytes of a pointer, a structure, or an array of them; `None` for other types.
     fn size(&self, ty: &Type) -> Option<u64> {
         match ty {
             Type::Pointer(_) => Some(self.pointer),
@@ -289,7 +289,7 @@ impl Side {
     }
 }
 
-/// What a member holds by value whose members or constants a path can name.
+/// The definition of an embedded type whose members or constants can be part of a path.
 fn content<'a>(ty: &'a Type, types: &'a Types) -> Option<&'a TypeFacts> {
     match ty {
         Type::Unnamed(definition) => Some(definition),
@@ -319,7 +319,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// The type of a member; of a bit field, that of its unit.
+    /// The type of a member; for a bit field, the type of its unit.
     fn unit(self) -> Option<&'a Type> {
         match self {
             Self::Member(_, Type::Bits { unit, .. }) => Some(unit),

@@ -17,31 +17,31 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A target's layouts or what a symbol file states, in the model of symbol files.
+/// The layouts of a target, or the contents of a symbol file, in the model of symbol files.
 pub struct Side {
-    /// The target or the file, as it is to be shown.
+    /// The name of the target or file in the output.
     pub label: String,
-    /// The target, if it is no file.
+    /// The target; `None` for a symbol file.
     pub choice: Option<Choice>,
-    /// What the user should know of it.
+    /// Notes for the user.
     pub notes: Vec<String>,
     /// The structures that were not compared, because public symbol files do not contain them.
     pub not_compared: Vec<String>,
     /// The types to compare.
     pub types: Types,
-    /// Bytes of a pointer.
+    /// Pointer size in bytes.
     pub pointer: u64,
-    /// What is to be accepted of a symbol file.
+    /// The comparison rules for the producer of the symbol file.
     pub rules: Rules,
-    /// The types of members as the specs spell them, by structure and path, if both sides are targets.
+    /// The types of members in the spelling of the specs, by structure and path, if both sides are targets.
     pub c_types: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// Both sides, each the name of a target or the path of a symbol file.
+/// Both sides of a comparison, each given as the name of a target or the path of a symbol file.
 ///
 /// # Errors
 ///
-/// Names that are neither, symbol files that cannot be read, and a structure to compare that does not exist.
+/// A name is neither a target nor a symbol file, a symbol file cannot be read, or the structure to compare does not exist.
 pub fn sides(layouts: &Layouts, registry: &Registry, asked: [&str; 2], only: Option<&str>) -> Result<[Side; 2], Error> {
     let [a, b] = asked.map(|asked| target(layouts, asked));
     let targets = [a?, b?];
@@ -73,16 +73,16 @@ pub fn sides(layouts: &Layouts, registry: &Registry, asked: [&str; 2], only: Opt
 }
 
 impl Side {
-    /// All that a target has.
+    /// All definitions of a target.
     ///
     /// # Errors
     ///
-    /// None that the data can cause.
+    /// None is expected: only the selection of an unknown name fails, and no name is selected here.
     pub fn of_target(layouts: &Layouts, choice: &Choice) -> Result<Self, Error> {
         Ok(ours(layouts, choice, &names(layouts, Among::All, None)?, Among::All))
     }
 
-    /// The same with one structure alone.
+    /// A copy of this side with only one structure.
     pub fn only(&self, structure: &str) -> Self {
         fn one<T: Clone>(all: &BTreeMap<String, T>, name: &str) -> BTreeMap<String, T> {
             all.get_key_value(name).map(|(name, value)| (name.clone(), value.clone())).into_iter().collect()
@@ -101,7 +101,7 @@ impl Side {
     }
 }
 
-/// The target of that name; none if it is a file.
+/// The target with this name; `None` if the name is a symbol file.
 fn target(layouts: &Layouts, asked: &str) -> Result<Option<Asked>, Error> {
     let path = Path::new(asked);
     if path.is_dir() {
@@ -136,7 +136,7 @@ fn ours(layouts: &Layouts, choice: &Choice, names: &[&str], among: Among) -> Sid
     Side { label, choice: Some(choice.clone()), notes, not_compared: Vec::new(), types, pointer, rules: Rules::Faithful, c_types }
 }
 
-/// Layouts hold no macros; the specs do.
+/// Adds the values of macros from the specs, because layouts do not contain them.
 fn macros(layouts: &Layouts, name: &str, target: TargetId, definition: &mut TypeFacts) {
     let body = layouts.spec.definitions.get(name).map(|definition| &definition.body);
     if let (Some(Body::Values(values)), TypeFacts::Enumeration(Enumeration { constants, .. })) = (body, definition)
@@ -149,7 +149,7 @@ fn macros(layouts: &Layouts, name: &str, target: TargetId, definition: &mut Type
 
 fn theirs(layouts: &Layouts, path: &str, names: &[&str], only: Option<&str>) -> Result<Side, Error> {
     let wanted: Wanted = names.iter().copied().collect();
-    // Which kernel the file is of matters to nothing here.
+    // The build of the file does not matter here.
     let stated = Stated { build: Some("0.0.0".into()), arch: None };
     let tables = tables::read(&SymbolFile::on_disk(path.into()), &layouts.spec.axis, &wanted, &stated)?;
     let table = tables.into_iter().next().ok_or_else(|| format!("{path}: contains no symbol table"))?;
@@ -160,7 +160,7 @@ fn theirs(layouts: &Layouts, path: &str, names: &[&str], only: Option<&str>) -> 
     Ok(Side { label, choice: None, notes: Vec::new(), not_compared: Vec::new(), types, pointer, rules, c_types: BTreeMap::new() })
 }
 
-/// Leaves out of ours, the first side, what symbol files of the kernel never hold, unless this one does.
+/// Removes from our side the structures that symbol files of the build never contain, unless this file contains them.
 fn leave_out(layouts: &Layouts, target: TargetId, [ours, theirs]: &mut [Side; 2]) {
     let beyond = |name: &String| layouts.unverifiable(name, target).is_some();
     let out: Vec<_> = ours.types.keys().filter(|name| !theirs.types.contains_key(*name) && beyond(name)).cloned().collect();

@@ -1,12 +1,12 @@
-//! Events by name, and the sources that state them.
+//! Lookup of events by name, and of the sources that state them.
 
 use super::{Known, Stated, Statement, Statements};
 use crate::{Error, Refusal, Remedy};
 use etw_layouts_codegen::event::Field;
 use etw_layouts_codegen::spec::Spec;
 
-/// An event type by its name, or all of a class, in the order of names and versions; a type may be in several lists of fields, for other
-/// versions each.
+/// The event types with a name, or all event types of a class, in the order of names and versions. A name has several event types
+/// if its fields differ between versions.
 ///
 /// # Errors
 ///
@@ -24,7 +24,7 @@ pub fn find<'a>(spec: &'a Spec, asked: &str) -> Result<Vec<Known<'a>>, Error> {
     Ok(found)
 }
 
-/// Whether an event type has a name, or its class. Case is ignored.
+/// Whether a name is that of an event type or of its class. Case is ignored.
 fn is_called(known: &Known, asked: &str) -> bool {
     match asked.split_once('/') {
         Some(_) => known.name().eq_ignore_ascii_case(asked),
@@ -32,7 +32,7 @@ fn is_called(known: &Known, asked: &str) -> bool {
     }
 }
 
-/// All event types, by class, number and versions.
+/// All event types, sorted by class, number and version.
 pub fn all(spec: &Spec) -> Vec<Known<'_>> {
     let types = spec.classes.iter().flat_map(|class| {
         class.events.iter().flat_map(move |event| event.types.iter().map(move |ty| Known { class, event, ty }))
@@ -48,13 +48,14 @@ pub fn group<'a>(spec: &'a Spec, known: Known<'a>) -> Option<(&'a str, u8)> {
     Some((name, (spec.group(name)?.value.0.first()?.value >> 8) as u8))
 }
 
-/// The GUID of an event's provider, in capital letters.
+/// The GUID of an event's provider, in upper case; empty if there is none.
 pub fn guid(spec: &Spec, known: Known) -> String {
     let own = known.class.guid.as_ref().map(|guid| guid.value.clone());
     own.or_else(|| spec.guid_of(known.class.group.as_ref()?)).unwrap_or_default()
 }
 
-/// The sources that state a version of an event, each once, in the order of their tables; with the Windows versions, if they name them.
+/// The sources that state a version of an event, without duplicates, in the order of their tables. A source that names Windows
+/// versions is listed with them.
 pub fn sources(spec: &Spec, statements: &Statements, known: Known, version: u8) -> Vec<String> {
     let (guid, group) = (guid(spec, known).to_ascii_lowercase(), group(spec, known).map(|(_, number)| number));
     let mut list: Vec<String> = Vec::new();
@@ -63,7 +64,7 @@ pub fn sources(spec: &Spec, statements: &Statements, known: Known, version: u8) 
             Stated::Guid(stated) => *stated == guid,
             Stated::Group(stated) => Some(*stated) == group,
         };
-        // A statement without a version is one of the versions that it fits.
+        // A statement without a version applies to each version that it fits.
         let is_of = is_of
             && match statement.version {
                 Some(stated) => stated == version,
@@ -85,24 +86,24 @@ pub fn sources(spec: &Spec, statements: &Statements, known: Known, version: u8) 
     list
 }
 
-/// Whether a statement agrees with the spec of a version, but for errata and what the spec calls unsettled.
+/// Whether a statement agrees with the spec of a version. Errata and `unsettled` fields do not count.
 fn fits(statement: &Statement, known: Known, version: u8) -> bool {
     let (differences, _) = super::differences(statement, known, version);
     differences.into_iter().all(|one| !super::judge(known, version, &statement.source, one).is_wrong())
 }
 
-/// A field of a version in its place: how deep in structures it is, and its offset with pointers of 4 and of 8 bytes, unless a variable field is
-/// before it. Members of structures that are arrays have none.
+/// A field of a version, with its nesting depth and its offset. The offset is given for pointers of 4 and of 8 bytes. It is
+/// `None` after a field of variable size, and within an array of structures.
 pub struct Placed<'a> {
     /// The field.
     pub field: &'a Field,
-    /// The number of structures around it.
+    /// The number of enclosing structures.
     pub depth: usize,
-    /// Bytes from the start of the payload.
+    /// Bytes from the start of the payload, with pointers of 4 and of 8 bytes.
     pub offset: Option<[u64; 2]>,
 }
 
-/// The fields of a version, members of structures behind these.
+/// The fields of a version. The members of a structure follow it.
 pub fn placed<'a>(known: Known<'a>, version: u8) -> Vec<Placed<'a>> {
     let mut list = Vec::new();
     place(known.event.of(version), version, 0, Some([0, 0]), &mut list);

@@ -1,9 +1,9 @@
-//! Compares what MOF and its relatives state of an event with the spec, field by field.
+//! Field-by-field comparison of event specs with MOF classes and similar sources.
 
 use super::{Difference, Known, Statement};
 use etw_layouts_codegen::event::{Field, Size};
 
-/// What differs at a version, and how many fields agree.
+/// The differences at a version, and the number of fields that agree.
 pub(super) fn differences(statement: &Statement, known: Known, version: u8) -> (Vec<Difference>, u64) {
     let mut list = names(statement, known);
     let stated = &statement.fields;
@@ -38,7 +38,8 @@ fn difference(field: &str, states: &str, spec: &str, is_unsettled: bool) -> Diff
     Difference { field: field.to_owned(), states: states.to_owned(), spec: spec.to_owned(), is_slight: false, is_unsettled }
 }
 
-/// The name of the event type, unless another type of the class has it, or it is a longer form of ours.
+/// Compares the name of the event type. A name that another type of the class has, or a longer form of our name, is no
+/// difference.
 fn names(statement: &Statement, known: Known) -> Vec<Difference> {
     let stated = statement.names.iter().find(|(number, name)| *number == known.ty.number && !name.is_empty());
     let Some((_, stated)) = stated else { return Vec::new() };
@@ -58,11 +59,12 @@ enum Pair<'a> {
     Theirs(&'a (String, String)),
 }
 
-/// Aligns the fields of a source with ours: first by name in the longest common order; what is between stands for each other in pairs.
+/// Aligns the fields of a source with ours. Fields with equal names are matched first, by their longest common subsequence. The
+/// fields between two matches are paired in order if both sides have the same number of them.
 fn aligned<'a>(stated: &'a [(String, String)], ours: &[&'a Field]) -> Vec<Pair<'a>> {
     let same = |i: usize, j: usize| stated[i].0.eq_ignore_ascii_case(&ours[j].name.value);
     let (n, m) = (stated.len(), ours.len());
-    // The length of the longest common order behind each pair of places.
+    // The length of the longest common subsequence after each pair of positions.
     let mut longest = vec![vec![0_u32; m + 1]; n + 1];
     for i in (0..n).rev() {
         for j in (0..m).rev() {
@@ -95,7 +97,7 @@ fn aligned<'a>(stated: &'a [(String, String)], ours: &[&'a Field]) -> Vec<Pair<'
     pairs
 }
 
-/// What differs in a field: its name, its type, its number of values, how it is shown.
+/// The differences in a field: name, type, number of values, output format.
 fn of_field(known: Known, name: &str, ty: &str, field: &Field, base_only: bool) -> Vec<Difference> {
     let mut list = Vec::new();
     let own = &field.name.value;
@@ -105,7 +107,7 @@ fn of_field(known: Known, name: &str, ty: &str, field: &Field, base_only: bool) 
     let (base, count) = ty.strip_suffix(']').and_then(|ty| ty.split_once('[')).map_or((ty, None), |(ty, n)| (ty, Some(n)));
     let types = types(base, base_only);
     let is_address = field.out.as_ref().is_some_and(|out| out.value.name == "IPv4");
-    // An address has no sign, though sources state one.
+    // Sources give some addresses a signed type, which is accepted.
     let fits = types.is_empty() || types.contains(&field.ty.value.name) || is_address && base == "sint32";
     if !fits || !(base_only || base == "object" || fits_count(count, field)) {
         list.push(difference(own, &spelled(ty), &field.spelled(), false));
@@ -124,7 +126,7 @@ fn fits_count(count: Option<&str>, field: &Field) -> bool {
     };
     match (&field.count, &field.length, count) {
         (None, None, None | Some("unsized")) => true,
-        // 16 bytes, whatever a source calls them.
+        // An IPv6 address has 16 bytes, however a source spells its type.
         (None, Some(length), None) => {
             length.value == Size::Number(16) && field.out.as_ref().is_some_and(|out| out.value.name == "IPv6")
         }
@@ -133,7 +135,7 @@ fn fits_count(count: Option<&str>, field: &Field) -> bool {
     }
 }
 
-/// The types of ours that a type of MOF can be; any if none.
+/// The spec types that a MOF type can correspond to; empty for any type.
 fn types(base: &str, base_only: bool) -> &'static [&'static str] {
     match (base, base_only) {
         ("object", _) => &[],
@@ -163,7 +165,7 @@ fn types(base: &str, base_only: bool) -> &'static [&'static str] {
     }
 }
 
-/// How a type of MOF is shown.
+/// The output format of a MOF type.
 fn shown(base: &str) -> Option<&'static str> {
     Some(match base {
         "Port" => "Port",
@@ -174,7 +176,7 @@ fn shown(base: &str) -> Option<&'static str> {
     })
 }
 
-/// A type of MOF in our spelling.
+/// A MOF type in the spelling of the specs.
 fn spelled(ty: &str) -> String {
     let (base, count) = ty.split_once('[').map_or((ty, String::new()), |(base, count)| (base, format!("[{count}")));
     match types(base, false).first() {

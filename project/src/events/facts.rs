@@ -1,11 +1,11 @@
-//! Reads the tables of what sources state of events.
+//! Reader for the tables of statements about events.
 
 use crate::Error;
 
-/// What all sources state.
+/// The statements of all sources.
 #[derive(Default)]
 pub struct Statements {
-    /// Each list of fields of a source.
+    /// One statement per list of fields.
     pub list: Vec<Statement>,
 }
 
@@ -16,7 +16,7 @@ pub struct Statement {
     pub source: String,
     /// Path and line.
     pub place: String,
-    /// Whose events.
+    /// The provider or group of the events.
     pub of: Stated,
     /// The version, if the source states one.
     pub version: Option<u8>,
@@ -24,7 +24,7 @@ pub struct Statement {
     pub types: Vec<u8>,
     /// The names of the event types, by number, if the source states them.
     pub names: Vec<(u8, String)>,
-    /// The class or structure.
+    /// The name of the class or structure.
     pub class: String,
     /// The Windows versions that state it, in words.
     pub windows: String,
@@ -34,10 +34,10 @@ pub struct Statement {
     pub size: Option<[u64; 2]>,
 }
 
-/// How a source states whose events it describes.
+/// The identification of the events that a statement describes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stated {
-    /// By a GUID, in small letters.
+    /// By a GUID, in lower case.
     Guid(String),
     /// By the group in the hook.
     Group(u8),
@@ -55,7 +55,7 @@ impl Statements {
     ///
     /// # Errors
     ///
-    /// A row that cannot be read, with its place.
+    /// A row cannot be read; the error has its place.
     pub fn parse<'a>(tables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, Error> {
         let mut list = Vec::new();
         for (path, text) in tables {
@@ -76,7 +76,7 @@ impl Statements {
         Ok(Self { list })
     }
 
-    /// Whether there is a table of a source.
+    /// Whether a source has any statement.
     pub fn has(&self, source: &str) -> bool {
         self.list.iter().any(|statement| statement.source == source)
     }
@@ -122,7 +122,7 @@ fn rows<'a>(source: &str, place: &str, cell: &dyn Fn(&str) -> Option<&'a str>, l
         list.push(statement);
         return Some(());
     };
-    // An event with this header belongs to a GUID, which the source does not state: its type is no hook.
+    // Events with this header are identified by a GUID, which the source does not state. Their type is not a hook.
     if statement.fields.first().is_some_and(|(_, ty)| ty.starts_with("EVENT_TRACE_HEADER")) {
         return Some(());
     }
@@ -133,7 +133,8 @@ fn rows<'a>(source: &str, place: &str, cell: &dyn Fn(&str) -> Option<&'a str>, l
     Some(())
 }
 
-/// The group and type of a hook such as `0532`; the GUID and type of an event outside the system's groups, such as `GUID/22`.
+/// Parses a hook such as `0532` into group and type. An event outside the system's groups is written `GUID/22`, with its type in
+/// hexadecimal.
 fn of_hook(text: &str) -> Option<(Stated, u8)> {
     if let Some((guid, ty)) = text.split_once('/') {
         return Some((Stated::Guid(guid.to_ascii_lowercase()), u8::from_str_radix(ty, 16).ok()?));
@@ -142,7 +143,7 @@ fn of_hook(text: &str) -> Option<(Stated, u8)> {
     Some((Stated::Group((hook >> 8) as u8), hook as u8))
 }
 
-/// `832`, or `820/832`.
+/// Parses `832` or `820/832`: a number of bytes with pointers of 4 and of 8 bytes.
 pub(super) fn pair(text: &str) -> Option<[u64; 2]> {
     let (first, second) = text.split_once('/').unwrap_or((text, text));
     Some([first.parse().ok()?, second.parse().ok()?])

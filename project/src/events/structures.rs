@@ -12,7 +12,7 @@ struct Member<'a> {
     offsets: [u64; 2],
 }
 
-/// What differs at a version, and how many members agree.
+/// The differences at a version, and the number of members that agree.
 pub(super) fn differences(statement: &Statement, known: Known, version: u8) -> (Vec<Difference>, u64) {
     let members = members(statement);
     let fixed = fixed(known, version);
@@ -20,7 +20,7 @@ pub(super) fn differences(statement: &Statement, known: Known, version: u8) -> (
     let sizes_of = pointers(&statement.class);
     let (mut list, mut equal) = (Vec::new(), 0);
     for (place, member) in members.iter().enumerate() {
-        // Behind the first variable field, offsets say nothing; an array of one element at the end is a variable part.
+        // Offsets after the first field of variable size are meaningless. An array of one element at the end has variable size.
         let is_behind = sizes_of.iter().all(|&i| member.offsets[i] >= end[i]);
         if is_behind && (!is_whole(known, version) || member.ty.ends_with("[1]")) {
             break;
@@ -47,7 +47,7 @@ pub(super) fn differences(statement: &Statement, known: Known, version: u8) -> (
     (list, equal)
 }
 
-/// The size of a structure without the header in it.
+/// The size of a structure without its trace header.
 fn size_of(statement: &Statement) -> Option<[u64; 2]> {
     let header = statement.fields.first().filter(|(_, ty)| ty.contains("TRACE_HEADER@")).and(statement.fields.get(1));
     let start = header.and_then(|(_, ty)| pair(&ty[ty.rfind('@')? + 1..])).unwrap_or([0, 0]);
@@ -57,10 +57,10 @@ fn size_of(statement: &Statement) -> Option<[u64; 2]> {
 
 type Placed<'a> = (&'a Field, [u64; 2], [u64; 2]);
 
-/// Compares a member with the field in its place.
+/// Compares a member with the field at its offset.
 fn of_member(fixed: &[Placed], sizes_of: &[usize], member: Member, next: Option<[u64; 2]>) -> Option<Difference> {
     let is_unsettled = |field: &Field| !field.unsettled.is_empty();
-    // A bit is part of a field: a field of its name is another thing, such as Reserved.
+    // A bit field is part of a field. A field of the same name, such as Reserved, is unrelated.
     let is_bits = member.ty.contains(':');
     let elsewhere = fixed.iter().find(|(field, ..)| !is_bits && is_name(&field.name.value, member.name));
     let within = |(_, at, sizes): &&Placed| {
@@ -85,7 +85,7 @@ fn of_member(fixed: &[Placed], sizes_of: &[usize], member: Member, next: Option<
     let stated = size(member.ty);
     let begins = sizes_of.iter().all(|&i| member.offsets[i] == at[i]);
     let is_same = begins && stated.is_none_or(|stated| sizes_of.iter().all(|&i| stated[i] == sizes[i]));
-    // A bit field, or one of several members that are one field of ours, or an array of them.
+    // A bit field, or one of several members that the spec describes as one field, or as an array.
     let more = next.is_some_and(|next| sizes_of.iter().all(|&i| next[i] < at[i] + sizes[i]));
     let is_part = !begins || more && stated.is_none_or(|stated| stated[1] < sizes[1]) || is_bits;
     if !is_same && !is_part {
@@ -94,7 +94,7 @@ fn of_member(fixed: &[Placed], sizes_of: &[usize], member: Member, next: Option<
         let is_unsettled = is_unsettled(fixed.iter().find(within)?.0);
         return Some(Difference { field, states, spec, is_slight: false, is_unsettled });
     }
-    // Another name is one only for an erratum that states it.
+    // Another name counts as a difference only if an erratum states it.
     let states = format!("named {}", member.name);
     (begins && elsewhere.is_none()).then(|| Difference {
         field: own.clone(),
@@ -105,13 +105,13 @@ fn of_member(fixed: &[Placed], sizes_of: &[usize], member: Member, next: Option<
     })
 }
 
-/// Whether names are equal; structures for one pointer size have its number of bits behind them.
+/// Whether names are equal. A structure for one pointer size can append `32` or `64` to the name of a member.
 fn is_name(own: &str, stated: &str) -> bool {
     let bare = stated.strip_suffix("64").or_else(|| stated.strip_suffix("32")).unwrap_or(stated);
     own.eq_ignore_ascii_case(stated) || own.eq_ignore_ascii_case(bare)
 }
 
-/// The pointer sizes that a structure is for, by its name: 0 for 4 bytes, 1 for 8 bytes.
+/// The pointer sizes that a structure applies to, by the end of its name: 0 for 4 bytes, 1 for 8 bytes.
 fn pointers(structure: &str) -> &'static [usize] {
     match structure {
         name if name.ends_with("32") => &[0],
@@ -120,7 +120,7 @@ fn pointers(structure: &str) -> &'static [usize] {
     }
 }
 
-/// A C type as specs spell it.
+/// A C type in the spelling of the specs.
 fn spelled(ty: &str) -> String {
     let (base, count) = ty.split_once('[').map_or((ty, String::new()), |(base, count)| (base, format!("[{count}")));
     let name = match base {
@@ -140,7 +140,7 @@ fn spelled(ty: &str) -> String {
     format!("{name}{count}")
 }
 
-/// A size in words.
+/// A size as text.
 fn field_size(sizes: [u64; 2]) -> String {
     match sizes {
         [one, other] if one == other => format!("{one} bytes"),
@@ -148,7 +148,7 @@ fn field_size(sizes: [u64; 2]) -> String {
     }
 }
 
-/// The members of the structure, those of a header left out, which is not part of the payload.
+/// The members of the structure without those of the header, which is not part of the payload.
 fn members(statement: &Statement) -> Vec<Member<'_>> {
     let member = |(name, ty): &'_ (String, String)| -> Option<(usize, usize)> { Some((name.len(), ty.rfind('@')?)) };
     let mut list: Vec<Member> = statement
@@ -179,12 +179,12 @@ fn fixed<'a>(known: Known<'a>, version: u8) -> Vec<Placed<'a>> {
     list
 }
 
-/// Whether an event has no variable part.
+/// Whether all fields of an event have a fixed size.
 fn is_whole(known: Known, version: u8) -> bool {
     known.event.of(version).all(|field| field.size(version).is_some())
 }
 
-/// The size of a C type with pointers of 4 and of 8 bytes; none if it is not known here.
+/// The size of a C type with pointers of 4 and of 8 bytes; `None` for an unknown type.
 fn size(ty: &str) -> Option<[u64; 2]> {
     let (base, count) =
         ty.strip_suffix(']').and_then(|ty| ty.split_once('[')).map_or((ty, Some(1)), |(ty, n)| (ty, n.parse().ok()));

@@ -1,8 +1,8 @@
 //! Assignment of a table's members to the members of a definition.
 //!
 //! The members of a definition are in declaration order at every target, so the members of one target must have ascending
-//! offsets. Of all assignments of the table's members to members of the same name in such an order, the one that keeps most of
-//! the nearest target is used. A member without an assignment is added where its offset requires.
+//! offsets. Members of the table are assigned to members of the same name in this order, such that as much as possible of the
+//! nearest target is kept. A member without an assignment is added where its offset requires.
 
 use super::ascent::{Ascent, NamedMembers};
 use super::place::Place;
@@ -24,11 +24,11 @@ pub struct Alignment<'a> {
     pub arch: Arch,
     /// All targets with known members, nearest first.
     pub near: &'a [TargetId],
-    /// The same kernel on the other architecture, if it is on the axis.
+    /// The same build on another architecture, if it is on the axis.
     pub sibling: Option<TargetId>,
     /// The names of types.
     pub names: &'a Names<'a>,
-    /// The rules for the table's exactness.
+    /// The comparison rules for the producer of the table.
     pub rules: Rules,
     /// All types of the table.
     pub types: &'a Types,
@@ -76,7 +76,7 @@ impl Alignment<'_> {
                 new.entry(at).or_default().push(member);
             }
         }
-        self.settle(children, of_child, new)
+        self.activate_all(children, of_child, new)
     }
 
     fn union(&mut self, children: &mut Vec<Member>, mut facts: Vec<SymbolMember>) -> Result<(), String> {
@@ -94,7 +94,7 @@ impl Alignment<'_> {
                 None => rest.push(fact),
             }
         }
-        // A member that follows one of the others combines both in a structure.
+        // A member that follows another one forms a structure with it.
         let is_structure = |i: usize| matches!(children[i].shape, Shape::Inline(Kind::Struct, _)) && children[i].name.is_none();
         let is_plain = |i: usize| matches!(children[i].shape, Shape::Type(_));
         let known: Vec<usize> = of_child.keys().copied().filter(|&i| is_plain(i) || is_structure(i)).collect();
@@ -129,11 +129,11 @@ impl Alignment<'_> {
             }
             members.push(member);
         }
-        self.settle(children, of_child, [(at, members)].into())
+        self.activate_all(children, of_child, [(at, members)].into())
     }
 
     /// Activates the children that got members at the target, and adds new ones.
-    fn settle(
+    fn activate_all(
         &mut self,
         children: &mut Vec<Member>,
         mut of_child: BTreeMap<usize, Vec<SymbolMember>>,
@@ -151,7 +151,7 @@ impl Alignment<'_> {
         Ok(())
     }
 
-    /// The child of each member, so that children ascend and the sum of weights is maximal.
+    /// The child of each member, such that the children are in ascending order and the sum of weights is maximal.
     fn ordered(&self, children: &[Member], facts: &[SymbolMember]) -> Vec<Option<usize>> {
         let named = NamedMembers::of(children);
         let mut ascent = Ascent::over(children.len());
@@ -189,7 +189,8 @@ impl Alignment<'_> {
         unnamed && self.known_type(member, fact).is_some()
     }
 
-    /// The type in the table, if the member has it at some target; of several spellings that of the nearest.
+    /// The type of a member in the definition that agrees with the table, if there is one at any target. If several agree, the
+    /// one at the nearest target.
     fn known_type(&self, member: &Member, fact: &SymbolMember) -> Option<CType> {
         let Shape::Type(types) = &member.shape else { return None };
         let at_targets = self.near.iter().filter(|&&t| member.scope.contains(t)).filter_map(|&t| types.get(t));
@@ -334,7 +335,7 @@ impl Alignment<'_> {
         Ok(spelled)
     }
 
-    /// The index after a child and the following ones that only the nearest target has: new members replace them.
+    /// The index after a child, and after the following children that only the nearest target has: new members replace them.
     fn behind_replaced(&self, children: &[Member], kept: &BTreeSet<usize>, last: Option<usize>) -> usize {
         let start = last.map_or(0, |index| index + 1);
         let replaced = |index: &usize| self.near.first().is_some_and(|&t| children[*index].scope.contains(t));

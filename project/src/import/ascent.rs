@@ -3,7 +3,7 @@
 use etw_layouts_codegen::spec::{Member, Shape};
 use std::collections::BTreeMap;
 
-/// The entries with a name, each with the index of its child, or of the anonymous group that contains it.
+/// The named entries, each with the index of its child, or of the anonymous group that contains it.
 pub struct NamedMembers<'a>(BTreeMap<&'a str, Vec<(usize, &'a Member)>>);
 
 impl<'a> NamedMembers<'a> {

@@ -1,4 +1,4 @@
-//! Transfer of one kernel's symbols to the definitions.
+//! Transfer of the symbols of one build to the definitions.
 
 use super::align::Alignment;
 use super::place::Place;
@@ -10,22 +10,22 @@ use etw_layouts_codegen::spec::{Values, ValuesKind};
 use etw_layouts_symbols::{self as symbols, AggregateKind, Rules, TypeFacts};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Why a definition that a kernel's symbols do not hold is kept for it.
+/// The reason for a definition that is kept for a build whose symbols lack it.
 pub const ABSENT: &str = "the symbols of this build do not contain the type";
 
-/// A kernel that is added to a spec.
+/// A build that is added to a spec.
 pub struct Entering<'a> {
-    /// The spec to change, with the kernel on its axis.
+    /// The spec to change, with the build on its axis.
     pub spec: &'a mut Spec,
-    /// The kernel's target.
+    /// The target of the build.
     pub place: Place,
-    /// Whether the spec already covered it.
+    /// Whether the spec already had the build.
     pub again: bool,
-    /// Its symbols.
+    /// The symbols of the build.
     pub table: &'a BuildTable,
     /// Types of the symbols, and embedded types that the symbols lack.
     pub embedded: &'a symbols::Types,
-    /// Types in the symbols of an older and of a newer kernel of the architecture: kernels between have them too, and specs need
+    /// Types in the symbols of both an older and a newer build of the architecture. Builds between have them too, and specs need
     /// not state that.
     pub around: &'a BTreeSet<String>,
 }
@@ -51,7 +51,7 @@ impl Entering<'_> {
             None => types.keys().filter(|name| definable(name).is_ok()).cloned().collect(),
         };
         let held = before.iter().filter(|name| types.contains_key(*name)).count();
-        // Types that are never in public symbols do not indicate incomplete ones.
+        // A missing type does not indicate incomplete symbols if public symbols never contain it.
         let expected = |name: &&String| types.contains_key(*name) || self.unverifiable(name, nearest).is_none();
         let all = before.iter().filter(expected).count();
         if held * 2 < all {
@@ -60,7 +60,7 @@ impl Entering<'_> {
                 "{source}: incomplete symbols: contains {held} of {all} types; import the complete public symbols of a kernel"
             ));
         }
-        // A restored type has a definition that the nearest kernel lacks.
+        // The specs define the type, but the nearest build lacks it.
         let back = self.definitions().map(|definition| &definition.name.value).filter(|name| types.contains_key(*name));
         let all = before.iter().chain(back).cloned().collect();
         let inherited = self.definitions().map(|definition| (definition.name.value.clone(), definition.clone())).collect();
@@ -71,7 +71,7 @@ impl Entering<'_> {
         Ok(held)
     }
 
-    /// Assigns the members of structures, and of types that they embed, to definitions, if the kernel lacks them.
+    /// Assigns the members of structures, and of types that they embed, to definitions, if the specs lack them for the build.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl Entering<'_> {
         self.enter(all, &near, true)
     }
 
-    /// The definitions that symbols may confirm.
+    /// The definitions that symbols can verify: all except macros.
     fn definitions(&self) -> impl Iterator<Item = &Definition> {
         let is_type = |definition: &&Definition| !matches!(&definition.body, Body::Values(v) if v.kind != ValuesKind::Enum);
         self.spec.definitions.values().filter(is_type)
@@ -93,8 +93,8 @@ impl Entering<'_> {
         self.spec.definitions.get(name).is_none_or(|definition| !definition.scope.contains(self.place.target))
     }
 
-    /// Assigns the members of structures in the table to definitions, and keeps enumerations without names in the table, which it
-    /// cannot confirm.
+    /// Assigns the members of structures in the table to definitions. Enumerations that have no name in the table are kept, as it
+    /// cannot verify them.
     fn enter(&mut self, names: BTreeSet<String>, near: &[TargetId], only_new: bool) -> Result<BTreeSet<String>, String> {
         let mut held = BTreeSet::new();
         let mut nameless = BTreeMap::new();
@@ -125,7 +125,7 @@ impl Entering<'_> {
         definable(name).and_then(|()| spellable(facts)).map_err(|error| format!("{}: {error}", shown(name)))?;
         let known = self.spec.definitions.get(name);
         let mut definition = known.cloned().unwrap_or_else(|| blank(name, facts));
-        // For a new definition, only the kernels for which it was added are relevant.
+        // For a new definition, only the builds for which it was added are relevant.
         let is_new = definition.name.span == Default::default();
         let near: Vec<_> = near.iter().copied().filter(|&t| !is_new || definition.scope.contains(t)).collect();
         let spec = &*self.spec;
@@ -143,8 +143,8 @@ impl Entering<'_> {
                     return Err(other_kind(name, theirs.kind.as_str()));
                 }
                 // Types can have different alignment on different architectures.
-                let alike = nearest.filter(|&t| spec.axis.targets[t].arch == arch);
-                let inherited = |value: &Piecewise<u64>| Some(value.get(alike?)?.value);
+                let same_arch = nearest.filter(|&t| spec.axis.targets[t].arch == arch);
+                let inherited = |value: &Piecewise<u64>| Some(value.get(same_arch?)?.value);
                 let (align, pack) = (inherited(&aggregate.align), inherited(&aggregate.pack));
                 place.set(&mut aggregate.align, align);
                 place.set(&mut aggregate.pack, pack);
@@ -192,8 +192,8 @@ impl Entering<'_> {
         ours.chain(theirs.map(|(name, _)| name.clone())).collect()
     }
 
-    /// Handles types of the nearest kernel that this table lacks. A type that was embedded is removed if nothing embeds it any
-    /// more; any other type is kept, but not as confirmed.
+    /// Handles types of the nearest build that this table lacks. A type that was embedded is removed if nothing embeds it any
+    /// more. Any other type is kept, but is not verified.
     fn absent(&mut self, names: BTreeSet<String>, nearest: TargetId, inherited: &BTreeMap<String, Definition>) {
         let target = self.place.target;
         let part = held_by_value(inherited.values(), nearest);
@@ -227,7 +227,7 @@ impl Entering<'_> {
         }
     }
 
-    /// The reason why symbols of a kernel cannot contain a type, if the spec states one.
+    /// The reason why symbols of a build cannot contain a type, if the spec states one.
     fn unverifiable(&self, name: &str, target: Option<TargetId>) -> Option<&str> {
         Some(&self.spec.definitions.get(name)?.unverifiable.get(target?)?.value)
     }
@@ -254,7 +254,7 @@ fn held_by_value<'d>(definitions: impl Iterator<Item = &'d Definition>, target: 
     found
 }
 
-/// Whether a definition has a gap at a target in its scope: ranges end at the kernels around it.
+/// Whether a type or value is missing at a target in the scope of a definition, because ranges end at the builds around it.
 fn has_gap(definition: &Definition, target: TargetId) -> bool {
     fn hole(members: &[Member], target: TargetId) -> bool {
         members.iter().filter(|member| member.scope.contains(target)).any(|member| match &member.shape {
@@ -270,13 +270,13 @@ fn has_gap(definition: &Definition, target: TargetId) -> bool {
     }
 }
 
-/// The other targets, nearest first: the previous one of the same architecture, then the same kernel on another architecture,
-/// then by distance.
+/// The other targets, nearest first: the previous one of the same architecture, then the same build on another architecture, then
+/// by distance.
 pub fn near(axis: &Axis, target: TargetId) -> Vec<TargetId> {
     let at = axis.targets[target];
     let mut list: Vec<_> = axis.targets.ids().filter(|&other| other != target).collect();
     let before = axis.targets.ids().take_while(|&t| t != target).filter(|&t| axis.targets[t].arch == at.arch).last();
-    // Of equal keys, the older target comes first, as on the axis.
+    // Targets with equal keys keep the order of the axis: the older one comes first.
     list.sort_by_key(|&t| {
         let other = axis.targets[t];
         let distance = other.kernel.abs_diff(at.kernel);
@@ -359,7 +359,7 @@ fn constants(place: &Place, values: &mut Values, theirs: &symbols::Enumeration, 
         let value = match stated.get_key_value(constant.name.value.as_str()) {
             Some((name, value)) if placed.insert(name) => Some(*value),
             Some(_) => None,
-            // Of names with the same value, a converted table has one.
+            // A converted table has only one of several names with the same value.
             None => {
                 let value = here.and_then(|t| Some(constant.value.get(t)?.value));
                 value.filter(|value| rules == Rules::Converted && all.contains(value))

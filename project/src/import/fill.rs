@@ -1,8 +1,9 @@
 //! Addition of new structures over the whole axis, from all tables that contain them.
 //!
-//! If they change between two kernels of the axis, a row is added between. Then each table is processed, those with complete
-//! symbols first: other tables have less information, and reuse the spellings. A kernel without a table gets the definition of a
-//! neighbor, so that ranges do not end at unexamined kernels. The files are written after all tables, with the fewest ranges.
+//! If a structure changes between two rows of the axis, a row is added between them. Then each table is processed, those with
+//! complete symbols first: other tables have less information, and reuse the spellings. A build without a table gets the
+//! definition of a neighbor, so that ranges do not end at unexamined builds. The files are written after all tables, with the
+//! fewest ranges.
 
 use super::enter::{ABSENT, Entering, held_at, near};
 use super::explain::explain;
@@ -19,14 +20,14 @@ use etw_layouts_symbols::Types;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Why a structure cannot be confirmed of a kernel between others that have it.
-const UNTOLD: &str = "no symbol table of these builds contains the type";
+/// The reason why no symbols verify a structure in a build between others that have it.
+const NOT_IN_TABLES: &str = "no symbol table of these builds contains the type";
 
 /// Adds structures to the texts. Returns the tables that became rows of the axis.
 ///
 /// # Errors
 ///
-/// Tables that cannot be expressed in specs.
+/// A table cannot be expressed in specs.
 pub fn filled<'a>(
     texts: &mut Texts,
     tables: &[&'a BuildTable],
@@ -46,7 +47,7 @@ pub fn filled<'a>(
     }
     let before = texts::spec(texts);
     let mut fill = Fill { spec: before.clone(), tables };
-    // Of tables of the same kernel, the one with the most new types comes first.
+    // Of tables of the same build, the one with the most new types comes first.
     let added = |table: &BuildTable| new.iter().filter(|name| table.types.contains_key(*name)).count();
     let rank = |table: &&BuildTable| (table.is_converted(), table.build, table.arch, Reverse(added(table)));
     let mut order = tables.to_vec();
@@ -54,7 +55,7 @@ pub fn filled<'a>(
     for table in order {
         fill.table(table, &new)?;
     }
-    fill.untold(names);
+    fill.from_neighbors(names);
     fill.unseen();
     texts::changed(texts, &before, &fill.spec, folder);
     Ok(rows)
@@ -103,7 +104,7 @@ struct Fill<'a> {
 }
 
 impl Fill<'_> {
-    /// Adds structures of a table that its kernel lacks.
+    /// Adds structures of a table that the specs lack for its build.
     fn table(&mut self, table: &BuildTable, names: &BTreeSet<String>) -> Result<(), Error> {
         let target = self.spec.axis.at(table.build, table.arch).ok_or("the build is not on the version axis")?;
         let embedded = embedded(table, self.tables.iter().copied());
@@ -117,7 +118,7 @@ impl Fill<'_> {
         Ok(())
     }
 
-    /// Copies embedded types that no table of a kernel contains from the nearest kernel: symbols cannot confirm them there.
+    /// Copies embedded types that no table of a build contains from the nearest build. Symbols cannot verify them.
     fn embedded(&mut self, entered: &BTreeSet<String>, target: TargetId) {
         let axis = self.spec.axis.clone();
         let mut pending: Vec<String> = entered.iter().cloned().collect();
@@ -140,9 +141,9 @@ impl Fill<'_> {
         }
     }
 
-    /// Copies a structure that no table of a kernel contains from its neighbors, if both have the same definition. Applies only
-    /// to embedded types, not to `names`: a reduced table may lack unused types.
-    fn untold(&mut self, names: &[String]) {
+    /// Copies a structure to a build whose tables lack it from its neighbors, if both have the same definition. Applies only to
+    /// embedded types, not to `names`: a reduced table may lack unused types.
+    fn from_neighbors(&mut self, names: &[String]) {
         let seen = self.seen();
         let axis = &self.spec.axis;
         let is_embedded = |definition: &&mut Definition| is_new(definition) && !names.contains(&definition.name.value);
@@ -150,15 +151,15 @@ impl Fill<'_> {
             let stated = definition.scope.clone();
             for target in axis.targets.ids().filter(|target| !stated.contains(*target)) {
                 if let [Some(before), Some(after)] = beside(axis, &stated, target)
-                    && is_alike(definition, before, after)
+                    && is_same(definition, before, after)
                 {
-                    take(definition, Some(before), target, Some(UNTOLD).filter(|_| seen.contains(&target)));
+                    take(definition, Some(before), target, Some(NOT_IN_TABLES).filter(|_| seen.contains(&target)));
                 }
             }
         }
     }
 
-    /// Copies definitions to kernels without a table.
+    /// Copies definitions to builds without a table.
     fn unseen(&mut self) {
         let seen = self.seen();
         let axis = &self.spec.axis;
@@ -184,22 +185,22 @@ fn is_new(definition: &Definition) -> bool {
     definition.name.span == Default::default()
 }
 
-/// Copies a definition from one target to another, with the reason why symbols cannot confirm it there.
+/// Copies a definition from one target to another, with the reason why symbols cannot verify it there.
 fn take(definition: &mut Definition, from: Option<TargetId>, target: TargetId, unverifiable: Option<&str>) {
     let Some(from) = from.filter(|&from| definition.scope.contains(from)) else { return };
     let place = Place::alone(target);
     place.copy(definition, from);
     definition.source.set(target, definition.source.get(from).map(|piece| piece.value));
-    // The reason that no table contains it also applies to a kernel without any table.
-    let known = definition.unverifiable.get(target).map(|piece| piece.value.clone()).filter(|reason| reason == UNTOLD);
+    // The reason also applies to a build without any table.
+    let known = definition.unverifiable.get(target).map(|piece| piece.value.clone()).filter(|reason| reason == NOT_IN_TABLES);
     place.set(&mut definition.unverifiable, unverifiable.map(str::to_owned).or(known));
 }
 
 /// Whether two targets have the same definition.
-fn is_alike(definition: &mut Definition, one: TargetId, two: TargetId) -> bool {
-    let mut alike = true;
-    definition.layout_sets(&mut |set| alike &= set.contains(one) == set.contains(two));
-    alike
+fn is_same(definition: &mut Definition, one: TargetId, two: TargetId) -> bool {
+    let mut same = true;
+    definition.layout_sets(&mut |set| same &= set.contains(one) == set.contains(two));
+    same
 }
 
 /// The previous and next target of the same architecture within a set.
@@ -209,8 +210,9 @@ fn beside(axis: &Axis, within: &TargetSet, target: TargetId) -> [Option<TargetId
     [ids.clone().rev().find(|other| *other < target && same(other)), ids.into_iter().find(|other| *other > target && same(other))]
 }
 
-/// The target whose layouts an unexamined target gets: that of an architecture that it follows; else the previous one; or the
-/// next one, if the same kernel shows the next layout on another architecture, and the previous one does not.
+/// The target that an unexamined target copies its layouts from. First choice is the same build on an architecture that it
+/// follows. Otherwise it is the previous target, or the next one if another architecture of the same build shows the next layout
+/// and not the previous one.
 fn source(axis: &Axis, target: TargetId, seen: &BTreeSet<TargetId>, definition: &mut Definition) -> Option<TargetId> {
     let at = axis.targets[target];
     let of_kernel = |kernel: usize| axis.targets.ids().filter(move |&t| axis.targets[t].kernel == kernel && t != target);
@@ -226,7 +228,7 @@ fn source(axis: &Axis, target: TargetId, seen: &BTreeSet<TargetId>, definition: 
         let other = axis.targets[other?].kernel;
         let sibling = of_kernel(at.kernel).find(|t| seen.contains(t))?;
         let its = of_kernel(other).find(|&t| axis.targets[t].arch == axis.targets[sibling].arch)?;
-        Some(is_alike(definition, sibling, its))
+        Some(is_same(definition, sibling, its))
     };
     let later = like(before) == Some(false) && like(after) == Some(true);
     if later { after } else { before }

@@ -1,4 +1,5 @@
-//! The first build of a layout that was first seen completely in a later update: the build of the first image that shows the layout.
+//! The first build of a layout, if complete symbols exist only for a later update: the build of the first image that shows the
+//! layout.
 
 use super::kernel_of;
 use crate::tables::BuildTable;
@@ -7,9 +8,8 @@ use etw_layouts_codegen::axis::{Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::compare_offsets;
 
-/// The first update whose image has the offsets of a structure at the second of two rows of the axis, unlike those at the first:
-/// the known start of the layout. `images` are those between the two rows; all later ones must have these offsets too. `None` if
-/// no image distinguishes the two layouts.
+/// The first update whose image shows the layout of the second of two rows of the axis, and not that of the first. `images` are
+/// those between the two rows; all later ones must show this layout too. `None` if no image distinguishes the two layouts.
 pub fn first_image(layouts: &Layouts, images: &[BuildTable], rows: [TargetId; 2], structure: &str) -> Option<Build> {
     let axis = &layouts.spec.axis;
     let [old, new] = rows.map(|target| ours::types(layouts, target, &[structure]));
@@ -37,7 +37,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn the_border_of_a_layout_that_images_tell() {
+    fn images_date_the_start_of_a_layout() {
         let layouts = Project::at("..").layouts().expect("the specs resolve");
         let axis = &layouts.spec.axis;
         let row = axis.find("10.0.17763.1075-x64").expect("a row").target;
@@ -58,7 +58,7 @@ mod tests {
         let border = |images: &[BuildTable]| first_image(&layouts, images, rows, "ETW_GUID_ENTRY").map(|build| build.revision);
         let (old, new) = (0x18, 0x28);
         assert_eq!(border(&[guid(1000, new), guid(500, old), guid(900, new)]), Some(900));
-        // An image with neither layout, or again with the old one, means that the layout is unknown before it.
+        // An image with neither layout, or with the old one again, means that the layout starts later.
         assert_eq!(border(&[guid(500, new), guid(900, old), guid(1000, new)]), Some(1000));
         assert_eq!(border(&[guid(900, new), guid(1000, 0x30)]), None);
         // These images do not distinguish the layouts.

@@ -1,7 +1,7 @@
-//! Changes of specs by images: a layout that was first seen completely in a later update begins at the first image that shows it.
+//! Changes of specs by images: a layout whose complete symbols are from a later update begins at the first image that shows it.
 //!
-//! Images contain no complete structure. A border is added in the form of an assumed table: for structures with image offsets it
-//! has the layouts of the following row, for all others those of the previous row.
+//! Images contain no complete structure. A border is added as an assumed table: structures with image offsets have the layouts of
+//! the following row, all others those of the previous row.
 
 use super::first_image::{before, first_image};
 use super::kernel_of;
@@ -18,13 +18,13 @@ use std::sync::Arc;
 
 /// A layout change dated by images.
 pub struct Border {
-    /// The first kernel.
+    /// The first build.
     pub build: Build,
     /// Its architecture.
     pub arch: Arch,
-    /// Structures whose offsets, in its image and all later ones, are those of the following row.
+    /// Structures with the offsets of the following row in the image of this build and in all later ones.
     pub shown: Vec<String>,
-    /// Structures that change in the same row, for which images do not contradict a common change.
+    /// Structures that change in the same row, if no image contradicts that they changed together.
     pub along: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ impl Images {
     ///
     /// # Errors
     ///
-    /// The first image with other offsets or addresses.
+    /// An image has other offsets or addresses; the error names the first one.
     pub fn verified(&self, layouts: &Layouts, names: &[&str], facts: &Registry) -> Result<(), Error> {
         let checked = partly::compared(layouts, names, &self.new, facts);
         let mut wrong = checked.iter().filter_map(|image| Some((image, image.variables.differences.first()?)));
@@ -191,7 +191,7 @@ fn size(facts: &TypeFacts) -> Option<u64> {
     }
 }
 
-/// Whether no image from a border on contradicts a structure in these types.
+/// Whether no image from a border on contradicts the layout of a structure in these types.
 fn allowed(axis: &Axis, types: &Types, border: Build, images: &[BuildTable], name: &str) -> bool {
     let Some(facts) = types.get(name) else { return false };
     let own = Types::from([(name.to_owned(), facts.clone())]);

@@ -1,4 +1,4 @@
-//! The import of kernels into specs.
+//! The import of builds into specs.
 //!
 //! [`plan()`] computes new spec texts from spec texts and symbol tables. The result is verified against the tables before anything is
 //! written, and rejected if it does not verify.
@@ -50,13 +50,13 @@ use std::path::{Path, PathBuf};
 pub struct Import<'a> {
     /// The current spec texts.
     pub texts: Texts,
-    /// The kernels that the specs already have from these symbols.
+    /// The builds that the specs already have from these symbols.
     pub known: Vec<String>,
     /// Number of images that are new to the facts; `None` if the import has no images.
     pub images: Option<usize>,
     /// The reason for each type that is omitted because specs cannot define it.
     pub left_out: BTreeSet<String>,
-    /// Tables with a possibly wrong label: each has the same facts as an earlier or later kernel.
+    /// Tables with a possibly wrong label: each has the same facts as an earlier or later build.
     pub notes: Vec<String>,
     shipped: Vec<BuildTable>,
     new: Vec<BuildTable>,
@@ -70,7 +70,7 @@ pub struct Import<'a> {
 ///
 /// # Errors
 ///
-/// Symbol files cannot be read, are of a kernel that the specs have from other symbols, or lack types to add.
+/// Symbol files cannot be read, belong to a build that the specs have from other symbols, or lack types to add.
 pub fn prepare<'a>(
     project: &Project,
     layouts: &Layouts,
@@ -95,7 +95,7 @@ pub fn prepare<'a>(
     if let Some(name) = added.iter().find(|name| !new.iter().any(|table| table.types.contains_key(*name))) {
         return Err(missing(name, &read(&Wanted::All)?));
     }
-    // Embedded types are requested by name, because kernels may have them without embedding them.
+    // Embedded types are requested by name, because builds may have them without embedding them.
     let mut all = added.to_vec();
     loop {
         let more: Vec<String> = fill::unspecified(&names, new.iter(), &all).into_iter().collect();
@@ -177,7 +177,7 @@ impl Import<'_> {
         }
         let plan = checked(&Input { texts, known: shipped, new: &new, added, folder })?;
         seen.verified(&plan.layouts, &verify::names(&plan.layouts, None)?, &registry::of(shipped))?;
-        // The table of a border is not that of a kernel.
+        // The table of a border does not belong to an examined build.
         let is_new = |build: &Build| new.iter().take(self.new.len()).any(|table| table.build == *build);
         let mut same = plan.same;
         same.values_mut().for_each(|builds| builds.retain(is_new));
@@ -269,7 +269,7 @@ fn new_tables(
         }
         let lacks =
             |name: &String| table.types.contains_key(name) && target.is_none_or(|target| layouts.get(target, name).is_none());
-        if !names.is_empty() && of_kernel.iter().any(|other| says_all(other, &table, &names)) && !added.iter().any(lacks) {
+        if !names.is_empty() && of_kernel.iter().any(|other| contains_all(other, &table, &names)) && !added.iter().any(lacks) {
             known.push(name);
             continue;
         }
@@ -303,7 +303,7 @@ fn new_tables(
 }
 
 /// Whether a table contains all facts of another one, and all of its types with the given names.
-fn says_all(known: &BuildTable, new: &BuildTable, names: &[&str]) -> bool {
+fn contains_all(known: &BuildTable, new: &BuildTable, names: &[&str]) -> bool {
     let converted = |table: &BuildTable| Rules::for_producer(&table.producer) == Rules::Converted;
     let faithful = !converted(known) || converted(new);
     let named = (known.pdb.is_some() || new.pdb.is_none()) && (known.image.is_some() || new.image.is_none());

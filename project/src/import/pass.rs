@@ -12,7 +12,7 @@ use etw_layouts_codegen::axis::Arch;
 use etw_layouts_symbols::Types;
 use std::collections::BTreeSet;
 
-/// The types of a table, and embedded types that it lacks, taken from the nearest kernel with the same pointer size: an embedded
+/// The types of a table, and embedded types that it lacks, taken from the nearest build with the same pointer size: an embedded
 /// type takes space even if a table lacks it.
 pub fn embedded<'a>(table: &BuildTable, known: impl Iterator<Item = &'a BuildTable>) -> Types {
     let pointers = |table: &BuildTable| table.arch.pointer_size();
@@ -31,7 +31,7 @@ pub fn embedded<'a>(table: &BuildTable, known: impl Iterator<Item = &'a BuildTab
     types
 }
 
-/// The types in tables of an older and of a newer kernel of the architecture.
+/// The types in the tables of both an older and a newer build of the architecture.
 fn around<'a>(table: &BuildTable, known: impl Iterator<Item = &'a BuildTable>) -> BTreeSet<String> {
     let (mut older, mut newer) = (BTreeSet::new(), BTreeSet::new());
     for other in known.filter(|other| other.arch == table.arch && other.build != table.build) {
@@ -41,8 +41,8 @@ fn around<'a>(table: &BuildTable, known: impl Iterator<Item = &'a BuildTable>) -
     older.intersection(&newer).map(|name| (*name).clone()).collect()
 }
 
-/// The texts with one kernel added, beside `known` ones. The changes also apply to architectures that follow that of the table,
-/// except for those with a known table of their own.
+/// Adds the build of a table to the texts. `known` are the tables of other builds. The changes also apply to architectures that
+/// follow that of the table, except for those with a known table of their own.
 ///
 /// # Errors
 ///

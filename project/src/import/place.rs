@@ -3,7 +3,8 @@
 use etw_layouts_codegen::axis::{TargetId, TargetSet};
 use etw_layouts_codegen::spec::{Definition, Member, Piecewise, Shape};
 
-/// A target, and other architectures of its kernel without a table: they change with the target if they were the same.
+/// A target, and the targets of the same build on other architectures without a table. These change with the target where they
+/// were equal.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The target.
@@ -38,12 +39,13 @@ impl Place {
         let new = new.into();
         let of = |value: &Piecewise<T>, target| value.get(target).map(|piece| piece.value.clone());
         let old = of(value, self.target);
-        // Also if nothing changes: an open range can include a kernel that is new on one architecture, in addition to another range.
+        // This is needed even if nothing changes: an open range can include a build that is new on one architecture, in addition
+        // to another range.
         let with: Vec<TargetId> = self.followers.iter().copied().filter(|&t| of(value, t) == old).collect();
         with.into_iter().chain([self.target]).for_each(|target| value.set(target, new.clone()));
     }
 
-    /// Copies the source of a fact from another target.
+    /// Copies a value from another target, if the target has none.
     pub fn inherit<T: PartialEq + Clone>(&self, value: &mut Piecewise<T>, from: Option<TargetId>) {
         if let (None, Some(known)) = (value.get(self.target), from.and_then(|from| value.get(from))) {
             self.set(value, known.value.clone());

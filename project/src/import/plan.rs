@@ -31,11 +31,11 @@ pub struct Plan {
     pub layouts: Layouts,
     /// The targets that new tables add or change.
     pub new: Vec<TargetId>,
-    /// The targets whose layouts other new tables confirm, each with their builds.
+    /// The targets whose layouts other new tables verify, each with their builds.
     pub same: BTreeMap<TargetId, Vec<Build>>,
-    /// The kernels that begin earlier than previously known: old and new build.
+    /// The rows that begin earlier than previously known: old and new build.
     pub moved: Vec<[Build; 2]>,
-    /// The named updates that include new kernels.
+    /// The named updates that include new builds.
     pub updates: BTreeSet<String>,
     /// The borders that images show.
     pub borders: Vec<Border>,
@@ -45,7 +45,7 @@ pub struct Plan {
 pub struct Input<'a> {
     /// The spec set.
     pub texts: &'a Texts,
-    /// Tables of known kernels.
+    /// Tables of known builds.
     pub known: &'a [BuildTable],
     /// The new tables.
     pub new: &'a [BuildTable],

@@ -1,27 +1,27 @@
-//! Assignment of new kernels to named updates.
+//! Assignment of new builds to named updates.
 //!
-//! Windows servicing applies the same change to several builds. Whether a new row of the axis starts an update is visible in the
-//! specs: if it does, their ranges become shorter with the update.
+//! Windows servicing applies the same change to several builds. A new row of the axis starts an update if the ranges in the specs
+//! become shorter with the update.
 
 use etw_layouts_codegen::axis::{Axis, Build, Update};
 use etw_layouts_codegen::emit;
 use etw_layouts_codegen::spec::{Definition, Spec};
 use std::collections::BTreeSet;
 
-/// Maximum number of new kernels that are tried pairwise as a new update.
+/// Maximum number of new builds that are tried pairwise as a new update.
 const MOST_TRIED: usize = 16;
 
 /// Minimum number of characters that an update must save: smaller savings are coincidences.
 const LEAST: usize = 24;
 
-/// Adds new kernels to updates where that shortens the specs. Returns the spec, and the changed updates by name.
+/// Adds new builds to updates where that shortens the specs. Returns the spec, and the changed updates by name.
 pub fn regrouped(spec: &Spec, old: &Axis) -> (Spec, BTreeSet<String>) {
     let is_new = |build: &Build| !old.kernels.iter().any(|kernel| kernel.build == *build);
     let builds = spec.axis.kernels.iter().map(|kernel| kernel.build);
     let is_update =
         |build: &Build| spec.axis.kernels.iter().any(|kernel| kernel.build.number == build.number && kernel.build < *build);
     let new: Vec<Build> = builds.filter(is_new).filter(is_update).collect();
-    // Only ranges with a new kernel can become shorter.
+    // Only ranges with a new build can become shorter.
     let named: Vec<String> = new.iter().map(|build| format!("{build:#}")).collect();
     let names_one = |definition: &&Definition| {
         let text = &spec.sources.file(definition.name.span).text;
@@ -62,14 +62,14 @@ fn cost(spec: &Spec, changed: &[&Definition]) -> usize {
     definitions.sum::<usize>() + emit::toml::axis(&spec.axis).len()
 }
 
-/// The axis with a kernel as the first of its build in an update that had a later one, or none.
+/// The axis with a build added to an update. It replaces a later revision of the build in the update, if there is one.
 fn joined(axis: &Axis, update: usize, build: Build) -> Option<(Axis, String)> {
     let mut axis = axis.clone();
     let Update { kernels, name, without, .. } = &mut axis.updates[update];
     let last = kernels.last().copied()?;
     let later = match kernels.iter().position(|kernel| kernel.number == build.number) {
         Some(at) if kernels[at] > build => Some(std::mem::replace(&mut kernels[at], build)),
-        // Builds newer than the last kernel already have the update.
+        // Newer builds than the last one of the update have it from the start.
         None if build.number < last.number => {
             let at = kernels.partition_point(|kernel| *kernel < build);
             kernels.insert(at, build);
@@ -79,7 +79,7 @@ fn joined(axis: &Axis, update: usize, build: Build) -> Option<(Axis, String)> {
         _ => return None,
     };
     let name = name.clone();
-    // The later kernel remains a row of the axis.
+    // The replaced revision remains a row of the axis.
     let is_named = |axis: &Axis, build: Build| axis.updates.iter().any(|update| update.kernels.contains(&build));
     let alone: Vec<bool> =
         axis.kernels.iter().map(|kernel| Some(kernel.build) == later && !is_named(&axis, kernel.build)).collect();
@@ -87,7 +87,7 @@ fn joined(axis: &Axis, update: usize, build: Build) -> Option<(Axis, String)> {
     Some((axis, name))
 }
 
-/// The axis with a new update of two kernels.
+/// The axis with a new update of two builds.
 fn begun(axis: &Axis, one: Build, other: Build) -> Option<(Axis, String)> {
     let mut axis = axis.clone();
     let name = format!("{}-{}", one.number[2], one.revision);

@@ -3,19 +3,19 @@
 use etw_layouts_codegen::axis::{Arch, Axis, Build, Kernel, TargetId, Version};
 use etw_layouts_codegen::spec::{ErratumKind, ErratumValue, Spec};
 
-/// The kernel for a build: several builds can be the same kernel.
+/// The build as the axis names it: several build numbers can have the same kernel.
 pub fn kernel_of(build: Build, axis: &Axis) -> Build {
     let release = axis.releases.iter().find(|release| release.same.iter().any(|same| same.number == build.number));
     let number = release.map_or(build.number, |release| release.build.number);
     axis.canonical(Build { number, ..build })
 }
 
-/// Index of a kernel on an architecture.
+/// Index of a build on an architecture.
 pub fn find(axis: &Axis, build: Build, arch: Arch) -> Option<TargetId> {
     axis.targets.iter().find(|(_, t)| t.arch == arch && axis.kernels[t.kernel].build == build).map(|(id, _)| id)
 }
 
-/// A spec in which a kernel has another revision of its build, wherever it is named.
+/// A copy of the spec in which a build has another revision, wherever it is named.
 pub fn moved(spec: &Spec, from: Build, to: Build) -> Spec {
     let mut moved = spec.clone();
     for kernel in moved.axis.kernels.iter_mut().filter(|kernel| kernel.build == from) {
@@ -40,7 +40,7 @@ pub fn moved(spec: &Spec, from: Build, to: Build) -> Spec {
     moved
 }
 
-/// Adds a kernel to the axis, for an architecture and those that follow it in other kernels of its build.
+/// Adds a build to the axis, for an architecture and those that follow it in other revisions of the build.
 pub fn add(axis: &mut Axis, build: Build, arch: Arch) {
     let with = |of: &[Arch]| Arch::ALL.into_iter().filter(|a| *a == arch || of.contains(a)).collect::<Vec<_>>();
     if let Some(kernel) = axis.kernels.iter_mut().find(|kernel| kernel.build == build) {
@@ -51,7 +51,7 @@ pub fn add(axis: &mut Axis, build: Build, arch: Arch) {
     }
     let module = module(axis, build);
     let of_build = |kernel: &&Kernel| kernel.build.number == build.number;
-    // Architectures follow as in other kernels of this build.
+    // Architectures follow as in other revisions of this build.
     let follows = |other: &Arch| {
         let is_known = axis.kernels.iter().filter(of_build).any(|kernel| kernel.architectures.contains(other));
         is_known && axis.follows.get(other) == Some(&arch)
@@ -91,7 +91,8 @@ pub fn add(axis: &mut Axis, build: Build, arch: Arch) {
     axis.kernels.insert(at, kernel);
 }
 
-/// Module of a kernel: that of the build's first kernel or of the service pack, with the revision, which the first kernel lacks.
+/// Module name of a build: that of its first revision or service pack, followed by the own revision. The first revision has no
+/// suffix.
 fn module(axis: &Axis, build: Build) -> String {
     let of_build: Vec<_> = axis.kernels.iter().filter(|kernel| kernel.build.number == build.number).collect();
     let pack = of_build.iter().rfind(|kernel| kernel.build < build && kernel.service_pack.is_some());

@@ -29,7 +29,8 @@ fn runs(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
     runs
 }
 
-/// As [`runs`], with the members that follow before a union could end, because its size is a multiple of its alignment.
+/// As [`runs`], but a group also includes the members that begin before its union can end: the size of a union is a multiple of
+/// its alignment.
 pub fn unions(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
     let start = |run: &Vec<usize>| run.iter().map(|&i| facts[i].unit().0).min();
     let end = |run: &Vec<usize>| {
@@ -69,7 +70,8 @@ pub fn any(facts: &[SymbolMember]) -> bool {
     conflicts(facts).len() < facts.len()
 }
 
-/// Whether no two bit fields share bits. If two do, none of their unit can be outside of the union: it would begin another unit.
+/// Whether no two bit fields share bits. If two share bits, all bit fields of their unit must be in the union: a bit field
+/// outside of it would begin another unit.
 fn are_apart(facts: &[SymbolMember], run: &[usize]) -> bool {
     let mut extents: Vec<_> = run.iter().map(|&i| facts[i].extent()).collect();
     extents.sort_unstable();

@@ -36,7 +36,7 @@ pub fn of<'a, I: Iterator<Item = &'a BuildTable>>(layouts: &Layouts, table: &Bui
             return Step::Border(build(next));
         }
     }
-    // A row may exist for converted tables of the same symbols, which have no more information.
+    // The row can be based on converted tables of the same symbols. The new table has more information and replaces them.
     if let Some(own) = own.filter(|_| Rules::for_producer(&table.producer) == Rules::Faithful) {
         let is_here = |other: &&BuildTable| axis.at(other.build, other.arch) == Some(own);
         let less = |other: &BuildTable| {
@@ -50,7 +50,7 @@ pub fn of<'a, I: Iterator<Item = &'a BuildTable>>(layouts: &Layouts, table: &Bui
     Step::Row(table.build)
 }
 
-/// The first known kernel after a new row that has the layouts of the row before it. It has to become a row too.
+/// The first known build after a new row that has the layouts of the row before it. It has to become a row too.
 pub fn later<'a>(
     layouts: &Layouts,
     new: &BuildTable,

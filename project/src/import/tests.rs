@@ -1,4 +1,4 @@
-//! Kernels are taken out of the specs, and come back from their tables.
+//! Builds are removed from the specs, and imported again from their tables.
 
 mod arm64;
 mod back;
@@ -17,8 +17,7 @@ use std::cmp::Reverse;
 use std::sync::OnceLock;
 use taken_out::taken_out;
 
-/// The tables that the project ships, and the specs but for structures that none of the tables can hold: what was known of these at a
-/// kernel, only its documents can give back.
+/// The shipped tables, and the specs without structures that no table contains: an import cannot restore these.
 fn shipped() -> (Texts, Vec<BuildTable>) {
     let project = project();
     let layouts = project.layouts().expect("the specs are good");
@@ -31,7 +30,7 @@ fn shipped() -> (Texts, Vec<BuildTable>) {
         |(name, definition): &(&String, &Definition)| matches!(definition.body, Body::Aggregate(_)) && !known.contains(*name);
     let without: BTreeSet<usize> = layouts.spec.definitions.iter().filter(unknown).map(of).collect();
     let files = layouts.spec.sources.files().iter().enumerate().filter(|(index, _)| !without.contains(index));
-    // What is taken out of the specs here may be the type of a global variable.
+    // A removed structure can be the type of a global variable, so `globals.toml` is left out.
     let files = files.filter(|(_, file)| !file.path.ends_with("globals.toml"));
     (files.map(|(_, file)| (file.path.clone(), file.text.clone())).collect(), tables)
 }
@@ -40,7 +39,7 @@ fn project() -> Project {
     Project::at(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
 }
 
-/// The types that tables hold, and those that these embed at any target.
+/// The types in the tables, and the types that they embed at any target.
 fn held(layouts: &Layouts, tables: &[BuildTable]) -> BTreeSet<String> {
     let mut pending: Vec<&str> = tables.iter().flat_map(BuildTable::holds).map(String::as_str).collect();
     let mut held = BTreeSet::new();
@@ -65,19 +64,20 @@ fn imported(texts: &Texts, known: &[BuildTable], new: &[BuildTable]) -> Plan {
     plan(&input).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The facts of a target that symbols can have, by the layouts.
+/// The layouts of a target, without types that symbols cannot contain.
 fn facts(layouts: &Layouts, target: TargetId) -> Types {
     let names = verify::names(layouts, None).expect("all names");
     let here: Vec<_> = names.into_iter().filter(|name| layouts.unverifiable(name, target).is_none()).collect();
     verify::ours::types(layouts, target, &here)
 }
 
-/// A value changes there where no symbols hold the enumeration (ETW_GUID_TYPE): only a document states it.
+/// A value of `ETW_GUID_TYPE` changes at this build, but no symbols contain the enumeration: only a published reference states
+/// it.
 const NOT_SHOWN: [u32; 3] = [10, 0, 10240];
 
-/// The newest kernel of an axis that ends with it is taken out and imported back, for each from Vista SP1 on. What is older, symbols alone cannot
-/// give back: they do not show which members of an unnamed union of Vista's own types belong together, a service pack with the layouts of the
-/// one before it is a row by its name alone, and of first releases before Vista there are no symbols.
+/// The newest build of a shortened axis is removed and imported again, for each build from Vista SP1 on. Symbols alone cannot
+/// restore earlier ones: they do not show which members of an unnamed union belong together in types that only Vista has. A
+/// service pack without changes has a row only because of its name. There are no symbols of releases before Vista.
 #[test]
 fn round_trip() {
     let (texts, tables) = shipped();
@@ -95,9 +95,9 @@ fn round_trip() {
     });
 }
 
-/// A kernel amid others is taken out and imported back: those before and after it stay as they are.
+/// A build in the middle of the axis is removed and imported again. The builds before and after it do not change.
 #[test]
-fn round_trip_amid() {
+fn round_trip_in_the_middle() {
     let (texts, tables) = shipped();
     let truth = layouts(&texts);
     let kernels: Vec<Build> = truth.spec.axis.kernels.iter().map(|k| k.build).collect();
@@ -119,7 +119,8 @@ fn round_trip_amid() {
     });
 }
 
-/// Kernels imported in any order, at once or one by one, give the same layouts, and each again changes nothing.
+/// The order of imports does not matter, nor whether builds are imported together or one by one. A repeated import changes
+/// nothing.
 #[test]
 fn any_order() {
     let (texts, tables) = shipped();
@@ -129,7 +130,7 @@ fn any_order() {
     let others: Vec<Build> = kernels.iter().copied().filter(|other| !builds.contains(other)).collect();
     let before = taken_out(&texts, &builds.iter().copied().collect());
     permuted(&before, &best(&tables, &others), &best(&tables, &builds));
-    // Histories that go back and forth: tables of old kernels as if they were of others, which no one can have imported.
+    // Layouts that change back and forth: tables of old builds, labelled as builds that do not exist.
     let as_of = [
         ("6.3.9600.19913", Arch::X64, "10.0.26100.65000"),
         ("10.0.17763.107", Arch::X64, "10.0.26100.64000"),
@@ -164,8 +165,8 @@ fn permuted(before: &Texts, others: &[BuildTable], new: &[BuildTable]) {
     });
 }
 
-/// A kernel whose layouts its build has changes nothing. One that is earlier than the row whose layouts it has moves that border,
-/// wherever the specs name it, unless a kernel between them is known to have others.
+/// A revision with the known layouts of its build changes nothing. A revision before the row with its layouts moves the start of
+/// that row, wherever the specs name it, unless a known revision between them has other layouts.
 #[test]
 fn known_layouts() {
     let (texts, tables) = shipped();
@@ -195,7 +196,7 @@ fn known_layouts() {
     assert_eq!(rows.map(|kernel| kernel.build.revision).collect::<Vec<_>>(), [17514, 23418, 23900, 23950, 24000, 24540]);
 }
 
-/// What a hand has written into an imported entry since stays when the next kernel comes.
+/// Manual edits of an imported entry survive the next import.
 #[test]
 fn edited_by_hand() {
     let (texts, tables) = shipped();
@@ -216,7 +217,7 @@ fn edited_by_hand() {
     assert_eq!(after.texts[path], text);
 }
 
-/// A type that a hand documented is the model for the same kernel's other architecture.
+/// A manually documented type is reused for the other architecture of the same build.
 #[test]
 fn edited_by_hand_between_architectures() {
     let (texts, tables) = shipped();
@@ -240,7 +241,7 @@ fn edited_by_hand_between_architectures() {
     assert!(once, "{text}");
 }
 
-/// Everything is imported into specs that hold nothing.
+/// Builds are imported into empty specs.
 #[test]
 fn from_nothing() {
     let (texts, tables) = shipped();
@@ -264,7 +265,7 @@ fn from_nothing() {
     }
 }
 
-/// A structure that no spec has is added from a kernel that is known, and one that no table has is an error.
+/// A new structure can be added from a known build. A structure that no table contains is an error.
 #[test]
 fn added() {
     let project = Project::at(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
@@ -290,15 +291,15 @@ fn added() {
     let old: Texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
     let changed: Vec<_> = texts.iter().filter(|(path, text)| old.get(*path) != Some(text)).collect();
     assert!(known == 0 && changed.len() == 1 && changed[0].0.ends_with("/ZZ_NEWCOMER.toml"), "{changed:?}");
-    // Other rows' tables do not hold it.
+    // The tables of other rows lack it.
     assert!(changed[0].1.contains("in     = \"2004 ..2021-05 x64\"\n"), "{}", changed[0].1);
 }
 
-/// The joint facts of the tables of each target of some kernels: of the faithful tables, or else of the converted ones. Those of a row of the axis
-/// are of its first kernel.
+/// For each target of some builds, its tables merged into one: faithful tables, or else converted ones. Tables of a row count as
+/// tables of its first build.
 fn best(tables: &[BuildTable], builds: &[Build]) -> Vec<BuildTable> {
     static AXIS: OnceLock<Axis> = OnceLock::new();
-    // Nothing here works in parallel: others that wait for it may be part of the same work.
+    // The initialization must not run parallel work: threads that wait for it could be needed for that work.
     let axis = AXIS.get_or_init(|| project().layouts().expect("the specs are good").spec.axis);
     let converted = |table: &BuildTable| Rules::for_producer(&table.producer) == Rules::Converted;
     let named = |table: &BuildTable| table.types.values().filter(|facts| matches!(facts, TypeFacts::Enumeration(_))).count();

@@ -16,7 +16,7 @@ pub type Texts = BTreeMap<String, String>;
 /// Prefix of comments about questions that symbols leave open.
 pub const MARK: &str = "# import: ";
 
-/// The spec in the texts, ignoring errors: before the first kernel is imported there is no axis.
+/// The spec in the texts, ignoring errors: before the first build is imported there is no axis.
 pub fn spec(texts: &Texts) -> Spec {
     read_partly(sources(texts.iter())).0
 }
@@ -74,7 +74,7 @@ pub fn remark(comments: &mut Vec<String>, note: &str) {
 ///
 /// # Errors
 ///
-/// There is none, or it extends another axis.
+/// There is no axis, or it extends another one.
 fn windows(texts: &Texts) -> Result<String, Error> {
     let found = texts.iter().find(|(path, _)| path.rsplit('/').next() == Some("windows.toml"));
     let (path, text) = found.ok_or("the specs have no windows.toml; copy specs/windows.toml of etw-layouts into their folder")?;
@@ -101,7 +101,7 @@ fn sources<'a>(texts: impl Iterator<Item = (&'a String, &'a String)>) -> Sources
     sources
 }
 
-/// What is wrong with a spec set, as text.
+/// The errors of a spec set as text.
 fn rendered(errors: Errors) -> Error {
     errors.render(false).into()
 }

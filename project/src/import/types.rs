@@ -8,7 +8,7 @@ use etw_layouts_symbols::compare::DifferenceKind;
 use etw_layouts_symbols::{Aggregate, AggregateKind, Integer, Member, Rules, Type, TypeFacts, Types, compare};
 use std::collections::BTreeSet;
 
-/// A member in symbols, except those of named unnamed types within it.
+/// A member of a structure in symbols. The members of an unnamed type within it are not listed.
 #[derive(Clone, Debug)]
 pub struct SymbolMember {
     /// The name.
@@ -17,9 +17,9 @@ pub struct SymbolMember {
     pub offset: u64,
     /// Position and width of a bit field.
     pub bits: Option<(u64, u64)>,
-    /// The type; for a bit field that of its unit.
+    /// The type; for a bit field, the type of its unit.
     pub ty: Type,
-    /// Size in bytes; for a bit field that of its unit.
+    /// Size in bytes; for a bit field, the size of its unit.
     pub size: u64,
 }
 
@@ -117,7 +117,7 @@ fn extent(definition: &TypeFacts) -> u64 {
     }
 }
 
-/// Names for the spelling of types.
+/// The names that are needed to spell types.
 pub struct Names<'a> {
     /// The scalar types and typedefs.
     pub spec: &'a Spec,
@@ -241,7 +241,7 @@ impl Names<'_> {
                     return Integer::from_c(&scalar.c).map(Type::Integer);
                 }
                 if let Some(typedef) = self.spec.typedefs.get(name) {
-                    // As in layouts: more are a typedef that is defined by itself.
+                    // The same limit as for layouts: a longer chain is a typedef that refers to itself.
                     if depth > 16 {
                         return None;
                     }
@@ -287,7 +287,7 @@ pub fn spelled(name: &str) -> Result<(), String> {
 ///
 /// # Errors
 ///
-/// The first invalid name.
+/// A name is invalid; the error names the first one.
 pub fn spellable(facts: &TypeFacts) -> Result<(), String> {
     match facts {
         TypeFacts::Enumeration(enumeration) => enumeration.constants.iter().try_for_each(|(name, _)| spelled(name)),
@@ -305,7 +305,7 @@ pub fn spellable(facts: &TypeFacts) -> Result<(), String> {
 ///
 /// # Errors
 ///
-/// It cannot.
+/// The name is not valid, or is reserved.
 pub fn definable(name: &str) -> Result<(), String> {
     spelled(name)?;
     match is_definable(name) {

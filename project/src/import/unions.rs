@@ -91,7 +91,7 @@ pub fn distribute(alternatives: &mut Vec<Vec<SymbolMember>>, facts: Vec<SymbolMe
         let tried = if fact.extent().0 == start { known } else { alternatives.len() };
         let pairs: usize = alternatives[..tried].iter().map(Vec::len).sum();
         work = work.checked_sub(pairs).ok_or("its members share bytes in too many ways; define it by hand")?;
-        let suit = |(index, own): (usize, &Vec<SymbolMember>)| Some((suits(own, &fact)?, kin(own, &fact), index));
+        let suit = |(index, own): (usize, &Vec<SymbolMember>)| Some((suits(own, &fact)?, common_prefix(own, &fact), index));
         let suiting: Vec<_> = alternatives[..tried].iter().enumerate().filter_map(suit).collect();
         match suiting.iter().max() {
             Some(&(_, _, index)) => {
@@ -129,8 +129,8 @@ fn suits(own: &[SymbolMember], fact: &SymbolMember) -> Option<(bool, bool)> {
         return own.iter().any(|other| fact.precedes(other)).then_some((true, true)).filter(|_| is_free);
     }
     // A bit field in the middle of its unit follows another one of the unit.
-    let amid = fact.bits.is_some_and(|(position, _)| position > 0);
-    if amid && !own.iter().any(|other| other.shares_unit(fact) && other.precedes(fact)) {
+    let in_middle = fact.bits.is_some_and(|(position, _)| position > 0);
+    if in_middle && !own.iter().any(|other| other.shares_unit(fact) && other.precedes(fact)) {
         return None;
     }
     let end = own.iter().map(|other| other.extent().1).max().unwrap_or(0);
@@ -140,7 +140,7 @@ fn suits(own: &[SymbolMember], fact: &SymbolMember) -> Option<(bool, bool)> {
 
 /// Length of the longest common prefix of a member's name with one of several others: members of an alternative often have
 /// similar names.
-fn kin(facts: &[SymbolMember], fact: &SymbolMember) -> usize {
+fn common_prefix(facts: &[SymbolMember], fact: &SymbolMember) -> usize {
     let common = |other: &SymbolMember| other.name.bytes().zip(fact.name.bytes()).take_while(|(a, b)| a == b).count();
     facts.iter().map(common).max().unwrap_or(0)
 }

@@ -97,12 +97,12 @@ fn changed(folder: &Folder, before: &Files, after: &Files) -> bool {
 }
 
 #[test]
-fn killed_at_any_step_it_is_completed_or_rolled_back() {
+fn a_killed_change_is_completed_or_rolled_back() {
     let (after, steps) = after();
     assert!(steps > 12, "{steps}");
     let mut outcomes = [0, 0];
     for first in 0..steps {
-        // The recovery is killed as well, at each of its steps, and then completed.
+        // The recovery is also killed at each of its steps, and then completed.
         for second in 0.. {
             let folder = Folder::new("killed");
             let before = folder.files();
@@ -113,11 +113,11 @@ fn killed_at_any_step_it_is_completed_or_rolled_back() {
             let recovery = || place.recovered(&mut journal, &killed_at(second)).expect("nothing fails");
             let recovered = catch_unwind(AssertUnwindSafe(recovery));
             let last = recovered.is_ok();
-            let said = recovered.unwrap_or_else(|_| folder.project().recover().expect("nothing fails"));
+            let message = recovered.unwrap_or_else(|_| folder.project().recover().expect("nothing fails"));
             let made = changed(&folder, &before, &after);
             outcomes[usize::from(made)] += 1;
-            if let Some(said) = said {
-                assert_eq!(said.contains("completed"), made, "{said}");
+            if let Some(message) = message {
+                assert_eq!(message.contains("completed"), made, "{message}");
             }
             assert_eq!(folder.project().recover().expect("nothing fails"), None);
             folder.project().lock("import").expect("no one has it").replace(folder.changes()).expect("it can be made again");
@@ -140,7 +140,7 @@ fn killed_at(step: usize) -> impl Fn() -> io::Result<()> {
 }
 
 #[test]
-fn what_cannot_be_replaced_leaves_nothing_replaced() {
+fn a_failed_replacement_changes_no_file() {
     let (after, steps) = after();
     for step in 0..steps {
         let folder = Folder::new("failed");
@@ -159,18 +159,18 @@ fn what_cannot_be_replaced_leaves_nothing_replaced() {
 }
 
 #[test]
-fn two_at_once_are_refused() {
+fn a_second_lock_is_refused() {
     let folder = Folder::new("twice");
     let lock = folder.project().lock("import").expect("no one has it");
-    let refused = folder.project().lock("generate").map(|_| ()).expect_err("it is taken").to_string();
+    let refused = folder.project().lock("generate").map(|_| ()).expect_err("the lock is taken").to_string();
     assert!(refused.contains(&format!("`import` (process {})", process::id())), "{refused}");
-    assert_eq!(folder.project().recover().expect("it is at work"), None);
+    assert_eq!(folder.project().recover().expect("the lock is taken"), None);
     drop(lock);
-    folder.project().lock("generate").expect("no one has it any more");
+    folder.project().lock("generate").expect("the lock is free");
 }
 
 #[test]
-fn a_journal_is_believed_only_within_its_project() {
+fn a_journal_cannot_change_files_outside_its_project() {
     for path in ["other/a", "specs/../other/a", "/etc/a", "specs/link/a"] {
         let folder = Folder::new("journal");
         fs::create_dir(folder.0.join("other")).expect("a temporary folder");
@@ -181,7 +181,7 @@ fn a_journal_is_believed_only_within_its_project() {
         fs::write(folder.journal(), format!("etw-layouts import 1\n- 1 {path}\nxcomplete\n")).expect("a journal");
         let project = Project { generated: None, ..folder.project() };
         if cfg!(unix) || !path.contains("link") {
-            let error = project.recover().expect_err("it is elsewhere").to_string();
+            let error = project.recover().expect_err("the path is outside").to_string();
             assert!(error.contains("outside of the folders of this project"), "{path}: {error}");
         }
         assert!(!folder.0.join("other/a").exists());
@@ -189,11 +189,11 @@ fn a_journal_is_believed_only_within_its_project() {
 }
 
 #[test]
-fn a_file_that_was_changed_since_is_not_overwritten() {
+fn a_file_changed_since_the_interruption_is_not_overwritten() {
     let folder = Folder::new("since");
     let (spec, journal) = (folder.0.join("specs/etw/A.toml"), folder.journal());
     fs::write(&journal, "etw-layouts import 1\n4 4 specs/etw/A.toml\nOne\ntwo\ncomplete\n").expect("a journal");
-    let error = folder.project().recover().expect_err("it is neither").to_string();
+    let error = folder.project().recover().expect_err("the content is neither old nor new").to_string();
     assert!(error.contains("A.toml: changed since `import` was interrupted"), "{error}");
     assert_eq!(fs::read(spec).expect("a file"), b"one\n");
 }

@@ -1,4 +1,4 @@
-//! Symbol files on disk or built into the program, and the lists of builds beside them.
+//! Symbol files on disk or built into the program, and the lists of their builds.
 
 use crate::Error;
 use etw_layouts_codegen::axis;
@@ -29,7 +29,7 @@ pub enum SymbolFile {
     },
 }
 
-/// A `builds.tsv`, which lists the kernels of the files in its folder. It is read once, for the first of them.
+/// A `builds.tsv`, which lists the builds of the files in its folder. It is read once, for the first of them.
 #[derive(Debug, Default)]
 pub struct Builds(OnceLock<Result<List, String>>);
 

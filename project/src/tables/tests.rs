@@ -4,7 +4,7 @@ use super::symbol_file::read_builds;
 use super::*;
 use std::fs;
 
-/// The list of a folder is read with its first table, for all of them.
+/// The list of builds of a folder is read once, with the first table.
 #[test]
 fn a_list_of_builds_is_read_once() {
     let folder = std::env::temp_dir().join(format!("etw-layouts-builds-{}", std::process::id()));
@@ -29,7 +29,7 @@ fn a_list_of_builds_is_read_once() {
     assert!(anew.as_ref().is_err_and(|error| error.to_string().contains("builds.tsv beside it, line 2: ")), "{anew:?}");
 }
 
-/// What is not there is no facts yet; what is there and cannot be read is an error, and never taken for nothing.
+/// A missing folder has no facts yet. A folder or file that exists but cannot be read is an error, and is not treated as empty.
 #[test]
 fn a_folder_that_cannot_be_read_is_not_empty() {
     let folder = std::env::temp_dir().join(format!("etw-layouts-unread-{}", std::process::id()));
@@ -49,10 +49,10 @@ fn a_folder_that_cannot_be_read_is_not_empty() {
     assert!(list.is_err(), "{list:?}");
 }
 
-/// Two links that lead back give 2^40 paths, of which the system follows each.
+/// Two links to their own folder give 2^40 valid paths.
 #[cfg(unix)]
 #[test]
-fn links_in_circles() {
+fn link_cycles() {
     use std::os::unix::fs::symlink;
     let folder = std::env::temp_dir().join(format!("etw-layouts-circles-{}", std::process::id()));
     fs::create_dir_all(folder.join("below")).expect("a temporary folder");

@@ -1,12 +1,12 @@
-//! The list that ships, against updates whose months are known; and lists that are wrong.
+//! The shipped list, compared with updates of known months; and invalid lists.
 
 use super::{Calendar, Updates};
 use crate::Project;
 use etw_layouts_codegen::axis::{Axis, Build};
 use std::path::Path;
 
-/// Kernels that have a change of their month first, and whether KB numbers alone lead from each to the others: previews of February 2020
-/// have KB numbers far from each other.
+/// First builds with a change of a month, and whether KB numbers alone relate them to each other. The KB numbers of the previews
+/// of February 2020 are too far apart for that.
 const SAME: [(&str, bool, &[&str]); 4] = [
     ("2020-02", false, &["10.0.17763.1075", "10.0.18362.693"]),
     ("2022-01", true, &["10.0.17763.2452", "10.0.19041.1466", "10.0.20348.469", "10.0.22000.434"]),
@@ -22,7 +22,7 @@ fn shipped() -> (Axis, Updates, Calendar) {
 }
 
 #[test]
-fn updates_of_a_month_lead_to_each_other() {
+fn updates_of_a_month_are_related() {
     let (axis, _, calendar) = shipped();
     for (month, is_first, kernels) in SAME {
         let kernels: Vec<Build> = kernels.iter().map(|kernel| kernel.parse().expect("a build")).collect();
@@ -32,7 +32,7 @@ fn updates_of_a_month_lead_to_each_other() {
             for other in kernels.iter().filter(|other| **other != kernel) {
                 let near = same.iter().find(|near| near[0].number == other.number).expect("a branch");
                 let found = if is_first { near.first() == Some(other) } else { near.contains(other) };
-                assert!(found, "{month}: {kernel} leads to {near:?}, without {other} in its place");
+                assert!(found, "{month}: {kernel} is related to {near:?}, not to {other}");
             }
         }
     }
@@ -43,7 +43,7 @@ fn updates_of_a_month_lead_to_each_other() {
     // Since 2026 build 26100 is serviced in two branches.
     let [client, server] = ["10.0.26100.8655", "10.0.26100.32995"].map(|build| build.parse::<Build>().expect("a build"));
     assert!(calendar.same(&axis, client).iter().any(|near| near[0] == server), "{:?}", calendar.same(&axis, client));
-    // Nothing is said of what the list does not have, of what is earlier than its first month, and of what is later than its last.
+    // Updates that are not in the list, before its first month, or after its last month have no month and no related updates.
     for unknown in
         ["6.1.7601.24540", "10.0.10240.16405", "10.0.22000.194", "10.0.22000.90000"].map(|build| build.parse().expect("a build"))
     {
@@ -51,9 +51,9 @@ fn updates_of_a_month_lead_to_each_other() {
     }
 }
 
-/// The month is counted from one that the list names, four years earlier.
+/// Months are counted from the one month in the list, four years earlier.
 #[test]
-fn named_updates_are_of_the_month_of_their_name() {
+fn named_updates_have_the_month_of_their_name() {
     let (axis, _, calendar) = shipped();
     let is_month = |name: &str| name.get(..7).is_some_and(|month| month.parse::<super::Month>().is_ok());
     let named: Vec<_> = axis.updates.iter().filter(|update| is_month(&update.name)).collect();
@@ -66,7 +66,7 @@ fn named_updates_are_of_the_month_of_their_name() {
 }
 
 #[test]
-fn kernels_have_the_names_of_release_and_update() {
+fn builds_are_named_by_release_and_update() {
     let (axis, _, _) = shipped();
     let names = [
         ("10.0.19045.3570", "Windows 10 22H2 (19045.3570, KB5031356)"),
@@ -86,7 +86,7 @@ fn kernels_have_the_names_of_release_and_update() {
 }
 
 #[test]
-fn wrong_lists_are_refused_with_line_and_remedy() {
+fn errors_of_lists_have_line_and_remedy() {
     let month = "month 2022-01 KB1";
     let lists = [
         ("KB1 10.0.1.2\n2 10.0.1.3", ":2: invalid KB number `2`; write `KB` and digits, as in KB5031356"),
@@ -111,7 +111,7 @@ fn wrong_lists_are_refused_with_line_and_remedy() {
     assert_eq!(list.kbs.into_values().collect::<Vec<_>>(), [vec![1, 2], vec![2]]);
 }
 
-/// Branches, repairs and months by the smallest differences between them.
+/// Branches, repairs and months with the smallest differences that separate them.
 #[test]
 fn months_of_a_made_up_list() {
     let list = "month 2022-01 KB1000

@@ -1,4 +1,4 @@
-//! How many facts are verified, how many cannot be, how many are not yet.
+//! Counts of facts: verified, unverifiable, and not yet verified.
 
 use super::found::{Checked, Summary};
 use super::ours;
@@ -7,8 +7,8 @@ use etw_layouts_codegen::spec::Body;
 use etw_layouts_symbols::{Rules, compare};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Counts the facts of all targets: of each structure its size, of each member offset, type and bits, each constant. With
-/// `macros`, those of macros too, which are no structure's.
+/// Counts the facts of all targets: the size of each structure, the offset, type and bits of each member, and each constant. With
+/// `macros`, also the values of macros.
 pub fn summary(layouts: &Layouts, names: &[&str], macros: bool, checked: &[Checked]) -> Summary {
     let checked: Vec<_> = checked.iter().filter(|table| !table.is_labelled_wrongly()).collect();
     let kernels: BTreeSet<_> = checked.iter().map(|table| (&table.build, &table.arch)).collect();
@@ -32,7 +32,7 @@ pub fn summary(layouts: &Layouts, names: &[&str], macros: bool, checked: &[Check
             }
         }
     }
-    // Macros are the same for all targets, and none of them is in any symbol file.
+    // Macros are the same for all targets, and are in no symbol file.
     for definition in layouts.spec.definitions.values().filter(|d| macros && ours::is_macros(layouts, &d.name.value)) {
         if let Body::Values(values) = &definition.body {
             let facts: usize = values.constants.iter().map(|constant| constant.value.0.len()).sum();
@@ -45,7 +45,7 @@ pub fn summary(layouts: &Layouts, names: &[&str], macros: bool, checked: &[Check
     summary
 }
 
-/// How many facts each layout of these names states: those that are equal when it is compared with itself.
+/// The number of facts in each layout of these names: those that agree if the layout is compared with itself.
 fn facts(layouts: &Layouts, names: &[&str]) -> BTreeMap<LayoutId, u64> {
     let mut facts = BTreeMap::new();
     for (target, types) in layouts.by_target.iter() {

@@ -15,11 +15,11 @@ use std::collections::BTreeMap;
 
 /// A verification.
 pub struct Report {
-    /// Each table, compared.
+    /// The comparison of each table.
     pub tables: Vec<Checked>,
-    /// Each image, compared by the offsets that it shows.
+    /// The comparison of each image, by the offsets that it shows.
     pub images: Vec<Checked>,
-    /// Files of other machines, which were passed over.
+    /// Skipped files, which are for other machines.
     pub skipped: Vec<String>,
     /// Statements of the specs about evidence in symbol data that contradict the facts.
     pub claims: Vec<Mismatch>,
@@ -27,34 +27,34 @@ pub struct Report {
     pub errata: Vec<String>,
     /// The totals.
     pub summary: Summary,
-    /// The kernels that the project's facts are of.
+    /// The examined builds of the project's facts.
     pub registry: Registry,
-    /// Events, if the specs were verified against the project's facts.
+    /// The verification of events, if the specs were verified against the project's facts.
     pub events: events::Report,
 }
 
-/// All that was compared.
+/// All comparisons of a verification.
 #[derive(Default)]
 pub struct All {
-    /// Tables.
+    /// Comparisons of tables.
     pub tables: Vec<Checked>,
     /// The facts from images.
     pub of_images: Vec<BuildTable>,
-    /// Images, compared.
+    /// Comparisons of images.
     pub images: Vec<Checked>,
-    /// How many images are of an architecture that the axis does not have.
+    /// Number of images for an architecture that the axis does not have.
     pub left_out: usize,
-    /// Files of other machines, which were passed over.
+    /// Skipped files, which are for other machines.
     pub skipped: Vec<String>,
-    /// The kernels that all of these are of.
+    /// The builds of all tables and images.
     pub registry: Registry,
 }
 
-/// One table, or the facts from one image, compared.
+/// The comparison of one table, or of the facts from one image.
 pub struct Checked {
     /// The symbol file.
     pub source: String,
-    /// The build that it is of.
+    /// The build of the table or image.
     pub build: String,
     /// The architecture.
     pub arch: String,
@@ -64,25 +64,25 @@ pub struct Checked {
     pub image: Option<ImageFile>,
     /// The build, and the target whose layouts it was compared with.
     pub asked: Asked,
-    /// By name.
+    /// The comparison of each structure, by name.
     pub structures: BTreeMap<String, Comparison>,
-    /// Where it says that global variables are.
+    /// The comparison of the addresses of global variables.
     pub variables: Variables,
-    /// The targets whose layouts it has, if it is labelled as another kernel's: see [`label`](super::label).
+    /// The targets with the layouts of this table, if its label names another build: see [`label`](super::label).
     pub facts_of: Vec<TargetId>,
-    /// The kernel that the facts know its program database as, if it is labelled as another one.
+    /// The build that the facts state for the PDB, if the label names another build.
     pub pdb_of: Option<String>,
 }
 
-/// How a structure compares with a table.
+/// The comparison of a structure with a table.
 pub struct Comparison {
     /// The outcome.
     pub outcome: Outcome,
-    /// How many facts agree.
+    /// Number of facts that agree.
     pub equal: u64,
-    /// How many a rule for converted tables had to accept.
+    /// Number of facts that each rule for converted tables accepted.
     pub accepted: BTreeMap<Rule, u64>,
-    /// What differs.
+    /// The differences.
     pub differences: Vec<Mismatch>,
 }
 
@@ -98,27 +98,27 @@ pub enum Outcome {
 /// The totals.
 #[derive(Default, Serialize)]
 pub struct Summary {
-    /// Tables that were compared: the symbols of a kernel each.
+    /// Tables that were compared. A table has the symbols of one build.
     pub tables: u64,
-    /// The kernels that they are of. Of some there are several tables.
+    /// The builds of these tables. A build can have several tables.
     pub kernels: u64,
-    /// Images that were compared. They verify no structure.
+    /// Images that were compared. They verify no complete structure.
     pub images: u64,
-    /// Images that were not, being of an architecture that the specs do not have.
+    /// Images that were skipped, because the specs do not have their architecture.
     pub skipped_images: u64,
-    /// Facts that a table confirms.
+    /// Facts that a table verifies.
     pub verified: u64,
-    /// Facts that no public symbols can confirm.
+    /// Facts that no public symbols can verify.
     pub unverifiable: u64,
-    /// Facts of which no table was read yet, or which a rule had to accept.
+    /// Facts that no table verifies yet, or that only a rule accepts.
     pub not_verified: u64,
-    /// Tables that are labelled as another kernel's. They confirm nothing, and are counted nowhere else.
+    /// Tables with a wrong label. They verify nothing, and are not included in other counts.
     pub mislabelled: u64,
-    /// What differs.
+    /// Differences.
     pub differences: u64,
-    /// Errata of the documents.
+    /// Errata of published references.
     pub errata: u64,
-    /// Why facts cannot be confirmed, and how many.
+    /// The number of unverifiable facts, by reason.
     pub reasons: BTreeMap<String, u64>,
 }
 
@@ -138,24 +138,24 @@ impl Checked {
         }
     }
 
-    /// Whether this is a table of a build that has the layouts of that target, and not one that only uses them in place of its own.
+    /// Whether the table is of a build that has the layouts of a target, and does not only use them in place of its own.
     pub fn is_of(&self, axis: &Axis, target: TargetId) -> bool {
         self.asked.target == target && self.asked.is_of_build(axis)
     }
 
-    /// Whether anything differs from the layouts that it was compared with.
+    /// Whether anything differs from the layouts of the comparison.
     pub fn differs(&self) -> bool {
         self.structures.values().any(|structure| !structure.differences.is_empty())
     }
 
-    /// Whether it is of another kernel than its label says.
+    /// Whether the label names another build than that of the table.
     pub fn is_labelled_wrongly(&self) -> bool {
         !self.facts_of.is_empty() || self.pdb_of.is_some()
     }
 }
 
 impl Comparison {
-    /// A type of ours that has no layout for the table's kernel.
+    /// The comparison of a specified type that has no layout for the build of the table.
     pub fn unspecified() -> Self {
         Self { outcome: Outcome::Unspecified, equal: 0, accepted: BTreeMap::new(), differences: Vec::new() }
     }
@@ -172,7 +172,7 @@ impl Outcome {
 }
 
 impl Report {
-    /// A report, its differences counted.
+    /// Creates a report, and counts its differences.
     pub fn new(registry: Registry, all: All, claims: Vec<Mismatch>, errata: Vec<String>, mut summary: Summary) -> Self {
         let All { tables, images, left_out, skipped, .. } = all;
         let (wrong, right): (Vec<_>, Vec<_>) = tables.iter().chain(&images).partition(|table| table.is_labelled_wrongly());

@@ -6,7 +6,7 @@
 //! all types. A table that equals no known layouts only differs. Labels of builds that have not been examined are not checked: such a
 //! build can have the layouts of its neighbor.
 //!
-//! A PDB belongs to one kernel. If the facts have the PDB of a table under another build, the label is wrong, whatever the layouts are.
+//! A PDB belongs to one build. If the facts have the PDB of a table under another build, the label is wrong.
 
 use super::found::{Checked, Comparison, Outcome};
 use super::ours;
@@ -20,28 +20,28 @@ use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
 use etw_layouts_symbols::{Pdb, Rules, TypeFacts, Types, compare};
 use std::collections::BTreeMap;
 
-/// The targets whose layouts a table has in place of those of the kernel that it is labelled as; none if its label may be right. `seen` are the
-/// kernels whose symbols were read, and `own` is the file among them that holds the table itself, which is no witness for its label.
+/// The targets with the layouts of a table whose label is wrong; empty if the label may be right. `seen` are the builds whose
+/// symbols were read. `own` is the file among them that contains the table itself, which is no evidence for its label.
 pub fn facts_of(layouts: &Layouts, seen: &Registry, own: Option<&str>, table: &BuildTable, checked: &Checked) -> Vec<TargetId> {
     let others = others(layouts, table, checked);
     if others.is_empty() || is_known(layouts, seen, own, &checked.asked) { others } else { Vec::new() }
 }
 
-/// The kernel that the facts know a program database as, if it is another one than a table of it is labelled as.
+/// The build that the facts state for the PDB of a table, if the label of the table names another build.
 pub fn pdb_of(axis: &Axis, seen: &Registry, table: &Checked) -> Option<String> {
     let Pdb { guid, .. } = table.pdb.as_ref()?;
     let label = (table.asked.build, axis.targets[table.asked.target].arch);
-    // A linker makes a GUID once. The age counts what was written into the file since.
+    // A linker creates a GUID only once. The age counts later changes of the file.
     let is_it = |seen: &&Seen| seen.pdb.as_ref().is_some_and(|pdb| pdb.guid == *guid);
     let is_other = |seen: &&Seen| (axis.canonical(seen.build), seen.arch) != label;
     let other = seen.kernels.iter().filter(is_it).find(is_other)?;
     Some(format!("{}-{}", other.build, other.arch))
 }
 
-/// How many kernels are named of those whose layouts a table has: one that holds little has those of many.
+/// Maximum number of targets in a message: a table with few types can have the layouts of many.
 const NAMED: usize = 4;
 
-/// That a table is labelled as one kernel and has the layouts, or the PDB, of others.
+/// The message for a wrong label: it names the build that has the layouts or the PDB.
 pub fn sentence(axis: &Axis, checked: &Checked) -> String {
     let Checked { source, build, arch, facts_of, pdb_of, .. } = checked;
     if let Some(kernel) = pdb_of {
@@ -54,8 +54,8 @@ pub fn sentence(axis: &Axis, checked: &Checked) -> String {
     format!("{source}: labelled {build}-{arch}, but has the layouts of {}", others.join(" or "))
 }
 
-/// Why a table is not to be written anywhere: it is labelled as one kernel and has the layouts, or the PDB, of others. Entered, the kernel
-/// would be one that nobody has. `pdbs` are the kernels whose program databases are known.
+/// The error for a table with a wrong label, which must not be written: its import would add a build that does not exist. `pdbs`
+/// are the builds with known PDBs.
 pub fn refusal(layouts: &Layouts, names: &[&str], seen: &Registry, pdbs: &Registry, table: &BuildTable) -> Option<String> {
     let checked = compared(layouts, names, table).ok()?;
     let pdb_of = pdb_of(&layouts.spec.axis, pdbs, &checked);
@@ -68,15 +68,15 @@ pub fn refusal(layouts: &Layouts, names: &[&str], seen: &Registry, pdbs: &Regist
     checked.is_labelled_wrongly().then(|| format!("{}; {help}", sentence(&layouts.spec.axis, &checked)))
 }
 
-/// Whether a table states the layouts of a target, as far as it goes. One that holds none of them states nothing.
+/// Whether a table agrees with the layouts of a target in all of its types. False if it has none of the types.
 pub fn agrees(layouts: &Layouts, target: TargetId, table: &BuildTable) -> bool {
     let Ok(names) = names(layouts, None) else { return false };
     let compared = against(layouts, &names, table, target);
     compared.values().any(|compared| compared.equal > 0) && !compared.values().any(is_wrong)
 }
 
-/// The earliest other kernel with the facts of a table, where the kernel before its own has others: its label may be a slip. Symbols of a
-/// kernel that nobody has seen contradict no label.
+/// The earliest other build with the same facts as a table: the label of the table may be a mistake. `None` if the previous build
+/// does not contradict the table. Needed for builds without other symbols, which a wrong label cannot contradict.
 pub fn facts_equal<'a>(table: &BuildTable, known: impl Iterator<Item = &'a BuildTable> + Clone) -> Option<&'a BuildTable> {
     let others = known.filter(|other| other.arch == table.arch && other.build != table.build);
     let before = others.clone().map(|other| other.build).filter(|build| *build < table.build).max();
@@ -103,7 +103,7 @@ fn is_wrong(compared: &Comparison) -> bool {
     !compared.differences.is_empty() || compared.outcome == Outcome::Unspecified
 }
 
-/// Whether the layouts of a kernel are known from symbols without a table of it. Images show too few of them.
+/// Whether symbols verify the layouts of a build without a table of it. Images do not count: they show too few layouts.
 fn is_known(layouts: &Layouts, seen: &Registry, own: Option<&str>, asked: &Asked) -> bool {
     let mut others = seen.clone();
     let counts = |witness: &Witness| witness.kind != WitnessKind::Images && own != Some(witness.name.as_str());
@@ -111,11 +111,12 @@ fn is_known(layouts: &Layouts, seen: &Registry, own: Option<&str>, asked: &Asked
     Choice::of(layouts, &others, asked.clone(), None).confidence.is_sure()
 }
 
-/// The targets other than its own whose layouts a table has: those of its architecture, or else any.
+/// The other targets with the layouts of a table: those of its architecture, or else any.
 fn others(layouts: &Layouts, table: &BuildTable, checked: &Checked) -> Vec<TargetId> {
     let targets = &layouts.spec.axis.targets;
     let (same, different): (Vec<_>, Vec<_>) = targets.ids().partition(|&target| targets[target].arch == table.arch);
-    // The structures that differ from its own kernel distinguish most others, at a fraction of the cost of a whole comparison: one of each layout.
+    // The structures that differ from the labelled build distinguish most other targets. Comparing only these, once per layout,
+    // costs a fraction of a whole comparison.
     let differ = checked.structures.iter().filter(|(_, found)| is_wrong(found)).map(|(name, _)| name.as_str());
     let differ: Vec<&str> = differ.collect();
     let mut known: BTreeMap<LayoutId, bool> = BTreeMap::new();

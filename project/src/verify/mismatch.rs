@@ -12,24 +12,24 @@ pub enum MismatchKind {
     Variable,
     /// The address of a variable differs from the facts of the same symbol file.
     Address,
-    /// The address of a variable in a table of images differs from the facts of the kernel's PDB.
+    /// The address of a variable in a table of images differs from the facts of the PDB of the build.
     ImageAddress,
     /// The facts contradict a statement of the specs about evidence.
     Evidence,
 }
 
-/// A difference between specs and symbols, and where the spec states its side of it. For an address: between two symbol files.
+/// A difference between specs and symbols, with the place in the spec. A difference in an address is between two symbol files.
 #[derive(Serialize)]
 pub struct Mismatch {
-    /// The member or constant; nothing for the structure itself.
+    /// The member or constant; empty for the structure itself.
     pub member: String,
     /// The kind.
     pub kind: MismatchKind,
-    /// What the spec says.
+    /// The statement of the spec.
     pub spec: String,
-    /// What the symbols say.
+    /// The statement of the symbols.
     pub symbols: String,
-    /// Where the spec says it: path, line and column.
+    /// The place in the spec: path, line and column.
     pub place: Option<String>,
 }
 
@@ -53,18 +53,18 @@ impl Serialize for MismatchKind {
 }
 
 impl Mismatch {
-    /// A difference, stated at a place.
+    /// The mismatch for a difference, with its place in the spec.
     pub fn new(difference: &Difference, place: Option<String>) -> Self {
         let Difference { member, kind, spec, symbols } = difference;
         Self { member: member.clone(), kind: MismatchKind::Fact(*kind), spec: spec.clone(), symbols: symbols.clone(), place }
     }
 
-    /// What the specs say of where symbol data confirms them, and what the shipped tables say.
+    /// The mismatch between a statement of the specs about evidence in symbol data and the shipped tables.
     pub fn claim(spec: String, symbols: String, place: Option<String>) -> Self {
         Self { member: String::new(), kind: MismatchKind::Evidence, spec, symbols, place }
     }
 
-    /// The mismatch in a line.
+    /// The mismatch as one line of text.
     pub fn line(&self) -> String {
         let place = self.place.as_deref().map(|place| format!("  {place}")).unwrap_or_default();
         let Self { member, kind, spec, symbols, .. } = self;

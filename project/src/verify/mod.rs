@@ -34,7 +34,7 @@ use std::sync::OnceLock;
 ///
 /// # Errors
 ///
-/// Specs or facts that cannot be read.
+/// The specs or facts cannot be read.
 pub fn shipped(project: &Project, layouts: &Layouts) -> Result<Report, Error> {
     report(project, layouts, None, &[], &Stated::default(), &|_| ())
 }
@@ -44,7 +44,7 @@ pub fn shipped(project: &Project, layouts: &Layouts) -> Result<Report, Error> {
 ///
 /// # Errors
 ///
-/// A structure that no spec has; symbol files that cannot be read.
+/// The specs do not have the structure, or symbol files cannot be read.
 pub fn report(
     project: &Project,
     layouts: &Layouts,
@@ -67,7 +67,7 @@ pub fn report(
         Ok(label::facts_of(layouts, seen, own, table, checked))
     };
     let variables = |table: &BuildTable, target: TargetId| -> Result<Variables, Error> {
-        // The facts are no witness of themselves.
+        // The facts are no evidence for themselves.
         let facts = if is_shipped { None } else { Some(registry()?) };
         Ok(Variables::of(layouts, facts, table, target))
     };
@@ -91,13 +91,13 @@ pub fn report(
     Ok(report)
 }
 
-/// Finds the targets whose layouts a table that differs has.
+/// Finds the targets with the layouts of a table that differs from its own target.
 type Label<'a> = dyn Fn(&BuildTable, &Checked) -> Result<Vec<TargetId>, Error> + Sync + 'a;
 
 /// Compares the global variables of a table with those of a target.
 type Place<'a> = dyn Fn(&BuildTable, TargetId) -> Result<Variables, Error> + Sync + 'a;
 
-/// Each table compared, and the files that are of other machines.
+/// Compares each table. Returns the comparisons, and the files for other machines.
 fn check(
     layouts: &Layouts,
     names: &[&str],
@@ -106,10 +106,10 @@ fn check(
     (label, variables): (&Label, &Place),
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<All, Error> {
-    // All of them, so that a table that lacks the one structure to compare is not taken for one of another program.
+    // All types are read, so that a table without the selected structure is not mistaken for that of another program.
     let all = self::names(layouts, None)?;
     let wanted = wanted(layouts, &all);
-    // Hundreds of tables are of a few dozen targets.
+    // There are hundreds of tables, but only a few dozen targets.
     let ours: PerTarget<OnceLock<Types>> = layouts.spec.axis.targets.ids().map(|_| OnceLock::new()).collect();
     let compared = |table: &BuildTable| -> Result<Checked, Error> {
         let asked = asked(layouts, table)?;
@@ -163,9 +163,9 @@ fn check(
     }
 }
 
-/// Checks the claims of the specs about public symbols against the shipped tables. A structure that is claimed to be absent from public
-/// symbols must be in no table. Any other structure must be in a table of each target that has tables, or in one of an older and one of
-/// a newer target; specs that do not define their own versions are exempt from this.
+/// Checks the claims of the specs about public symbols against the shipped tables. A structure that is claimed to be absent from
+/// public symbols must be in no table. Any other structure must be in a table of each target that has tables, or in one of an
+/// older and one of a newer target. This does not apply to specs that do not define their own versions.
 pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Mismatch> {
     let axis = &layouts.spec.axis;
     let mut found = Vec::new();
@@ -180,7 +180,7 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Mis
             matches!(outcome, Some(Outcome::Compared(Status::Equal | Status::Differs)))
         };
         let holder = |target: TargetId| of_target[target].iter().find(holds);
-        // Symbols keep a type as long as something in the program uses it. What older and newer kernels hold, those between have, too.
+        // Symbols contain a type only while the program uses it. A type in older and newer builds also exists in those between.
         let between = |target: TargetId| {
             let own = |other: TargetId| axis.targets[other].arch == axis.targets[target].arch && holder(other).is_some();
             axis.targets.ids().any(|other| other < target && own(other))

@@ -1,4 +1,4 @@
-//! Our layouts in the witness's model, and the places in the specs that state them.
+//! The layouts of the specs in the model of symbol files, and their places in the specs.
 
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::{self, Form, Layouts};
@@ -6,19 +6,19 @@ use etw_layouts_codegen::spec::{Body, Kind, ValuesKind};
 use etw_layouts_symbols as symbols;
 use symbols::{AggregateKind, Integer, Member, Type, TypeFacts, Types};
 
-/// Whether a definition is of macros, which leave no trace in symbols.
+/// Whether a definition consists of macros, which symbols do not contain.
 pub fn is_macros(layouts: &Layouts, name: &str) -> bool {
     let definition = layouts.spec.definitions.get(name);
     definition.is_some_and(|d| matches!(&d.body, Body::Values(v) if v.kind != ValuesKind::Enum))
 }
 
-/// The types of a target, of those named.
+/// The named types of a target.
 pub fn types(layouts: &Layouts, target: TargetId, names: &[&str]) -> Types {
     let list = names.iter().filter_map(|name| Some(((*name).to_owned(), definition(layouts, &layouts.get(target, name)?.form))));
     list.collect()
 }
 
-/// Where the spec states a member: the member of that path, or the structure.
+/// The place of a member in the spec, or of the structure if no member has this path.
 pub fn place(layouts: &Layouts, target: TargetId, name: &str, path: &str) -> Option<String> {
     let definition = layouts.spec.definitions.get(name)?;
     let mut span = definition.name.span;
@@ -68,7 +68,7 @@ fn aggregate(layouts: &Layouts, aggregate: &layouts::Aggregate) -> symbols::Aggr
 
 fn ty(layouts: &Layouts, ty: &layouts::Type) -> Type {
     match ty {
-        // A spelling that C does not have, or has in another size or signedness, shows as a difference.
+        // A spelling that C does not have, or has with another size or sign, becomes a difference.
         layouts::Type::Scalar { c, size, signed } => Integer::from_c(c)
             .filter(|integer| (integer.size(), integer.is_signed()) == (*size, *signed))
             .map_or(Type::Float(*size), Type::Integer),

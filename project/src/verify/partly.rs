@@ -1,5 +1,5 @@
-//! The facts from images, verified against the layouts: the offsets of some members; and against addresses that PDBs of the same kernels
-//! state: those of some global variables.
+//! Verification of facts from images: the offsets of some members against the layouts, and the addresses of some global variables
+//! against the PDBs of the same builds.
 
 use super::found::{Checked, Comparison, Outcome};
 use super::mismatch::Mismatch;
@@ -12,9 +12,8 @@ use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::{Types, compare_offsets};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Compares images with the layouts of their builds. An image of a build that the axis does not have agrees if it has what the first
-/// kernel of the older or of the newer neighbour has. Images of an architecture that the axis does not have are left out. `facts` has
-/// the PDBs.
+/// Compares images with the layouts of their builds. An image of a build that is not on the axis must agree with the older or
+/// with the newer neighbour of the build. Images of an architecture that is not on the axis are left out. `facts` has the PDBs.
 pub fn compared(layouts: &Layouts, names: &[&str], images: &[BuildTable], facts: &Registry) -> Vec<Checked> {
     let stated: BTreeSet<_> = images.iter().flat_map(BuildTable::holds).map(String::as_str).collect();
     let names: Vec<_> = names.iter().copied().filter(|name| stated.contains(name)).collect();
@@ -33,8 +32,8 @@ pub fn compared(layouts: &Layouts, names: &[&str], images: &[BuildTable], facts:
     images.iter().filter_map(one).collect()
 }
 
-/// The kernels that an image may have the layouts of, the one that is taken for it first. Updates are a branch of their own: a build
-/// that the axis does not have lies between the first kernels of its neighbours.
+/// The builds whose layouts an image may have, the most likely first. A build that is not on the axis is between the first
+/// revisions of its neighbours, because the updates of each build are a separate branch.
 fn candidates(axis: &Axis, build: Build, arch: Arch) -> Vec<Asked> {
     let Ok(taken) = axis.kernel(build, arch) else { return Vec::new() };
     let newer = axis.along(arch).find(|(newer, _)| taken.is_of_other_build(axis) && *newer > taken.build);

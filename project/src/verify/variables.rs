@@ -1,8 +1,8 @@
-//! Addresses of global variables in a table, verified against the facts of the same PDB and against what the specs say of the variables.
+//! Verification of the addresses of global variables in a table against the facts of the same PDB and against the specs.
 //!
-//! An address is a fact of one PDB: those of two are never compared. Addresses in a table of images, which names no PDB, are compared with
-//! the PDBs of the same image, or of the same build and architecture if the table names no image either. Several images can share these,
-//! so one PDB with the same address is enough.
+//! An address applies to one PDB, so addresses of different PDBs are never compared. Addresses in a table of images, which names
+//! no PDB, are compared with the PDBs of the same image, or of the same build and architecture if the table names no image
+//! either. Several images can share these, so one PDB with the same address is enough.
 
 use super::mismatch::{Mismatch, MismatchKind};
 use crate::evidence::by_pdb;
@@ -12,14 +12,14 @@ use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::{Registry, Seen};
 use serde::Serialize;
 
-/// How the global variables of a table compare.
+/// The comparison of the global variables of a table.
 #[derive(Default, Serialize)]
 pub struct Variables {
     /// Number of variables of the specs whose address is in the table.
     pub stated: usize,
-    /// How many of these addresses the facts of the same PDB confirm. If the table is itself such facts: none.
+    /// Number of these addresses that the facts of the same PDB confirm; 0 if the table itself is these facts.
     pub equal: usize,
-    /// What differs.
+    /// The differences.
     pub differences: Vec<Mismatch>,
 }
 
@@ -59,7 +59,7 @@ impl Variables {
     }
 }
 
-/// The kernels with a known PDB that an image may be.
+/// The builds with a known PDB that can be the build of an image.
 fn of_image<'a>(layouts: &Layouts, facts: &'a Registry, table: &BuildTable) -> Vec<&'a Seen> {
     let axis = &layouts.spec.axis;
     let build = axis.canonical(table.build);

@@ -16,21 +16,21 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 ///
-/// A name that no spec has.
+/// The specs do not have this name.
 pub fn names<'a>(layouts: &'a Layouts, only: Option<&str>) -> Result<Vec<&'a str>, Error> {
     names::names(layouts, Among::Symbols, only)
 }
 
-/// What is read of a table: types of these names, and all global variables that the specs speak of.
+/// The parts of a table to read: types of these names, and all global variables of the specs.
 pub fn wanted(layouts: &Layouts, names: &[&str]) -> Wanted {
     names.iter().copied().chain(layouts.spec.globals.keys().map(String::as_str)).collect()
 }
 
-/// Compares a table with the layouts of its kernel: those of the last row of the axis of its build at or before its revision.
+/// Compares a table with the layouts of its build: those of the last row of the build at or before its revision.
 ///
 /// # Errors
 ///
-/// A kernel that is older than the whole version axis, and of a build that is not on it.
+/// The build is not on the version axis, and is older than all builds on it.
 pub fn compared(layouts: &Layouts, names: &[&str], table: &BuildTable) -> Result<Checked, Error> {
     let asked = asked(layouts, table)?;
     let structures = against(layouts, names, table, asked.target);
@@ -51,7 +51,7 @@ pub fn against(layouts: &Layouts, names: &[&str], table: &BuildTable, target: Ta
     comparisons(layouts, names, table, target, &ours::types(layouts, target, names))
 }
 
-/// Compares a table with the types of a target, which its caller has made.
+/// Compares a table with the types of a target, which the caller provides.
 pub(super) fn comparisons(
     layouts: &Layouts,
     names: &[&str],

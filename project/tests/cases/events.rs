@@ -1,4 +1,4 @@
-//! Events: specs against what sources state of them.
+//! Event specs, compared with the statements of sources.
 
 use super::{Case, run};
 use etw_layouts_project::Error;

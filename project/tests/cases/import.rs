@@ -1,4 +1,4 @@
-//! Imports: the tables in `new/` are imported, the result is written, and the same import again has nothing to do.
+//! Imports of the tables in `new/`. The result is written, and the same import again has nothing to do.
 //!
 //! Instructions: `add NAME`, `build BUILD`, `arch ARCH` as the options of the command; `each alone` imports each table on its own and writes
 //! nothing.
@@ -17,18 +17,18 @@ use std::path::PathBuf;
 #[test]
 fn imports_of_small_projects() {
     run("import", |case| {
-        let said = |result: Result<String, Error>| result.unwrap_or_else(|error| format!("error: {error}\n"));
+        let or_error = |result: Result<String, Error>| result.unwrap_or_else(|error| format!("error: {error}\n"));
         let new: Vec<&str> = case.files.keys().filter(|path| path.starts_with("new/")).map(String::as_str).collect();
         if case.values("each").next().is_none() {
-            return said(imported(case, &new));
+            return or_error(imported(case, &new));
         }
-        let one = |path: &&str| format!("> {path}\n{}", said(alone(case, path)));
+        let one = |path: &&str| format!("> {path}\n{}", or_error(alone(case, path)));
         new.iter().map(one).collect()
     });
 }
 
 #[test]
-fn what_cannot_be_read_or_written_is_an_error() {
+fn unreadable_and_unwritable_projects_are_errors() {
     let built_in = || Files::Embedded(&[]);
     let error = |project: Project| project.folders().map(|_| ()).expect_err("a part is built in").to_string();
     let no_facts = "no folder for the facts of new builds; name a folder of facts";
@@ -78,7 +78,7 @@ fn imported(case: &Case, new: &[&str]) -> Result<String, Error> {
     wrong.flat_map(|(_, found)| &found.differences).for_each(|finding| text += &format!("wrong: {}\n", finding.line()));
     report.claims.iter().for_each(|claim| text += &format!("claim: {}\n", claim.line()));
     let mut again = String::new();
-    assert!(planned(case, new, &added, &mut again)?.is_none(), "once more changes nothing");
+    assert!(planned(case, new, &added, &mut again)?.is_none(), "a repeated import changes nothing");
     Ok(text + &again)
 }
 
@@ -91,12 +91,12 @@ fn files(project: &Project) -> Texts {
     entries.map(|path| (project.shown(&path), fs::read_to_string(&path).expect("facts"))).collect()
 }
 
-/// The kernels of each changed file of facts, and the number of its types.
+/// The builds of each changed file of facts, and the number of its types.
 fn gained(before: &Texts, after: &Texts) -> String {
     let mut text = String::new();
     for (path, new) in after.iter().filter(|(path, new)| before.get(*path) != Some(new)) {
         let kernels: Vec<&str> = new.lines().filter_map(|line| line.strip_prefix("kernel ")).collect();
-        // Behind two lines of the head.
+        // Two lines belong to the header.
         let types = new.lines().filter(|line| !line.starts_with(' ') && !line.starts_with("kernel ")).count() - 2;
         text += &format!("{path}: {}; {types} types\n", kernels.join(", "));
         if new.contains("\noffsets ") {
@@ -143,7 +143,7 @@ fn describe(plan: &Plan, text: &mut String) -> Result<(), Error> {
     Ok(())
 }
 
-/// The texts that differ: all of a new one, the lines of an old one.
+/// The texts that differ: a new one completely, an old one by its changed lines.
 fn changed(before: &Texts, after: &Texts) -> String {
     let mut text = String::new();
     for (path, new) in after {

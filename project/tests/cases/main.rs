@@ -1,7 +1,7 @@
-//! Small projects, each a text with its specs and facts, and what the library computes for them.
+//! Small projects with the expected output of the library. Each is a text with specs and facts.
 //!
-//! A case begins with comments and instructions, one a line. Files follow, each behind a line of `--- ` and its path; those of `base.txt` are
-//! added unless the case has its own. Behind a line of `=` is the expected outcome, which `BLESS=1` writes anew.
+//! A case begins with comments and instructions, one per line. Files follow, each after a line of `--- ` and its path. Files of
+//! `base.txt` are added unless the case has its own. After a line of `=` is the expected output, which `BLESS=1` writes anew.
 
 mod events;
 mod import;
@@ -87,7 +87,7 @@ fn run(folder: &str, outcome: fn(&Case) -> String) {
             wrong += &format!("{}\n{}", path.display(), diff.unified_diff().context_radius(2));
         }
     }
-    assert!(wrong.is_empty(), "look at the difference that BLESS=1 makes\n{wrong}");
+    assert!(wrong.is_empty(), "run again with BLESS=1 and review the changes\n{wrong}");
 }
 
 fn folder() -> PathBuf {

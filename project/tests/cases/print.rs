@@ -1,6 +1,6 @@
-//! Queries: everything that commands print of a small project.
+//! Queries: the output of all commands for small projects.
 //!
-//! Instructions: `ask TARGET`, `show STRUCTURE[.MEMBER] [BUILD [ARCH]]`, `expand` likewise with what is embedded, `history STRUCTURE[.MEMBER]
+//! Instructions: `ask TARGET`, `show STRUCTURE[.MEMBER] [BUILD [ARCH]]`, `expand` (as `show`, with embedded structures), `history STRUCTURE[.MEMBER]
 //! [ARCH]`, `matrix STRUCTURE ARCH`, `diff A B [STRUCTURE [MEMBER]]`, `map TARGET [STRUCTURE]`,
 //! `offsets NAME…`, `verify [FILE… [only=STRUCTURE] [build=BUILD] [arch=ARCH]]`, `errata STRUCTURE`, `format`, `snapshot FILE… [build=BUILD]
 //! [arch=ARCH]`, `updates`. Files are those of the case.
@@ -58,8 +58,8 @@ fn ask(layouts: &Layouts, registry: &Registry, name: &str) -> Result<String, Err
     let axis = &layouts.spec.axis;
     let asked = axis.find(name)?;
     let confirmed = confirmed(registry, axis);
-    // The definitions of which the same is said.
-    let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    // Definitions with the same output are printed together.
+    let mut outputs: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for structure in [None].into_iter().chain(layouts.spec.definitions.keys().map(|name| Some(name.as_str()))) {
         let choice = Choice::of(layouts, registry, asked.clone(), structure);
         let (label, sentence, source) = (choice.label(axis), choice.sentence(axis), choice.source_of_whole(axis).word());
@@ -69,10 +69,10 @@ fn ask(layouts: &Layouts, registry: &Registry, name: &str) -> Result<String, Err
             let why = confirmed.why_not(layouts, name, asked.target).map_or("confirmed", |why| why.text());
             text += &format!("    {}, {why}\n", confirmed.has(name, asked.target));
         }
-        said.entry(text).or_default().push(structure.unwrap_or("all"));
+        outputs.entry(text).or_default().push(structure.unwrap_or("all"));
     }
     let mut text = format!("  examined builds: {}\n", builds_of(registry, axis, asked.target));
-    said.iter().for_each(|(said, names)| text += &format!("  {}\n{said}", names.join(", ")));
+    outputs.iter().for_each(|(output, names)| text += &format!("  {}\n{output}", names.join(", ")));
     Ok(text)
 }
 
@@ -153,7 +153,8 @@ fn differences(case: &Case, layouts: &Layouts, registry: &Registry, words: &[&st
     if let Err(error) = diff::ensure_comparable(&layouts.spec.axis, &a, &b, &changes) {
         writeln!(text, "  {error}")?;
     }
-    // One structure alone differs as it does among all, unless the sizes of pointers or the constants of enumerations in what it embeds do.
+    // A structure differs in the same way alone and among all others, except for sizes of pointers and for constants of embedded
+    // enumerations.
     for name in a.types.keys().chain(b.types.keys()).filter(|_| a.pointer == b.pointer) {
         let alone = diff::changes(&a.only(name), &b.only(name));
         let mut of_one = diff::changes(&a, &b);
@@ -215,7 +216,7 @@ fn option<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
     words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
 }
 
-/// What the words of an instruction state of files, and the files.
+/// The options of an instruction for files, and the files.
 fn stated(case: &Case, words: &[&str]) -> (Stated, Vec<PathBuf>) {
     let build = option(words, "build").map(str::to_owned);
     let arch = option(words, "arch").map(|arch| arch.parse().expect("an architecture"));

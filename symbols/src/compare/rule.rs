@@ -1,7 +1,7 @@
 //! Accepted differences of tables that are not exact.
 //!
-//! Facts repeat what a converted table states, and do not mark in advance what its conversion may have lost: whether `unsigned char` was `char` is
-//! known only where an exact layout is beside it. So every acceptance is counted by its rule, and the value can be looked up.
+//! A converted table does not show which facts its conversion lost: only an exact layout shows whether an `unsigned char` was a
+//! `char`. So each accepted difference is counted by its rule.
 
 /// The rules for a table, by its producer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ impl Rules {
     }
 }
 
-/// An accepted loss of converted tables. Each was found by comparing converted and exact tables of the same kernels.
+/// An accepted loss of converted tables. Each was found by comparing converted and exact tables of the same builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     /// A pointer to a function appears as a pointer to `void`.

@@ -1,6 +1,6 @@
 //! Cache of converted definitions per thread, by their text.
 //!
-//! Tables of two kernels have mostly identical definitions; in a set of hundreds of tables, one in forty is new.
+//! Tables of two builds have mostly identical definitions; in a set of hundreds of tables, one in forty is new.
 
 use crate::model::TypeFacts;
 use std::cell::RefCell;
@@ -22,7 +22,7 @@ pub(super) struct Known {
     bytes: usize,
 }
 
-/// Maximum number of bytes of text cached for the same base types. The types of the specs need a quarter of that for 260 kernels.
+/// Maximum number of bytes of text cached for the same base types. The types of the specs need a quarter of that for 260 builds.
 const KEPT: usize = 2 << 20;
 
 /// Maximum number of different base types; there are a few for each architecture and producer.

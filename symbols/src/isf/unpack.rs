@@ -14,7 +14,7 @@ pub(super) const XZ_MEMORY: u64 = 96 << 20;
 
 thread_local! {
     /// Output buffer of the thread, reused for the next table: allocation for each table of a folder takes a tenth of the time.
-    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// Maximum size of the buffer kept between tables. Tables of kernels need less.
@@ -26,10 +26,10 @@ const FIRST: usize = 2 << 20;
 /// Calls `then` with the text, decompressed if it is xz.
 pub(super) fn with_text<T>(input: &[u8], then: impl FnOnce(&str) -> Result<T, Error>) -> Result<T, Error> {
     if input.starts_with(XZ_MAGIC) {
-        let mut room = ROOM.take();
-        let result = decode(input, &mut room).and_then(|length| then(utf8(&room[..length])?));
-        if room.len() <= KEPT {
-            ROOM.set(room);
+        let mut buffer = BUFFER.take();
+        let result = decode(input, &mut buffer).and_then(|length| then(utf8(&buffer[..length])?));
+        if buffer.len() <= KEPT {
+            BUFFER.set(buffer);
         }
         return result;
     }
@@ -55,8 +55,8 @@ fn is_memory_limit(error: &io::Error) -> bool {
     matches!(error.get_ref().and_then(|error| error.downcast_ref()), Some(liblzma::stream::Error::MemLimit))
 }
 
-/// Decodes to the start of `room`, which grows as needed, and returns the length of the text. The rest of `room` is unspecified.
-fn decode(input: &[u8], room: &mut Vec<u8>) -> Result<usize, Error> {
+/// Decodes to the start of `buffer`, which grows as needed, and returns the length of the text. The rest of `buffer` is unspecified.
+fn decode(input: &[u8], buffer: &mut Vec<u8>) -> Result<usize, Error> {
     let failed = |decoded, error: &dyn Display| Error::Xz { decoded, reason: error.to_string() };
     let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED).map_err(|error| failed(0, &error))?;
     let mut decoder = XzDecoder::new_stream(input, stream);
@@ -65,11 +65,11 @@ fn decode(input: &[u8], room: &mut Vec<u8>) -> Result<usize, Error> {
         if length > MAX_JSON {
             return Err(Error::TooLarge);
         }
-        if length == room.len() {
+        if length == buffer.len() {
             // One byte more than allowed distinguishes a table that is too large from one that just fits.
-            room.resize((2 * length).clamp(FIRST, MAX_JSON + 1), 0);
+            buffer.resize((2 * length).clamp(FIRST, MAX_JSON + 1), 0);
         }
-        match decoder.read(&mut room[length..]) {
+        match decoder.read(&mut buffer[length..]) {
             Ok(0) => return Ok(length),
             Ok(read) => length += read,
             Err(error) if is_memory_limit(&error) => return Err(Error::XzMemory),

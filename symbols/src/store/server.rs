@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Characters that need no escape in a URL.
+/// Characters that are escaped in a URL: all except letters, digits and these.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'-').remove(b'~').remove(b'+');
 
 impl Search<'_> {

@@ -5,14 +5,14 @@ use etw_layouts_symbols::{Rule, Rules, StructureReport, compare};
 use serde_json::{Value, json};
 use test_support::isf::{array, bits, changed, named, pointer, read, table};
 
-/// Our types, which are those of the fixture, against the fixture after changes.
+/// Compares the types of the fixture with those of the fixture after changes.
 fn against(changes: &[(&str, Value)], rules: Rules) -> Vec<StructureReport> {
     let ours = read(&table()).unwrap().types;
     let theirs = read(&changed(changes)).unwrap().types;
     compare(&ours, &theirs, rules)
 }
 
-/// The differences, one a line, with the type in front.
+/// The differences as text, each after the name of its type.
 fn differences(reports: &[StructureReport]) -> Vec<String> {
     let lines = |report: &StructureReport| {
         let name = report.name.clone();
@@ -144,7 +144,7 @@ fn every_kind_of_difference() {
         assert!(reports.iter().all(|report| report.accepted.is_empty()));
         assert_eq!(reports.iter().filter(|report| report.status == Status::Differs).count(), 1, "{place}");
     }
-    // A member of an unnamed type twice, and a flattened one: each place is named.
+    // An unnamed type that is used twice: its difference is reported at each place.
     let reports = against(&[(&format!("{s}/fields/Low/type"), named("base", "char"))], Rules::Faithful);
     let expected = [
         "LIST Low type: the spec has unsigned short, the symbols have char",
@@ -163,7 +163,7 @@ fn types_of_another_kind_and_absent_ones() {
     assert_eq!((reports[2].name.as_str(), reports[2].equal), ("MODE", 0));
 }
 
-/// What counts as equal in every table, because compilers and tables differ in it without meaning.
+/// Differences that never count, because compilers and tables differ in them without meaning.
 #[test]
 fn equal_without_a_rule() {
     let ty = |member: &str| format!("/user_types/_LOGGER/fields/{member}/type");
@@ -178,7 +178,7 @@ fn equal_without_a_rule() {
     }
 }
 
-/// Each rule accepts its loss in a converted table and nowhere else, and is counted.
+/// Each rule accepts its difference only in a converted table, and is counted.
 #[test]
 fn every_rule() {
     let ty = |member: &str| format!("/user_types/_LOGGER/fields/{member}/type");
@@ -189,7 +189,8 @@ fn every_rule() {
         (vec![(ty("Letters"), array(4, named("base", "unsigned char")))], Rule::Char, 1, whole - 1),
         (vec![(ty("Count"), named("base", "unsigned long"))], Rule::Int, 1, whole - 1),
         (vec![("/enums/_STATE/constants/StateBusy".to_owned(), Value::Null)], Rule::SharedValue, 1, whole - 1),
-        // The constants of the enumeration are compared where it is used, which is the fifth fact and on.
+        // The constants of an enumeration that lost its name are compared in the member, and not as the type `STATE` with its
+        // five facts.
         (
             vec![(ty("State"), named("enum", "__unnamed_enum_X")), ("/enums/__unnamed_enum_X".to_owned(), lost.clone())],
             Rule::EnumerationName,
@@ -251,9 +252,9 @@ fn rules_follow_the_producer() {
     assert!(Rule::ALL.iter().all(|rule| rule.description().ends_with('.')));
 }
 
-/// A table from elsewhere may hold what C forbids: no second member of a name goes unseen.
+/// A table can have two members with the same name, which C forbids: the second one is reported.
 #[test]
-fn members_twice() {
+fn duplicate_members() {
     let ours = read(&table()).unwrap().types;
     let mut theirs = ours.clone();
     let etw_layouts_symbols::TypeFacts::Aggregate(list) = theirs.get_mut("LIST").unwrap() else { panic!() };

@@ -1,4 +1,4 @@
-//! Where global variables are, by a program database and by a table.
+//! Addresses of global variables, from PDBs and from ISF tables.
 
 use etw_layouts_symbols::{Symbols, Wanted, globals, read};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use test_support::witness;
 
 const NAMES: [&str; 3] = ["EtwpDebuggerData", "WmipLoggerContext", "NtBuildNumber"];
 
-/// A file with public symbols in two sections, whose code and data a tool has moved since if `moved`.
+/// A PDB with public symbols in two sections. If `moved`, a tool has moved code and data since linking.
 fn pdb(moved: bool) -> Vec<u8> {
     let symbol = |text: &str, section: u16, offset: u32| {
         let content = [&words(&[2, offset])[..], &section.to_le_bytes(), text.as_bytes(), &[0]].concat();
@@ -19,13 +19,13 @@ fn pdb(moved: bool) -> Vec<u8> {
         symbol("_EtwpDebuggerData", 2, 0x10),
         symbol("Another", 1, 0),
         symbol("WmipLoggerContext", 1, 0x24),
-        // There is no such section.
+        // This section does not exist.
         symbol("NtBuildNumber", 9, 0),
     ];
     let section = |address: u32| [&[0; 12][..], &words(&[address]), &[0; 24]].concat();
     let mut header = modules(0x8664);
     header[20..22].copy_from_slice(&5_u16.to_le_bytes());
-    // 8 bytes of something before the numbers of streams.
+    // Eight arbitrary bytes before the numbers of streams.
     header[24..28].copy_from_slice(&8_u32.to_le_bytes());
     header[48..52].copy_from_slice(&22_u32.to_le_bytes());
     header.extend([0; 8]);
@@ -53,10 +53,10 @@ fn of_program_databases() {
     assert_eq!(globals(&pdb(false), NAMES), Ok(there));
     let moved = expected(&[("EtwpDebuggerData", 0x7010), ("WmipLoggerContext", 0xA004)]);
     assert_eq!(globals(&pdb(true), NAMES), Ok(moved));
-    // Who reads types gets them too.
+    // Reading the types also returns the addresses.
     let Ok(Symbols::Table(table)) = read(&pdb(true), &Wanted::from_iter(NAMES)) else { panic!("a table") };
     assert_eq!(table.globals, expected(&[("EtwpDebuggerData", 0x7010), ("WmipLoggerContext", 0xA004)]));
-    // What belongs to no image has no addresses, and what is damaged no panic.
+    // A PDB without an image has no addresses, and a damaged one does not cause a panic.
     assert_eq!(globals(&test_support::pdb::file(), NAMES), Ok(BTreeMap::new()));
     let whole = pdb(true);
     for at in 0..whole.len() {
@@ -77,7 +77,7 @@ fn of_tables() {
     assert_eq!([wanted(&NAMES), wanted(&["LOGGER"])], [expected(&[("NtBuildNumber", 4096)]), BTreeMap::new()]);
     let wrong = table.replace("\"address\":4096", "\"address\":\"here\"");
     assert!(globals(wrong.as_bytes(), NAMES).is_err_and(|error| error.to_string().contains("line")));
-    // Of two addresses none is the one that is meant.
+    // With two addresses, the intended one is unknown.
     let symbol = "\"NtBuildNumber\":{\"address\":4096}";
     assert!(table.contains(symbol), "{table}");
     let twice = table.replace(symbol, &format!("\"NtBuildNumber\":{{\"address\":1}},{symbol}"));
@@ -87,7 +87,7 @@ fn of_tables() {
     assert!(globals(b"", NAMES).is_err() && globals(b"PK", NAMES).is_err());
 }
 
-/// Real files, where they are.
+/// Real files, if they are available.
 #[test]
 fn of_real_files() {
     let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };

@@ -1,4 +1,4 @@
-//! The facts of an image, and the errors for inputs that are no image.
+//! The properties of an image, and the errors for other inputs.
 
 use etw_layouts_symbols::{Arch, Pdb, Uuid, image};
 use test_support::pe::{Image, Random, pdb, rsds};
@@ -11,7 +11,7 @@ fn both_architectures() {
 }
 
 #[test]
-fn what_is_wrong() {
+fn errors_of_images() {
     let codeview = |record: &[u8]| Image { codeview: Some(record.to_vec()), ..Image::x64() }.bytes();
     let named = |name: &str| codeview(&rsds(&Pdb { name: name.to_owned(), ..pdb() }, ""));
     let changed = |at: usize, value: u8| {

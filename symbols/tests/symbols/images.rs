@@ -1,4 +1,4 @@
-//! Tables of images: what they state is kept, equal facts together, and nothing else is accepted.
+//! Tables of images: their facts are kept, images with equal facts are combined, and any other input is an error.
 
 use etw_layouts_symbols::{Symbols, Wanted, compare_offsets, images, read};
 
@@ -11,7 +11,7 @@ ntkrla57.exe\t10.0.17763.1\tx64\t0x5e4a1693\t0x8a0000\t0x18\t0x20
 ntoskrnl.exe\t10.0.16299.15\tarm64\t0x59cda103\t0x008cc001\t0x0018\t0x0020
 ";
 
-/// As it reads once it is reduced.
+/// The snapshots for the table.
 const REDUCED: &str = "etw-layouts-symbols 1
 producer a table of kernel images
 kernel 10.0.16299.15 x64 - ntoskrnl.exe 0x59cda103 0x8cc000
@@ -39,17 +39,18 @@ offsets ETW_REG_ENTRY
 ";
 
 #[test]
-fn equal_facts_together() {
+fn equal_facts_are_combined() {
     let snapshots = images::read(TABLE, &Wanted::All).unwrap();
     assert_eq!(snapshots.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), REDUCED);
     assert_eq!(read(TABLE.replace('\n', "\r\n").as_bytes(), &Wanted::All), Ok(Symbols::Images(snapshots)));
-    // Where they differ is not wanted.
+    // The structure in which they differ is not selected here.
     let wanted = images::read(TABLE, &["ETW_REG_ENTRY"].into_iter().collect()).unwrap();
     assert_eq!(wanted.iter().map(|snapshot| snapshot.kernels.len()).collect::<Vec<_>>(), [3, 1]);
     assert!(wanted.iter().all(|snapshot| snapshot.offsets.keys().eq(["ETW_REG_ENTRY"])));
 }
 
-/// A table that identifies images by build and architecture, and has variables. The architecture of the first of three rows differs.
+/// A table that identifies images by build and architecture, and has variables. The architecture of the first of three rows
+/// differs.
 const BY_BUILD: &str = "build\tarch\tEtwThreatIntProvRegHandle\tETW_REG_ENTRY.GuidEntry\tEtwpBootTime
 10.0.14393.0\tarm64\t0\t20\t0x0
 10.0.17763.1075\tx64\t35dac0\t0x20\t0
@@ -78,7 +79,7 @@ fn images_by_build_with_addresses() {
     let snapshots = images::read(BY_BUILD, &wanted).unwrap();
     assert_eq!(snapshots.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), BY_BUILD_REDUCED);
     assert_eq!(read(BY_BUILD.as_bytes(), &wanted), Ok(Symbols::Images(snapshots)));
-    // Variables are kept only by name, also where the file identifies the images.
+    // Variables are kept only if they are selected by name, also in a table that identifies images by file.
     assert!(images::read(BY_BUILD, &Wanted::All).unwrap().iter().all(|s| s.kernels.iter().all(|k| k.globals.is_empty())));
     let named = images::read(&TABLE.replace("ETW_GUID_ENTRY.Guid", "Variable"), &["Variable"].into_iter().collect()).unwrap();
     let (image, at) = (&named[0].kernels[0].image, named[0].kernels[0].globals.get("Variable"));
@@ -129,9 +130,9 @@ fn errors_name_the_place() {
     assert_eq!((error.line, &error.reason[..]), (images::MAX_IMAGES + 2, "more than 65536 images"));
 }
 
-/// What is stated is compared, and what is not stated is neither equal nor different.
+/// Only facts that a table states are compared. All others are neither equal nor different.
 #[test]
-fn only_what_is_stated() {
+fn only_stated_facts_are_compared() {
     let ours: etw_layouts_symbols::Snapshot = "etw-layouts-symbols 1\nproducer us\nkernel 10.0.1.1 x64 -\nenum E i4\n 0 Guid\nstruct ETW_GUID_ENTRY 0x190\n 0x10 RefCount i8\n 0x18 Guid .GUID\n"
         .parse()
         .unwrap();

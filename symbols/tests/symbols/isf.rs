@@ -1,4 +1,4 @@
-//! What comes out of a table.
+//! The facts that are read from a table.
 
 use etw_layouts_symbols::snapshot::Kernel;
 use etw_layouts_symbols::{Arch, Offsets, Pdb, Snapshot, Type, TypeFacts, isf};
@@ -49,7 +49,7 @@ enum STATE i4
  1 StateLast
 ";
 
-/// The wanted type, what it embeds, nothing else, as the text of a snapshot.
+/// The selected type and the types that it embeds, as the text of a snapshot.
 #[test]
 fn closure_of_a_type() {
     let table = read(&table()).unwrap();
@@ -103,7 +103,7 @@ fn identity() {
     }
 }
 
-/// Volatility 2 writes the elements of an array of enumerations as their bytes, negative.
+/// For an array of enumerations, Volatility 2 writes the negative number of bytes instead of the number of elements.
 #[test]
 fn negative_counts_are_bytes_of_enumerations() {
     let table = changed(&[("/user_types/_LOGGER/fields/Modes/type", array(-12, named("enum", "MODE")))]);
@@ -113,7 +113,8 @@ fn negative_counts_are_bytes_of_enumerations() {
     assert_eq!(modes.ty, Type::Array(Box::new(Type::Enumeration("MODE".to_owned())), 3));
 }
 
-/// A thread keeps what it made of a text. It holds for no table with other base types, and for none where the text names what stands elsewhere.
+/// Each thread caches definitions by their text. The cache must not be used for tables with other base types, or for a text that
+/// refers to definitions elsewhere.
 #[test]
 fn definitions_of_tables_before() {
     let text = |table: &Value| {

@@ -1,4 +1,4 @@
-//! What is not a table, and what each says.
+//! Errors for inputs that are not a valid table.
 
 use etw_layouts_symbols::isf::{self, Error, Wanted};
 use serde_json::{Value, json};
@@ -104,7 +104,7 @@ fn nesting_is_bounded() {
     for change in [(id, json!({"offset": 0, "type": deep})), (low, endless), (low, anonymous)] {
         assert_eq!(read(&changed(&[change])), Err(Error::TooDeep { name: "LOGGER".to_owned() }));
     }
-    // Each level has the next one twice: 2^40 members, were there no bound.
+    // Each level contains the next one twice, which would give 2^40 members without a limit.
     let mut table = table();
     for level in 0..40 {
         let ty = named("struct", &format!("__unnamed_x{}", level + 1));
@@ -117,12 +117,13 @@ fn nesting_is_bounded() {
     assert!(matches!(error, Error::TooMuch | Error::TooDeep { .. }), "{error}");
     table["user_types"]["__unnamed_x20"] = json!({"kind": "struct", "size": 1, "fields": {}});
     assert_eq!(read(&table), Err(Error::TooMuch));
-    // A table of megabytes may be gone over as often as that, and still has too many members.
+    // A larger table has a larger work limit. Then the limit of members is reached.
     table["symbols"] = json!({" ".repeat(24 << 20): {}});
     assert_eq!(read(&table), Err(Error::TooMany));
 }
 
-/// An unnamed type costs its text, blanks among it, wherever it is used: no more work than a few times the table's bytes.
+/// Each use of an unnamed type costs the length of its text, including blanks. The work is limited to a few times the size of the
+/// table.
 #[test]
 fn work_is_bounded() {
     let mut table = table();
@@ -136,13 +137,13 @@ fn work_is_bounded() {
     assert_eq!(isf::read(blanks.as_bytes(), &Wanted::from_iter(["LOGGER"])), Err(Error::TooMuch));
     table["user_types"]["__unnamed_3"]["fields"] = json!({"N".repeat(1 << 20): {"offset": 0, "type": named("base", "int")}});
     assert_eq!(read(&table), Err(Error::TooMuch));
-    // A count of bytes looks at an enumeration each time.
+    // The number of elements of each of these arrays depends on the enumeration, which is read each time.
     table["user_types"]["_LOGGER"]["fields"] = fields(1000, array(-4, named("enum", "MODE")));
     let blanks = table.to_string().replacen("\"MODE\":{", &format!("\"MODE\":{{{}", " ".repeat(1 << 20)), 1);
     assert_eq!(isf::read(blanks.as_bytes(), &Wanted::from_iter(["LOGGER"])), Err(Error::TooMuch));
 }
 
-/// Of two values, none is the one that is meant.
+/// With duplicate keys, the intended value is unknown.
 #[test]
 fn keys_that_are_there_twice() {
     let text = table().to_string();
@@ -160,9 +161,9 @@ fn keys_that_are_there_twice() {
     }
 }
 
-/// What editors and shells of Windows put in front of UTF-8.
+/// Editors and shells of Windows write a byte order mark before UTF-8.
 #[test]
-fn a_byte_order_mark_is_no_part_of_a_table() {
+fn a_byte_order_mark_is_ignored() {
     let text = format!("\u{FEFF}{}", table());
     let packed = liblzma::encode_all(text.as_bytes(), 6).unwrap();
     for input in [text.as_bytes(), &packed] {
@@ -172,7 +173,7 @@ fn a_byte_order_mark_is_no_part_of_a_table() {
     assert!(message(b"\xEF\xBB\xBF{\n \"metadata\": oops}").starts_with("invalid JSON at line 2 column 14"));
 }
 
-/// A dictionary of 1 GiB, which a file of a few bytes can demand.
+/// A file of a few bytes can require a dictionary of 1 GiB.
 #[test]
 fn memory_for_decoding_is_bounded() {
     use liblzma::stream::{Check, Filters, LzmaOptions, Stream};
@@ -189,7 +190,7 @@ fn memory_for_decoding_is_bounded() {
     );
 }
 
-/// No change of one byte panics, and no table that is cut short is accepted.
+/// Changing one byte never causes a panic, and a truncated table is always an error.
 #[test]
 fn no_damage_panics() {
     let text = table().to_string();

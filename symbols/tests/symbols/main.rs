@@ -1,4 +1,4 @@
-//! One binary for all tests. Every table in here is made up.
+//! One binary for all tests. All tables in its code are synthetic.
 
 mod compare;
 mod globals;

@@ -1,4 +1,4 @@
-//! What comes out of a program database.
+//! The facts that are read from a PDB.
 
 use etw_layouts_symbols::{Arch, Pdb, SymbolTable, Symbols, Uuid, Wanted, isf, pdb, read};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
@@ -9,7 +9,7 @@ fn logger(input: &[u8]) -> SymbolTable {
     pdb::read(input, &Wanted::from_iter(["LOGGER"])).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same facts give the same types, whoever states them.
+/// The same facts give the same types from a PDB and from an ISF table.
 #[test]
 fn types_are_those_of_a_table() {
     let theirs = fixture::read(&fixture::table()).unwrap();
@@ -43,7 +43,7 @@ fn compressed_files_are_the_same() {
 }
 
 #[test]
-fn content_tells_the_format() {
+fn content_determines_the_format() {
     let wanted = Wanted::from_iter(["LOGGER"]);
     let table = fixture::table().to_string();
     for input in [file(), msfz(), table.into_bytes()] {
@@ -60,7 +60,8 @@ fn content_tells_the_format() {
     assert!(message(b"MSCF").starts_with("CAB-compressed symbol file"));
 }
 
-/// One stream as it is, one in two parts of a compressed chunk, one across two chunks of which one is not compressed.
+/// An MSFZ file. One stream is not compressed, one consists of two parts of a compressed chunk, and one spans two chunks, of
+/// which only one is compressed.
 pub fn msfz() -> Vec<u8> {
     let streams = streams();
     let [_, information, types, modules] = &streams[..] else { unreachable!() };

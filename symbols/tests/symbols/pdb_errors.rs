@@ -1,4 +1,4 @@
-//! What is no program database, or a damaged one, and what each says.
+//! Errors for inputs that are not a PDB, and for damaged PDBs.
 
 use crate::pdb::msfz;
 use etw_layouts_symbols::pdb::{self, Error};
@@ -15,25 +15,25 @@ fn message(input: &[u8]) -> String {
     logger(input).unwrap_err().to_string()
 }
 
-/// A file whose types are these records, of which the last is `LOGGER`.
+/// A file with these type records, the last of which is `LOGGER`.
 fn records(records: &[Vec<u8>]) -> Vec<u8> {
     let mut streams = streams();
     streams[2] = type_stream(20_040_203, records);
     container(&streams)
 }
 
-/// A structure without members but those of a list.
+/// A structure with the members of a list.
 fn structure(name: &str, list: u32) -> Vec<u8> {
     record(0x1505, &[&[0; 4], &words(&[list, 0, 0])[..], &[8, 0], name.as_bytes(), &[0]].concat())
 }
 
-/// A list of one member of a type.
+/// A list of one member with a type.
 fn list(ty: u32) -> Vec<u8> {
     record(0x1203, &[&[0x0D, 0x15, 3, 0], &words(&[ty])[..], &[0, 0], b"Member\0"].concat())
 }
 
 #[test]
-fn what_is_none() {
+fn inputs_that_are_not_supported() {
     let with = |features: &[[u8; 4]], machine, types: &[u8]| {
         let streams = [vec![], information(features), types.to_vec(), modules(machine)];
         container(&streams)
@@ -69,9 +69,9 @@ fn what_is_none() {
     }
 }
 
-/// Each of these makes `pdb2` panic, recurse or allocate without end, if it is handed over.
+/// Each of these would make `pdb2` panic, recurse endlessly, or allocate without limit.
 #[test]
-fn what_a_library_takes_for_sound() {
+fn invalid_records_are_not_passed_to_pdb2() {
     let nested = record(0x1203, &[0x03, 0x12].repeat(30_000));
     let number = record(0x1203, &[&[0x0D, 0x15, 3, 0], &words(&[0x22])[..], &[0x05, 0x80], b"Member\0"].concat());
     let pointer = |attributes| record(0x1002, &words(&[0x22, attributes]));
@@ -96,7 +96,7 @@ fn what_a_library_takes_for_sound() {
         let message = message(&input);
         assert!(message.contains(expected), "{message}, not {expected}");
     }
-    // What a member does not lead to does no harm, and a kind without a place in the model is a type unknown.
+    // A malformed record that no member uses does no harm, and a record that the model does not represent is an unknown type.
     assert!(logger(&records(&[shape, list(0x1000), structure("_LOGGER", 0x1001)])).is_ok());
 
     let announced = |at: usize, value: u32| {
@@ -114,12 +114,12 @@ fn what_a_library_takes_for_sound() {
 fn definitions_that_disagree() {
     let two = [list(0x22), structure("_LOGGER", 0x1000), record(0x1203, &[]), structure("LOGGER", 0x1002)];
     assert_eq!(logger(&records(&two)), Err(Error::Ambiguous { name: "LOGGER".into() }));
-    // Who wants all types gets the others.
+    // A selection of all types still returns the other types.
     let all = pdb::read(&records(&[&two[..], &[structure("_OTHER", 0x1000)]].concat()), &Wanted::All).unwrap();
     assert_eq!(all.types.into_keys().collect::<Vec<_>>(), ["OTHER"]);
 }
 
-/// Each level holds the one below twice, so that the members double with it.
+/// Each level contains the one below twice, so that the number of members doubles.
 #[test]
 fn repetition_is_bounded() {
     let mut doubling = vec![record(0x1203, &[])];
@@ -133,7 +133,7 @@ fn repetition_is_bounded() {
     assert_eq!(logger(&records(&doubling)), Err(Error::TooLarge));
 }
 
-/// What is looked at costs its bytes, padding and names among them, wherever it is used.
+/// Each use of a record costs its bytes, including padding and names.
 #[test]
 fn work_is_bounded() {
     let wide = |references: usize, ty: u32| {
@@ -142,7 +142,7 @@ fn work_is_bounded() {
     };
     let padded = record(0x1203, &[&list(0x22)[4..], &[0xF1; 60_000]].concat());
     let name = "N".repeat(60_000);
-    // Unnamed structures of the padded list, or members of one with a long name.
+    // Unnamed structures with the padded list, or members of a type with a long name.
     let unnamed = [padded, structure("__unnamed", 0x1000), wide(2000, 0x1001), structure("_LOGGER", 0x1002)];
     let named = [structure(&name, 0), wide(2000, 0x1000), structure("_LOGGER", 0x1001)];
     for records in [self::records(&unnamed), self::records(&named)] {
@@ -150,7 +150,7 @@ fn work_is_bounded() {
     }
 }
 
-/// A directory that gives one page to a stream many times, and a chunk that claims to unpack into what no file holds.
+/// A directory that assigns one page to a stream many times, and a chunk that states an impossible unpacked size.
 #[test]
 fn memory_is_bounded() {
     let mut repeated = file();
@@ -170,7 +170,7 @@ fn memory_is_bounded() {
     assert!(message(&claims).contains("more than 100 times as large"));
 }
 
-/// Bytes changed at seeded places, and every prefix.
+/// Changed bytes at pseudo-random places, and every prefix.
 #[test]
 fn no_damage_panics() {
     let wanted = [Wanted::All, Wanted::from_iter(["LOGGER"])];
@@ -182,7 +182,7 @@ fn no_damage_panics() {
             state ^= state << 17;
             (state % below as u64) as usize
         };
-        // Where pages are in use; of most, nothing is.
+        // Places in used parts of pages; most bytes are unused.
         let used: Vec<_> = (0..whole.len()).filter(|&at| whole[at] != 0 || at % 16 == 0).collect();
         for round in 0..4000 {
             let mut damaged = whole.clone();
@@ -200,7 +200,7 @@ fn no_damage_panics() {
     }
 }
 
-/// All files of a folder of real ones, for those who have it: those that have types, and what the others say.
+/// All files of a folder of real PDBs, if it is available: the number of types, or the error.
 #[test]
 fn every_real_file_gives_types_or_its_own_message() {
     const EXPECTED: [(&str, Result<usize, &str>); 21] = [

@@ -1,4 +1,4 @@
-//! A symbol server on loopback, no larger than its tests need.
+//! A minimal symbol server on loopback.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// What is at a path.
+/// The response for a path.
 #[derive(Clone)]
 pub enum Entry {
     File(Vec<u8>),
-    /// A file, and how many bytes of it are sent before the connection breaks.
+    /// A file, and the number of bytes that are sent before the connection breaks.
     Cut(Vec<u8>, usize),
-    /// Zeros, as long as anybody reads.
+    /// Zeros, as long as the client reads.
     Endless,
     Status(u16),
     Redirect(String),
@@ -39,7 +39,7 @@ impl Server {
                     if stopping.load(Ordering::SeqCst) {
                         break;
                     }
-                    // A client that hangs up is a test's own doing.
+                    // A client may close the connection: some tests do so intentionally.
                     let _ = answer(&stream, &entries.lock().unwrap(), &requests);
                 }
             }
@@ -51,7 +51,7 @@ impl Server {
         format!("http://{}/symbols", self.address)
     }
 
-    /// Puts something below `/symbols/`.
+    /// Adds an entry below `/symbols/`.
     pub fn put(&self, path: &str, entry: Entry) {
         self.entries.lock().unwrap().insert(format!("/symbols/{path}"), entry);
     }

@@ -1,4 +1,4 @@
-//! The snapshot format: everything survives it, and nothing else is accepted.
+//! The snapshot format: writing and reading keeps all facts, and any other text is an error.
 
 use etw_layouts_symbols::snapshot::Kernel;
 use etw_layouts_symbols::{
@@ -79,7 +79,7 @@ impl Arbitrary {
 }
 
 #[test]
-fn everything_survives() {
+fn writing_and_reading_keeps_all_facts() {
     let mut arbitrary = Arbitrary(1);
     for _ in 0..3000 {
         let snapshot = arbitrary.snapshot();

@@ -1,4 +1,4 @@
-//! A folder of real tables, for those who have one.
+//! Real tables, if a folder of them is available.
 
 use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::snapshot::Kernel;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use test_support::witness;
 
 #[test]
-fn every_table_survives_as_a_snapshot() {
+fn a_snapshot_keeps_every_fact_of_a_table() {
     let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };
     let tables = tables(folder.as_ref());
     assert!(!tables.is_empty(), "no .json.xz below {}", folder.display());

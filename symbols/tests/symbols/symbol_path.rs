@@ -1,4 +1,4 @@
-//! Symbol paths, over folders and a server on loopback.
+//! Searches along symbol paths, in folders and on a server on loopback.
 
 use crate::server::{Entry, Server};
 use etw_layouts_symbols::store::SymbolPath;
@@ -9,10 +9,10 @@ use std::{env, fs, process};
 use test_support::pe::{Random, cabinet, msf, pdb};
 use test_support::witness;
 
-/// Where stores have the file.
+/// The folder of the file in a store.
 const HOME: &str = "ntkrnlmp.pdb/BBED7C2955FBE4522AAA23F4B8677AD91f";
 
-/// A folder that is removed with all that is in it.
+/// A folder that is removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -54,7 +54,7 @@ impl Drop for Folder {
     }
 }
 
-/// Searches along a path; `$` in it is the folder, which also has the default cache.
+/// Searches along a path. `$` in the path is replaced by the folder, which also has the default cache.
 fn find(path: &str, folder: &Folder) -> Result<PathBuf, String> {
     find_with(path, folder, &mut |_, _| {})
 }
@@ -95,7 +95,7 @@ fn equal_paths() {
     }
 }
 
-/// Each layout of a folder, and where the file is found to be.
+/// Each layout of a folder, and the expected place of the file.
 #[test]
 fn folders() {
     let bytes = msf(&pdb(), 20);
@@ -123,14 +123,14 @@ fn folders() {
         assert!(fs::read(&found).unwrap() == bytes, "{path}");
         assert!(folder.files().iter().all(|file| !file.ends_with(".new")), "{:?}", folder.files());
     }
-    // Each cache on the way gets it.
+    // Each cache in the path gets a copy.
     let folder = Folder::new();
     folder.put("s/ntkrnlmp.pdb", &bytes);
     find("srv*$/a*$/b*$/s", &folder).unwrap();
     assert_eq!(folder.files(), [format!("a/{HOME}/ntkrnlmp.pdb"), format!("b/{HOME}/ntkrnlmp.pdb"), "s/ntkrnlmp.pdb".into()]);
 }
 
-/// Each form of an entry on a server; the second search asks nobody.
+/// Each form of an entry on a server. The second search sends no request.
 #[test]
 fn servers() {
     let bytes = msf(&pdb(), 200);
@@ -140,7 +140,7 @@ fn servers() {
     let cases: [Case; 5] = [
         ("plain", vec![(home("ntkrnlmp.pdb"), Entry::File(bytes.clone()))]),
         ("compressed", vec![(home("ntkrnlmp.pd_"), Entry::File(packed.clone()))]),
-        ("compressed without saying so", vec![(home("ntkrnlmp.pdb"), Entry::File(packed.clone()))]),
+        ("compressed under the plain name", vec![(home("ntkrnlmp.pdb"), Entry::File(packed.clone()))]),
         (
             "redirect",
             vec![(home("ntkrnlmp.pdb"), Entry::Redirect("/symbols/there".into())), ("there".into(), Entry::File(bytes.clone()))],
@@ -175,7 +175,7 @@ fn servers() {
     }
 }
 
-/// A server whose transfer breaks off is left, and the next one is asked.
+/// If the transfer from a server breaks off, the next server is used.
 #[test]
 fn broken_downloads() {
     let bytes = msf(&pdb(), 200);
@@ -192,9 +192,9 @@ fn broken_downloads() {
     assert_eq!(folder.files(), [format!("a/{place}")]);
 }
 
-/// Everything that was tried, in order, and nothing wrong is kept.
+/// The error lists every place in order, and no invalid file is kept.
 #[test]
-fn what_every_place_said() {
+fn errors_list_every_place() {
     let bytes = msf(&pdb(), 20);
     let server = Server::start();
     let url = server.url();
@@ -216,7 +216,7 @@ fn what_every_place_said() {
     let path = format!("srv*$/a*$/r;$/s;$/t;$/u;$/v;srv*$/a*{url};srv*$/a*{url}/r;srv*$/a*http://127.0.0.1:1");
     let error = find(&path, &folder).unwrap_err();
     let error = error.replace(folder.0.to_str().unwrap(), "$").replace(&url, "URL");
-    // The words of the operating system are its own.
+    // The message of the operating system differs between systems.
     let start = error.find("io: ").unwrap();
     let end = start + error[start..].find('\n').unwrap();
     let error = [&error[..start], "refused", &error[end..]].concat();
@@ -248,7 +248,7 @@ fn names_cannot_leave_the_cache() {
     }
 }
 
-/// Damaged entries are refused or, if only their content is, taken; none panics.
+/// Damaged entries never cause a panic. If only the content of a file is damaged, the file can still be accepted.
 #[test]
 fn no_entry_panics() {
     let mut random = Random(11);
@@ -266,7 +266,7 @@ fn no_entry_panics() {
     assert!((100..2900).contains(&taken), "{taken}");
 }
 
-/// Real files, for those who have them: GUID and age are those that their images ask for.
+/// Real files, if they are available: GUID and age are those that their images state.
 #[test]
 fn real_files() {
     let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };
@@ -283,7 +283,7 @@ fn real_files() {
     }
 }
 
-/// A download without end is refused at the size limit, and nothing of it stays.
+/// An endless download ends at the size limit, and no part of it is kept.
 #[test]
 fn endless_files() {
     let folder = Folder::new();

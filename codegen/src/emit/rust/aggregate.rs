@@ -1,4 +1,4 @@
-//! Structures and unions: an invocation of `layout!` for each, and for each part that C has no name for.
+//! Structures and unions: an invocation of `layout!` for each, and for each of their unnamed parts.
 
 use super::Emitter;
 use super::docs::{Texts, indented, literal, quoted};
@@ -11,17 +11,18 @@ use std::fmt::Write;
 /// A type to write: a layout, or an unnamed part of one.
 #[derive(Clone, Copy)]
 struct Whole<'a> {
-    /// The name of the structure, of which the layout is one.
+    /// The name of the structure that has the layout.
     structure: &'a str,
-    /// How to get to the part: the names of members; empty for the layout itself.
+    /// The path of the part: the names of members; empty for the layout itself.
     path: &'a str,
     aggregate: &'a Aggregate,
-    /// What is said of the structure's members.
+    /// The texts about the members of the structure.
     texts: &'a Texts,
 }
 
 impl Emitter<'_> {
-    /// The type of a layout, and those of its parts that are not `written` for an earlier layout of the structure.
+    /// Writes the type of a layout, and those of its unnamed parts that are not yet `written` for an earlier layout of the
+    /// structure.
     pub(super) fn aggregate(
         &self,
         id: LayoutId,
@@ -36,7 +37,7 @@ impl Emitter<'_> {
         self.parts(whole, written, out);
     }
 
-    /// The types of the unnamed parts of a type.
+    /// Writes the types of the unnamed parts of a type.
     fn parts(&self, whole: Whole, written: &mut BTreeSet<String>, out: &mut String) {
         let fields = &whole.aggregate.fields;
         for (field, name) in fields.iter().zip(unnamed(fields)) {
@@ -96,7 +97,7 @@ impl Emitter<'_> {
         out.push_str("    }\n}\n");
     }
 
-    /// The members of a structure, bit fields by their unit, padding explicit.
+    /// The members of a structure. Bit fields are combined by unit, and padding is explicit.
     fn members(&self, whole: Whole) -> Vec<Row> {
         let Aggregate { fields, extent, .. } = whole.aggregate;
         let names = unnamed(fields);
@@ -129,7 +130,7 @@ impl Emitter<'_> {
         rows
     }
 
-    /// The branches of a union, each as long as the union. Where the union is `described`, accessors describe them.
+    /// The branches of a union, each with the size of the union. If the union is `described`, accessors describe them.
     fn branches(&self, whole: Whole, described: bool) -> Vec<Row> {
         let Aggregate { fields, extent, .. } = whole.aggregate;
         let names = unnamed(fields);
@@ -145,7 +146,7 @@ impl Emitter<'_> {
         rows
     }
 
-    /// `within` is the number of bytes that begin with the member, where it cannot stand as itself.
+    /// If the member does not fill its branch, `within` is the number of bytes of the branch, which begins with the member.
     fn row(&self, whole: Whole, field: &Field, name: &str, within: Option<u64>, taken: &mut Taken) -> Row {
         let ty = self.field_type(field, &self.inner(whole, field, name));
         let ty = within.map(|size| format!("runtime::Bytes<{ty}, {size}>")).unwrap_or(ty);
@@ -162,7 +163,8 @@ impl Emitter<'_> {
         Row { offset, name, ty, c, doc, within: Vec::new() }
     }
 
-    /// A member that accessors reach; of one without a name, what lies in it. `base` is where the part begins whose member it is.
+    /// The parts that accessors reach: the member, or for an unnamed member, the members in it. `base` is the offset of the
+    /// enclosing part.
     fn within(&self, whole: Whole, field: &Field, name: &str, base: u64) -> Vec<Part> {
         let offset = base + field.offset;
         if field.name.is_some() {
@@ -200,7 +202,7 @@ impl Emitter<'_> {
     }
 }
 
-/// The type as C spells it, without what is in it.
+/// The type in C, without its members.
 fn spelled(field: &Field) -> String {
     match (&field.ctype, field.ty.element()) {
         (Some(c), _) => c.to_string(),
@@ -214,17 +216,17 @@ struct Row {
     offset: u64,
     name: String,
     ty: String,
-    /// The type in C, of a member that metadata describe.
+    /// The type in C, if metadata describe the member.
     c: Option<String>,
-    /// The expression that is the comment.
+    /// The expression of the doc comment.
     doc: String,
-    /// What accessors reach.
+    /// The parts that accessors reach.
     within: Vec<Part>,
 }
 
-/// What an accessor reaches.
+/// A part that an accessor reaches.
 struct Part {
-    /// From the start of the whole.
+    /// Bytes from the start of the whole type.
     offset: u64,
     bits: String,
     name: String,

@@ -1,4 +1,4 @@
-//! Doc comments: what it is, since when, where the fact comes from, errata.
+//! Doc comments: description, first build, source, errata.
 
 use super::Emitter;
 use super::names::Taken;
@@ -6,7 +6,7 @@ use crate::layouts::{Aggregate, Field, LayoutId, Type};
 use std::fmt::Write;
 
 impl Emitter<'_> {
-    /// The doc comment of a layout. Which kernels have it, and which confirm it, stands in `structures`.
+    /// The doc comment of a layout. The module `structures` states the builds that have it and that verify it.
     pub(super) fn layout_doc(&self, id: LayoutId, aggregate: &Aggregate) -> String {
         let layout = &self.layouts.layouts[id];
         let (size, align) = (aggregate.extent.size, aggregate.extent.align);
@@ -22,12 +22,12 @@ impl Emitter<'_> {
     }
 }
 
-/// What is said of the members of a structure: each text once, for all layouts that have the member.
+/// The texts about the members of a structure, each once for all layouts.
 #[derive(Default)]
 pub(super) struct Texts(Vec<(String, String)>);
 
 impl Texts {
-    /// Adds those of a layout.
+    /// Adds the texts of a layout.
     pub fn add(&mut self, aggregate: &Aggregate) {
         for field in &aggregate.fields {
             let text = text(field);
@@ -42,7 +42,7 @@ impl Texts {
         }
     }
 
-    /// The macro that gives them by name, behind where each is known from.
+    /// The macro that returns a text by its name, after the source of the member.
     pub fn rules(&self) -> String {
         let rules = self
             .0
@@ -52,7 +52,7 @@ impl Texts {
         if rules.is_empty() { rules } else { format!("\nmacro_rules! text {{\n{rules}}}\n") }
     }
 
-    /// The expression for the comment of a member; offset, type and bits stand beside it.
+    /// The expression of the doc comment of a member. Offset, type and bits are stated separately.
     pub fn of(&self, field: &Field) -> String {
         let (known, text) = (field.info.known(), text(field));
         match self.0.iter().find(|(_, own)| *own == text) {
@@ -62,7 +62,7 @@ impl Texts {
     }
 }
 
-/// What a member is, behind where it is known from.
+/// The text about a member that follows its source.
 fn text(field: &Field) -> String {
     let doc = if field.info.doc.is_empty() { String::new() } else { format!(". {}", field.info.doc) };
     let dot = if doc.is_empty() && !field.info.errata.is_empty() { "." } else { "" };
@@ -84,7 +84,7 @@ pub(super) fn indented(comment: &str) -> String {
     comment.lines().map(|line| format!("    {line}\n")).collect()
 }
 
-/// A list in braces, in one line behind `before` if it fits, else in lines a level deeper than `indent`.
+/// A list in braces: on one line after `before` if it fits, otherwise on lines that are indented by one more level.
 pub(super) fn braced(before: &str, items: &[String], indent: usize) -> String {
     let one = format!("{:indent$}{before}{{{}}}", "", items.join(", "));
     if one.len() < WIDTH {
@@ -103,7 +103,7 @@ pub(super) fn braced(before: &str, items: &[String], indent: usize) -> String {
     lines + &format!("\n{:indent$}}}", "")
 }
 
-/// A line of names is not longer.
+/// Maximum length of a line of names.
 const WIDTH: usize = 130;
 
 /// Text as a literal that becomes a doc comment.
@@ -116,8 +116,8 @@ pub(super) fn quoted(text: &str) -> String {
     format!("{text:?}")
 }
 
-/// A line as rustdoc shows it. Code in single backticks is code, and all else is text: rustdoc would compile and run what
-/// is fenced or indented as a test, and take brackets and angles for links and tags.
+/// Escapes a line for rustdoc. Only text in single backticks stays code. Otherwise rustdoc would compile and run fenced or
+/// indented text as a test, and read brackets as links or tags.
 fn escape(line: &str) -> String {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let (mut result, mut rest) = (String::new(), line.as_str());
@@ -140,7 +140,7 @@ fn escape(line: &str) -> String {
     result + &plain(rest)
 }
 
-/// Text in which no letter means anything to rustdoc.
+/// Escapes all characters that have a meaning for rustdoc.
 fn plain(text: &str) -> String {
     let mut result = String::new();
     for c in text.chars() {

@@ -47,7 +47,7 @@ struct Row<'a> {
     guid: String,
     /// The group in the hook, if it has one.
     group: Option<u8>,
-    /// The versions, each with the name that it gives the event, the name of its list and the number of fields in it.
+    /// The versions, each with the event type that names it, the name of its list, and the number of its fields in the list.
     versions: BTreeMap<u8, (&'a EventType, (String, usize))>,
 }
 
@@ -58,7 +58,7 @@ fn rows<'a>(spec: &'a Spec, lists: &mut Lists) -> Vec<Row<'a>> {
         let guid = class.guid.as_ref().map(|guid| guid.value.clone());
         let guid = guid.or_else(|| spec.guid_of(class.group.as_ref()?)).unwrap_or_default().replace('-', "").to_lowercase();
         for event in &class.events {
-            // The longest list first: those before it often begin as it does.
+            // Newest version first: the lists of earlier versions are often prefixes of later ones.
             let lists_of: BTreeMap<_, _> =
                 event.versions.value.iter().rev().map(|version| (version, lists.place(class, event, version))).collect();
             for ty in &event.types {

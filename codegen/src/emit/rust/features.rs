@@ -1,4 +1,4 @@
-//! Which Cargo features have a definition: its own, and those of all that embed it.
+//! The Cargo features of a definition: its own, and those of all structures that embed it.
 
 use super::Emitter;
 use crate::layouts::{Form, Layouts};
@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// For each definition, the features of the structures that need it.
 pub(super) type Features = BTreeMap<String, BTreeSet<String>>;
 
-/// The features of each structure and enumeration; `other` is that of structures whose specs name none. Flags and constants are always there.
+/// The features of each structure and enumeration. Structures whose specs name no feature get `other`. Flags and constants need
+/// no feature.
 pub(super) fn features(layouts: &Layouts, other: &str) -> Features {
     let mut features = Features::new();
     for (name, definition) in
@@ -41,7 +42,7 @@ pub(super) fn features(layouts: &Layouts, other: &str) -> Features {
 }
 
 impl Emitter<'_> {
-    /// The attribute of an item that a definition has, and a space; empty if it is always there.
+    /// The attribute for an item of a definition, followed by a space; empty if it needs no feature.
     pub(super) fn cfg(&self, definition: &str) -> String {
         let list = self.features.get(definition).into_iter().flatten().map(|name| format!("feature = {name:?}"));
         match &list.collect::<Vec<_>>()[..] {

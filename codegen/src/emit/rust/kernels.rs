@@ -6,7 +6,7 @@ use crate::registry::Seen;
 use std::fmt::Write;
 
 impl Emitter<'_> {
-    /// The registry, with the builds that the version axis knows each kernel by.
+    /// The registry. Builds have the numbers that the version axis uses.
     pub(super) fn kernels(&self) -> String {
         let axis = &self.layouts.spec.axis;
         let mut kernels: Vec<_> = self.options.registry.kernels.iter().map(|seen| (axis.canonical(seen.build), seen)).collect();
@@ -46,7 +46,7 @@ impl Emitter<'_> {
     }
 }
 
-/// The places of the kernels that have a key, by that key; so many in a line.
+/// The indices of the builds that have a key, sorted by the key, 20 in a line.
 fn places<B, K: Ord>(kernels: &[(B, &Seen)], key: impl Fn(&Seen) -> Option<K>) -> String {
     let keyed = kernels.iter().enumerate().filter_map(|(place, (_, seen))| Some((key(seen)?, place)));
     let mut keyed: Vec<_> = keyed.collect();

@@ -1,4 +1,4 @@
-//! Rust types, their proofs and their metadata.
+//! Rust types with their checks and metadata.
 
 mod aggregate;
 mod docs;
@@ -26,22 +26,22 @@ use names::Names;
 use std::collections::BTreeSet;
 use tokens::Tokens;
 
-/// What to generate, and for whom.
+/// The options of the generation.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Path of the runtime crate, as generated code names it.
+    /// Path of the runtime crate in generated code.
     pub runtime: String,
-    /// The structures that are wanted, with all that they embed; every one if empty.
+    /// The selected structures, which include all types that they embed; all structures if empty.
     pub structures: Vec<String>,
-    /// The targets that are wanted; every one if empty.
+    /// The selected targets; all targets if empty.
     pub targets: TargetSet,
-    /// The Cargo feature of structures whose specs name none; without one, what is generated has no features.
+    /// The Cargo feature of structures whose specs name none; `None` for code without features.
     pub feature: Option<String>,
     /// The first line of each file.
     pub header: String,
-    /// The kernels whose symbols were read.
+    /// The examined builds.
     pub registry: Registry,
-    /// Path of the crate that decodes payloads, as generated code names it; without one, no schemas of events are generated.
+    /// Path of the crate that decodes payloads in generated code; `None` for code without schemas of events.
     pub payload: Option<String>,
 }
 
@@ -59,8 +59,8 @@ impl Default for Options {
     }
 }
 
-/// Writes the modules `axis`, `constants`, `kernels`, `layouts`, `members`, `structures` and `targets`, a file each, those within them
-/// too; and `events`, if the options name the crate for payloads.
+/// Writes the modules `axis`, `constants`, `kernels`, `layouts`, `members`, `structures` and `targets`, and also `events` if the
+/// options name the crate for payloads. Each module and submodule is a file.
 pub fn emit(layouts: &Layouts, options: &Options) -> Files {
     let mut files = Files::new();
     if let Some(payload) = &options.payload {
@@ -70,11 +70,11 @@ pub fn emit(layouts: &Layouts, options: &Options) -> Files {
     files
 }
 
-/// The same modules, one within the other, as a macro expands to them.
+/// Writes the same modules nested in one text, for the expansion of a macro.
 pub fn emit_inline(layouts: &Layouts, options: &Options) -> String {
     let mut text = String::new();
     for module in modules(layouts, options) {
-        // Names are Microsoft's, and nobody uses all of them.
+        // Names are Microsoft's, and no program uses all of them.
         text.push_str(
             "#[allow(non_snake_case, non_camel_case_types, non_upper_case_globals, unused, clippy::all, clippy::pedantic)]\n",
         );
@@ -102,7 +102,7 @@ fn modules(layouts: &Layouts, options: &Options) -> Vec<Module> {
 pub(super) struct Emitter<'a> {
     layouts: &'a Layouts,
     options: &'a Options,
-    /// For each layout, the wanted targets that have it.
+    /// For each layout, the selected targets that have it.
     wanted: Vec<TargetSet>,
     names: Names,
     features: Features,
@@ -114,7 +114,7 @@ fn is_macros(definition: &Definition) -> bool {
     matches!(&definition.body, Body::Values(values) if values.kind != ValuesKind::Enum)
 }
 
-/// The wanted targets of each layout: of the wanted structures, and of what they embed or hold.
+/// The selected targets of each layout, for the selected structures and for all types and values that they use.
 fn wanted(layouts: &Layouts, options: &Options) -> Vec<TargetSet> {
     let targets = match options.targets.is_empty() {
         true => layouts.spec.axis.all(),
@@ -142,8 +142,8 @@ fn wanted(layouts: &Layouts, options: &Options) -> Vec<TargetSet> {
 }
 
 impl Emitter<'_> {
-    /// The module of the definitions that `belongs` chooses: a module each, and the names of their types. Were these passed on by globs,
-    /// the compiler would ask each glob for each name that others import, and take a sixth longer.
+    /// The module of the definitions that `belongs` selects: one submodule for each, and the names of their types. Glob
+    /// re-exports would make compilation a sixth slower, because the compiler searches each glob for each imported name.
     fn definitions(&self, name: &str, belongs: impl Fn(&Definition) -> bool) -> Module {
         let mut modules = Vec::new();
         let mut names = String::new();
@@ -152,7 +152,7 @@ impl Emitter<'_> {
         for (name, definition) in definitions {
             let Some((text, types)) = self.definition(name, definition) else { continue };
             let (module, cfg) = (names::module(name), self.cfg(name));
-            // A type that is called as a module is: beside that it can stand only by a glob, which gives way.
+            // A type can have the same name as a module. Then it must be re-exported by a glob, which the module can shadow.
             if types.is_disjoint(&taken) {
                 let types: Vec<String> = types.into_iter().collect();
                 let types: String = types.chunks(3).map(|line| format!("    {},\n", line.join(", "))).collect();
@@ -165,7 +165,7 @@ impl Emitter<'_> {
         Module { modules, tail: names, ..Module::new(name, self.head(name)) }
     }
 
-    /// The text of a definition's module and the types in it, if any of it is wanted.
+    /// The text of a definition's module and the names of its types; `None` if nothing of it is selected.
     fn definition(&self, name: &str, definition: &Definition) -> Option<(String, BTreeSet<String>)> {
         let ids: Vec<_> =
             (0..self.wanted.len()).filter(|&id| self.layouts.layouts[id].name == name && !self.wanted[id].is_empty()).collect();
@@ -196,8 +196,8 @@ impl Emitter<'_> {
         Some((text, written))
     }
 
-    /// What the layouts of a definition name of others. A glob of all would make each of so many modules have every name: the compiler
-    /// would take a tenth longer.
+    /// The imports of a definition: only the modules that its layouts use. A glob import of all modules would make compilation a
+    /// tenth slower.
     fn imports(&self, name: &str, definition: &Definition, ids: &[LayoutId]) -> String {
         let mut used = BTreeSet::new();
         for &id in ids {

@@ -1,27 +1,27 @@
-//! Modules, and the two ways to print them: a file each, or one within the other.
+//! Modules, printed as one file each or nested in one text.
 
 use crate::emit::Files;
 
 /// A Rust module.
 pub(super) struct Module {
     pub name: String,
-    /// The attribute by which it is there, with a space behind it.
+    /// The attribute of its feature, followed by a space; empty if there is none.
     pub cfg: String,
     pub public: bool,
-    /// What stands before the modules within it.
+    /// The text before its submodules.
     pub head: String,
     pub modules: Vec<Module>,
-    /// What stands after them.
+    /// The text after its submodules.
     pub tail: String,
 }
 
 impl Module {
-    /// A public module without others in it.
+    /// A public module without submodules.
     pub fn new(name: impl Into<String>, text: String) -> Self {
         Self { name: name.into(), cfg: String::new(), public: true, head: text, modules: Vec::new(), tail: String::new() }
     }
 
-    /// A file for the module, and one for each within it; `folder` is empty or ends in a slash.
+    /// Adds a file for the module and for each submodule; `folder` is empty or ends in a slash.
     pub fn files(&self, folder: &str, files: &mut Files) {
         let name = &self.name;
         let declarations: String = self.modules.iter().map(|module| module.opened() + ";\n").collect();
@@ -31,7 +31,7 @@ impl Module {
         self.modules.iter().for_each(|module| module.files(&format!("{folder}{name}/"), files));
     }
 
-    /// The module with those within it in braces.
+    /// Appends the module with its submodules in braces.
     pub fn inline(&self, out: &mut String) {
         *out += &format!("{} {{\n{}", self.opened(), self.head);
         self.modules.iter().for_each(|module| module.inline(out));

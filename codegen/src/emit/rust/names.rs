@@ -1,4 +1,4 @@
-//! How generated items are called.
+//! The names of generated items.
 
 use super::Emitter;
 use crate::axis::{Arch, Axis, Target, TargetId, TargetSet};
@@ -6,10 +6,10 @@ use crate::layouts::{Aggregate, Field, Form, LayoutId, Layouts, Type};
 use crate::spec::{KEYWORDS, Kind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Words that name something else where the modules of structures stand, or that no module can have.
+/// Names that modules of structures cannot have: they mean something else in the same scope, or are not valid.
 const OTHERS: [&str; 7] = ["core", "crate", "members", "meta", "runtime", "self", "super"];
 
-/// Whether Windows takes a file of that name, in capitals and with any extension, for a device.
+/// Whether Windows treats a file with this name as a device. The name is in capitals, and can have any extension.
 pub fn is_device(name: &str) -> bool {
     let port = name.strip_prefix("COM").or_else(|| name.strip_prefix("LPT"));
     ["CON", "PRN", "AUX", "NUL"].contains(&name)
@@ -19,7 +19,7 @@ pub fn is_device(name: &str) -> bool {
 /// The module of a structure.
 pub(super) fn module(name: &str) -> String {
     let name = name.to_ascii_lowercase();
-    // What ends so already gets one more.
+    // A name that already ends with an underscore gets another one.
     let word = name.trim_end_matches('_');
     if KEYWORDS.contains(&word) || OTHERS.contains(&word) || is_device(&word.to_ascii_uppercase()) {
         format!("{name}_")
@@ -28,10 +28,10 @@ pub(super) fn module(name: &str) -> String {
     }
 }
 
-/// A member's name as Rust spells it; the runtime knows the way back.
+/// A member's name in Rust. The runtime can convert it back.
 pub(super) fn member(name: &str) -> String {
     match name {
-        // These cannot be raw identifiers; what ends so already gets one more.
+        // These cannot be raw identifiers. A name that already ends with an underscore gets another one.
         _ if ["self", "Self", "super", "crate"].contains(&name.trim_end_matches('_')) => format!("{name}_"),
         name if KEYWORDS.contains(&name) => format!("r#{name}"),
         name => name.to_owned(),
@@ -40,15 +40,15 @@ pub(super) fn member(name: &str) -> String {
 
 /// The types that are generated, by name.
 pub(super) struct Names {
-    /// Of each layout.
+    /// The name of each layout.
     layouts: Vec<String>,
-    /// Of each unnamed part, by structure and path: those that differ.
+    /// The distinct types of each unnamed part, by structure and path.
     parts: BTreeMap<(String, String), Vec<(Aggregate, String)>>,
 }
 
 impl Names {
-    /// Types are called by the first kernel that has them, and by their architecture if it is the only one. `REQ` since 1.1 and `REQ_1`
-    /// since 1 would be called alike: the second gets a longer name.
+    /// Types are named after the first build that has them, and after their architecture if there is only one. `REQ` since 1.1
+    /// and `REQ_1` since 1 would get the same name, so the second one gets a longer name.
     pub fn new(layouts: &Layouts) -> Self {
         let macros = layouts.spec.definitions.iter().filter(|(_, definition)| super::is_macros(definition));
         let mut taken = Taken::of(macros.map(|(name, _)| name.clone()));
@@ -94,13 +94,13 @@ fn find_parts<'a>(
     }
 }
 
-/// How to get to a part's part.
+/// The path of a part within a part.
 pub(super) fn join(path: &str, name: &str) -> String {
     let name = name.trim_start_matches("r#");
     if path.is_empty() { name.to_owned() } else { format!("{path}_{name}") }
 }
 
-/// A name with the kernel from which on targets have it, and the architecture if only one does.
+/// A name with the first build of the targets, and with the architecture if there is only one.
 pub(super) fn name_since(axis: &Axis, structure: &str, path: &str, targets: &TargetSet, taken: &mut Taken) -> String {
     let Some(first) = targets.iter().next() else { return structure.to_owned() };
     let (kernel, arch) = since(axis, first);
@@ -110,12 +110,13 @@ pub(super) fn name_since(axis: &Axis, structure: &str, path: &str, targets: &Tar
         format!("{structure}_{}{arch}{path}", kernel.replace(['.', '-'], "_"))
     };
     let (short, long) = (name(""), name(&format!("_{arch}")));
-    // If two begin at the same build, the architecture of the first target distinguishes them; a range can have both later.
+    // If two types begin at the same build, the architecture of the first target distinguishes them, even if a type has several
+    // architectures later.
     let short_is_free = !only && !taken.has(&short);
     taken.numbered(if short_is_free { short } else { long })
 }
 
-/// A target's kernel, by the label of its version if it opens that, and the architecture.
+/// The build of a target and its architecture. The first build of a version is named by the label of the version.
 fn since(axis: &Axis, target: TargetId) -> (String, Arch) {
     let Target { kernel, arch } = axis.targets[target];
     let version = axis.kernels[kernel].version;
@@ -123,7 +124,7 @@ fn since(axis: &Axis, target: TargetId) -> (String, Arch) {
     (if opens { axis.versions[version].label.clone() } else { axis.kernel_name(kernel) }, arch)
 }
 
-/// Whether all targets are of an architecture, or of one that follows the same.
+/// Whether all targets have the same architecture. Architectures that follow the same one count as equal.
 fn is_of(axis: &Axis, targets: &TargetSet, arch: Arch) -> bool {
     let leader = |arch: Arch| axis.follows.get(&arch).copied().unwrap_or(arch);
     targets.iter().all(|target| leader(axis.targets[target].arch) == leader(arch))
@@ -141,7 +142,7 @@ impl Taken {
         self.0.contains(name)
     }
 
-    /// The name, longer if it is taken; it then is.
+    /// Takes a name. If it is taken already, it gets underscores at its end.
     pub fn free(&mut self, mut name: String) -> String {
         while self.has(&name) {
             name.push('_');
@@ -150,7 +151,7 @@ impl Taken {
         name
     }
 
-    /// The name, with a number if it is taken; it then is.
+    /// Takes a name. If it is taken already, it gets a number at its end.
     pub fn numbered(&mut self, name: String) -> String {
         let free = |name: &String| !self.has(name);
         let new = (1..).map(|n| if n == 1 { name.clone() } else { format!("{name}_{n}") }).find(free);
@@ -170,7 +171,7 @@ impl Emitter<'_> {
         list.into_iter().flatten().find(|(same, _)| same == part).map_or("", |(_, name)| name)
     }
 
-    /// Since when, and where, targets have what they have.
+    /// The first build of the targets as text, with the architecture if there is only one.
     pub(super) fn since(&self, targets: &TargetSet) -> String {
         let axis = &self.layouts.spec.axis;
         let Some(first) = targets.iter().next() else { return String::new() };
@@ -193,7 +194,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The Rust type of a member, its set of values in place of the integer.
+    /// The Rust type of a member; its enumeration or flags replace the integer.
     pub(super) fn field_type(&self, field: &Field, inner: &str) -> String {
         match (&field.values, &field.ty, field.bits) {
             (Some(values), Type::Scalar { .. }, None) => values.clone(),

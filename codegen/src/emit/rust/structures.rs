@@ -1,4 +1,4 @@
-//! Which kernel has which layout: the version axis, and the changes of each structure along it.
+//! The version axis, and the layout changes of each structure along it.
 
 use super::Emitter;
 use super::docs::comment;
@@ -24,10 +24,10 @@ impl Emitter<'_> {
                 continue;
             }
             all.push(name.as_str());
-            let held = self.held(name);
+            let holders = self.holders(name);
             let _ = write!(
                 text,
-                "\n{}{}pub static {name}: Structure<members::{name}::Type> = structure(\"{name}\", &AXIS, &REGISTRY, &[{held}], &[\n{changes}]);\n",
+                "\n{}{}pub static {name}: Structure<members::{name}::Type> = structure(\"{name}\", &AXIS, &REGISTRY, &[{holders}], &[\n{changes}]);\n",
                 comment(&self.structure_doc(definition), ""),
                 self.cfg(name),
             );
@@ -50,7 +50,7 @@ impl Emitter<'_> {
         doc
     }
 
-    /// The kernels from which on a structure's layout is another; a line each.
+    /// The builds at which the layout of a structure changes, one per line.
     fn changes(&self, name: &str) -> String {
         let axis = &self.layouts.spec.axis;
         let mut last: [Option<LayoutId>; Arch::ALL.len()] = Default::default();
@@ -63,7 +63,7 @@ impl Emitter<'_> {
             let Some(before) = before.filter(|before| **before != now) else { continue };
             *before = now;
             let since = format!("{}, {}", build(&axis.kernels[target.kernel].build), variant(target.arch));
-            // A bit field may be called `LAYOUT`, and its accessor would be meant without the trait.
+            // The trait is named, because a bit field called `LAYOUT` has an accessor with that name.
             let _ = match now {
                 Some(id) => {
                     writeln!(text, "    Change::layout({since}, <{} as Described>::LAYOUT.layout()),", self.type_name(id))
@@ -74,8 +74,8 @@ impl Emitter<'_> {
         text
     }
 
-    /// The witnesses that hold a structure, a bit each.
-    fn held(&self, name: &str) -> String {
+    /// The witnesses that contain a structure, one bit each.
+    fn holders(&self, name: &str) -> String {
         let words = self.options.registry.witnesses.chunks(64).map(|witnesses| {
             let holds = witnesses.iter().rev().map(|witness| u64::from(witness.holds.contains(name)));
             format!("{:#x}", holds.fold(0, |word, bit| word << 1 | bit))

@@ -1,7 +1,7 @@
-//! A module for each kernel, with Microsoft's names for the types as it has them.
+//! A module for each build, with Microsoft's names for its types.
 //!
-//! Types that the same targets have are named once, in a private module, and each target imports those modules. The modules of targets
-//! do not import each other: in such a chain, the time that the compiler needs to resolve a name doubles with each link.
+//! Types with the same targets are named once, in a private module that each of these targets imports. The modules of targets do
+//! not import each other: in such a chain, the time that the compiler needs to resolve a name doubles with each link.
 
 use super::Emitter;
 use super::docs::braced;
@@ -12,7 +12,7 @@ use crate::layouts::LayoutId;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Types that the same targets have.
+/// Types with the same targets.
 struct Set {
     name: String,
     layouts: Vec<LayoutId>,
@@ -48,7 +48,7 @@ impl Emitter<'_> {
             let (name, release) = (axis.kernel_name(number), &axis.versions[kernel.version].release);
             let _ = writeln!(text, "\n/// {release}: the types of {name}.\npub mod {} {{", kernel.module);
             for (arch, sets) in own {
-                // The first kernel of one that follows has what the other has there.
+                // The first build of an architecture that follows another one can have the same types as that one.
                 let leader = axis.follows.get(&arch).and_then(|leader| before.get(leader));
                 match before.get(&arch).or(leader) {
                     Some((module, old)) if *old == sets => {
@@ -68,7 +68,7 @@ impl Emitter<'_> {
         Module::new("targets", text)
     }
 
-    /// The types by the targets that have them. A set is called by its first type, so that a new kernel renames few.
+    /// The types, grouped by their targets. A set is named after its first type, so that a new build renames few sets.
     fn sets(&self) -> BTreeMap<Vec<TargetId>, Set> {
         let mut taken = Taken::of(self.layouts.spec.axis.kernels.iter().map(|kernel| kernel.module.clone()));
         let mut sets = BTreeMap::new();

@@ -8,23 +8,23 @@ use heck::ToShoutySnakeCase;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The members of each structure over all its layouts, in the order in which they are first seen, and of each part with a name.
+/// The members of each structure over all its layouts, and of each named part, in the order of their first occurrence.
 pub(super) type Tokens = BTreeMap<String, Vec<Token>>;
 
 /// A member over all layouts of its structure.
 pub(super) struct Token {
     /// Microsoft's name.
     name: String,
-    /// The structure that it is in the oldest layout. Newer layouts do not change what a token gives.
+    /// The structure that the member is in the oldest layout. Newer layouts do not change the type of a token.
     nested: Option<String>,
-    /// The wanted layouts that have it.
+    /// The selected layouts that have it.
     layouts: Vec<LayoutId>,
-    /// Those of them that have something else than `nested` in its place.
+    /// Those of them in which the member is not `nested`.
     others: Vec<LayoutId>,
 }
 
 impl Emitter<'_> {
-    /// The members of the wanted layouts.
+    /// The members of the selected layouts.
     pub(super) fn collect(&self) -> Tokens {
         let mut tokens = Tokens::new();
         for (id, layout) in self.layouts.layouts.iter().enumerate().filter(|(id, _)| !self.wanted[*id].is_empty()) {
@@ -36,7 +36,7 @@ impl Emitter<'_> {
         tokens
     }
 
-    /// The members of parts that have a name, which no other structure has: their tokens are those of structure and path.
+    /// Collects the members of named parts. No other structure has these parts, so their tokens are named by structure and path.
     fn collect_parts(&self, id: LayoutId, structure: &str, path: &str, aggregate: &Aggregate, tokens: &mut Tokens) {
         for (field, name) in aggregate.fields.iter().zip(unnamed(&aggregate.fields)) {
             let Type::Inline(part) = field.ty.element() else { continue };
@@ -67,7 +67,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Tokens for each structure, one a member.
+    /// The tokens of each structure, one per member.
     pub(super) fn tokens(&self) -> String {
         let mut text = self.header(
             "A token for each member that a structure has in any layout: what reads it from a `View`, whichever layout that has.",
@@ -104,7 +104,7 @@ impl Emitter<'_> {
         self.layouts.spec.axis.describe(&all)
     }
 
-    /// The structure that a member is.
+    /// The structure that is the type of a member.
     fn nested(&self, field: &Field) -> Option<&str> {
         match &field.ty {
             Type::Layout(id) if !self.is_enumeration(*id) => Some(&self.layouts.layouts[*id].name),

@@ -8,7 +8,7 @@ use crate::spec::{Constant, Definition, Piece, Values, ValuesKind};
 use std::fmt::Write;
 
 impl Emitter<'_> {
-    /// An enumeration as some targets have it.
+    /// The enumeration of some targets.
     pub(super) fn enumeration(&self, id: LayoutId, enumeration: &Enumeration, out: &mut String) {
         let layout = &self.layouts.layouts[id];
         let definition = &self.layouts.spec.definitions[&layout.name];
@@ -22,7 +22,7 @@ impl Emitter<'_> {
         newtype(self.type_name(id), &layout.name, &doc, &ty, ValuesKind::Enum, &rows, out);
     }
 
-    /// A set of macros: all that any target defines.
+    /// A set of macros, with the constants of all targets.
     pub(super) fn macros(&self, definition: &Definition, values: &Values, out: &mut String) {
         let mut rows: Vec<Row> = Vec::new();
         let single = |constant: &&Constant| constant.value.0.len() == 1;
@@ -102,7 +102,7 @@ fn guids(name: &str, values: &Values, out: &mut String) {
     out.push_str("            _ => None,\n        }\n    }\n}\n");
 }
 
-/// A named value as Rust has it.
+/// A named value in Rust.
 struct Row {
     name: String,
     value: i64,

@@ -3,7 +3,7 @@
 use super::form::{Row, Value, quoted};
 use crate::axis::{Arch, Axis, Build, Kernel};
 
-/// The text of an axis that lists all its kernels.
+/// The text of an axis that lists all its builds.
 pub fn axis(axis: &Axis) -> String {
     let mut out = String::new();
     let keys = [

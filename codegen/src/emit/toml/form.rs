@@ -1,8 +1,8 @@
-//! Tables as text: what is in a line, and where lines break.
+//! Tables as text, with their line breaks.
 
 use crate::axis::Arch;
 
-/// A line is not longer, unless a string in it is.
+/// Maximum length of a line. Only a long string can exceed it.
 const WIDTH: usize = 130;
 
 /// A table.
@@ -19,7 +19,7 @@ pub struct Row {
 pub enum Value {
     /// A value of TOML in one line.
     Plain(String),
-    /// Words, which may be broken.
+    /// Words, which can be broken into lines.
     Words(String),
     /// Values by ranges.
     Pieces(Vec<(String, Value)>),
@@ -33,14 +33,14 @@ impl Row {
         self.pairs.extend(value.map(|value| (key, value)));
     }
 
-    /// Adds `doc`, if there are any words.
+    /// Adds `doc`, unless it is empty.
     pub fn doc(&mut self, words: &str) {
         if !words.is_empty() {
             self.pairs.push(("doc", Value::Words(words.to_owned())));
         }
     }
 
-    /// As a table with a header, its values in a column behind keys of a width.
+    /// The table with a header. Keys have the given width, so that values form a column.
     pub fn table(&self, header: &str, width: usize) -> String {
         let mut out = String::new();
         let comments: Vec<&String> = self.comments.iter().skip_while(|line| line.is_empty()).collect();
@@ -62,7 +62,7 @@ impl Row {
         out
     }
 
-    /// As a table in a list, in columns with those beside it: its first key has a width.
+    /// The table in a list. Its first key has the given width, so that consecutive tables form columns.
     fn inline(&self, indent: usize, width: usize) -> String {
         let mut out = String::from("{ ");
         let mut column = indent + 2;
@@ -71,7 +71,7 @@ impl Row {
             let start = format!("{key} = ");
             let one = format!("{start}{}{comma}", value.first_line());
             let gap = usize::from(index > 0);
-            // What follows on the line: the closing brace and its comma.
+            // The closing brace and its comma are on the same line.
             let close = if comma.is_empty() && !matches!(value, Value::Rows(_)) { 3 } else { 0 };
             if index > 0 && column + gap + one.chars().count() + close > WIDTH {
                 out.truncate(out.trim_end().len());
@@ -83,7 +83,7 @@ impl Row {
             }
             let around = if matches!(value, Value::Rows(_)) { indent } else { indent + 2 };
             let text = format!("{start}{}{comma}", value.broken(around, column + start.len(), close));
-            // What has lines of its own is followed by nothing.
+            // Nothing follows a value of several lines.
             column = if text.contains('\n') { WIDTH } else { column + text.chars().count() };
             out += &text;
             if index == 0 && ["name", "build"].contains(key) && self.pairs.len() > 1 && text.len() < width {
@@ -96,7 +96,7 @@ impl Row {
 }
 
 impl Value {
-    /// In one line.
+    /// The value on one line.
     pub fn one_line(&self) -> String {
         match self {
             Self::Plain(text) => text.clone(),
@@ -112,7 +112,7 @@ impl Value {
         }
     }
 
-    /// What of it stands in the line of its key at least.
+    /// The part of the value that must be on the line of its key.
     fn first_line(&self) -> String {
         match self {
             Self::Rows(_) => "[".to_owned(),
@@ -120,7 +120,8 @@ impl Value {
         }
     }
 
-    /// From a column on, in lines that are indented by more than `indent` where one is not enough, and `close` characters follow.
+    /// The value, beginning at a column. If it does not fit on the line with `close` characters after it, it is broken into lines
+    /// that are indented by more than `indent`.
     fn broken(&self, indent: usize, column: usize, close: usize) -> String {
         let one = self.first_line();
         let inner = indent + 2;
@@ -130,7 +131,7 @@ impl Value {
                 format!("[\n{list}{}]", " ".repeat(indent))
             }
             Self::Pieces(pieces) if column + one.chars().count() + close > WIDTH => {
-                // Each architecture in a line, if that is enough.
+                // One line per architecture, if that is enough.
                 let all: Vec<_> = pieces.iter().map(|(key, value)| format!("{key} = {}", value.one_line())).collect();
                 let longest = all.iter().map(|text| column + 2 + text.chars().count() + 2 + close).max().unwrap_or(0);
                 if longest <= WIDTH && pieces.iter().all(|(key, _)| key.parse::<Arch>().is_ok()) {
@@ -158,7 +159,7 @@ impl Value {
     }
 }
 
-/// The rows of a list, a line each where that is enough. Those that follow each other without a comment stand in columns.
+/// The rows of a list, each on one line if possible. Consecutive rows without comments form columns.
 fn list(rows: &[Row], indent: usize) -> String {
     let mut out = String::new();
     let pad = " ".repeat(indent);
@@ -169,7 +170,7 @@ fn list(rows: &[Row], indent: usize) -> String {
     for (index, block) in rows.chunk_by(|_, next| next.comments.is_empty()).enumerate() {
         let width = block.iter().map(first).max().unwrap_or(0);
         for row in block {
-            // A blank line before all, none after a comment.
+            // A blank line before the comments, none after them.
             out += if !row.comments.is_empty() && index > 0 { "\n" } else { "" };
             out.extend(row.comments.iter().filter(|line| !line.is_empty()).map(|line| format!("{pad}{line}\n")));
             out += &format!("{pad}{},\n", row.inline(indent, width));
@@ -178,7 +179,7 @@ fn list(rows: &[Row], indent: usize) -> String {
     out
 }
 
-/// Words in one line after a key, or in several lines of their own.
+/// Words on one line after a key, or on several lines of their own.
 fn paragraph(words: &str, column: usize) -> String {
     let one = quoted(words);
     if !words.contains('\n') && column + one.chars().count() <= WIDTH {
@@ -188,7 +189,7 @@ fn paragraph(words: &str, column: usize) -> String {
     for paragraph in words.split('\n') {
         let mut line = String::new();
         for word in paragraph.split(' ') {
-            // The last line ends with the quotes, every other with a blank and a backslash.
+            // The last line ends with the quotes, every other line with a space and a backslash.
             if !line.is_empty() && line.chars().count() + 1 + word.chars().count() + 3 > WIDTH {
                 lines.push(format!("{} \\", escaped(&line)));
                 line.clear();
@@ -205,7 +206,7 @@ pub fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t"))
 }
 
-/// A line of a string of several.
+/// A line of a multi-line string.
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace("\"\"", "\"\\\"").replace('\t', "\\t");
     match text.strip_suffix('"') {

@@ -1,4 +1,4 @@
-//! Ranges and piecewise values, spelled by the axis.
+//! Ranges and piecewise values as text.
 
 use super::form::Value;
 use crate::axis::{Arch, Axis, Scope, TargetSet};
@@ -6,13 +6,13 @@ use crate::spec::{Piece, Piecewise};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// What ranges are spelled by.
+/// The context for writing ranges.
 pub struct Scopes<'a> {
     /// The axis.
     pub axis: &'a Axis,
-    /// The targets that the assertions of the definition hold for.
+    /// The targets that the assertions of the definition apply to.
     pub documented: TargetSet,
-    /// Ranges that were spelled already: most members share theirs.
+    /// Ranges that are already written: most members have the same ones.
     pub spelled: RefCell<HashMap<(TargetSet, TargetSet), Scope>>,
 }
 
@@ -25,17 +25,17 @@ impl Scopes<'_> {
         self.spelled.borrow_mut().entry(key).or_insert_with(|| self.axis.spell(among, set)).clone()
     }
 
-    /// A range within another; nothing if it is all of that.
+    /// A range within another one; `None` if they are equal.
     pub fn range(&self, set: &TargetSet, within: &TargetSet) -> Option<Value> {
         (set != within).then(|| Value::Plain(format!("\"{}\"", self.spell(within, set))))
     }
 
-    /// A value that may differ between the targets of a range; nothing if there is none.
+    /// A value that can differ between the targets of a range; `None` if there is none.
     pub fn pieces<T>(&self, value: &Piecewise<T>, within: &TargetSet, show: impl Fn(&Piece<T>) -> String) -> Option<Value> {
         self.spelled(merged(value.0.iter().map(|piece| (piece.targets.intersection(within), show(piece)))), within, false)
     }
 
-    /// A number that documents state: it holds for the targets that they speak of, whatever else its range has.
+    /// An assertion. Values for the documented targets of the range come first, then values for its other targets.
     pub fn assertion(&self, value: &Piecewise<u64>, within: &TargetSet, show: impl Fn(&u64) -> String) -> Option<Value> {
         let texts = merged(value.0.iter().map(|piece| (piece.targets.intersection(within), show(&piece.value))));
         let stated = within.intersection(&self.documented);
@@ -58,7 +58,8 @@ impl Scopes<'_> {
         }
     }
 
-    /// One range after the other, or each architecture by itself: places by architecture wherever they differ, and all else if it is shorter.
+    /// The value by range or by architecture. Offsets (`are_places`) that differ are written by architecture, other values only
+    /// if that is shorter.
     fn spelled(&self, texts: Texts, within: &TargetSet, are_places: bool) -> Option<Value> {
         match &texts[..] {
             [] => return None,
@@ -78,7 +79,7 @@ impl Scopes<'_> {
     fn flat(&self, texts: &Texts, within: &TargetSet) -> Value {
         let scopes: Vec<_> = texts.iter().map(|(set, _)| self.spell(within, set)).collect();
         let mut spelled: Vec<String> = scopes.iter().map(ToString::to_string).collect();
-        // A range that names an architecture has it, whatever others beside it have.
+        // A range that names an architecture has it, independently of the ranges next to it.
         for (index, scope) in scopes.iter().enumerate() {
             let plain = spelled[index].split(", ").filter(|part| !part.starts_with("no ")).collect::<Vec<_>>().join(", ");
             let tried: Vec<&str> =
@@ -90,7 +91,7 @@ impl Scopes<'_> {
         Value::Pieces(spelled.iter().zip(texts).map(|(scope, (_, text))| (key(scope), Value::Plain(text.clone()))).collect())
     }
 
-    /// Whether ranges beside each other mean the targets that have the texts.
+    /// Whether ranges in the same table denote the targets of the texts.
     fn denotes(&self, scopes: &[&str], texts: &Texts, within: &TargetSet) -> bool {
         let sets = scopes.iter().map(|scope| Some((*scope, self.axis.scope(scope).ok()?)));
         let Some(mut sets) = sets.collect::<Option<Vec<_>>>() else { return false };

@@ -1,13 +1,13 @@
-//! What comes back is compared with what was taken out.
+//! Comparison of imported specs with the original ones.
 
 use super::*;
 use etw_layouts_codegen::layouts::{Aggregate, Field, Type};
 use etw_layouts_codegen::spec::{Kind, Member, Provenance, Shape};
 use etw_layouts_symbols::compare::Difference;
 
-/// Imports tables and holds the outcome against the specs that had them.
+/// Imports tables, and compares the result with the original specs.
 pub fn back(before: &Texts, known: &[BuildTable], new: &[BuildTable], truth: &Layouts) {
-    // Types that nothing embeds and no other kernel has are asked for.
+    // Types that nothing embeds and no other build has must be requested.
     let old = layouts(before).spec.definitions;
     let held = |name: &&String| new.iter().any(|table| table.types.contains_key(*name));
     let added: Vec<String> =
@@ -15,7 +15,8 @@ pub fn back(before: &Texts, known: &[BuildTable], new: &[BuildTable], truth: &La
     let input = Input { texts: before, known, new, added: &added, folder: "specs" };
     let after = plan(&input).unwrap_or_else(|error| panic!("{error}"));
     if let Err(error) = verified(&after.layouts, known, new) {
-        // What a kernel's tables do not hold, but older and newer ones, is not said in the specs: the newer ones are taken out.
+        // The specs do not state that the tables of a build lack a type if older and newer tables have it. The newer tables are
+        // removed here, so these errors were there before.
         let old = verified(&layouts(before), known, &[]).err().map(|error| error.to_string()).unwrap_or_default();
         let error = error.to_string();
         assert!(error.lines().all(|line| old.lines().any(|other| other == line)), "{error}");
@@ -30,12 +31,12 @@ pub fn back(before: &Texts, known: &[BuildTable], new: &[BuildTable], truth: &La
         let lost = |d: &&Difference| !(rules == Some(Rules::Converted) && SHARED.contains(&d.member.as_str()));
         let differences: Vec<_> = reports.iter().flat_map(|report| report.differences.iter().filter(lost)).collect();
         assert!(differences.is_empty(), "{}: {differences:?}", axis.target_name(target));
-        // A type that the kernel's symbols do not hold, but older and newer ones, the specs have; an import takes it out, or says so.
+        // The specs can have a type that only the symbols of older and newer builds contain. An import removes it or marks it.
         let unsure = |name: &&String| new.iter().any(|table| table.build == build && !table.types.contains_key(*name));
         let others: Vec<_> =
             ours.keys().collect::<BTreeSet<_>>().symmetric_difference(&theirs.keys().collect()).copied().collect();
         let others: Vec<_> = others.into_iter().filter(|name| !unsure(name)).collect();
-        assert!(others.is_empty(), "{}: the types are others: {others:?}", axis.target_name(target));
+        assert!(others.is_empty(), "{}: different types: {others:?}", axis.target_name(target));
     }
     unneeded(before, &after);
     kept(before, &after);
@@ -57,14 +58,14 @@ fn kept(before: &Texts, after: &Plan) {
         let new = marks(new);
         let mut rest = new.iter();
         let lost = marks(old).into_iter().find(|mark| !rest.any(|other| other == mark));
-        assert!(lost.is_none(), "{path}: {lost:?} is not where it was");
+        assert!(lost.is_none(), "{path}: {lost:?} is missing or moved");
     }
 }
 
-/// Where the unnamed structures and unions are others than they should be, the spec says that they are inferred. The order of
-/// alternatives does not matter, nor what is copied because no symbols hold it.
+/// If unnamed structures and unions differ from the original, the spec marks them as inferred. The order of alternatives does not
+/// matter. Types that no symbols contain are not compared.
 fn nested(after: &Plan, truth: &Layouts, new: &[BuildTable]) {
-    /// An unnamed group of one, or a structure within a structure, is no group.
+    /// The groups of an aggregate. An unnamed group of one member, or an unnamed structure within a structure, does not count.
     fn groups(aggregate: &Aggregate, base: u64, within: Kind) -> Vec<String> {
         let kind = if aggregate.fields.len() == 1 { within } else { aggregate.kind };
         let field = |field: &Field| match (&field.ty, field.name.as_deref()) {
@@ -91,22 +92,26 @@ fn nested(after: &Plan, truth: &Layouts, new: &[BuildTable]) {
             let (ours, theirs) = (of(&after.layouts, ours, name), of(truth, theirs, name));
             let place = after.layouts.spec.definitions[name].name.span;
             let text = &after.layouts.spec.sources.file(place).text;
-            let says = ours == theirs || text.contains(unions::TOGETHER);
-            assert!(says, "{}-{} {name} says nothing of it, but is\n{ours}\nnot\n{theirs}", table.build, table.arch);
+            let is_marked = ours == theirs || text.contains(unions::TOGETHER);
+            assert!(
+                is_marked,
+                "{}-{} {name} is not marked as inferred, but has\n{ours}\nand not\n{theirs}",
+                table.build, table.arch
+            );
         }
     }
 }
 
-/// What the specs say of a new kernel by ranges that cover it may be right; files where it is stay as they are.
+/// If the existing ranges of a file are right for the new build, the import does not change the file.
 fn unneeded(before: &Texts, after: &Plan) {
     let axis = after.texts.iter().filter(|(path, _)| path.ends_with("windows.toml"));
     let texts: Texts = before.iter().chain(axis).map(|(path, text)| (path.clone(), text.clone())).collect();
-    // Where a range ends before the new kernel, the specs may be incomplete for it; then nothing can be said.
+    // If a range ends before the new build, the specs can be incomplete for it, and there is nothing to compare.
     let Ok(inherited) = texts::layouts(&texts) else { return };
     for definition in inherited.spec.definitions.values() {
         let name = definition.name.value.as_str();
         let path = &inherited.spec.sources.file(definition.name.span).path;
-        let says = |layouts: &Layouts, target| {
+        let evidence_of = |layouts: &Layouts, target| {
             let why = layouts.unverifiable(name, target).map(str::to_owned);
             let mut sources = Vec::new();
             if let Some(Body::Aggregate(aggregate)) = layouts.spec.definitions.get(name).map(|definition| &definition.body) {
@@ -114,13 +119,13 @@ fn unneeded(before: &Texts, after: &Plan) {
             }
             (verify::ours::types(layouts, target, &[name]), why, sources)
         };
-        let right = after.new.iter().all(|&target| says(&inherited, target) == says(&after.layouts, target));
+        let right = after.new.iter().all(|&target| evidence_of(&inherited, target) == evidence_of(&after.layouts, target));
         let [old, new] = [before, &after.texts].map(|texts| texts.get(path));
-        assert!(!right || old == new, "{path} changed for nothing:\n{}", diff(before, &after.texts));
+        assert!(!right || old == new, "{path} changed needlessly:\n{}", diff(before, &after.texts));
     }
 }
 
-/// What members are known from, as they state it themselves.
+/// The sources that the members themselves state.
 fn sources(members: &[Member], target: TargetId, found: &mut Vec<Option<Provenance>>) {
     for member in members.iter().filter(|member| member.scope.contains(target)) {
         found.push(member.source.get(target).map(|piece| piece.value));

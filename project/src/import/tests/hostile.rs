@@ -1,16 +1,16 @@
-//! Tables as no kernel has them: what an import makes of them ends, and costs no more than the table is long.
+//! Hostile tables: their import always ends, and the size of the table limits its cost.
 
 use super::*;
 use etw_layouts_symbols::{Aggregate, AggregateKind, Enumeration, Integer, Member, Type, TypeFacts};
 
-/// What is made of some types, before it is resolved.
+/// The specs of some types, before they are resolved.
 fn entered(types: Types) -> Result<Texts, Error> {
     let (mut texts, table) = empty(types);
     pass::entered(&mut texts, &table, std::iter::empty, "specs")?;
     Ok(texts)
 }
 
-/// Specs of no type, and a table of some.
+/// Specs without types, and a table with some types.
 fn empty(types: Types) -> (Texts, BuildTable) {
     let (texts, _) = shipped();
     let mut texts: Texts = texts.into_iter().filter(|(path, _)| path.ends_with("scalars.toml")).collect();
@@ -31,7 +31,7 @@ fn empty(types: Types) -> (Texts, BuildTable) {
     (texts, table)
 }
 
-/// A structure of bytes, each at its offset, or a bit at its position of a unit.
+/// A structure of members, each given by its offset and type.
 fn structure(members: impl Iterator<Item = (u64, Type)>) -> TypeFacts {
     let member = |(i, (offset, ty))| Member { name: format!("M{i}"), offset, ty };
     let members: Vec<Member> = members.enumerate().map(member).collect();
@@ -50,7 +50,7 @@ fn bit(unit: Integer, position: u32) -> Type {
     Type::Bits { unit: Type::Integer(unit).into(), position, width: 1 }
 }
 
-/// One byte after the other; all at one offset; bit fields of one unit after the other; and an enumeration: all are entered.
+/// Tables with many members: consecutive bytes, bytes at one offset, consecutive bit fields, and constants.
 #[test]
 fn many_members() {
     for (what, apart) in [("apart", 1), ("together", 0)] {
@@ -66,11 +66,12 @@ fn many_members() {
     assert_eq!(texts["specs/nt/T.toml"].matches("name = \"C").count(), 100_000);
 }
 
-/// What can be arranged in too many ways is refused, not tried for long.
+/// Members that can be arranged in too many ways are rejected early.
 #[test]
 fn too_many_arrangements() {
     let long = || Type::Integer(Integer::UnsignedLong);
-    // Two thousand begin at each byte of another; each begins within the one before.
+    // In `bytes`, two thousand members begin at each byte of the first one. In `stairs`, each member begins within the one
+    // before.
     let bytes = structure([(0, long())].into_iter().chain((0..8_000).map(|i| (i % 4, byte()))));
     let stairs = structure((0..20_000).map(|i| (i, long())));
     for (what, facts) in [("bytes", bytes), ("stairs", stairs)] {
@@ -79,7 +80,7 @@ fn too_many_arrangements() {
     }
 }
 
-/// A bit field of a narrower unit follows those of a wider one, in whose bytes it is.
+/// A bit field of a narrow unit is within the bytes of a wider unit.
 #[test]
 fn units_within_units() {
     let bits = [(0, bit(Integer::UnsignedLong, 0)), (0, bit(Integer::UnsignedLong, 1)), (0, bit(Integer::UnsignedChar, 2))];
@@ -91,7 +92,7 @@ fn units_within_units() {
     drop(entered(one(structure(bits))));
 }
 
-/// Each type holds the next.
+/// Each type embeds the next.
 #[test]
 fn a_deep_chain() {
     let held = |i: u64| if i == 20_000 { byte() } else { Type::Aggregate(format!("T{}", i + 1)) };
@@ -105,9 +106,9 @@ fn a_deep_chain() {
     drop(entered((0..=20_000).map(|i| (format!("T{i}"), facts(i))).collect()));
 }
 
-/// Names that no spec can have are reported with their file, and escaped for a terminal.
+/// Invalid names are errors with the name of the file, and are escaped for a terminal.
 #[test]
-fn names_that_are_none() {
+fn invalid_names() {
     let long = "x".repeat(1000);
     for name in ["\"", "a b", "\u{1b}[31m", "..", "", "9A", &long] {
         let member = |ty| Member { name: name.into(), offset: 0, ty };
@@ -128,14 +129,14 @@ fn names_that_are_none() {
             assert!(error.len() < 300 && !error.contains('\u{1b}'), "{error:?}");
         }
     }
-    // What nothing holds, and nobody asked for, is left out.
+    // A type with an invalid name that nothing embeds and nobody requests is left out.
     let texts = entered([("a b".to_owned(), structure(std::iter::once((0, byte()))))].into()).expect("nothing to say");
     assert_eq!(texts.len(), 2);
 }
 
 /// A type with the name of a Windows device is in a file with another name; types with names reserved in generated code are left out.
 #[test]
-fn names_that_are_taken() {
+fn reserved_names() {
     let names = ["CON", "nul", "Com1", "COM10", "self", "runtime", "bool", "X64", "PhantomData", "REGISTRY", "X<int>", "a$b"];
     let byte = || structure(std::iter::once((0, byte())));
     let texts = entered(names.iter().map(|name| ((*name).to_owned(), byte())).collect()).expect("some of them");
@@ -143,7 +144,7 @@ fn names_that_are_taken() {
     assert_eq!(files, ["COM10.toml", "CON-type.toml", "Com1-type.toml", "nul-type.toml"]);
 }
 
-/// Specs that no command would read are not written.
+/// An import does not write more files than a command reads.
 #[test]
 fn too_many_types() {
     let (texts, table) = empty((0..16_400).map(|i| (format!("T{i}"), structure(std::iter::once((0, byte()))))).collect());

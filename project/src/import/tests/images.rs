@@ -1,4 +1,4 @@
-//! Borders that images prove come back from a table of images.
+//! A removed border is restored from a table of images.
 
 use super::*;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use std::fs;
 struct Scratch(Project);
 
 impl Scratch {
-    /// With these specs, and the shipped facts but those of images.
+    /// Creates a project with these specs and the shipped facts, but without facts from images.
     fn new(texts: &Texts) -> Self {
         let root = std::env::temp_dir().join(format!("etw-layouts-images-{}", std::process::id()));
         let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../facts");
@@ -27,7 +27,7 @@ impl Scratch {
         Self(Project::at(root))
     }
 
-    /// Imports a table of images: how many are new, and what comes of it.
+    /// Imports a table of images. Returns the number of new images, and the plan.
     fn import(&self, table: &str) -> Result<(Option<usize>, Option<Plan>), Error> {
         let path = self.0.root.join("images.tsv");
         fs::write(&path, table).expect("a temporary file");
@@ -66,7 +66,7 @@ fn table(images: &[BuildTable], builds: &[u32]) -> String {
 }
 
 #[test]
-fn borders_come_back_from_images() {
+fn images_restore_borders() {
     let (texts, _) = shipped();
     let truth = layouts(&texts);
     let project = Project::at(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
@@ -74,7 +74,7 @@ fn borders_come_back_from_images() {
     images.retain(|image| image.image.is_some());
     let build = |text: &str| text.parse::<Build>().expect("a build");
 
-    // As they were before there were images: one border later.
+    // The specs before there were images: one border is later.
     let before = taken_out(&texts, &[build("10.0.17763.1075")].into());
     let scratch = Scratch::new(&before);
     let some = table(&images, &[17763]);
@@ -82,7 +82,7 @@ fn borders_come_back_from_images() {
     assert_eq!(new, Some(some.lines().count() - 1));
     let plan = plan.expect("borders");
     assert!(plan.moved.is_empty());
-    // The images show one structure's; another one is taken to change with it, which they do not contradict.
+    // Images show the border of one structure. Another one is assumed to change with it, because no image contradicts this.
     let facts_of: Vec<_> =
         plan.borders.iter().map(|border| (border.build, border.arch, border.shown.len(), border.along.len())).collect();
     assert_eq!(facts_of, [Arch::X64, Arch::Arm64].map(|arch| (build("10.0.17763.1075"), arch, 1, 1)));
@@ -92,7 +92,7 @@ fn borders_come_back_from_images() {
     assert_eq!(builds(ours), builds(theirs));
     for (target, at) in theirs.targets.iter() {
         let (build, name) = (theirs.kernels[at.kernel].build, theirs.target_name(target));
-        // The specs say what the update changed on all builds and architectures; images of one build show less, and none is of x86.
+        // The specs state the update for all builds and architectures. The images are of one build, and none is of x86.
         let Some(own) = find(ours, build, at.arch) else {
             assert_eq!(name, "10.0.17763.1075-x86");
             continue;
@@ -103,7 +103,7 @@ fn borders_come_back_from_images() {
             |layouts, target| -> Types { facts(layouts, target).into_iter().filter(|(name, _)| is_known(name)).collect() };
         assert!(facts_of(&plan.layouts, own) == facts_of(&truth, target), "{name}");
     }
-    // They are in the facts now, and again they say nothing new; nor do any of the rest.
+    // The images are now in the facts. Importing them again, or importing all others, changes no layout.
     let (new, plan) = scratch.import(&some).unwrap_or_else(|error| panic!("{error}"));
     assert!(new == Some(0) && plan.is_none());
     let all = table(&images, &images.iter().map(|image| image.build.number[2]).collect::<Vec<_>>());
@@ -114,7 +114,7 @@ fn borders_come_back_from_images() {
     let report = verify::shipped(&scratch.0, &layouts).expect("good facts");
     assert!(!report.differs() && report.images.len() + report.summary.skipped_images as usize == images.len());
 
-    // One that has what no kernel of its build has.
+    // An image with an offset that no revision of its build has.
     let wrong = some.replacen("\t0x18\t", "\t0x48\t", 1);
     let error = scratch.import(&wrong).err().expect("a wrong offset").to_string();
     assert!(error.contains("images.tsv: 1 image has offsets that differ from the specs: 10.0.1"), "{error}");

@@ -1,4 +1,4 @@
-//! Specs as they were before some kernels were known.
+//! Specs without some builds, as if these were unknown.
 
 use super::super::texts::{self, Texts};
 use super::{find, layouts};
@@ -7,7 +7,8 @@ use etw_layouts_codegen::emit;
 use etw_layouts_codegen::spec::{Body, Erratum, ErratumKind, Member, Shape, ValuesKind};
 use std::collections::BTreeSet;
 
-/// The specs without some kernels: neither on the axis nor in any range, and without what no layout depends on and no symbols can give back.
+/// The specs without some builds on the axis and in ranges. Facts that no layout depends on and symbols cannot restore are
+/// removed.
 pub fn taken_out(texts: &Texts, builds: &BTreeSet<Build>) -> Texts {
     let mut spec = layouts(texts).spec;
     let old = spec.axis.clone();
@@ -34,7 +35,7 @@ pub fn taken_out(texts: &Texts, builds: &BTreeSet<Build>) -> Texts {
                 values.constants.retain(|constant| !constant.scope.is_empty());
                 for constant in &mut values.constants {
                     kept_errata(&mut constant.errata);
-                    // What macros are worth, no layout depends on.
+                    // No layout depends on the values of macros.
                     if values.kind != ValuesKind::Enum {
                         constant.value.0.truncate(1);
                         constant.value.0.iter_mut().for_each(|piece| piece.targets.clone_from(&constant.scope));
@@ -61,12 +62,12 @@ fn kept(members: &mut Vec<Member>) {
     }
 }
 
-/// What an erratum denies of a range may lie where the thing does not exist.
+/// Removes errata without targets, and errata about ranges: those can concern builds that lack the definition.
 fn kept_errata(errata: &mut Vec<Erratum>) {
     errata.retain(|erratum| !erratum.scope.is_empty() && erratum.what != ErratumKind::In);
 }
 
-/// The axis without kernels, and without the versions, groups and updates that have none left.
+/// The axis without some builds, and without versions, groups and updates that become empty.
 fn without(old: &Axis, builds: &BTreeSet<Build>) -> Axis {
     let mut axis = old.clone();
     axis.kernels.retain(|kernel| !builds.contains(&kernel.build));
@@ -80,7 +81,7 @@ fn without(old: &Axis, builds: &BTreeSet<Build>) -> Axis {
         !of.is_empty() && build.is_none_or(|build| axis.kernels.iter().any(|k| k.build.number == old.canonical(*build).number))
     });
     axis.kernels.iter_mut().for_each(|kernel| kernel.version = place(kernel.version).expect("a version that is left"));
-    // The first kernel that is left of a version is named by it.
+    // The first remaining build of a version is named after the version.
     for version in 0..axis.versions.len() {
         let first = axis.kernels.iter_mut().find(|kernel| kernel.version == version);
         first.into_iter().for_each(|kernel| kernel.of_update = false);
@@ -89,7 +90,8 @@ fn without(old: &Axis, builds: &BTreeSet<Build>) -> Axis {
     for update in &mut axis.updates {
         let last = update.kernels.last().copied();
         update.kernels.retain(|build| !gone(build));
-        // Those after the last of its kernels have it from the start: so do they still, but not those between.
+        // Builds after the last one of an update have the update from the start. If the last one is removed, builds between the
+        // old and the new last one must be excluded.
         let between = axis.kernels.iter().map(|kernel| kernel.build.number);
         let own: BTreeSet<_> = between.filter(|number| last.is_some_and(|last| *number <= last.number)).collect();
         let listed: BTreeSet<_> = update.kernels.iter().map(|build| build.number).collect();
@@ -103,13 +105,13 @@ fn without(old: &Axis, builds: &BTreeSet<Build>) -> Axis {
     axis
 }
 
-/// A set of one axis on another.
+/// Maps a set of targets from one axis to another.
 fn mapped(old: &Axis, new: &Axis, set: &TargetSet) -> TargetSet {
     let place = |t: TargetId| find(new, old.kernel_of(t).build, old.targets[t].arch);
     set.iter().filter_map(place).collect()
 }
 
-/// A scope that ends with the last build of a set on each architecture, so that it reaches no kernel that comes back.
+/// A scope that ends with the last build of a set on each architecture, so that it excludes builds that are imported again.
 fn ended(old: &Axis, axis: &Axis, set: &TargetSet) -> String {
     let set = mapped(old, axis, set);
     let builds = |arch| {

@@ -1,4 +1,4 @@
-//! Lists of fields, of which each is printed once: one that begins another is a part of it.
+//! Lists of fields. Each is printed once, and a list that is the beginning of another one is a part of it.
 
 use crate::emit::rust::names::{Taken, module};
 use crate::event::{Class, Event, Field, Kind, Size};
@@ -56,17 +56,17 @@ impl List {
     }
 }
 
-/// The name of an event type as a constant has it.
+/// The name of the constant for an event type.
 fn constant(name: &str) -> String {
     let name = name.replace(['-', '.'], "_").to_shouty_snake_case();
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("E{name}") } else { name }
 }
 
-/// Gives fields of a version their numbers in the list, members of structures behind these.
+/// Numbers the fields of a version in the list. The members of a structure follow it.
 struct Numbers<'a> {
     event: &'a Event,
     version: u8,
-    /// The names of fields before, in the structures around too, with their numbers.
+    /// The names and numbers of earlier fields, including those of the enclosing structures.
     known: Vec<(&'a str, usize)>,
     at: usize,
 }
@@ -112,14 +112,14 @@ impl<'a> Numbers<'a> {
         if self.is_optional(field) {
             text.push_str(".optional()");
         }
-        // Of any version, so that a shorter list begins as a longer one.
+        // The fields of all versions are searched, so that a shorter list is the beginning of a longer one.
         if is_size(name, &self.event.fields) {
             text.push_str(".size()");
         }
         text
     }
 
-    /// Whether payloads may end before a field: what is behind an optional field is optional as well.
+    /// Whether payloads may end before a field: all fields after an optional field are optional too.
     fn is_optional(&self, field: &Field) -> bool {
         let mut fields = self.event.of(self.version).skip_while(|other| !other.optional);
         fields.any(|other| other.name.span == field.name.span)

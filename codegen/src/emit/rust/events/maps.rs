@@ -34,7 +34,7 @@ fn used<'a>(fields: &'a [Field], names: &mut BTreeSet<&'a str>) {
     }
 }
 
-/// Values with their names. Where a value had several names, the last is taken; of flags, those of most bits come first.
+/// Values with their names. Of several names of a value, the newest is used. Flags with the most bits come first.
 fn entries(values: &Values) -> Vec<(i64, &str)> {
     let mut list: Vec<(i64, &str, Option<TargetId>)> = Vec::new();
     for constant in &values.constants {
@@ -48,7 +48,7 @@ fn entries(values: &Values) -> Vec<(i64, &str)> {
         }
     }
     if values.kind == ValuesKind::Flags {
-        // Nothing is a flag of no bits.
+        // A value without bits is not a flag.
         list.retain(|(value, _, _)| *value != 0);
         list.sort_by_key(|(value, _, _)| core::cmp::Reverse(value.count_ones()));
     }

@@ -11,7 +11,7 @@ pub(super) fn of<'a>(classes: impl Iterator<Item = &'a Class>) -> String {
     let mut taken = Taken::of(Vec::new());
     for class in classes {
         for event in &class.events {
-            for versions in alike(event) {
+            for versions in same_fields(event) {
                 one(class, event, versions, &mut taken, &mut out);
             }
         }
@@ -19,8 +19,8 @@ pub(super) fn of<'a>(classes: impl Iterator<Item = &'a Class>) -> String {
     out
 }
 
-/// The versions of an event, those together that have the same fields.
-fn alike(event: &Event) -> Vec<Versions> {
+/// The versions of an event, as ranges with the same fields.
+fn same_fields(event: &Event) -> Vec<Versions> {
     let mut runs: Vec<Versions> = Vec::new();
     let spans = |version| event.of(version).map(|field| field.name.span).collect::<Vec<_>>();
     for version in event.versions.value.iter() {
@@ -32,7 +32,7 @@ fn alike(event: &Event) -> Vec<Versions> {
     runs
 }
 
-/// The types of some versions of an event: two, if pointers are in it; none, if it has variable parts.
+/// The types of a range of versions: two if the size depends on pointers, none if there are variable parts.
 fn one(class: &Class, event: &Event, versions: Versions, taken: &mut Taken, out: &mut String) {
     let fields: Vec<_> = event.of(versions.first).collect();
     let is_plain = |field: &&Field| {
@@ -71,18 +71,17 @@ fn one(class: &Class, event: &Event, versions: Versions, taken: &mut Taken, out:
     }
 }
 
-/// Whether a field stands where a value of that alignment may.
+/// Whether a field has this alignment.
 fn has(fields: &[&Field], index: usize, align: u64) -> bool {
     fields.iter().any(|field| value(field, index).1 == align)
 }
 
-/// The members of a type. One that the alignment of the type does not suffice is bytes from which it can be read.
+/// The members of a type. A member that needs more alignment than it has in the type is stored as bytes.
 fn rows(fields: &[&Field], index: usize, align: u64, version: u8, out: &mut String) {
     let mut offset = 0;
     for field in fields.iter().filter(|field| field.size(version).is_none_or(|size| size[index] > 0)) {
         let (mut ty, own) = value(field, index);
         let size = field.size(version).map_or(0, |size| size[index]);
-        // Where the type's alignment does not suffice.
         if own > align || !u64::is_multiple_of(offset, own) {
             ty = format!("runtime::Bytes<{ty}, {size}>");
         }
