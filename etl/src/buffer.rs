@@ -64,7 +64,7 @@ impl<'a> Buffer<'a> {
         self.common.generation
     }
 
-    /// The buffer as it was in memory. A compressed buffer is decompressed into `scratch`, whose allocation is reused.
+    /// The buffer as it was in memory. A compressed buffer is decompressed into `scratch`, which can be reused.
     pub fn decode<'s>(&self, scratch: &'s mut Scratch) -> DecodedBuffer<'s>
     where
         'a: 's,
@@ -174,7 +174,7 @@ impl<'a> Buffer<'a> {
     }
 }
 
-/// Whether the bytes are only the fill of unused space. Blocks without branches let several bytes be compared at once.
+/// Whether all bytes are the fill of unused space. Without branches in a block, the compiler compares several bytes at once.
 fn is_fill(bytes: &[u8]) -> bool {
     let is_fill = |block: &[u8]| block.iter().fold(0xFF, |all, byte| all & byte) == 0xFF;
     bytes.chunks(256).all(is_fill)

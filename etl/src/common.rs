@@ -181,7 +181,7 @@ fn first_compressed<S: Source>(source: &mut S, from: u32) -> Result<Option<(Buff
     Ok(None)
 }
 
-/// The compression format of a buffer: the stated one, unless the stream is valid in another format only.
+/// The compression format of a buffer: the stated one, unless the stream is valid only in another format.
 fn format_of(header: &BufferHeader, bytes: &[u8], stated: u32) -> u32 {
     let mut decoded = vec![0; header.offset as usize - BUFFER_HEADER];
     let mut is = |format: &u32| {

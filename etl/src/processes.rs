@@ -62,7 +62,7 @@ enum Record {
     Image(Step, u32, LoadedImage),
 }
 
-/// What happened to a process or an image.
+/// A change of a process or an image, or its existence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Start,
@@ -124,7 +124,7 @@ impl All {
     fn process(&mut self, step: Step, new: Process) {
         let id = new.id;
         if step == Step::Start {
-            // Without its end, another process had the identifier.
+            // The trace lacks the end of an earlier process with this identifier.
             self.running.remove(&id);
         }
         let index = self.running(id);
@@ -159,7 +159,7 @@ impl All {
         }
     }
 
-    /// The process that has the identifier now.
+    /// The index of the running process with this identifier; a new process if there is none.
     fn running(&mut self, id: u32) -> usize {
         *self.running.entry(id).or_insert_with(|| {
             self.processes.push(Process { id, ..Process::default() });

@@ -37,7 +37,7 @@ impl Trace<'static> {
     ///
     /// # Errors
     ///
-    /// The file cannot be read; or it is not a trace file: then the kind of the error is `InvalidData`, and its text that of an [`Error`].
+    /// The file cannot be read, or it is not a trace file. In the second case, the error has the kind `InvalidData` and the text of an [`Error`].
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let named =

@@ -156,7 +156,7 @@ impl<'a> Iterator for Scan<'a> {
 }
 
 impl Arrangement {
-    /// Whether this part of a scan takes a buffer of the processor.
+    /// Whether a buffer in this part of a scan is the next in this arrangement.
     fn has(self, buffer: &Buffer<'_>, part: Part) -> bool {
         match (self, part) {
             (Self::File, Part::Whole) => true,
