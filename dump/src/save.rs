@@ -115,7 +115,7 @@ fn open<W: Write + Seek>(out: W, producer: Producer, log: LogFile) -> Result<Fil
     FileWriter::new(out, producer, log)
 }
 
-/// A name without characters that a file cannot have.
+/// The part of a name that a trace file can contain: up to the first NUL.
 fn name(name: &str) -> String {
     name.split('\0').next().unwrap_or_default().into()
 }

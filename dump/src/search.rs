@@ -116,7 +116,7 @@ fn candidate<'a>(producer: &Producer, address: Address, bytes: &'a [u8]) -> Opti
     })
 }
 
-/// The buffer with its events, if it has any, and all are complete except a last one that the dump truncates.
+/// The buffer with its events; `None` if it has no events or an incomplete one, unless the dump truncates the last one.
 fn walked<'a>(producer: &Producer, mut buffer: TraceBuffer<'a>) -> Option<TraceBuffer<'a>> {
     for event in Events::in_memory(buffer.bytes, producer.generation()) {
         match event {
