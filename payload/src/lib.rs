@@ -1,4 +1,4 @@
-//! Decodes payloads of events of Event Tracing for Windows by schemas. Without `std`, without allocation.
+//! Decodes payloads of events of Event Tracing for Windows by schemas. It does not use `std`, and does not allocate memory.
 //!
 //! A [`Schema`] contains the name of an event, and its fields as a table or as an encoded TraceLogging schema. [`Schema::decode`] combines it
 //! with a payload. [`Fields`] returns values by name or position, and [`Steps`] traverses a payload with its arrays and structures. All

@@ -76,7 +76,7 @@ pub struct Field {
     pub name: String,
     /// Encoding of its values; [`InType::STRUCT`] for a structure.
     pub in_type: InType,
-    /// Output type of its values; [`OutType::NULL`] if the source does not state it.
+    /// Display format of its values; [`OutType::NULL`] if the source does not state it.
     pub out_type: OutType,
     /// Number of values.
     pub count: Count,

@@ -62,7 +62,7 @@ fn manifest_and_binary_are_equal() {
     assert!(only_compiled >= 14);
 }
 
-/// The event without the parts that only manifests have. Maps are numbered in the order of their names, and default output types are filled in.
+/// The event without the parts that only manifests have. Maps are numbered in the order of their names, and default display formats are filled in.
 fn comparable(event: &Event, provider: &Provider) -> Event {
     fn adapt(field: &mut Field, order: &[usize]) {
         field.map = field.map.map(|map| order[map]);
@@ -81,7 +81,7 @@ fn comparable(event: &Event, provider: &Provider) -> Event {
     event
 }
 
-/// The default output type of an input type, from Microsoft's documentation of the type InputType of the manifest schema.
+/// The default display format of an encoding, from Microsoft's documentation of the type InputType of the manifest schema.
 fn default(in_type: InType) -> OutType {
     match in_type {
         InType::UNICODESTRING | InType::ANSISTRING => OutType::STRING,

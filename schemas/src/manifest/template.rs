@@ -132,7 +132,7 @@ fn unknown(element: &Element, attribute: &str, name: &str) -> SchemaError {
     SchemaError::line(element.line, format!("unknown {attribute} `{name}`; {remedy}"))
 }
 
-/// The input type with a name such as `win:UInt32`.
+/// The encoding with a name such as `win:UInt32`.
 fn in_type(name: &str) -> Option<InType> {
     let bare = behind_prefix(name);
     let is_named = |ty: &InType| ty.name().is_some_and(|name| name.eq_ignore_ascii_case(bare));
@@ -143,7 +143,7 @@ fn in_type(name: &str) -> Option<InType> {
     alias().or_else(|| (0..=25).filter(|number| *number != InType::STRUCT.0).map(InType).find(is_named))
 }
 
-/// The output type with a name such as `xs:unsignedInt` or `win:HexInt32`.
+/// The display format with a name such as `xs:unsignedInt` or `win:HexInt32`.
 fn out_type(name: &str) -> Option<OutType> {
     let bare = behind_prefix(name);
     let is_named = |ty: &OutType| ty.name().is_some_and(|name| name.eq_ignore_ascii_case(bare));

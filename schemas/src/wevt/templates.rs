@@ -9,7 +9,7 @@ use crate::schemas::SchemaError;
 use etw_layouts_payload::{InType, OutType};
 use std::ops::Range;
 
-/// Size of an item, in bytes: flags; input and output type, or index and number of members; offset of a map; count; length; offset of the name.
+/// Size of an item, in bytes: flags; encoding and display format, or index and number of members; offset of a map; count; length; offset of the name.
 const ITEM: usize = 20;
 
 /// Flags of an item.

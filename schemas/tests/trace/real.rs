@@ -124,7 +124,7 @@ fn differences((own, provider): (&Event, &Provider), (other, theirs): (&Event, &
     all
 }
 
-/// The fields as lines, with the entries of their maps. Default output types are filled in.
+/// The fields as lines, with the entries of their maps. Default display formats are filled in.
 fn lines(fields: Option<&[Field]>, maps: &[Map]) -> Vec<String> {
     let mut all = Vec::new();
     for field in fields.into_iter().flatten() {
@@ -137,7 +137,7 @@ fn lines(fields: Option<&[Field]>, maps: &[Map]) -> Vec<String> {
     all
 }
 
-/// The default output type of an input type, from Microsoft's documentation of the type InputType of the manifest schema.
+/// The default display format of an encoding, from Microsoft's documentation of the type InputType of the manifest schema.
 fn default(in_type: InType) -> OutType {
     let types = [
         (InType::UNICODESTRING, OutType::STRING),
