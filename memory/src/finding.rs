@@ -31,7 +31,7 @@ pub enum Weight {
     Gap,
     /// Memory is missing or inconsistent, as in every image taken from a running system.
     Damage,
-    /// An irregularity that was not observed in intact kernels. It is no proof of tampering.
+    /// An irregularity that was not observed in intact kernels. It does not prove tampering.
     Hint,
     /// An irregularity that intact kernels never have: memory was tampered with, or the layout is not that of the kernel.
     Anomaly,

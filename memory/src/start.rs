@@ -36,7 +36,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         Some(address).filter(|address| !address.is_null())
     }
 
-    /// The table of sessions: that of a silo's state, else a global variable, else the one in the debugger data.
+    /// The table of sessions: from a silo's state, otherwise from a global variable, otherwise from the debugger data.
     pub(crate) fn table(&mut self, state: Option<&Object>) -> Option<Table> {
         if let Some(table) = state.and_then(|state| self.table_in(state)) {
             return Some(table);
