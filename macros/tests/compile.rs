@@ -1,17 +1,17 @@
-//! What must not compile and what is said of it, when a spec recompiles, and what other hosts say.
+//! Compile errors and their messages, recompilation after a changed spec, and compilation for other hosts.
 
 mod accepted;
 mod project;
-// The crate of it would be compiled twice with all that it needs: tests of procedural macros use dependencies that are built for the host.
+// Included as a file, because the crate with its dependencies would be compiled twice: tests of procedural macros use dependencies for the host.
 #[allow(dead_code)]
 #[path = "../../tests/support/src/witness.rs"]
 mod witness;
 
 use project::Project;
 
-/// `TRYBUILD=overwrite` rewrites the answers.
+/// `TRYBUILD=overwrite` updates the expected errors.
 #[test]
-fn refusals_say_what_to_do() {
+fn errors_state_remedies() {
     let cases = trybuild::TestCases::new();
     cases.compile_fail("tests/refused/*.rs");
     if cfg!(target_pointer_width = "64") {
@@ -28,15 +28,15 @@ fn a_changed_spec_recompiles_and_errors_show_its_place() {
     project.write(
         "src/lib.rs",
         "mod device { etw_layouts_macros::layouts!(\"specs\", targets = [\"2004-x64\", \"10.0.65535-x64\"]); }\n\
-         const _: () = assert!(size_of::<device::targets::win10_2004::x64::DEVICE>() == 4, \"the size of before\");\n",
+         const _: () = assert!(size_of::<device::targets::win10_2004::x64::DEVICE>() == 4, \"the old size\");\n",
     );
-    // A build that is not on the axis is taken with a warning.
+    // A build that is not on the axis is accepted with a warning.
     let (good, said) = project.check(&host);
     assert!(good && said.contains("taken as") && said.contains("src/lib.rs:1:75"), "{said}");
 
     project.write("specs/DEVICE.toml", &SPEC.replace("ULONG", "ULONGLONG"));
     let (good, said) = project.check(&host);
-    assert!(!good && said.contains("the size of before"), "{said}");
+    assert!(!good && said.contains("the old size"), "{said}");
 
     project.write("specs/DEVICE.toml", &SPEC.replace("ULONG", "ULONGLONG\"\noffset = \"4"));
     let (good, said) = project.check(&host);
@@ -57,9 +57,9 @@ fn specs_that_cannot_be_read_are_the_only_error() {
     assert!(!said.contains("error[E"), "{said}");
 }
 
-/// On 32-bit Linux `u64` is aligned to 4: what is generated has its layout still, what is written by hand must say it.
+/// On 32-bit Linux `u64` is aligned to 4. Generated types have the same layout; handwritten types must state their alignment.
 #[test]
-fn a_host_that_pads_differently_is_refused() {
+fn a_host_with_other_alignment() {
     let host = "i686-unknown-linux-gnu";
     if !project::is_installed(host) {
         return witness::absent(host);

@@ -47,7 +47,7 @@ pub enum SymbolSource {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The same update on another architecture, whose layout changed at the same updates.
+    /// Examined builds of another architecture. Its layout changed at the same updates.
     Architecture {
         /// The other architecture.
         arch: Arch,
@@ -61,24 +61,24 @@ pub enum Reason {
         /// An examined build of that branch.
         build: Build,
     },
-    /// Examined updates of the same branch before and after it have the same layout.
+    /// Examined updates of the same branch before and after this build have the same layout.
     Between {
         /// The last examined update before it.
         older: Build,
         /// The first examined update after it.
         newer: Build,
     },
-    /// It is later than every examined update of its branch. An update may have changed the layout since.
+    /// The build is later than every examined update of its branch. An update in between may have changed the layout.
     After {
         /// The last examined update.
         last: Build,
     },
-    /// It is earlier than every examined update of its branch. An update may have changed the layout in between.
+    /// The build is earlier than every examined update of its branch. An update in between may have changed the layout.
     Before {
         /// The first examined update.
         first: Build,
     },
-    /// The branch of the build is unknown. The releases before and after it have the same layout.
+    /// The branch of the build is unknown. The releases before and after this build have the same layout.
     Releases {
         /// The release before it.
         older: Build,

@@ -1,4 +1,4 @@
-//! Values that are no integers.
+//! Values of types that are not integers.
 
 use etw_layouts_runtime::values;
 

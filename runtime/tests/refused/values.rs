@@ -1,4 +1,4 @@
-//! Types that are there already, and attributes.
+//! Existing types, and attributes.
 
 use etw_layouts_runtime::values;
 
