@@ -96,7 +96,7 @@ fn like_another_trace() {
 /// If a wrong size of a compressed buffer ends exactly where a later buffer ends, no events are lost, even if the sequence numbers fit. If a
 /// header in that range is destroyed too, only the events of its buffer are lost.
 #[test]
-fn spans() {
+fn sizes_of_compressed_buffers() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes;
     let (buffers, (whole, _)) = (bounds(&file), events(&file));
     assert!(buffers.len() > 6);
@@ -137,7 +137,7 @@ fn spans() {
 
 /// The same for a stream with an end mark before the end of its buffer.
 #[test]
-fn span_behind_an_end() {
+fn size_after_the_end_of_a_stream() {
     let file = in_format(&fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes, Format::Lznt1);
     let [first, second] = [&bounds(&file)[1], &bounds(&file)[2]];
     // A chunk with a header of zero ends a stream.
@@ -276,7 +276,7 @@ fn events(bytes: &[u8]) -> (Vec<Seen>, Vec<Diagnostic>) {
 
 /// Random bytes.
 #[test]
-fn noise() {
+fn random_bytes() {
     let mut random = Rng::with_seed(1);
     for length in 0..600 {
         let mut bytes = vec![0; length * 3];

@@ -36,7 +36,7 @@ fn dissect() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/read_by_dissect.py");
     let output = Command::new(&python).arg(script).arg(&folder).output().expect("Python runs");
     fs::remove_dir_all(&folder).unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    print!("{said}");
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    print!("{text}");
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
 }

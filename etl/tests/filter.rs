@@ -47,7 +47,7 @@ fn fields_of(name: &str, bytes: &[u8]) -> BTreeSet<&'static str> {
     let mut several = BTreeSet::new();
     let trace = Trace::from_bytes(bytes).unwrap();
     same(name, &"nothing", &trace, &Filter::new(), |_, _| true);
-    for (field, read, ask) in FIELDS {
+    for (field, read, add) in FIELDS {
         let mut values = BTreeSet::from([Some(1)]);
         places(&trace, |event, processor| values.insert(read(event, processor)));
         let values: Vec<_> = values.into_iter().flatten().collect();
@@ -56,10 +56,10 @@ fn fields_of(name: &str, bytes: &[u8]) -> BTreeSet<&'static str> {
         }
         // Filters with one of the first values, and a filter with every third value.
         let some = values.iter().step_by(3).copied().collect();
-        for asked in values.iter().take(4).map(|value| vec![*value]).chain([some]) {
-            let filter = asked.iter().fold(Filter::new(), |filter, value| ask(filter, *value));
-            same(name, &(field, &asked), &trace, &filter, |event, processor| {
-                read(event, processor).is_some_and(|value| asked.contains(&value))
+        for selected in values.iter().take(4).map(|value| vec![*value]).chain([some]) {
+            let filter = selected.iter().fold(Filter::new(), |filter, value| add(filter, *value));
+            same(name, &(field, &selected), &trace, &filter, |event, processor| {
+                read(event, processor).is_some_and(|value| selected.contains(&value))
             });
         }
     }

@@ -32,7 +32,7 @@ fn events(bytes: &[u8], work: &mut dyn FnMut(&Event<'_>)) {
 
 /// Truncation of the payload or schema at any offset is an error, and the values before it are unchanged.
 #[test]
-fn cut_off() {
+fn truncated() {
     let whole = logging();
     let (all, None) = steps(&whole) else { panic!("the whole event is not decoded") };
     for length in 0..whole.payload.len() {

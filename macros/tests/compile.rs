@@ -31,30 +31,33 @@ fn a_changed_spec_recompiles_and_errors_show_its_place() {
          const _: () = assert!(size_of::<device::targets::win10_2004::x64::DEVICE>() == 4, \"the old size\");\n",
     );
     // A build that is not on the axis is accepted with a warning.
-    let (good, said) = project.check(&host);
-    assert!(good && said.contains("taken as") && said.contains("src/lib.rs:1:75"), "{said}");
+    let (compiles, output) = project.check(&host);
+    assert!(compiles && output.contains("taken as") && output.contains("src/lib.rs:1:75"), "{output}");
 
     project.write("specs/DEVICE.toml", &SPEC.replace("ULONG", "ULONGLONG"));
-    let (good, said) = project.check(&host);
-    assert!(!good && said.contains("the old size"), "{said}");
+    let (compiles, output) = project.check(&host);
+    assert!(!compiles && output.contains("the old size"), "{output}");
 
     project.write("specs/DEVICE.toml", &SPEC.replace("ULONG", "ULONGLONG\"\noffset = \"4"));
-    let (good, said) = project.check(&host);
-    assert!(!good, "{said}");
+    let (compiles, output) = project.check(&host);
+    assert!(!compiles, "{output}");
     for part in ["specs/DEVICE.toml:7:10", "offset = \"4\"", "help: ", "src/lib.rs:1:43"] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(output.contains(part), "{part}: {output}");
     }
 }
 
 #[test]
-fn specs_that_cannot_be_read_are_the_only_error() {
+fn unreadable_specs_are_the_only_error() {
     let (project, host) = (Project::new("unreadable"), project::this_host());
     let uses = "use device::targets::win10_2004::x64::DEVICE;\npub fn magic(device: &DEVICE) -> u32 { device.Magic }\n";
     let call = "mod device { etw_layouts_macros::layouts!(\"nowhere\", structures = [\"DEVICE\"]); }\n";
     project.write("src/lib.rs", &format!("{call}{uses}"));
-    let (good, said) = project.check(&host);
-    assert!(!good && said.contains("nowhere: ") && said.contains("paths are relative to the folder of Cargo.toml"), "{said}");
-    assert!(!said.contains("error[E"), "{said}");
+    let (compiles, output) = project.check(&host);
+    assert!(
+        !compiles && output.contains("nowhere: ") && output.contains("paths are relative to the folder of Cargo.toml"),
+        "{output}"
+    );
+    assert!(!output.contains("error[E"), "{output}");
 }
 
 /// On 32-bit Linux `u64` is aligned to 4. Generated types have the same layout; handwritten types must state their alignment.
@@ -71,13 +74,13 @@ fn a_host_with_other_alignment() {
     let by_hand = "#[etw_layouts_macros::layout(size = 0x10, align = 8)]\n#[repr(C)]\npub struct Device {\n    \
                    #[offset(0x00)]\n    magic: u32,\n    #[offset(0x08)]\n    time: u64,\n}\n";
     project.write("src/lib.rs", &generated);
-    let (good, said) = project.check(host);
-    assert!(good, "{said}");
+    let (compiles, output) = project.check(host);
+    assert!(compiles, "{output}");
     project.write("src/lib.rs", by_hand);
-    let (good, said) = project.check(host);
+    let (compiles, output) = project.check(host);
     assert!(
-        !good && said.contains("`Device.time` is at 0x4 on this host, not at 0x8") && said.contains("src/lib.rs:6:14"),
-        "{said}"
+        !compiles && output.contains("`Device.time` is at 0x4 on this host, not at 0x8") && output.contains("src/lib.rs:6:14"),
+        "{output}"
     );
     project.write(
         "src/lib.rs",
@@ -85,6 +88,6 @@ fn a_host_with_other_alignment() {
             .replace("repr(C)", "repr(C, align(8))")
             .replace("    #[offset(0x08)]", "    #[offset(0x04)]\n    padding: u32,\n    #[offset(0x08)]"),
     );
-    let (good, said) = project.check(host);
-    assert!(good, "{said}");
+    let (compiles, output) = project.check(host);
+    assert!(compiles, "{output}");
 }

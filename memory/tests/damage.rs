@@ -19,12 +19,12 @@ const MOST: u64 = 64 << 20;
 /// Counts the requested bytes.
 struct Counted<'a> {
     image: &'a Image,
-    asked: Cell<u64>,
+    requested: Cell<u64>,
 }
 
 impl Memory for Counted<'_> {
     fn read(&self, address: Address, out: &mut [u8]) -> usize {
-        self.asked.set(self.asked.get() + out.len() as u64);
+        self.requested.set(self.requested.get() + out.len() as u64);
         self.image.read(address, out)
     }
 }
@@ -43,11 +43,11 @@ fn any_corruption() {
         for _ in 0..random.usize(1..12) {
             corrupt(&mut image, plan.kit.pointer_size(), &mut random);
         }
-        let (memory, start) = (Counted { image: &image, asked: Cell::new(0) }, Instant::now());
+        let (memory, start) = (Counted { image: &image, requested: Cell::new(0) }, Instant::now());
         let (found, files) = walk(&memory, &plan.kit.kernel());
         (findings, saved) = (findings + found, saved + files);
-        (most, longest) = (most.max(memory.asked.get()), longest.max(start.elapsed()));
-        assert!(memory.asked.get() < MOST, "round {round}: {} bytes", memory.asked.get());
+        (most, longest) = (most.max(memory.requested.get()), longest.max(start.elapsed()));
+        assert!(memory.requested.get() < MOST, "round {round}: {} bytes", memory.requested.get());
     }
     println!("{CORRUPTIONS} corruptions, {findings} findings, {saved} files; at the most {most} bytes read, {longest:?}");
     assert!(findings > CORRUPTIONS / 2 && saved > CORRUPTIONS);
@@ -140,8 +140,8 @@ fn half_a_session() {
         let mut walk = Walk::new(&plan.kit.image, &kernel);
         let session = walk.session(5, Address(at)).expect("its first half");
         assert!(!session.context.is_whole());
-        let (whole, gone) = (session.context.members().count(), session.context.missing().count());
-        assert_eq!(whole + gone, layout.members.len());
+        let (whole, missing) = (session.context.members().count(), session.context.missing().count());
+        assert_eq!(whole + missing, layout.members.len());
         let there = (start + PAGE - at) as usize;
         let before = layout.members.iter().filter(|member| member.offset + member.size <= there).map(|member| member.name);
         assert!(session.context.members().map(|(member, _)| member.name).eq(before), "{build} {arch}");

@@ -143,7 +143,7 @@ fn buffers_without_events() {
 
 /// If headers of compressed buffers state too large sizes, the existing data is read, and the error is reported.
 #[test]
-fn compressed_buffers_that_state_more() {
+fn compressed_buffers_with_wrong_sizes() {
     for (build, arch) in Plan::targets().filter(|(build, _)| build.number >= [10, 0, 14393]) {
         let name = format!("{build} {arch}");
         let mut plan = Plan::of(build, arch);

@@ -10,7 +10,7 @@ use std::io::Cursor;
 use test_support::kernels::plan::{self, Plan, REFERENCE};
 
 #[test]
-fn is_read_back() {
+fn images_are_read_back() {
     let (mut targets, mut providers, mut of_silos) = (0, 0, 0);
     for (build, arch) in Plan::targets() {
         let plan = Plan::of(build, arch);
@@ -140,7 +140,7 @@ fn providers(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::ker
 
 /// A session with unknown properties cannot be saved. The caller can state properties of clocks.
 #[test]
-fn not_saved() {
+fn sessions_that_cannot_be_saved() {
     let plan = Plan::of(Build::new(10, 0, 19041, 1415), Arch::X64);
     let time = Time { perf_frequency: Some(5), boot_time: Some(6), cpu_mhz: Some(7), ..Time::default() };
     let kernel = plan.kit.kernel().with_time(time);
@@ -201,7 +201,7 @@ fn each_state() {
 
 /// The saved file of each session has the generated events, in time order.
 #[test]
-fn is_saved() {
+fn saved_files() {
     let mut files = 0;
     for (build, arch) in Plan::targets() {
         let plan = Plan::of(build, arch);

@@ -169,7 +169,7 @@ impl<'a> Lane<'a> {
     }
 
     /// Makes the next event the current one; `false` at the end. After a diagnostic it has to be called again.
-    pub(super) fn settle(&mut self) -> Result<bool, Diagnostic> {
+    pub(super) fn make_current(&mut self) -> Result<bool, Diagnostic> {
         while self.extent.is_none() {
             if self.next == self.list.len() {
                 self.list();

@@ -91,7 +91,7 @@ impl<'a> Stream<'a> {
     /// Advances to the next event, across buffers; `false` at the end. After a diagnostic it has to be called again.
     pub(super) fn next(&mut self, shared: &mut Shared<'a>) -> Result<bool, Diagnostic> {
         loop {
-            if !self.lane.settle()? {
+            if !self.lane.make_current()? {
                 if !self.next_buffer(shared)? {
                     return Ok(false);
                 }
