@@ -107,7 +107,7 @@ impl Bitmap {
             return Err(Error::List(header.kind.0));
         }
         let mut pages = pages_from(source, self.first)?;
-        // It ends before the first page, whatever size it states.
+        // The bitmap ends at the first page, even if its stated size is larger.
         let stated = self.at.saturating_add(self.bits.div_ceil(8));
         let end = stated.min(self.first);
         let mut piece = vec![0; PIECE];

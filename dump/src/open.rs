@@ -61,7 +61,7 @@ impl MemoryDump<File> {
     }
 }
 
-/// An open file whose headers have been read.
+/// An open file, with its headers.
 struct Start<'p> {
     path: &'p Path,
     file: File,

@@ -10,7 +10,7 @@ use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::{BufferHeader, LogFile};
 use etw_layouts_memory::{self as memory, Address, FindingKind, Memory, Place, State, Walk};
 
-/// Selection of the buffers whose events are read.
+/// Selection of the buffers from which events are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BufferSelection {
     /// Buffers with events that have not been written out: all that are not free.

@@ -292,7 +292,7 @@ fn each_is_reported() {
     assert_eq!(put(at, 7), (vec!["no-session", "skipped"], 1));
     assert_eq!(put(at + 0x0C, 9), (vec!["clock"], 2));
     assert_eq!(put(at + 0x14, u32::MAX), (vec!["name-length"], 2));
-    // PerfFreq and ReferenceTime of the first session, whose clock is the performance counter.
+    // PerfFreq, and ReferenceTime of the first session. Its clock is the performance counter.
     let blob = dump.blobs()[1].offset as usize;
     for (place, length, kind) in [(blob + 0x18, 8, "clock-rate"), (at + 0x20, 8, "reference-time")] {
         let mut bytes = whole.clone();

@@ -78,7 +78,7 @@ fn a_wrong_size_is_reported() {
     }
 }
 
-/// Of two dumps in one file, the first is read, and the start of the second is reported.
+/// If a file contains two dumps, the first is read, and the start of the second is reported.
 #[test]
 fn two_dumps_in_a_file() {
     let [first, second] = [Arch::Arm64, Arch::X64].map(|arch| whole(BUILD, arch));

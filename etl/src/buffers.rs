@@ -16,7 +16,7 @@ use std::iter;
 /// Iterator over the buffers of a file, in file order, and its diagnostics. A truncated buffer follows the diagnostic that
 /// reports it.
 ///
-/// Where a header is damaged, the bytes up to the next plausible buffer header of this file are skipped: damage costs one buffer.
+/// After a damaged header, the bytes up to the next plausible buffer header of this file are skipped: damage loses only one buffer.
 /// Iteration ends where another trace begins.
 #[derive(Clone, Debug)]
 pub struct Buffers<'a> {
@@ -54,7 +54,7 @@ impl<'a> Iterator for Buffers<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Frames {
     common: Common,
-    /// Where the search for the next buffer begins.
+    /// Start of the search for the next buffer.
     place: Place,
     /// Results not returned yet. The search continues only when the queue is empty, so that the source still has the bytes of the
     /// current buffer.
@@ -154,7 +154,7 @@ impl Frames {
         Ok(())
     }
 
-    /// Reports a buffer that is a copy of another one, or whose time is outside that of the file. Its events are still read.
+    /// Reports a buffer that is a copy of another one, or has a time outside that of the file. Its events are still read.
     fn compare(&mut self, header: &BufferHeader, own: &[u8; BUFFER_HEADER]) {
         let Common { span, size, .. } = self.common;
         if header.is_compressed() && header.offset > size && !self.is_small {
@@ -258,7 +258,7 @@ fn search_stream(common: &Common, header: &BufferHeader, bytes: &[u8], length: u
 
 /// The offsets within a compressed buffer at which buffer headers are possible.
 fn headers<'b>(common: &'b Common, bytes: &'b [u8]) -> impl Iterator<Item = usize> + 'b {
-    // Versions that compress have a 32-bit State, of which only the lowest 8 bits are used.
+    // Versions that compress have a 32-bit State, and use only its lowest 8 bits.
     let (upper, mut next) = (Finder::new(&[0; 3]), BUFFER_HEADER);
     let places = iter::from_fn(move || {
         let at = next + upper.find(bytes.get(next + STATE + 1..)?)?;

@@ -24,7 +24,7 @@ pub(crate) struct Common {
     pub written: u32,
     /// End of the log file header, in bytes from the start of the file.
     pub header_end: u32,
-    /// Minimum number of buffers: `written`, except for circular files whose oldest buffers were overwritten.
+    /// Minimum number of buffers: `written`, except for circular files with overwritten buffers.
     pub least: u32,
     /// The time span of the session.
     pub span: Span,

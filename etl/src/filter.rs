@@ -20,7 +20,7 @@ use etw_layouts_payload::Uuid;
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     providers: Vec<Uuid>,
-    /// One bit for each group of kernel events whose GUID is among the providers.
+    /// One bit for each group of kernel events, set if the GUID of the group is among the providers.
     groups: [u64; 4],
     /// Hook identifiers of the selected classes that are in the group of another class, such as Image/Load in the process group.
     hooks: Vec<u16>,
@@ -101,7 +101,7 @@ impl Filter {
         self
     }
 
-    /// Accepts events whose opcode has this name, ignoring case: the name in a schema of [`with_schemas`](Self::with_schemas), or one
+    /// Accepts events with an opcode of this name, ignoring case: the name in a schema of [`with_schemas`](Self::with_schemas), or one
     /// that is the same for all providers ([`names::opcode`]).
     #[must_use]
     pub fn opcode_name(mut self, name: &str) -> Self {

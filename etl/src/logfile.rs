@@ -141,7 +141,7 @@ impl LogFile {
     /// Number of bytes needed to recognize that a trace [`begins`](Self::begins).
     pub(crate) const START: usize = BUFFER_HEADER + SYSTEM + size_of::<LogFileHeader32>();
 
-    /// Whether a trace begins at these bytes, with a header buffer whose first event is a log file header.
+    /// Whether a trace begins at these bytes, with a header buffer and a log file header as its first event.
     #[inline]
     pub(crate) fn begins(bytes: &[u8]) -> bool {
         Self::is_marked(bytes) && Self::follows(bytes)

@@ -35,7 +35,7 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     ///
-    /// The source fails, or its bytes do not begin a trace file; the latter has the kind `InvalidData`.
+    /// The source fails, or its bytes do not begin a trace file. In the second case, the error has the kind `InvalidData`.
     pub fn new(source: R) -> io::Result<Self> {
         let mut window = Window { source, bytes: Vec::new(), passed: 0, offset: 0 };
         let invalid = |error: Error| io::Error::new(io::ErrorKind::InvalidData, error);

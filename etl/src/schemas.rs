@@ -36,7 +36,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Schemas {
-    /// The pointer size of events whose header does not state it.
+    /// The pointer size of events with a header that does not state it.
     pointers: PointerSize,
     /// Build of the Windows that wrote the trace; `None` for the newest.
     build: Option<u32>,
@@ -72,7 +72,7 @@ impl Schemas {
         Self { pointers: PointerSize::Bits64, build: None, libraries: Vec::new(), found: None }
     }
 
-    /// Sets the pointer size of the trace, for events whose header does not state it.
+    /// Sets the pointer size of the trace, for events with a header that does not state it.
     #[must_use]
     pub fn with_pointers(self, pointers: PointerSize) -> Self {
         Self { pointers, ..self }

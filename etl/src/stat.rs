@@ -157,7 +157,7 @@ impl Stat {
         counts
     }
 
-    /// Statistics of the events whose keys exceeded [`MOST`](Self::MOST).
+    /// Statistics of the events with keys beyond [`MOST`](Self::MOST).
     pub fn others(&self) -> &Count {
         &self.others
     }

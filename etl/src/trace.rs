@@ -52,7 +52,7 @@ impl<'a> Trace<'a> {
     ///
     /// # Errors
     ///
-    /// The bytes do not begin with a buffer whose first event is a log file header.
+    /// The bytes do not begin with a buffer that has a log file header as its first event.
     pub fn from_bytes(bytes: impl Into<Cow<'a, [u8]>>) -> Result<Self, Error> {
         let bytes = bytes.into();
         let Ok(start) = begin(&mut &*bytes);

@@ -39,7 +39,7 @@ fn one_header() {
     let mut files: Vec<_> = all(2).into_iter().map(|fixture| (fixture.name, fixture.bytes)).collect();
     for path in real_files() {
         let bytes = std::fs::read(&path).unwrap();
-        // Of a large file, only some buffers are used.
+        // Only some buffers of a large file are used.
         let buffers = bounds(&bytes);
         let from = random.usize(1..buffers.len().max(14) - 12).min(buffers.len() - 1);
         let some = &buffers[from..buffers.len().min(from + 12)];

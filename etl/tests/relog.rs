@@ -102,7 +102,7 @@ fn relogged() {
     files.push(("reversed".into(), data.rchunks(4096).fold(header.to_vec(), |file, buffer| [&file, buffer].concat())));
     files.push(("circle".into(), [header, &data[5 * 4096..], &data[..5 * 4096]].concat()));
     files.push(("swapped".into(), swapped(uncompressed)));
-    // A damaged clock is copied as it is.
+    // A damaged clock is copied unchanged.
     let counted = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 40).unwrap().bytes;
     for (at, value) in [(CLOCK, 0_i64), (CLOCK, 7), (PERF_FREQUENCY, 0), (PERF_FREQUENCY, -1)] {
         let size = if at == CLOCK { 4 } else { 8 };

@@ -1,4 +1,4 @@
-//! Description of a kernel whose memory is walked.
+//! Description of the kernel for a walk.
 
 use crate::address::Address;
 use alloc::collections::BTreeMap;
@@ -68,8 +68,8 @@ impl Kernel {
         Self { build, arch, chosen, own: Vec::new(), globals, modules, time }
     }
 
-    /// Replaces the selected layout of a structure: to resolve a choice between two, or for a kernel whose PDB is available but
-    /// not examined by the specs.
+    /// Replaces the selected layout of a structure: to resolve a choice between two, or for a kernel with an available PDB
+    /// that the specs did not examine.
     #[must_use]
     pub fn with_layout<S>(mut self, layout: LayoutOf<S>) -> Self {
         self.own.push(layout.layout());

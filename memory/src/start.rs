@@ -41,7 +41,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         if let Some(table) = state.and_then(|state| self.table_in(state)) {
             return Some(table);
         }
-        // 5.0 has half as many slots as all other versions.
+        // 5.0 has half the slots of all other versions.
         let places = WMI_LOGGER_LIMITS::MAXLOGGERS.0 as usize;
         let count = if self.kernel().build().number < [5, 1, 0] { places / 2 } else { places };
         let global = ["WmipLoggerContext", "EtwpLoggerContext"].into_iter().find_map(|name| self.kernel().global(name));

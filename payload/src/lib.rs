@@ -19,8 +19,8 @@
 //! assert_eq!(fields.check(), Ok(()));
 //! ```
 //!
-//! Schemas and payloads are untrusted: no input causes a panic, and the work is bounded by their sizes. A payload that ends early gives the
-//! fields before its end, and one with bytes after the last field gives all fields; both report a [`Fault`].
+//! Schemas and payloads are untrusted: no input causes a panic, and the work is bounded by their sizes. A truncated payload gives the
+//! fields before its end, and a payload with bytes after the last field gives all fields. Both report a [`Fault`].
 
 #![no_std]
 #![forbid(unsafe_code)]

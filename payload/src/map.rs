@@ -30,7 +30,7 @@ pub struct ValueMap<'a> {
 pub enum MapKind {
     /// A value has the name of the equal entry.
     Enumeration,
-    /// A value has the names of all entries whose bits are set in it.
+    /// A value has the name of each entry with all bits set in the value.
     Flags,
 }
 

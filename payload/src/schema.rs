@@ -17,7 +17,7 @@ pub struct Schema<'a> {
     pub event: &'a str,
     /// Version of the event; 0 if its source has no versions.
     pub version: u8,
-    /// Bits whose meaning the provider defines.
+    /// Bits with a meaning that the provider defines.
     pub tags: u32,
     /// The source of the schema.
     pub source: Source,
@@ -94,7 +94,7 @@ pub struct Field<'a> {
     pub is_optional: bool,
     /// For an array that only payloads with pointers of one size contain, that size in bytes: 4 or 8. Otherwise 0.
     pub pointer: u8,
-    /// Bits whose meaning the provider defines.
+    /// Bits with a meaning that the provider defines.
     pub tags: u32,
 }
 

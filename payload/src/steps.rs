@@ -114,7 +114,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// After an error: the field whose value could not be read, if it caused the error.
+    /// After an error: the field that caused it, if the value of a field could not be read.
     pub fn missing(&self) -> Option<Field<'a>> {
         self.last.filter(|_| self.is_waiting).map(|(_, field, _)| field)
     }

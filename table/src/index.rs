@@ -75,7 +75,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// The source fails, or is not a trace file; the latter has the kind `InvalidData`.
+    /// The source fails, or is not a trace file. In the second case, the error has the kind `InvalidData`.
     pub fn read(source: impl Read, mut see: impl FnMut(Seen<'_>)) -> io::Result<Self> {
         let mut reader = Reader::new(source)?;
         let (log_file, clock) = (reader.log_file().clone(), *reader.clock());

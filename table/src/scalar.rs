@@ -289,7 +289,7 @@ impl Values {
                 Self::text()
             }
             (InType::BINARY | InType::MANIFEST_COUNTEDBINARY | InType::HEXDUMP, _) => Self::Bytes(BinaryBuilder::new()),
-            // Strings, security identifiers, SYSTEMTIME (which states no time zone), and whatever else displays as text.
+            // Strings, security identifiers, SYSTEMTIME (which states no time zone), and all other values as text.
             _ => Self::text(),
         }
     }

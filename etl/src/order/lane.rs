@@ -10,7 +10,7 @@ use crate::wire::{BUFFER_HEADER, Generation};
 /// Number of events listed at once. Nearly every buffer has fewer events, and the limit bounds memory.
 const LISTED: usize = 4096;
 
-/// A buffer whose events are returned in time order. An event without a time, or a diagnostic between events, keeps its position after
+/// A buffer, and its events in time order. An event without a time, or a diagnostic between events, keeps its position after
 /// the previous event.
 #[derive(Debug)]
 pub(super) struct Lane<'a> {

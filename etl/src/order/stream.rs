@@ -50,7 +50,7 @@ pub(super) struct Stream<'a> {
     waiting: Option<Buffer<'a>>,
     /// The buffer of the current event.
     pub(super) lane: Lane<'a>,
-    /// Other open buffers, whose events can be earlier than those of the current one.
+    /// Other open buffers. They can have events earlier than those of the current buffer.
     others: Vec<Lane<'a>>,
     /// The earliest time in the other buffers.
     limit: i64,

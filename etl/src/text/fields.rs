@@ -18,7 +18,7 @@ pub struct Members<'a> {
     /// The first names. Most structures have no more, and comparing a few names is faster than hashing them.
     first: [&'a str; 16],
     len: usize,
-    /// A bit for each class of the first names, by length and last characters. A name whose bit is not set is new.
+    /// A bit for each class of the first names, by length and last characters. If the bit of a name is not set, the name is new.
     classes: u64,
     /// The number of further members with each name.
     others: HashMap<&'a str, u32>,

@@ -110,7 +110,7 @@ impl<W: Write + Seek> FileWriter<W> {
         result
     }
 
-    /// Adds an event of a processor after those that were added before, whatever its time.
+    /// Adds an event of a processor after those that were added before. Times can be in any order.
     ///
     /// # Errors
     ///

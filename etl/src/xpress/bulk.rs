@@ -31,7 +31,7 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
         if literals > PAIR {
             break;
         }
-        // SAFETY: `read` + INPUT and `written` + OUTPUT are within their slices, and both are at least two steps.
+        // SAFETY: `read` + INPUT and `written` + OUTPUT are within their slices, and INPUT and OUTPUT are at least two steps.
         unsafe {
             step(from.add(read), to.add(written));
             if literals > STEP {
@@ -56,8 +56,8 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
         let mut length = word as usize & 7;
         if length < 7 {
             length += SHORTEST;
-            // SAFETY: `distance` bytes are before `written`, and two steps are left from there, of which a step is written: by a
-            // repetition up to 7 bytes beyond `length`, which is at most 9.
+            // SAFETY: `distance` bytes are before `written`, and two steps are left after it. One step is written, or by a repetition
+            // up to 7 bytes beyond `length`, which is at most 9.
             unsafe {
                 match distance < length {
                     true => repeat(to.add(written), distance, length),
@@ -67,14 +67,14 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
             (read, written, flags) = (read + 2, written + length, flags >> 1);
             continue;
         }
-        // The presence of a half byte is unpredictable, so this code has no branch.
+        // The presence of a half byte is unpredictable, so this is compiled without a branch.
         let fresh = half == 0;
         let next = (word >> 16) as u8;
         let (nibble, left) = if fresh { (next & 15, PRESENT | next >> 4) } else { (half & 15, 0) };
         let taken = 2 + usize::from(fresh);
         length += usize::from(nibble) + SHORTEST;
         if nibble < 15 {
-            // SAFETY: `distance` bytes are before `written`, and two steps are left from there, which are written: by a repetition
+            // SAFETY: `distance` bytes are before `written`, and two steps are left after it. Two steps are written, or by a repetition
             // up to 7 bytes beyond `length`, which is at most 24.
             unsafe {
                 match distance < length.min(STEP) {
@@ -93,8 +93,8 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
         if byte == 255 || length + PAIR > room - written {
             break;
         }
-        // SAFETY: `distance` bytes are before `written`, and `length` and two steps are left from there: the copy writes whole
-        // pairs of steps, the last of which begins within `length`, and a repetition up to 7 bytes beyond it.
+        // SAFETY: `distance` bytes are before `written`, and `length` plus two steps are left after it. The copy writes whole pairs
+        // of steps, and the last pair begins within `length`. A repetition writes up to 7 bytes beyond `length`.
         unsafe {
             if distance < STEP {
                 repeat(to.add(written), distance, length);

@@ -5,8 +5,8 @@ use core::fmt;
 
 /// The confidence in a layout for the selected build. It displays as a sentence.
 ///
-/// An *examined build* is one whose symbols or image were read and verified against the layouts. The confidence is that of one
-/// structure: the symbols of a build may contain one structure and not another.
+/// A build is *examined* if its symbols or image were read and verified against the layouts. The confidence is that of one structure:
+/// the symbols of a build can contain one structure and lack another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Confidence {

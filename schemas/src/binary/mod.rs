@@ -23,7 +23,7 @@ pub enum BinaryError {
 
 /// Reads the schemas of a PE file. `languages` are its language files; they add messages that the file lacks.
 ///
-/// A file without schemas gives none.
+/// For a file without schemas, the result is empty.
 ///
 /// # Errors
 ///

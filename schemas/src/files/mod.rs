@@ -20,7 +20,7 @@ use std::thread;
 pub struct PathSchemas {
     /// Files with schemas, in the order of their paths.
     pub files: Vec<FileSchemas>,
-    /// Files and folders that cannot be read, and files whose schemas are corrupt.
+    /// Files and folders that cannot be read, and files with corrupt schemas.
     pub unusable: Vec<UnusableFile>,
     /// Number of files without schemas: other formats, and PE files without the resource.
     pub others: usize,
