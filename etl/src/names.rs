@@ -83,7 +83,7 @@ pub fn identity(event: &Event<'_>, schemas: &Schemas) -> String {
     }
 }
 
-/// The name of the provider of an event. For a kernel event, its group; else the name in the traits of the event, or in schemas.
+/// The name of the provider of an event. For a kernel event, its group; otherwise, the name in the traits of the event, or in schemas.
 pub fn provider_of<'a>(event: &Event<'a>, schemas: &'a Schemas) -> Option<&'a str> {
     let carried = || event.traits()?.ok().map(|traits| traits.name).filter(|name| !name.is_empty());
     let guid = event.provider();

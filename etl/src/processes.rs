@@ -29,7 +29,7 @@ pub struct Process {
     pub user: Option<String>,
     /// Full name of the application package.
     pub package: Option<String>,
-    /// Images that were loaded, in the order of time.
+    /// Images that were loaded, in time order.
     pub images: Vec<LoadedImage>,
 }
 
@@ -72,7 +72,7 @@ enum Step {
 }
 
 impl Processes {
-    /// Adds an event at a system time, if it is one of a process or an image.
+    /// Adds an event at a system time. Other events than those of processes and images are ignored.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Sources of schemas, used in this order: the event itself (TraceLogging), the specs of kernel events, then libraries of schemas in the
-/// order in which they were added: add the library of the trace first, then those that a user names, and a catalogue last.
+/// order in which they were added. Add the library of the trace first, then those that a user names, and a catalogue last.
 ///
 /// ```no_run
 /// use etw_layouts_etl::{Schemas, Trace};

@@ -156,7 +156,7 @@ impl<'a> Iterator for Scan<'a> {
 }
 
 impl Arrangement {
-    /// Whether a buffer in this part of a scan is the next in this arrangement.
+    /// Whether a processor with this arrangement takes the buffer from this part of a scan.
     fn has(self, buffer: &Buffer<'_>, part: Part) -> bool {
         match (self, part) {
             (Self::File, Part::Whole) => true,
