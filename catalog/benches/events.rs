@@ -98,7 +98,7 @@ fn run(name: &str, bytes: &[u8], path: &Path) {
     );
 }
 
-/// Keeps the least time of some work.
+/// Keeps the shortest duration of some work.
 fn time<T>(best: &mut Duration, work: impl FnOnce() -> T) {
     let start = Instant::now();
     black_box(work());

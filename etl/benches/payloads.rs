@@ -145,7 +145,7 @@ fn whole(path: &Path) {
     );
 }
 
-/// Keeps the least time of some work.
+/// Keeps the shortest duration of some work.
 fn time<T>(best: &mut Duration, work: impl FnOnce() -> T) {
     let start = Instant::now();
     black_box(work());

@@ -1,4 +1,4 @@
-//! Types that `layouts!` generates from specs with difficult accessors, names and lengths. That they compile is a part of the test.
+//! Types that `layouts!` generates from specs with difficult accessors, names and lengths. Their compilation is a part of the test.
 
 #![forbid(unsafe_code)]
 

@@ -37,7 +37,7 @@ fn census_of(count: usize) -> Duration {
     took
 }
 
-/// Eight times as many registrations take about eight times as long; comparing each with each other would take 64 times as long. The larger number
+/// Eight times as many registrations take about eight times as long; comparing every pair would take 64 times as long. The larger number
 /// is half of the number of list entries that a walk reads.
 #[test]
 fn census() {

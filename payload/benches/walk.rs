@@ -112,7 +112,7 @@ fn run(name: &str, fields: &[Field<'_>], payload: &[u8]) {
     );
 }
 
-/// Keeps the least time of some work.
+/// Keeps the shortest duration of some work.
 fn time<T>(best: &mut Duration, work: impl FnOnce() -> T) {
     let start = Instant::now();
     black_box(work());

@@ -158,7 +158,7 @@ macro_rules! layout {
         }
 
         const _: () = $crate::check::plain(
-            // The full path prevents that a `stringify!` macro of the caller changes the kind.
+            // Because of the full path, a `stringify!` macro of the caller cannot change the kind.
             $crate::core::stringify!($kind),
             stringify!($name),
             ($crate::core::mem::size_of::<$name>(), $size),

@@ -253,7 +253,7 @@ impl<S: Read + Seek> Batches<S> {
         std::mem::take(&mut self.diagnostics)
     }
 
-    /// The next batch, or `None` in its place after a part of the trace that fills no batch, so that the caller can do other work or stop.
+    /// The next batch, or `Some(Ok(None))` after a part of the trace that fills no batch, so that the caller can do other work or stop.
     pub fn step(&mut self) -> Option<Result<Option<Batch>, Error>> {
         if self.ready.is_empty() {
             match self.advance() {

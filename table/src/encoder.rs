@@ -188,8 +188,8 @@ impl Encoder {
     }
 }
 
-/// The fault to report, if any. If the version of the event is later than that of the schema, its fields are not at fault. Corrupt traits of a
-/// provider are a fault.
+/// The fault to report, if any. If the version of the event is later than that of the schema, a fault of its fields is not reported. Corrupt
+/// traits of a provider are a fault.
 fn reported(event: &Event<'_>, decoded: Option<&Decoded<'_>>, fault: Option<Fault>) -> Option<Fault> {
     let Some(decoded) = decoded else { return event.trace_logging()?.schema.err() };
     if fault.is_none() && decoded.source() != Source::TraceLogging {

@@ -31,7 +31,7 @@ impl<W: Write + Seek> Relog<W> {
     ///
     /// # Errors
     ///
-    /// As [`FileWriter::new`], except for the clock; in particular, the version cannot compress.
+    /// As [`FileWriter::new`], except that any clock is accepted. For example, the version cannot compress.
     pub fn new(out: W, log_file: &LogFile, compressed: bool) -> Result<Self, Error> {
         let mut log = log_file.clone();
         let arch = if log.pointer_size == 8 { Arch::X64 } else { Arch::X86 };

@@ -8,7 +8,7 @@ values! {
 }
 
 values! {
-    /// A truth.
+    /// A Boolean value.
     pub value TRUTH: bool = "TRUTH" {}
 }
 

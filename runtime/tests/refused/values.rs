@@ -2,7 +2,7 @@
 
 use etw_layouts_runtime::values;
 
-/// A type that is there already.
+/// A type that already exists.
 #[derive(Clone, Copy)]
 struct There(&'static str);
 

@@ -96,7 +96,7 @@ impl Items<'_, '_> {
         Ok(field)
     }
 
-    /// The name of the item with an index, which the item at an offset refers to.
+    /// The name of the item with an index. The item at the offset `at` refers to it.
     fn referred(&self, at: usize, index: u16, scope: &[Range<usize>]) -> Result<String, SchemaError> {
         if scope.iter().any(|before| before.contains(&index.into())) {
             return self.name(index.into());
