@@ -1,5 +1,5 @@
-//! Packs the text of the catalogue into a library of schemas. It is not compressed, so that a program reads only the pages that it needs:
-//! decompressing it takes longer than reading most traces.
+//! Packs the text of the catalogue into a library of schemas. It is not compressed, so that a program reads only the pages that it needs.
+//! Decompression would take longer than reading most traces.
 
 #[path = "src/entry.rs"]
 mod entry;

@@ -1,5 +1,5 @@
-//! Rates of decoding events of manifest providers and visiting every field, beside the bare walk over the same events in the same run: the
-//! best of several rounds in which both have their turn. The schemas are those of the trace, then the catalogue. With `ETW_LAYOUTS_PYTHON`,
+//! Rates of decoding events of manifest providers and visiting every field, compared with a walk over the headers of the same events. Each
+//! result is the best of several interleaved rounds. The schemas are those of the trace, then those of the catalogue. With `ETW_LAYOUTS_PYTHON`,
 //! dissect.etl reads the same file.
 
 use etw_layouts_etl::payload::Source;
@@ -24,12 +24,12 @@ fn main() {
     }
 }
 
-/// Whether an event is of a manifest provider; TraceLogging events have their schemas with them.
+/// Whether an event belongs to a manifest provider. TraceLogging events contain their schemas.
 fn is_of_manifest(event: &Event<'_>) -> bool {
     matches!(event.header_type(), HeaderType::Event32 | HeaderType::Event64) && event.trace_logging().is_none()
 }
 
-/// Walks over headers, and visits every field, in turns buffer by buffer; decompression is not measured.
+/// Walks over headers, and visits every field, alternating for each buffer. Decompression is not measured.
 fn run(name: &str, bytes: &[u8], path: &Path) {
     let trace = Trace::from_bytes(bytes).expect("a trace");
     let log = trace.log_file();
@@ -98,7 +98,7 @@ fn run(name: &str, bytes: &[u8], path: &Path) {
     );
 }
 
-/// Keeps the least time of some work.
+/// Keeps the shortest duration of some work.
 fn time<T>(best: &mut Duration, work: impl FnOnce() -> T) {
     let start = Instant::now();
     black_box(work());

@@ -1,13 +1,13 @@
-//! A provider as the catalogue knows it.
+//! A provider of the catalogue.
 
 use crate::source::Mask;
 use etw_layouts_schemas::Provider;
 
-/// A provider as the catalogue knows it.
+/// A provider of the catalogue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// The provider. Its events are in the order of ID and version; an event whose sources disagree about its fields is there once for each
-    /// statement. A structure without members is one whose members no source states.
+    /// The provider. Its events are sorted by ID and version. If sources disagree about the fields of an event, it is listed once for each
+    /// statement. A structure has no members if no source states them.
     pub provider: Provider,
     /// Sources of each event of `provider`, in the same order.
     pub sources: Vec<Sources>,

@@ -1,7 +1,7 @@
-//! Schemas of events of Windows' own providers, as facts with their sources: what a trace is decoded with if it has no schemas.
+//! Schemas of events of the providers of Windows, as facts with their sources. They are used to decode traces without schemas.
 //!
-//! [`library`] finds and decodes events. [`entries`] has all facts of the catalogue. `README.md` of the crate states where they are from
-//! and what was changed.
+//! [`library`] finds and decodes events. [`entries`] returns all facts of the catalogue. `README.md` of the crate states their sources and
+//! the changes.
 
 #![forbid(unsafe_code)]
 
@@ -24,7 +24,7 @@ use std::io::Read;
 
 /// The catalogue as a library of schemas. Its origins are [`SOURCES`], in the same order.
 ///
-/// Fields end with a structure whose members no source states: what is behind it in a payload is left over.
+/// If no source states the members of a structure, the fields end with this structure, and the rest of the payload is not decoded.
 pub fn library() -> Library<'static> {
     Library::read(include_bytes!(concat!(env!("OUT_DIR"), "/library"))).expect("the build script writes a library")
 }

@@ -8,7 +8,7 @@ use etw_layouts_payload::{InType, Uuid};
 use etw_layouts_schemas::Library;
 use std::collections::BTreeMap;
 
-/// The provider with a name, regardless of case, or with a GUID as text, with braces or without. Of several with the same name, that with the
+/// The provider with a name, ignoring case, or with a GUID as text, with or without braces. If several have the same name, the one with the
 /// newest source at or before a build.
 pub fn find(name: &str, build: u32) -> Option<Provider<'static>> {
     let view = library();
@@ -22,15 +22,15 @@ pub fn find(name: &str, build: u32) -> Option<Provider<'static>> {
     })
 }
 
-/// The manifest of a provider in XML, as the catalogue knows it for a build of Windows: events of the newest source at or before the build,
-/// else of the oldest after it. Comments state the source, and what is inferred.
+/// The manifest of a provider in XML, for a build of Windows: with the events of the newest source at or before the build, otherwise of the
+/// oldest source after it. Comments state the source and the inferred values.
 pub fn manifest(provider: Provider<'_>, build: u32) -> String {
     let mut events: BTreeMap<(u16, u8), Vec<Variant<'_>>> = BTreeMap::new();
     for variant in provider.events().flatten() {
         events.entry((variant.id(), variant.version())).or_default().push(variant);
     }
     let listed = events.values().flatten().fold(Mask::default(), |all, variant| all.union(sources(variant)));
-    // Sources that are not of a build, and the nearest of those that are.
+    // All sources that are not of a build, and the nearest of the others.
     let others = SOURCES
         .iter()
         .filter(|source| source.build == 0)
@@ -47,7 +47,7 @@ pub fn manifest(provider: Provider<'_>, build: u32) -> String {
     write(&plain, &stated.join("; "), &notes)
 }
 
-/// The variant whose fields the source nearest to a build states; if none does, the one without fields.
+/// The variant with fields of the source nearest to a build; if no source states fields, the variant without fields.
 fn choose<'a>(variants: &[Variant<'a>], build: u32) -> Option<Variant<'a>> {
     let stated = variants.iter().filter(|variant| variant.schema().is_some());
     let all = stated.clone().fold(Mask::default(), |all, variant| all.union(sources(variant)));
@@ -59,7 +59,7 @@ fn sources(variant: &Variant<'_>) -> Mask {
     (0..SOURCES.len()).filter(|index| variant.is_from(*index as u32)).fold(Mask::default(), |all, index| Mask(all.0 | 1 << index))
 }
 
-/// What is inferred of an event, or not known.
+/// A note about inferred or unknown parts of an event.
 fn note(variant: &Variant<'_>, wanted: Mask) -> Option<String> {
     let Some(schema) = variant.schema() else { return Some("no source states the fields".to_owned()) };
     let unknown = schema.fields.iter().last().filter(|field| field.in_type == InType::STRUCT && field.members.count == 0);

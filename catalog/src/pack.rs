@@ -5,7 +5,7 @@ use crate::source::{Mask, SOURCES};
 use etw_layouts_payload::{InType, Source};
 use etw_layouts_schemas::{Event, Field, Library, LibraryBuilder, Provider};
 
-/// Packs entries. Origins are [`SOURCES`], in the same order. An event that some sources list without fields has a variant without fields.
+/// Packs entries. The origins are [`SOURCES`], in the same order. If some sources list an event without fields, it has a variant without fields.
 pub fn pack(entries: Vec<Entry>) -> Library {
     let mut builder = LibraryBuilder::default();
     for source in SOURCES {
@@ -15,7 +15,7 @@ pub fn pack(entries: Vec<Entry>) -> Library {
         let mut packed = Provider { events: Vec::new(), ..provider };
         let mut masks: Vec<u32> = Vec::new();
         let mut events = provider.events.into_iter().zip(sources).peekable();
-        // Sources of the statements of an event so far.
+        // Sources that state fields of the current event, so far.
         let mut stated = Mask::default();
         while let Some((mut event, sources)) = events.next() {
             let same = |next: &Event| (next.id, next.version) == (event.id, event.version);
@@ -41,7 +41,7 @@ pub fn pack(entries: Vec<Entry>) -> Library {
     builder.build()
 }
 
-/// Ends fields with the first structure without known members: what is behind it in a payload cannot be found.
+/// Removes the fields after the first structure with unknown members, because their offsets in a payload are unknown.
 fn end_at_unknown(fields: &mut Vec<Field>) {
     if let Some(unknown) = fields.iter().position(|field| field.in_type == InType::STRUCT && field.members.is_empty()) {
         fields.truncate(unknown + 1);

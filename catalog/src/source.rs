@@ -21,13 +21,13 @@ pub const SOURCES: [Source; 11] = [
     Source { build: 10240, name: "10240", release: "Windows 10 1507", repository: "repnz/etw-providers-docs" },
     Source { build: 17134, name: "17134", release: "Windows 10 1803", repository: "repnz/etw-providers-docs" },
     Source { build: 18990, name: "18990", release: "Windows 10 20H1 (preview)", repository: "repnz/etw-providers-docs" },
-    // The collection states the year 2022 only; its events are those of Windows 10 builds.
+    // The collection states only the year 2022. Its events are those of Windows 10 builds.
     Source { build: 19044, name: "2022", release: "Windows 10 (a collection of 2022)", repository: "fox-it/dissect.etl" },
     Source { build: 22621, name: "22621", release: "Windows 11 22H2", repository: "lilhoser/etwmanifests" },
     Source { build: 26100, name: "26100", release: "Windows 11 24H2", repository: "lilhoser/etwmanifests" },
     Source { build: 26200, name: "26200", release: "Windows 11 25H2", repository: "lilhoser/etwmanifests" },
     Source { build: 28000, name: "28000", release: "Windows 11 26H1", repository: "jdu2600/Windows10EtwEvents" },
-    // Not of a build of Windows: the runtime is installed by itself, and its versions of events do not change.
+    // Independent of Windows builds: the runtime is installed separately, and its versions of events do not change.
     Source { build: 0, name: "clr", release: ".NET runtime", repository: "microsoft/perfview" },
     Source { build: 0, name: "dotnet", release: ".NET runtime 5 and later", repository: "dotnet/runtime" },
 ];
@@ -52,7 +52,7 @@ impl Mask {
         SOURCES.iter().position(|source| source.name == name).map_or(Self(0), |index| Self(1 << index))
     }
 
-    /// Whether it has no source.
+    /// Whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -62,7 +62,7 @@ impl Mask {
         Self(self.0 | other.0)
     }
 
-    /// Sources of the set that the other does not have.
+    /// Sources of this set that the other set lacks.
     pub fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
@@ -77,8 +77,8 @@ impl Mask {
         SOURCES.iter().enumerate().filter(move |(index, _)| self.0 & 1 << index != 0).map(|(_, source)| source)
     }
 
-    /// The newest source at or before a build, else the oldest after it; a source that is not of a build before all others. `None` for an
-    /// empty set.
+    /// The newest source at or before a build, otherwise the oldest source after it. A source that is not of a build has priority. `None` for
+    /// an empty set.
     pub fn nearest(self, build: u32) -> Option<&'static Source> {
         self.iter().rfind(|source| source.build <= build).or_else(|| self.iter().next())
     }

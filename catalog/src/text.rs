@@ -1,4 +1,4 @@
-//! The text of the catalogue: one line an event, with lists of fields that events of a provider share.
+//! The text of the catalogue: one line per event. Events of a provider share lists of fields.
 //!
 //! ```text
 //! {22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716}  Microsoft-Windows-Kernel-Process       a provider
@@ -9,9 +9,10 @@
 //! ```
 //!
 //! Columns are separated by tabs. An event has: ID, version, level, opcode, task, keywords, the sources that list it (hexadecimal bits), and
-//! for each statement of fields its sources and the number of the list. A field has: type, `:` and how it is shown, `*` and the number of
-//! values, `/` and the length of a value, `@` and the number of the map, a space, its name. Number and length are a constant with `=`, or the position of the field that
-//! states it, counted from 0 through structures and their members. Members follow their structure between `{` and `}`.
+//! for each statement of fields its sources and the number of the list. A field has: type, `:` and the display format, `*` and the number
+//! of values, `/` and the length of a value, `@` and the number of the map, a space, its name. Number and length are a constant with `=`, or the
+//! position of the field that states it, counted from 0 through structures and their members. Members follow their structure between `{` and
+//! `}`.
 
 use crate::entry::{Entry, Sources};
 use crate::source::Mask;
@@ -25,7 +26,7 @@ use std::fmt::{self, Write};
 pub struct Error {
     /// Number of the line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The error in the line.
     pub reason: &'static str,
 }
 
@@ -41,7 +42,7 @@ impl std::error::Error for Error {}
 ///
 /// # Errors
 ///
-/// The first line that is not in the form that [`write()`] writes.
+/// A line is not in the form that [`write()`] produces. The error is that of the first such line.
 pub fn read(text: &str) -> Result<Vec<Entry>, Error> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut lists: Vec<Vec<Field>> = Vec::new();
@@ -124,10 +125,10 @@ fn mask(text: &str) -> Option<Mask> {
 pub(crate) const LEVELS: [&str; 8] =
     ["LogAlways", "Critical", "Error", "Warning", "Informational", "Verbose", "ReservedLevel6", "ReservedLevel7"];
 
-/// Fields of one line.
+/// The fields in a line.
 fn fields(text: &str) -> Option<Vec<Field>> {
     let mut names: Vec<&str> = Vec::new();
-    // The lists that are open, each a structure's members.
+    // Open lists: the list of fields, and the members of each open structure.
     let mut open: Vec<Vec<Field>> = vec![Vec::new()];
     for token in text.split('\t').filter(|token| !token.is_empty()) {
         match token {
@@ -175,7 +176,7 @@ fn field(token: &str, names: &[&str]) -> Option<Field> {
     })
 }
 
-/// Writes the text, with comments before it. [`read`] reads it to equal entries.
+/// Writes the comments, then the text. [`read`] returns equal entries.
 pub fn write(entries: &[Entry], comments: &str) -> String {
     let mut text = comments.to_owned();
     for entry in entries {

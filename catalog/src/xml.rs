@@ -79,7 +79,7 @@ fn put(provider: &Provider, sources: &str, notes: &[Option<String>], text: &mut 
     writeln!(text, "</instrumentationManifest>")
 }
 
-/// The maps of a provider, whose names are in the table of strings.
+/// Writes the maps of a provider. The names of values are in the table of strings.
 fn put_maps(maps: &[Map], text: &mut String) -> fmt::Result {
     if maps.is_empty() {
         return Ok(());
@@ -109,7 +109,7 @@ fn put_strings(maps: &[Map], text: &mut String) -> fmt::Result {
     writeln!(text, "      </stringTable>\n    </resources>\n  </localization>")
 }
 
-/// Lists of fields with their numbers, in the order in which events have them first.
+/// Lists of fields with their numbers, in the order of their first use in events.
 fn templates(provider: &Provider) -> Vec<(&[Field], usize)> {
     let mut templates: Vec<(&[Field], usize)> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -125,7 +125,7 @@ fn templates(provider: &Provider) -> Vec<(&[Field], usize)> {
     templates
 }
 
-/// Fields before a structure without members, which a manifest cannot have.
+/// The fields before a structure without members, because a manifest cannot contain such a structure.
 fn known_fields(fields: &[Field]) -> &[Field] {
     let end = fields.iter().position(|field| field.in_type == InType::STRUCT && field.members.is_empty());
     &fields[..end.unwrap_or(fields.len())]
@@ -166,9 +166,9 @@ fn put_fields(fields: &[Field], maps: &[Map], indent: usize, text: &mut String) 
     Ok(())
 }
 
-/// The name in a manifest: `xs:` for the types of XML Schema, else `win:`.
+/// The name in a manifest: with `xs:` for types of XML Schema, otherwise with `win:`.
 fn qualified(out_type: OutType, name: &str) -> String {
-    // String to HexBinary, except for the date and time, are types of XML Schema, whose names begin with small letters.
+    // Types of XML Schema: String to HexBinary, except for the date and time. Their names begin with a lowercase letter.
     match out_type {
         OutType::GUID => "xs:GUID".to_owned(),
         OutType(1..=15) => format!("xs:{}{}", name[..1].to_ascii_lowercase(), &name[1..]),
@@ -197,12 +197,12 @@ fn put_event(event: &Event, templates: &[(&[Field], usize)], text: &mut String) 
     writeln!(text, "/>")
 }
 
-/// Names that the manifest defines, with their numbers and whether these are inferred.
+/// Names that the manifest defines.
 struct Names<'a> {
     levels: Vec<&'a str>,
     opcodes: Vec<&'a str>,
     tasks: Vec<&'a str>,
-    /// With their masks, if known.
+    /// Keywords with their masks, if known.
     keywords: Vec<(&'a str, Option<u64>)>,
 }
 
@@ -280,7 +280,7 @@ impl Display for Escaped<'_> {
     }
 }
 
-/// Text in a comment, which must not have two hyphens in a row.
+/// Text in a comment. Comments must not contain two consecutive hyphens.
 struct Comment<'a>(&'a str);
 
 impl Display for Comment<'_> {

@@ -1,4 +1,4 @@
-//! Values of manifest and TraceLogging events, against the output of a consumer on Windows: `expected` in the folder of traces.
+//! Values of manifest and TraceLogging events, compared with the output of a consumer on Windows: `expected` in the folder of traces.
 
 use etw_layouts_catalog::library;
 use etw_layouts_etl::payload::Source;
@@ -10,10 +10,10 @@ use std::fs;
 use test_support::consumer::{is_equal, rows};
 use test_support::witness;
 
-/// Fields that the consumer calls otherwise: the event, its name of the field, and that of the manifest.
+/// Fields with another name in the output of the consumer: the event, the name in the output, and the name in the manifest.
 const NAMED: [(&str, &str, &str); 2] = [("GC/MarkWithType", "Promoted", "Bytes"), ("Create", "IrpPtr", "Irp")];
 
-/// What the consumer prints otherwise: events, fields (all without any), and the reason.
+/// Fields that the consumer prints differently: events, fields (all if none are listed), and the reason.
 const OTHERS: &[(&[&str], &[&str], &str)] = &[
     (&["ManifestData"], &[], "a part of a manifest, which is used as a schema"),
     (
@@ -44,7 +44,7 @@ const OTHERS: &[(&[&str], &[&str], &str)] = &[
             "RunningFreeListEfficiency",
             "ConcurrentCompactMechanisms",
         ],
-        "fields of other versions, empty or 0; of PerHeapHistory also fields behind a structure whose members the catalogue does not have",
+        "fields of other versions, empty or 0; for PerHeapHistory also fields after a structure with unknown members",
     ),
     (
         &["GC/HeapStats"],
@@ -86,7 +86,7 @@ const OTHERS: &[(&[&str], &[&str], &str)] = &[
     (
         &["PrimitiveTypesTest"],
         &["system_time_type"],
-        "the milliseconds of the consumer are wrong: the FILETIME of the same event has ours",
+        "the milliseconds of the consumer are wrong: the FILETIME of the same event has the same milliseconds as our value",
     ),
 ];
 

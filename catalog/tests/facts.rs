@@ -1,4 +1,4 @@
-//! The facts of the catalogue, and the tables that they are from.
+//! Compares the facts of the catalogue with the tables from which they were made.
 
 use etw_layouts_catalog::{Entry, Mask, SOURCES, entries, library, read, text, write};
 use etw_layouts_payload::packed::EventKey;
@@ -53,7 +53,7 @@ fn round_trip() {
     assert!(text().ends_with(&written));
 }
 
-/// The library has the same events: fields up to a structure without known members.
+/// The library has the same events. Their fields end at a structure with unknown members.
 #[test]
 fn library_is_equal() {
     let view = library();
@@ -97,7 +97,7 @@ fn table(path: &Path) -> String {
     text
 }
 
-/// Each row of the table of manifests is there, by each of its sources, except kernel events.
+/// The catalogue has each row of the table of manifests with all its sources, except kernel events.
 #[test]
 fn rows() {
     let Some(folder) = witness::folder("ETW_LAYOUTS_PAYLOADS") else { return };
@@ -123,7 +123,7 @@ fn rows() {
         keys.insert(key);
     }
     assert_eq!((found, kernel), (126118, 1120));
-    // All events that the catalogue has of these sources are in the table.
+    // The table has all events of the catalogue from these sources.
     let others = ["28000", "clr", "dotnet"].into_iter().map(Mask::named).fold(Mask::default(), Mask::union);
     assert_eq!(listed.values().filter(|mask| !mask.without(others).is_empty()).count(), keys.len());
 }

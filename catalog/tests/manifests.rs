@@ -1,4 +1,4 @@
-//! Manifests that the catalogue prints.
+//! Manifests made from the catalogue.
 
 use etw_layouts_catalog::{find, library, manifest};
 use etw_layouts_payload::InType;
@@ -17,14 +17,14 @@ fn kernel_process() {
     assert!(count(&oldest) < count(&middle) && count(&middle) < count(&newest));
 }
 
-/// A structure whose members no source states ends the fields, and the comment says so.
+/// Fields end at a structure with unknown members, and a comment states this.
 #[test]
 fn unknown_members() {
     let text = manifest(find("Microsoft-Windows-Dwm-Core", 26100).unwrap(), 26100);
     assert!(text.contains("no source states the members of the structure DirtyRegions"), "{text}");
 }
 
-/// By GUID with braces and without; a structure with members and an array by a field.
+/// A provider is found by GUID, with or without braces. Its manifest has a structure with members, and an array with its count in a field.
 #[test]
 fn dot_net() {
     let guid = "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4";
@@ -68,8 +68,8 @@ fn read_back() {
     assert!(providers > 1_000 && events > 30_000 && mapped >= 100, "{providers} {events} {mapped}");
 }
 
-/// Fields with their maps, up to a structure whose members are unknown, which no manifest can have; an event without fields is like one
-/// whose fields are unknown.
+/// Fields with their maps, up to a structure with unknown members, which a manifest cannot contain. An event without fields is equal to an
+/// event with unknown fields.
 fn fields(provider: &Provider, event: &Event) -> Vec<(Field, Option<Map>)> {
     let plain = |field: &Field| {
         let map = field.map.map(|map| Map { name: String::new(), ..provider.maps[map].clone() });

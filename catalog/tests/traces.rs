@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use test_support::witness;
 
-/// What became of an event.
+/// The result of decoding an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Complete,
     NoFields,
     Unknown,
     UnknownProvider,
-    /// Bytes behind the last field; negative if the payload ends before.
+    /// Number of bytes after the last field; negative if the payload is too short.
     Left(i64),
 }
 
@@ -88,7 +88,7 @@ fn coverage() {
     let count = |kind| total.get(kind).copied().unwrap_or(0);
     let (complete, left) = (count("complete"), count("bytes left or short"));
     let all = complete + left + count("no fields") + count("event unknown") + count("provider unknown");
-    // EventSources write their manifests into the trace; the catalogue does not have them.
+    // Some events are unknown, because EventSource providers write their manifests to the trace, and the catalogue does not contain them.
     assert!(all > 100_000 && (complete + left) * 1000 >= all * 995, "{total:?}");
     assert!(complete * 1000 >= (complete + left) * 990, "{total:?}");
 }

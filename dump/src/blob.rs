@@ -97,7 +97,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// Whether the bytes certainly begin with a buffer of the session.
     fn is_buffer(&self, session: &DumpSession<'_>, bytes: &[u8]) -> bool {
-        // The size is compared first because that is fastest; a compressed buffer has a size of its own.
+        // The size is compared first, because this is fastest. A compressed buffer has a different size.
         let size = session.log_file.buffer_size;
         let Some(header) = BufferHeader::read(self.producer.generation(), bytes) else { return false };
         let fits = |value: u32| (BUFFER_HEADER as u32..=size).contains(&value);
@@ -107,8 +107,8 @@ impl<'a> Walk<'_, 'a> {
             && fits(header.offset)
     }
 
-    /// Reads the session at this position with its buffers. `common` has what all sessions of the dump share, such as the rates of clocks.
-    /// `None` if no session begins here.
+    /// Reads the session at this position with its buffers. `common` has the properties that all sessions of the dump share, such as clock
+    /// rates. `None` if no session begins here.
     fn session(&mut self, header: &DumpHeader, common: &LogFile) -> Option<DumpSession<'static>> {
         let offset = self.blob.offset + self.at as u64;
         let truncated =
@@ -160,7 +160,7 @@ impl<'a> Walk<'_, 'a> {
         Some(session)
     }
 
-    /// The name of a session, and its size in bytes with the bytes after it.
+    /// The name of a session, and the number of bytes up to its first buffer or the next session.
     fn name(&mut self, session: &DumpSession<'_>, bytes: &[u8], stated: u32) -> (String, usize) {
         let length = stated as usize;
         let end = length.saturating_mul(2);
@@ -207,7 +207,7 @@ impl<'a> Walk<'_, 'a> {
             self.report(DiagnosticKind::Offset(end as u32));
             return None;
         }
-        // A buffer is accepted if either of the two is correct.
+        // A buffer is accepted if its size or its session number is correct.
         if header.size != size && !is_compressed && u32::from(header.logger) != session.logger_id {
             self.report(DiagnosticKind::NoBuffer);
             return None;

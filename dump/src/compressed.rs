@@ -8,8 +8,8 @@ use etw_layouts_memory::{Buffer, FindingKind, Memory, Place, Session, Walk};
 /// The bytes of a buffer that can contain events, as from [`Walk::events_of`]. A compressed buffer, or one that contains compressed
 /// buffers, gives the decompressed bytes of each. Failures become findings of the walk.
 ///
-/// The format is known from trace files. No dump at hand confirms that compressed buffers begin at the start of such a buffer, or
-/// after its header.
+/// The format is known from trace files. No available dump confirms that compressed buffers begin at the start of such a buffer,
+/// or after its header.
 pub fn decoded_buffers<M: Memory + ?Sized>(walk: &mut Walk<'_, M>, session: &Session, buffer: &Buffer) -> Vec<Vec<u8>> {
     let bytes = walk.events_of(session, buffer);
     if !buffer.is_compressed() {

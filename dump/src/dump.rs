@@ -80,7 +80,7 @@ impl<'a> Dump<'a> {
         self.blobs.iter().map(blob).collect()
     }
 
-    /// The sessions whose buffers are in the dump.
+    /// The sessions with buffers in the dump.
     pub fn sessions(&self) -> &[DumpSession<'static>] {
         &self.sessions
     }

@@ -189,7 +189,7 @@ fn stated(time: i64) -> Option<i64> {
     (time as u64 != page << 32 | page && time > 0).then_some(time)
 }
 
-/// The Windows version with a build number, which is all that a dump states.
+/// The Windows version with a build number. A dump states only the build number.
 fn build(number: u32) -> Build {
     let (major, minor) = match number {
         0..=2195 => (5, 0),

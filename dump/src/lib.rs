@@ -15,10 +15,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`DumpSession::save`] writes a session to a trace file; [`DumpSession::read`] reads one from any memory. The pieces of memory in the dump implement
-//! [`Memory`](etw_layouts_memory::Memory): [`Dump::memory`] serves the walks of `etw-layouts-memory`. [`Dump::registrations`] and
-//! [`Dump::trace_buffers`] search this memory without following pointers; [`Dump::memory_sessions`] returns the buffers found as
-//! sessions.
+//! [`DumpSession::save`] writes a session to a trace file; [`DumpSession::read`] reads one from any memory. [`Dump::memory`] returns the
+//! pieces of memory in the dump; they implement [`Memory`](etw_layouts_memory::Memory), and can be walked with `etw-layouts-memory`.
+//! [`Dump::registrations`] and [`Dump::trace_buffers`] search this memory without following pointers; [`Dump::memory_sessions`]
+//! returns the buffers found as sessions.
 //!
 //! # Memory dumps
 //!

@@ -81,8 +81,8 @@ fn behind<T: Pod>(source: &impl Source, header: usize) -> Result<(T, u64), Error
     view(&bytes[..there], 0).map(|found| (found, next)).ok_or(Error::Short(header + there))
 }
 
-/// An empty list whose pages begin at an offset. If the offset is beyond the end of the file, nothing bounds the list, which is
-/// an error.
+/// An empty list of pages that begin at an offset. An offset beyond the end of the file is an error, because nothing would bound
+/// the list.
 fn pages_from(source: &impl Source, first: u64) -> Result<Pages, Error> {
     let length = source.length();
     if first < length { Ok(Pages::new(length, first)) } else { Err(Error::NoPages { first, length }) }
@@ -107,7 +107,7 @@ impl Bitmap {
             return Err(Error::List(header.kind.0));
         }
         let mut pages = pages_from(source, self.first)?;
-        // It ends before the first page, whatever size it states.
+        // The bitmap ends at the first page, even if its stated size is larger.
         let stated = self.at.saturating_add(self.bits.div_ceil(8));
         let end = stated.min(self.first);
         let mut piece = vec![0; PIECE];
@@ -137,7 +137,7 @@ fn below(count: u64) -> u64 {
     if count < 64 { (1 << count) - 1 } else { u64::MAX }
 }
 
-/// Adds a page for each bit set in a word, whose lowest bit is `page`.
+/// Adds a page for each set bit of a word. The lowest bit is the page `page`.
 fn add_all(pages: &mut Pages, page: u64, mut word: u64) {
     while word != 0 {
         let first = word.trailing_zeros();

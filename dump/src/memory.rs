@@ -29,21 +29,21 @@ impl<'a> TriageMemory<'a> {
         let mut add = |name, at: u64, (address, offset, size): (u64, u32, u32), diagnostics: &mut Vec<Diagnostic>| {
             let length = bytes.len().saturating_sub(offset as usize).min(size as usize);
             if length < size as usize {
-                let gone = u64::from(size) - length as u64;
+                let absent = u64::from(size) - length as u64;
                 let known = cut.and_then(|cut: usize| diagnostics.get_mut(cut)).map(|diagnostic| &mut diagnostic.kind);
                 match (known, name) {
                     (_, Some(part)) => {
                         report(diagnostics, at, DiagnosticKind::Truncated { part, size: size.into(), there: length as u64 })
                     }
                     (Some(DiagnosticKind::Blocks { count, missing, last, .. }), None) => {
-                        (*count, *missing, *last) = (*count + 1, *missing + gone, address);
+                        (*count, *missing, *last) = (*count + 1, *missing + absent, address);
                     }
                     (_, None) => {
                         cut = Some(diagnostics.len());
                         report(
                             diagnostics,
                             at,
-                            DiagnosticKind::Blocks { count: 1, missing: gone, first: address, last: address },
+                            DiagnosticKind::Blocks { count: 1, missing: absent, first: address, last: address },
                         );
                     }
                 }

@@ -22,7 +22,7 @@ use std::path::Path;
 pub enum DumpFile {
     /// A triage dump, read into memory.
     Triage(Dump<'static>),
-    /// A full dump or kernel dump, of which pages are read on demand.
+    /// A full dump or kernel dump. Its pages are read on demand.
     Memory(MemoryDump<File>),
 }
 
@@ -61,7 +61,7 @@ impl MemoryDump<File> {
     }
 }
 
-/// An open file whose headers have been read.
+/// An open file, with its headers.
 struct Start<'p> {
     path: &'p Path,
     file: File,
@@ -79,7 +79,7 @@ impl<'p> Start<'p> {
     }
 
     fn triage(mut self) -> Result<Dump<'static>, OpenError> {
-        // Other dumps are as large as memory.
+        // Other dumps are not read into memory, because they can be as large as the memory of their system.
         if self.header.is_triage() {
             self.file.read_to_end(&mut self.bytes).map_err(unreadable(self.path))?;
         }

@@ -27,7 +27,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// An empty list for a file of the given length, whose first page is at an offset.
+    /// An empty list for a file of the given length, with its first page at an offset.
     pub fn new(length: u64, offset: u64) -> Self {
         Self { runs: Vec::new(), missing: 0, cut: None, length, offset }
     }

@@ -69,7 +69,7 @@ fn is_extended(address: u64, bits: u32) -> bool {
     high == 0 || high == -1
 }
 
-/// The address within a page whose offset has the given number of bits.
+/// The physical address in a page. The offset within the page has the given number of bits.
 fn within(frame: u64, bits: u32, address: u64) -> u64 {
     let low = (1 << bits) - 1;
     frame & !low | address & low

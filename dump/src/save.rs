@@ -42,8 +42,8 @@ impl DumpSession<'_> {
     /// Writes the buffers with events to a trace file, each with its size in memory, never compressed. The file header is that of
     /// the session; the end time is that of the bug check, or of the last event. Names that do not fit into the header are left out.
     ///
-    /// Events are copied byte for byte. Within a buffer they are sorted by time, and buffers by the time of their earliest event,
-    /// then by processor and sequence number: sessions store neither sorted, and tools that read a file in order expect both.
+    /// Events are copied byte for byte. Within a buffer they are sorted by time. Buffers are sorted by the time of their earliest
+    /// event, then by processor and sequence number. Sessions sort neither, but tools that read a file in order expect both.
     /// A damaged end of a buffer is left out; [`events`](Self::events) reports it.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ fn open<W: Write + Seek>(out: W, producer: Producer, log: LogFile) -> Result<Fil
     FileWriter::new(out, producer, log)
 }
 
-/// A name without characters that a file cannot have.
+/// The part of a name that a trace file can contain: up to the first NUL.
 fn name(name: &str) -> String {
     name.split('\0').next().unwrap_or_default().into()
 }

@@ -101,7 +101,7 @@ fn candidate<'a>(producer: &Producer, address: Address, bytes: &'a [u8]) -> Opti
     let processor = u32::from(header.context) < producer.most_processors();
     let kind = header.ty.0 < ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM.0 && header.state < STATES;
     let size = header.size >= KIB && header.size.is_multiple_of(KIB) && header.size <= LARGEST;
-    // In a buffer in use, Offset is not set yet. CurrentOffset exceeds the size once an event did not fit.
+    // In a buffer in use, Offset is not set yet. CurrentOffset exceeds the size after an event did not fit.
     let end = if header.saved_offset > 0 { header.saved_offset } else { header.current_offset.max(header.offset) };
     let ends = (BUFFER_HEADER as u32 + 1..=header.size).contains(&end) && header.saved_offset <= header.size;
     if !(!header.is_compressed() && processor && kind && size && ends && header.logger > 0 && header.logger < LOGGERS) {
@@ -116,7 +116,7 @@ fn candidate<'a>(producer: &Producer, address: Address, bytes: &'a [u8]) -> Opti
     })
 }
 
-/// The buffer with its events, if it has any, and all are complete except a last one that the dump truncates.
+/// The buffer with its events; `None` if it has no events or an incomplete one, unless the dump truncates the last one.
 fn walked<'a>(producer: &Producer, mut buffer: TraceBuffer<'a>) -> Option<TraceBuffer<'a>> {
     for event in Events::in_memory(buffer.bytes, producer.generation()) {
         match event {

@@ -113,8 +113,8 @@ impl<'a> Chain<'_, 'a> {
         let at = self.at;
         let start = |header_size: usize| at.saturating_add(header_size).saturating_add(header.PrePad as usize);
         let end = |start: usize| start.saturating_add(size).saturating_add(header.PostPad as usize);
-        // Either one of the two header sizes leads to the next block, or another member is corrupt. If both do, the one of all
-        // known dumps is used.
+        // The header has the size as in all known dumps, or the stated size: the first that leads to the next block. If neither
+        // does, another member is corrupt.
         let sound = [HEADER, stated].into_iter().find(|size| is_size(*size) && self.may_begin(end(start(*size))));
         let (header_size, next) = match sound {
             Some(header_size) => (header_size, end(start(header_size))),
@@ -166,8 +166,7 @@ impl<'a> Chain<'_, 'a> {
         (is_usual && end <= self.bytes.len()).then_some(end)
     }
 
-    /// Start of the next certain block, which resembles all known blocks and is followed by another one or the end; or of another
-    /// dump.
+    /// Start of the next block that resembles all known blocks, and that another one or the end follows; or start of another dump.
     fn next(&self, from: usize) -> Option<usize> {
         let size = (HEADER as u32).to_le_bytes();
         let begins = |at: usize| self.bytes.get(at..).is_some_and(|rest| rest.starts_with(&size));

@@ -19,7 +19,7 @@ pub struct DumpSession<'a> {
     /// Time when the session started, in units of 100 ns since 1601; 0 if unknown. The reference point of the clock can be another
     /// time.
     pub start_time: i64,
-    /// File offset of the session, in bytes; in memory that is no dump, its address.
+    /// File offset of the session, in bytes; its address if the memory is not a dump.
     pub offset: u64,
     /// The buffers, in the order of the dump.
     pub buffers: Vec<Buffer<'a>>,
@@ -36,7 +36,7 @@ pub struct Buffer<'a> {
     pub header: BufferHeader,
     /// The processor that wrote its events.
     pub processor: u16,
-    /// File offset of the buffer, in bytes; in memory that is no dump, its address.
+    /// File offset of the buffer, in bytes; its address if the memory is not a dump.
     pub offset: u64,
     /// Address in memory; `None` for buffers that the kernel appended to the dump.
     pub address: Option<Address>,
@@ -101,7 +101,7 @@ impl DumpSession<'_> {
     }
 }
 
-/// The properties of a session of which nothing is known.
+/// The properties of an unknown session.
 pub(crate) fn unknown(producer: &Producer) -> LogFile {
     LogFile { buffer_size: 0, timer_resolution: 0, perf_frequency: 0, ..LogFile::new(producer) }
 }

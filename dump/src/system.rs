@@ -94,13 +94,13 @@ impl<S: Source> MemoryDump<S> {
             diagnostics,
             known: RefCell::default(),
         };
-        // Reaching the structures that the header refers to proves that the address translation is right.
-        let proven = candidates.iter().find(|paging| {
+        // The format is correct if it translates the address of the list of modules, and the list links back to its head.
+        let correct = candidates.iter().find(|paging| {
             dump.paging = **paging;
             dump.known.take();
             dump.is_list(roots.modules)
         });
-        match proven {
+        match correct {
             Some(_) => dump.modules = dump.read_modules(roots.modules),
             None => {
                 (dump.paging, _) = (candidates[0], dump.known.take());
@@ -157,8 +157,8 @@ impl<S: Source> MemoryDump<S> {
             let name = walk.text(&entry, LOADED_MODULE::BASE_DLL_NAME).unwrap_or_default();
             modules.push(Module { name, range: base..end });
         }
-        let torn: Vec<_> = walk.into_findings().into_iter().take(MODULES).collect();
-        torn.into_iter().for_each(|wrong| report(&mut self.diagnostics, 0, DiagnosticKind::Modules(wrong.to_string())));
+        let findings: Vec<_> = walk.into_findings().into_iter().take(MODULES).collect();
+        findings.into_iter().for_each(|one| report(&mut self.diagnostics, 0, DiagnosticKind::Modules(one.to_string())));
         modules
     }
 

@@ -10,7 +10,7 @@ use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::{BufferHeader, LogFile};
 use etw_layouts_memory::{self as memory, Address, FindingKind, Memory, Place, State, Walk};
 
-/// Selection of the buffers whose events are read.
+/// Selection of the buffers from which events are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BufferSelection {
     /// Buffers with events that have not been written out: all that are not free.
@@ -32,7 +32,7 @@ impl<S: Source> MemoryDump<S> {
         sessions: &[memory::Session],
         selection: BufferSelection,
     ) -> Vec<DumpSession<'static>> {
-        // Buffers do not overlap: their total size hardly exceeds that of memory, some of which may not be in the dump.
+        // Buffers do not overlap, so their total size rarely exceeds that of memory. Some memory can be missing in the dump.
         let mut left = (self.pages() * PAGE).saturating_mul(2).saturating_add(ROOM);
         let mut read = |session| DumpSession::read_within(walk, session, selection, &mut left);
         let mut sessions: Vec<_> = sessions.iter().map(&mut read).collect();
@@ -103,7 +103,7 @@ impl DumpSession<'static> {
     }
 }
 
-/// The buffers of a session, decompressed, until they have more bytes than `left`.
+/// The decompressed buffers of a session. At most `left` bytes are read.
 fn buffers<M: Memory + ?Sized>(
     walk: &mut Walk<'_, M>,
     session: &memory::Session,

@@ -1,4 +1,4 @@
-//! The generated types that occur in a dump. They are the same in every version that has them, so that the newest serves for all.
+//! The generated types that occur in a dump. They are the same in every version that has them, so the newest is used for all.
 //! The exception is the list of pages of a summary dump, last written by Windows 7.
 
 pub use etw_layouts::win7::x64::SUMMARY_DUMP64;

@@ -16,7 +16,7 @@ use test_support::dumps::{Session, dump, whole};
 
 const BUILD: Build = Build::new(10, 0, 19041, 264);
 
-/// Takes what is written, and keeps nothing.
+/// Discards all written bytes.
 struct Sink;
 
 impl Write for Sink {
@@ -35,14 +35,14 @@ impl Seek for Sink {
     }
 }
 
-/// Everything that can be asked of a dump.
+/// Reads everything from a dump. The size of the results must be bounded by the size of the dump.
 fn read(bytes: &[u8]) {
     let Ok(dump) = Dump::from_bytes(bytes) else { return };
     let mut buffers = 0;
     for session in dump.sessions() {
         let (events, diagnostics) = session.events();
         buffers += session.buffers.len();
-        // An event has at least eight bytes, and so has whatever is wrong with one; what is compressed becomes 16 times as much at the most.
+        // An event, or the fault of one, takes at least eight bytes. Decompression multiplies the size by at most 16.
         assert!(events.len() + diagnostics.len() <= bytes.len() * 17 / 8);
         assert!(diagnostics.iter().chain(dump.diagnostics()).all(|diagnostic| !diagnostic.to_string().is_empty()));
         let _ = session.save(Sink);
@@ -54,7 +54,7 @@ fn read(bytes: &[u8]) {
     dump.trace_buffers();
 }
 
-/// 10,000 seeded changes of dumps of three architectures: no panic, no hang, and nothing in it that its bytes do not account for.
+/// 10,000 seeded changes of dumps of three architectures cause no panic and no hang. The size of the results is bounded.
 #[test]
 fn any_change() {
     let seeds = [Arch::X64, Arch::Arm64, Arch::X86].map(|arch| whole(BUILD, arch));
@@ -63,7 +63,7 @@ fn any_change() {
     for round in 0..10_000 {
         let mut bytes = seeds[round % seeds.len()].clone();
         for _ in 0..random.usize(1..6) {
-            // Half of the changes where there is no fill: headers, the list of blocks, secondary data.
+            // Half of the changes are not in fill, but in headers, the list of blocks and secondary data.
             let full: Vec<usize> = (0..bytes.len() / 8).filter(|word| bytes[word * 8..word * 8 + 8] != *b"PAGEPAGE").collect();
             let at = match (random.bool(), full.is_empty()) {
                 (true, false) => full[random.usize(..full.len())] * 8 + random.usize(..8),
@@ -95,7 +95,7 @@ fn any_change() {
     assert!(longest < Duration::from_secs(5));
 }
 
-/// However many data blocks a file ends before, that is one diagnostic, with how much is missing; all that is there is read.
+/// If data blocks are missing at the end of a file, a single diagnostic states the number of missing bytes. All present bytes are read.
 #[test]
 fn missing_blocks_are_one_diagnostic() {
     let at = |index: u64| 0xFFFF_8C0B_E300_0000 + index * 0x1000;
@@ -104,8 +104,8 @@ fn missing_blocks_are_one_diagnostic() {
     let second = whole.windows(0x100).position(|window| window == [1; 0x100]).expect("the second block");
     let first = second - 0x100;
     for there in [0, 1, 120, 298] {
-        let torn = &whole[..first + there * 0x100 + 0x40];
-        let dump = Dump::from_bytes(torn).expect("a dump");
+        let truncated = &whole[..first + there * 0x100 + 0x40];
+        let dump = Dump::from_bytes(truncated).expect("a dump");
         let found: Vec<String> =
             dump.diagnostics().iter().map(|one| one.kind.to_string()).filter(|one| one.contains("block")).collect();
         let (count, missing) = (300 - there, (300 - there) * 0x100 - 0x40);
@@ -128,7 +128,7 @@ fn missing_blocks_are_one_diagnostic() {
     }
 }
 
-/// A too small count of data blocks loses none; if the list is not found, its data is reported as belonging to no block.
+/// If the stated number of data blocks is too small, no block is lost. If the list is corrupt, a diagnostic reports data outside of blocks.
 #[test]
 fn a_damaged_list_is_reported() {
     let at = |index: u64| 0xFFFF_8C0B_E300_0000 + index * 0x1000;
@@ -160,7 +160,7 @@ fn a_damaged_list_is_reported() {
         bytes[triage + 4..triage + 8].copy_from_slice(&299_u32.to_le_bytes());
         let dump = Dump::from_bytes(&bytes).expect("a dump");
         assert_eq!((dump.memory().blocks(), dump.diagnostics()), (299, &[][..]), "{arch}");
-        // All bytes of blocks are zeroes, and so is what they would name.
+        // The whole list is zero, so that no block contains the data.
         let mut bytes = whole.clone();
         bytes[list..list + 300 * 0x10].fill(0);
         let dump = Dump::from_bytes(&bytes).expect("a dump");
@@ -170,7 +170,7 @@ fn a_damaged_list_is_reported() {
         assert!(dump.diagnostics().iter().any(unnamed), "{arch}: {:?}", dump.diagnostics());
         let cut = Dump::from_bytes(&bytes[..bytes.len() - 0x100]).expect("a dump");
         assert!(cut.diagnostics().iter().all(|one| one.kind.name() != "unnamed-bytes"), "{arch}: {:?}", cut.diagnostics());
-        // Some in the midst.
+        // Some entries in the middle of the list are zero.
         let mut bytes = whole.clone();
         for (block, size) in [(100, 0x20), (250, 0x10)] {
             bytes[list + block * 0x10..][..size * 0x10].fill(0);
@@ -183,8 +183,8 @@ fn a_damaged_list_is_reported() {
     }
 }
 
-/// A destroyed header costs the events of its buffer and no other, in whatever way it is destroyed: zeroed, random, with a valid end too small or
-/// too large, or on into what follows.
+/// A damaged buffer header loses only the events of its buffer. The header is zero, random, has a wrong valid end, or is overwritten together with
+/// the first events.
 #[test]
 fn a_header_costs_its_buffer() {
     let mut random = Rng::with_seed(0xB0_0F);
@@ -224,7 +224,7 @@ fn a_header_costs_its_buffer() {
     assert!(damaged > 60, "{damaged}");
 }
 
-/// The length of a session's name costs no event, whatever it is: one that ends within the name or behind it, or where another buffer begins.
+/// A wrong length of a session's name loses no events. The wrong end is within the name, after it, or at the start of another buffer.
 #[test]
 fn a_name_costs_no_event() {
     for arch in [Arch::X64, Arch::Arm64, Arch::X86] {
@@ -258,9 +258,9 @@ fn dump_of(sessions: &[Session]) -> Vec<u8> {
     dump(BUILD, Arch::X64, &[], sessions)
 }
 
-/// However much is wrong, so many diagnostics are kept and no more.
+/// The number of diagnostics is limited.
 #[test]
-fn diagnostics_end() {
+fn diagnostics_are_limited() {
     let producer = Producer { build: Build { revision: 0, ..BUILD }, arch: Arch::X64 };
     let mut log = Session::new(producer, ClockType::SystemTime, 35, 2).expect("a session").log;
     (log.clock, log.logger_name) = (9, String::new());
@@ -292,7 +292,7 @@ fn each_is_reported() {
     assert_eq!(put(at, 7), (vec!["no-session", "skipped"], 1));
     assert_eq!(put(at + 0x0C, 9), (vec!["clock"], 2));
     assert_eq!(put(at + 0x14, u32::MAX), (vec!["name-length"], 2));
-    // PerfFreq and ReferenceTime of the first session, whose clock is the performance counter.
+    // PerfFreq, and ReferenceTime of the first session. Its clock is the performance counter.
     let blob = dump.blobs()[1].offset as usize;
     for (place, length, kind) in [(blob + 0x18, 8, "clock-rate"), (at + 0x20, 8, "reference-time")] {
         let mut bytes = whole.clone();
@@ -312,14 +312,14 @@ fn each_is_reported() {
     let damaged = Dump::from_bytes(&bytes).expect("a dump");
     assert_eq!(damaged.sessions()[0].events().1[0].offset, event as u64);
     assert_eq!(kinds(&whole[..second.buffers[1].offset as usize + 0x60]).0[..2], ["truncated", "truncated"]);
-    // The list of data blocks, and the end of what its count promises.
+    // The stated list of data blocks is longer than the file.
     assert_eq!(put(0x207C, 1 << 20).0[0], "truncated");
     assert_eq!(put(0x2004, 0x1000), (vec!["dump-size"], 2));
     assert_eq!(put(0x2008, 0x1000).0, ["unfinished"]);
 
     assert_eq!(Dump::from_bytes(&whole[..0x2040]).err(), Some(Error::Short(0x2040)));
     assert_eq!(Dump::from_bytes(b"MDMP").err(), Some(Error::NoDump));
-    // All of it is where the diagnostic says, and as much as it says.
+    // Diagnostics state the correct offsets and sizes.
     let detail = |bytes: &[u8]| {
         let dump = Dump::from_bytes(bytes).expect("a dump");
         dump.diagnostics().iter().map(|one| (one.offset as usize, one.kind.clone())).collect::<Vec<_>>()
@@ -329,19 +329,19 @@ fn each_is_reported() {
     let list = u32::from_le_bytes(whole[0x2078..0x207C].try_into().expect("four bytes")) as usize;
     let kind = DiagnosticKind::Truncated { part: "a list of data blocks", size: 0x20, there: 0x18 };
     assert!(detail(&whole[..list + 0x18]).contains(&(list + 0x10, kind)), "{:?}", detail(&whole[..list + 0x18]));
-    // A valid end behind the buffer, and at its end, before which the next one begins.
+    // A valid end beyond the size of the buffer, and one within the next buffer.
     let end = |value: u32| put(buffer + 0x30, value).0;
     assert_eq!(end(first.log_file.buffer_size + 1), ["valid-end", "skipped"]);
     assert_eq!(end(first.log_file.buffer_size), ["valid-end"]);
-    // Neither size nor logger are those of the session.
+    // Neither the size nor the session number matches.
     let mut bytes = with(buffer, 8192);
     bytes[buffer + 0x2A..buffer + 0x2C].fill(0);
     assert_eq!(kinds(&bytes), (vec!["no-buffer", "skipped"], 2));
-    // A clock that counts cycles, of a processor of no speed.
+    // A clock of processor cycles without a rate.
     let mut bytes = with(at + 0x0C, 3);
     bytes[blob + 8..blob + 12].fill(0);
     assert_eq!(kinds(&bytes).0, ["clock-rate"]);
-    // A buffer header in the payload of an event is not taken for a buffer, even in the last buffer.
+    // A buffer header in the payload of an event is not treated as a buffer, even in the last buffer.
     let header = whole[buffer..buffer + 0x48].to_vec();
     for buffer in [&first.buffers[1], &first.buffers[first.buffers.len() - 2], second.buffers.last().expect("a buffer")] {
         let mut bytes = whole.clone();
@@ -352,7 +352,7 @@ fn each_is_reported() {
         bytes[at + 0x2A..at + 0x2C].copy_from_slice(&(owner.logger_id as u16).to_le_bytes());
         assert_eq!(detail(&bytes), [], "{:#x}", buffer.offset);
     }
-    // The name of a last session without buffers: cut off, and one of three characters and a zero.
+    // The last session has no buffers. Its name is shorter than stated, then truncated.
     let producer = Producer { build: Build { revision: 0, ..BUILD }, arch: Arch::X64 };
     let mut lone = Session::new(producer, ClockType::SystemTime, 35, 2).expect("a session");
     lone.buffers.clear();

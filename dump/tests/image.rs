@@ -1,4 +1,4 @@
-//! The kernel's image in a memory dump: the identity of its symbol file, and the facts in that file.
+//! The kernel image in a memory dump: the identity of its symbol file, and the addresses from that file.
 
 use crate::memory::made;
 use etw_layouts::axis::AXIS;
@@ -13,7 +13,7 @@ use std::fs::File;
 use test_support::folder::Folder;
 use test_support::memory_dumps::Paging;
 
-/// An image in memory as `image` has it, for 32 bits.
+/// The 32-bit form of the image from [`image`].
 fn image32(file: Image, pdb: Pdb, name: &str) -> Vec<u8> {
     let mut bytes = image(file, pdb, name);
     let directory = bytes[0xF8..0x100].to_vec();
@@ -26,7 +26,7 @@ fn image32(file: Image, pdb: Pdb, name: &str) -> Vec<u8> {
     bytes
 }
 
-/// Without the kernel in the list of modules, its image is where the debugger data say, whose addresses are sign-extended on 32 bits.
+/// If the list of modules lacks the kernel, the debugger data state its address, which is sign-extended on 32-bit systems.
 #[test]
 fn by_debugger_data() {
     let (file, pdb) = (Image { time_stamp: 1, size: 0x3000 }, Pdb { guid: Uuid::from_u128(7), age: 1 });
@@ -45,7 +45,7 @@ fn by_debugger_data() {
     }
 }
 
-/// An image in memory: headers, and a debug directory of four entries, the last of which names the symbol file.
+/// An image in memory: headers, and a debug directory of four entries. The last entry names the symbol file.
 fn image(file: Image, Pdb { guid, age }: Pdb, name: &str) -> Vec<u8> {
     let mut bytes = vec![0; 0x3000];
     let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
@@ -53,7 +53,7 @@ fn image(file: Image, Pdb { guid, age }: Pdb, name: &str) -> Vec<u8> {
     put(0x3C, &[0x40]);
     put(0x40, b"PE\0\0\x64\x86");
     put(0x48, &file.time_stamp.to_le_bytes());
-    // SizeOfOptionalHeader, its magic number, SizeOfImage, and how many directories it has.
+    // SizeOfOptionalHeader, its magic number, SizeOfImage, and the number of directories.
     put(0x54, &240_u16.to_le_bytes());
     put(0x58, &0x20B_u16.to_le_bytes());
     put(0x90, &file.size.to_le_bytes());
@@ -73,7 +73,7 @@ fn image(file: Image, Pdb { guid, age }: Pdb, name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn names_the_kernel() {
+fn identity_of_the_kernel() {
     let of = |seen: &&Seen| seen.arch == Arch::X64 && seen.pdb.is_some() && !seen.globals.is_empty();
     let by_pdb = REGISTRY.kernels.iter().find(of).expect("a kernel whose PDB was read");
     let by_image = REGISTRY.kernels.iter().find(|seen| seen.arch == Arch::X64 && seen.image.is_some()).expect("a kernel");
@@ -106,7 +106,7 @@ fn names_the_kernel() {
     }
 }
 
-/// Addresses without a PDB are those of the build, if the dump's image is the only one of it.
+/// Without a PDB, the addresses of the build are used if the build has only one known image, and the dump has the same one.
 #[test]
 fn addresses_by_build() {
     let by_build =
@@ -133,7 +133,7 @@ fn addresses_by_build() {
         assert_eq!(dump.kernel(seen.build).global(name), address, "{file:?}");
         assert!(dump.globals_by_build(Build { revision: 0, ..seen.build }).is_empty());
     }
-    // A build with the kernel of another one has the same addresses.
+    // Builds with the same kernel have the same addresses.
     let same = AXIS.kernels.iter().flat_map(|kernel| kernel.same.iter().map(|same| (kernel.build.number, same.number)));
     let is_one = |seen: &&Seen, number| by_build(seen) && files(seen).len() == 1 && seen.build.number == number;
     let (seen, number) = same
@@ -147,7 +147,7 @@ fn addresses_by_build() {
     assert_eq!(dump.globals_by_build(Build { number, ..seen.build }), seen.globals);
 }
 
-/// A file, which is read at need, is the same dump as its bytes.
+/// A dump that is read on demand from a file gives the same results as a dump in memory.
 #[test]
 fn from_a_file() {
     let (_, system) = made(Build::new(10, 0, 19041, 264), Arch::X64, Paging::Four);

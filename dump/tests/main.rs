@@ -1,4 +1,4 @@
-//! Crash dumps, made up and real.
+//! Tests with generated and real crash dumps.
 
 #![allow(missing_docs, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! Dumps of memory, of every kind of page tables: what a kernel had in memory comes out of the dump.
+//! Dumps of physical memory with every kind of page tables. The generated kernel memory is read back from each dump.
 
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::win7::x64::SUMMARY_DUMP64;
@@ -38,7 +38,7 @@ const KINDS: [(u32, Build, Arch, Paging); 14] = [
     (10, NEW, Arch::X64, Paging::Four),
 ];
 
-/// A kernel, and what a dump is made of it.
+/// A kernel, and the system from which a dump is made.
 pub fn made(build: Build, arch: Arch, paging: Paging) -> (Plan, System) {
     let plan = Plan::of(build, arch);
     let (start, end) = module(arch);
@@ -55,12 +55,12 @@ pub fn made(build: Build, arch: Arch, paging: Paging) -> (Plan, System) {
     (plan, system)
 }
 
-/// Every byte of memory is read back; sessions, providers and events are those that were put in, and what is saved breaks no rule.
+/// Every byte of memory is read back. Sessions, providers and events are the generated ones, and saved sessions have no format errors.
 #[test]
-fn memory_comes_out() {
+fn memory_is_read_back() {
     for (kind, build, arch, paging) in KINDS {
         let (plan, mut system) = made(build, arch, paging);
-        // More pages in a row than a word of a bitmap has bits.
+        // More consecutive pages than a word of a bitmap has bits.
         let many = (0..0x30_0000_u32 / 4).flat_map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
         system.pieces.push((if arch == Arch::X86 { 0x8700_0000 } else { 0xFFFF_9A01_4000_0000 }, many));
         let bytes = system.dump(DUMP_TYPE(kind));
@@ -127,7 +127,7 @@ fn memory_comes_out() {
     }
 }
 
-/// Without a symbol, the debugger data block of the kernel leads to the sessions; their times are not invented.
+/// Without symbols, the debugger data block of the kernel leads to the sessions. Their events have no times.
 #[test]
 fn without_symbols() {
     let (plan, system) = made(NEW, Arch::X64, Paging::Four);
@@ -144,7 +144,7 @@ fn without_symbols() {
     assert!(sessions[0].save(&mut Cursor::new(Vec::new())).is_err_and(|error| error.to_string().contains("symbols")));
 }
 
-/// Damage loses only the data in it and is reported; unsupported dump types are refused by name.
+/// Damage loses only the damaged data, and is reported. The error of an unsupported dump type names the type.
 #[test]
 fn damage_is_reported() {
     let (plan, mut system) = made(NEW, Arch::X64, Paging::Four);
@@ -163,15 +163,15 @@ fn damage_is_reported() {
         MemoryDump::new(bytes).map(|dump| dump.diagnostics().iter().map(|one| one.kind.name()).collect::<Vec<_>>())
     };
     assert_eq!(of(&bytes[..bytes.len() - 1]).as_deref(), Ok(&["truncated", "no-kernel-image"][..]));
-    let mut torn = bytes.clone();
-    torn[0x10..0x18].fill(0);
-    assert_eq!(of(&torn).as_deref(), Ok(&["page-tables", "no-kernel-image"][..]));
-    // Two runs of the same pages, of which the second is in the file, and not.
-    let mut torn = bytes.clone();
-    torn.copy_within(0x98..0xA8, 0xA8);
-    assert!(of(&torn).is_ok_and(|kinds| kinds.contains(&"repeated-pages")));
-    let pages = u64::from_le_bytes(torn[0xA0..0xA8].try_into().expect("eight bytes")) as usize;
-    assert!(of(&torn[..0x2000 + pages * 0x1000]).is_ok_and(|kinds| !kinds.contains(&"repeated-pages")));
+    let mut damaged = bytes.clone();
+    damaged[0x10..0x18].fill(0);
+    assert_eq!(of(&damaged).as_deref(), Ok(&["page-tables", "no-kernel-image"][..]));
+    // Two runs of the same pages. The second is in the file, or after its end.
+    let mut damaged = bytes.clone();
+    damaged.copy_within(0x98..0xA8, 0xA8);
+    assert!(of(&damaged).is_ok_and(|kinds| kinds.contains(&"repeated-pages")));
+    let pages = u64::from_le_bytes(damaged[0xA0..0xA8].try_into().expect("eight bytes")) as usize;
+    assert!(of(&damaged[..0x2000 + pages * 0x1000]).is_ok_and(|kinds| !kinds.contains(&"repeated-pages")));
     let mut other = bytes;
     for unread in [3, 4, 99] {
         other[0xF98] = unread;
@@ -195,7 +195,7 @@ fn damage_is_reported() {
     }
 }
 
-/// Buffers that were compressed into one are so many buffers, with the events of all, and counted apart.
+/// A buffer that contains compressed buffers is read as several buffers with all their events. Compressed buffers are counted separately.
 #[test]
 fn compressed_buffers() {
     let (mut plan, _) = made(NEW, Arch::X64, Paging::Four);
@@ -218,7 +218,7 @@ fn compressed_buffers() {
     assert!(walk.findings().is_empty(), "{}", walk.findings()[0]);
 }
 
-/// A file of which only the first bytes are not zero.
+/// A file of zeros after its first bytes.
 struct Sparse {
     head: Vec<u8>,
     length: u64,
@@ -239,7 +239,7 @@ impl Source for Sparse {
     }
 }
 
-/// A bitmap ends where the first page begins. One that says that it has more is cut off there, of 64 GB too, and all of the pages before are read.
+/// A bitmap ends at the first page. If its stated size is larger, the rest is ignored, even in a file of 64 GB, and all its pages are read.
 #[test]
 fn bitmaps_end() {
     for (kind, build) in [(5, NEW), (2, WIN7)] {
@@ -250,7 +250,7 @@ fn bitmaps_end() {
             (dump.pages(), dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect::<Vec<_>>())
         };
         assert!(pages > 20);
-        // BitmapSize, 0x30 bytes behind the header of 0x2000; up to Windows 7 of 32 bits, and at 0x10.
+        // BitmapSize has 64 bits and is at offset 0x30 after the header of 0x2000 bytes; up to Windows 7, it has 32 bits and is at offset 0x10.
         let (at, stated) = if kind == 5 { (0x2030, u64::MAX.to_le_bytes().to_vec()) } else { (0x2010, vec![0xFF; 4]) };
         let mut more = head.clone();
         more[at..at + stated.len()].copy_from_slice(&stated);
@@ -265,7 +265,7 @@ fn bitmaps_end() {
         let bits = u64::from_le_bytes([&stated[..], &[0; 4]].concat()[..8].try_into().expect("eight bytes"));
         assert_eq!((size, offset + there), (bits.div_ceil(8).min(u64::MAX - offset), first(&head, kind)), "{kind}");
     }
-    // One of more than is read at once, whose last page is the only one behind the first ones.
+    // A bitmap larger than the piece that is read at once. Its last bit is set.
     let (_, system) = made(NEW, Arch::X64, Paging::Four);
     let mut head = system.dump(DUMP_TYPE::DUMP_TYPE_BITMAP_FULL);
     let before = MemoryDump::new(&head[..]).expect("a dump").pages();
@@ -305,7 +305,7 @@ fn bitmaps_end() {
         });
         assert_eq!(found, expected, "{name} {value:#x}");
     }
-    // One whose first page is behind the end of the file has none, and is refused before it is read.
+    // If the first page is after the end of the file, there are no pages. This error is detected before the list is read.
     for (kind, at, length) in [(5, 0x2020, 8), (10, 0x2018, 8), (2, 0x2000 + offset_of!(SUMMARY_DUMP64, HeaderSize), 4)] {
         let (_, system) = made(if kind == 2 { WIN7 } else { NEW }, Arch::X64, Paging::Four);
         let mut head = system.dump(DUMP_TYPE(kind));
@@ -323,14 +323,14 @@ fn first(head: &[u8], kind: u32) -> u64 {
     if kind == 5 { stated } else { stated & u64::from(u32::MAX) }
 }
 
-/// 6,000 seeded changes of dumps with page tables of each kind: no panic, no hang, and no more in it than its pages account for.
+/// 6,000 seeded changes of dumps with page tables of each kind cause no panic and no hang. The size of the results is bounded.
 #[test]
 fn any_change() {
     let seeds: Vec<_> = KINDS
         .into_iter()
         .map(|(kind, build, arch, paging)| {
             let (mut plan, mut system) = made(build, arch, paging);
-            // Half of those that can have compressed buffers.
+            // Half of the dumps that can contain compressed buffers have some.
             if build == NEW && kind % 2 == 0 {
                 plan.compress(1, kind % 4 == 0);
                 system.pieces[0].1 = plan.kit.image.bytes.clone();
@@ -345,7 +345,7 @@ fn any_change() {
         let (kit, seed) = &seeds[round % seeds.len()];
         let mut bytes = seed.clone();
         for _ in 0..random.usize(1..8) {
-            // Headers and the list of pages; page tables and lists, which come first; anything.
+            // Changes headers and the list of pages, or page tables and linked lists, which come next, or any bytes.
             let bound = [0x1000, 0x8000, bytes.len()][random.usize(..3)].min(bytes.len() - 8);
             let at = random.usize(..bound) & !7;
             let other = random.usize(..bytes.len() - 8) & !7;
@@ -354,7 +354,7 @@ fn any_change() {
                 1 => random.u64(..),
                 2 => 1 << random.u8(..64),
                 3 => kit.image.base + random.u64(..kit.image.bytes.len() as u64),
-                // What stands elsewhere: tables that lead to each other, lists in circles.
+                // A value from elsewhere, such as page tables that refer to each other, and circular lists.
                 4 => u64::from_le_bytes(bytes[other..other + 8].try_into().expect("eight bytes")),
                 _ => u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes")) ^ 1 << random.u8(..64),
             };
@@ -388,7 +388,7 @@ fn any_change() {
     assert!(opened > 4_000 && sessions > 6_000 && longest < Duration::from_secs(10));
 }
 
-/// A file that gives no more than half of a page from a place on.
+/// A file that returns at most half a page per read, from an offset on.
 struct Slow(Vec<u8>, u64);
 
 impl Source for Slow {
@@ -402,9 +402,9 @@ impl Source for Slow {
     }
 }
 
-/// Reading of memory stops at the first failure. A truncated dump has whole pages. The rate over no time is zero.
+/// Reading of memory stops at the first failure. A truncated dump has only whole pages. A clock rate of 0 is unknown.
 #[test]
-fn what_is_missing() {
+fn missing_bytes() {
     let (plan, system) = made(NEW, Arch::X64, Paging::Four);
     let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
     let whole = MemoryDump::new(&bytes[..]).expect("a dump");
@@ -419,7 +419,7 @@ fn what_is_missing() {
             assert!(dump.runs().all(|(_, length)| length > 0), "{cut:#x}");
         }
     }
-    // Where the bytes of a buffer of two pages are.
+    // File offsets in a buffer of two pages.
     let (mut plan, mut system) = made(NEW, Arch::X64, Paging::Four);
     plan.kit.set("WMI_BUFFER_HEADER", plan.sessions[0].buffers[0].at, "CurrentOffset", 0x1800);
     system.pieces[0].1 = plan.kit.image.bytes.clone();
@@ -435,7 +435,7 @@ fn what_is_missing() {
         assert_eq!(Some(buffer.place(within)), other.offset(address), "{within:#x}");
     }
     assert_ne!(buffer.place(0x1000), buffer.place(0) + 0x1000);
-    // Buffers may take twice the memory of the dump and 16 MiB, and no more.
+    // The limit for buffers is twice the memory of the dump plus 16 MiB.
     let kernel = plan.kit.kernel();
     for more in [0, 1] {
         let mut walk = Walk::new(&whole, &kernel).with_limits(whole.limits());

@@ -12,7 +12,7 @@ use test_support::memory_dumps::Paging;
 
 const BUILD: Build = Build::new(10, 0, 19041, 264);
 
-/// A file of either kind is opened by its own type, and by the type for both.
+/// Each kind of file is opened by its own type, and by `DumpFile`.
 #[test]
 fn files() {
     let folder = Folder::new("open");

@@ -1,5 +1,5 @@
-//! Page tables written by hand. Every constant is from the manuals: of Intel (volume 3A, chapter "Paging") and Arm (chapter D8, 4 KiB
-//! granule); entries in transition are as public symbols have MMPTE_TRANSITION.
+//! Hand-written page tables. All constants are from the manuals of Intel (volume 3A, chapter "Paging") and Arm (chapter D8, 4 KiB
+//! granule). Entries in transition have the layout of MMPTE_TRANSITION in public symbols.
 
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_dump::MemoryDump;
@@ -7,21 +7,21 @@ use etw_layouts_memory::{Address, Memory};
 use std::collections::BTreeMap;
 use test_support::memory_dumps::of_pages;
 
-/// What is where in physical memory: numbers of 8 bytes, or of 4 on x86 without PAE, in pages that are zero else.
+/// Physical addresses and their values of 8 bytes, or of 4 on x86 without PAE. The rest of these pages is zero.
 type Entries = &'static [(u64, u64)];
 
-/// What the byte of a virtual address should be read from.
+/// A virtual address, and the physical address that it is translated to.
 struct Case {
     name: &'static str,
     arch: Arch,
-    /// Bytes of an entry.
+    /// Size of an entry, in bytes.
     width: usize,
     entries: Entries,
     address: u64,
     physical: Option<u64>,
 }
 
-/// Where all tables begin.
+/// Physical address of the top-level table.
 const ROOT: u64 = 0x10_0000;
 
 const fn case(name: &'static str, arch: Arch, entries: Entries, address: u64, physical: Option<u64>) -> Case {
@@ -73,7 +73,7 @@ const CASES: &[Case] = &[
         0xFFFF_1A01_2345_6788,
         None,
     ),
-    case("x64, no page is of 512 GiB", Arch::X64, &[(0x10_09A0, 0xE3)], HIGH, None),
+    case("x64, no page has 512 GiB", Arch::X64, &[(0x10_09A0, 0xE3)], HIGH, None),
     case(
         "x64, 52 bits of an address",
         Arch::X64,
@@ -96,14 +96,14 @@ const CASES: &[Case] = &[
         Some(0x0543_2788),
     ),
     case(
-        "x64, in transition since L1TF",
+        "x64, in transition, with the L1TF mitigation",
         Arch::X64,
         &[(0x10_09A0, 0x10_1063), (0x10_1020, 0x10_2063), (0x10_28D0, 0x10_3063), (0x10_32B0, 0x2000_0543_2880)],
         HIGH,
         Some(0x0543_2788),
     ),
     case(
-        "x64, a table in transition, of whose protection bit 7 is a part",
+        "x64, a table in transition, with bit 7 as part of the protection",
         Arch::X64,
         &[(0x10_09A0, 0x10_1063), (0x10_1020, 0x10_2063), (0x10_28D0, 0x2000_0010_3880), (0x10_32B0, 0x0543_2063)],
         HIGH,
@@ -138,9 +138,9 @@ const CASES: &[Case] = &[
         Some(0x4000_0545_6788),
     ),
     case("ARM64, 1 GiB", Arch::Arm64, &[(0x10_09A0, 0x10_1003), (0x10_1020, 0x0060_0000_4000_0F81)], HIGH, Some(0x6345_6788)),
-    case("ARM64, no block is of 512 GiB", Arch::Arm64, &[(0x10_09A0, 0x401)], HIGH, None),
+    case("ARM64, no block has 512 GiB", Arch::Arm64, &[(0x10_09A0, 0x401)], HIGH, None),
     case(
-        "ARM64, no block is of 4 KiB",
+        "ARM64, no block has 4 KiB",
         Arch::Arm64,
         &[(0x10_09A0, 0x10_1003), (0x10_1020, 0x10_2003), (0x10_28D0, 0x10_3003), (0x10_32B0, 0x0543_2401)],
         HIGH,
@@ -169,7 +169,7 @@ const CASES: &[Case] = &[
     ),
     two("x86, 4 KiB", &[(0x10_0860, 0x10_1063), (0x10_148C, 0xF543_2063)], LOW, Some(0xF543_2788)),
     two("x86, 4 MiB", &[(0x10_0860, 0x0540_00E3)], LOW, Some(0x0552_3788)),
-    two("x86, 4 MiB, PSE-36: bits 13 to 20 are 32 to 39 of the address", &[(0x10_0860, 0x0543_50E3)], LOW, Some(0x1A_0552_3788)),
+    two("x86, 4 MiB, PSE-36: bits 13 to 20 are address bits 32 to 39", &[(0x10_0860, 0x0543_50E3)], LOW, Some(0x1A_0552_3788)),
     two("x86, 4 MiB, all bits of PSE-36", &[(0x10_0860, 0x055F_E0E3)], LOW, Some(0xFF_0552_3788)),
     two("x86, in transition", &[(0x10_0860, 0x10_1063), (0x10_148C, 0xF543_2880)], LOW, Some(0xF543_2788)),
     two("x86, in a page file", &[(0x10_0860, 0x10_1063), (0x10_148C, 0xF543_2080), (0xF543_2788, 7)], LOW, None),
@@ -191,7 +191,7 @@ fn manuals() {
         let mut pages = BTreeMap::new();
         page(&mut pages, ROOT, *width, 0);
         entries.iter().for_each(|(at, value)| page(&mut pages, *at, *width, *value));
-        // Where no address should lead: what the entries would name without the rules.
+        // Addresses that a wrong translation would give.
         page(&mut pages, 0x0543_2788, 8, !MARK);
         page(&mut pages, 0x01_2345_6788, 8, !MARK);
         physical.iter().for_each(|at| page(&mut pages, *at, 8, MARK));
@@ -204,12 +204,12 @@ fn manuals() {
     }
 }
 
-/// Where a header says nothing of PAE, and tables of 64 bits lead to the list of modules, these are the tables. The header's list of modules is
-/// at 0x8A00_0000: entry 2 of the first table, 0x050 of the second, 0 of the last.
+/// If the header does not state PAE, but tables with 64-bit entries lead to the list of modules, PAE is used. The list of modules is at
+/// 0x8A00_0000: entry 2 of the first table, 0x050 of the second, 0 of the last.
 #[test]
 fn pae_without_its_flag() {
     let mut pages = BTreeMap::new();
-    // The table of the highest level has four entries, and need not begin a page.
+    // The top-level table has four entries, and does not have to begin at a page boundary.
     for (at, value) in [(0x10_0030, 0x10_1001), (0x10_1280, 0x10_2063), (0x10_2000, 0x2000_0543_2880)] {
         page(&mut pages, at, 8, value);
     }
@@ -222,7 +222,7 @@ fn pae_without_its_flag() {
     let mut read = [0; 4];
     assert_eq!((dump.read(Address(0x8A00_0044), &mut read), u32::from_le_bytes(read)), (4, 0x8A00_0000));
     assert!(dump.diagnostics().iter().all(|diagnostic| diagnostic.kind.name() != "page-tables"), "{:?}", dump.diagnostics());
-    // Where it says so, they are without any list of modules; an entry of the highest level that is not present leads nowhere.
+    // If the header states PAE, no list of modules is needed. A top-level entry that is not present maps nothing.
     let layout = structures::DUMP_HEADER32.select(Build::new(10, 0, 19041, 264), Arch::X86).expect("a layout").layout;
     bytes[layout.member("PaeEnabled").expect("a flag").offset] = 1;
     bytes[layout.member("PsLoadedModuleList").expect("a list").offset] = 0xFF;
@@ -234,7 +234,7 @@ fn pae_without_its_flag() {
     assert_eq!(MemoryDump::new(&bytes[..]).expect("a dump").read(Address(0x8A00_0044), &mut read), 0);
 }
 
-/// Pages that are listed twice, in runs that overlap: those of the run that begins before hold, and none of the others is lost.
+/// If overlapping runs list pages twice, those of the run that begins first are used, and no other page is lost.
 #[test]
 fn repeated_pages() {
     let entries = [(0x10_09A0, 0x10_1063), (0x10_1020, 0x10_2063), (0x10_28D0, 0x10_3063), (0x10_32B0, 0x0543_2963)];
@@ -242,7 +242,7 @@ fn repeated_pages() {
     entries.iter().for_each(|(at, value)| page(&mut pages, *at, 8, *value));
     page(&mut pages, 0x0543_2788, 8, MARK);
     let whole = of_pages(Arch::X64, ROOT, pages);
-    // The runs, and where in the file the pages are that are there a second time.
+    // The runs, and the index of the duplicate page in the file.
     let cases: [(&[u64], usize); 3] =
         [(&[0x100, 2, 0x101, 3, 0x5432, 1], 2), (&[0x100, 4, 0x101, 1, 0x5432, 1], 4), (&[0x101, 1, 0x100, 4, 0x5432, 1], 0)];
     for (runs, second) in cases {

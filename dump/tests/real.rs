@@ -1,4 +1,4 @@
-//! Dumps of real machines, where ETW_LAYOUTS_DUMPS names the folder that they are in.
+//! Dumps of real systems, from the folder ETW_LAYOUTS_DUMPS.
 
 use etw_layouts_dump::Dump;
 use etw_layouts_etl::check::check;
@@ -7,18 +7,18 @@ use std::fs;
 use std::io::Cursor;
 use test_support::witness;
 
-/// Name, buffers, those of them that are empty, messages, and other events of a session.
+/// Name of a session, and its numbers of buffers, empty buffers, messages and other events.
 type Counts = (&'static str, usize, usize, usize, usize);
 
 const NAMES: [&str; 4] = ["EventLog-System", "Microsoft-Windows-Rdp-Graphics-RdpIdd-Trace", "WiFiSession", "CldFltLog"];
 
-/// What a dump holds.
+/// The expected contents of a dump.
 struct Expected {
     file: &'static str,
     build: &'static str,
     blocks: usize,
     sessions: &'static [Counts],
-    /// Buffers in memory, and registrations.
+    /// Numbers of buffers and registrations found in memory.
     found: (usize, usize),
 }
 
@@ -39,7 +39,7 @@ const EXPECTED: [Expected; 2] = [
     },
 ];
 
-/// Every session and buffer is walked to the last byte of the blob, and what is saved of a session breaks no rule.
+/// Every session and buffer is read up to the last byte of the block, and saved sessions have no format errors.
 #[test]
 fn real_dumps() {
     let Some(folder) = witness::folder("ETW_LAYOUTS_DUMPS") else { return };
@@ -58,7 +58,7 @@ fn real_dumps() {
             counts.push((session.name(), buffers, empty, messages, events.len() - messages));
             let times: Vec<_> = events.iter().filter_map(|event| event.time).collect();
             assert!(times.is_sorted() && times.len() == events.len(), "{file}: {}", session.name());
-            // The time of the stop is that of the last tick.
+            // The header states the time of the last timer tick before the stop.
             let end = stopped + i64::from(session.log_file.timer_resolution);
             let within = |time: &i64| (session.start_time..=end).contains(time);
             assert!(times.iter().all(within), "{file}: {}: times between start and stop", session.name());
@@ -74,7 +74,7 @@ fn real_dumps() {
             while let Some(event) = order.next_event() {
                 same += usize::from(event.expect("a whole event").event.time_stamp().is_some());
             }
-            // The header has one of its own.
+            // The log file header is a further event with a time stamp.
             assert_eq!(same, events.len() + 1);
         }
         assert_eq!(counts, sessions, "{file}");

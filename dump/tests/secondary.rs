@@ -6,14 +6,14 @@ use test_support::dumps::whole;
 
 const BUILD: Build = Build::new(10, 0, 19041, 264);
 
-/// The kinds of what is wrong, and the events of each session.
+/// The kinds of diagnostics, and the number of events of each session.
 fn read(bytes: &[u8]) -> (Vec<&'static str>, Vec<usize>) {
     let dump = Dump::from_bytes(bytes).expect("a dump");
     let events = dump.sessions().iter().map(|session| session.events().0.len()).collect();
     (dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect(), events)
 }
 
-/// Each word that leads to ETW's blob, damaged: all events of both sessions are read.
+/// If any word that leads to the ETW block is damaged, all events of both sessions are still read.
 #[test]
 fn each_word_may_be_damaged() {
     for arch in [Arch::X64, Arch::Arm64, Arch::X86] {
@@ -48,7 +48,7 @@ fn each_word_may_be_damaged() {
             (place(1) + 0x14, 0x100, &["secondary-data-size"]),
             (place(1) + 0x18, u32::MAX, &["secondary-data-size"]),
         ];
-        // Both places of the end.
+        // Both members that state the end of the dump.
         let mut bytes = whole.clone();
         bytes[triage + 4..triage + 12].copy_from_slice(&[0x1000_u32, 0x1000].map(u32::to_le_bytes).concat());
         assert_eq!((&read(&bytes).0[..], read(&bytes).1), (&["unfinished", "dump-size"][..], events.clone()), "{arch}");
@@ -56,10 +56,10 @@ fn each_word_may_be_damaged() {
             let mut bytes = whole.clone();
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
             let (found, survived) = read(&bytes);
-            // What a blob has up to the next one may be padding.
+            // These diagnostics can also occur, because the sizes of data and padding are ambiguous.
             let found: Vec<_> = found.into_iter().filter(|kind| !["truncated", "skipped"].contains(kind)).collect();
             assert_eq!((&found[..], survived), (expected, events.clone()), "{arch} {at:#x} {value:#x}");
-            // The last one is found by the end of the file.
+            // All three blocks are found, except if the header of the secondary data is damaged.
             assert!(Dump::from_bytes(&bytes).expect("a dump").blobs().len() == 3 || at == size, "{arch} {at:#x} {value:#x}");
         }
     }
@@ -78,7 +78,7 @@ fn a_wrong_size_is_reported() {
     }
 }
 
-/// Of two dumps in one file, the first is read, and the start of the second is reported.
+/// If a file contains two dumps, the first is read, and the start of the second is reported.
 #[test]
 fn two_dumps_in_a_file() {
     let [first, second] = [Arch::Arm64, Arch::X64].map(|arch| whole(BUILD, arch));
@@ -89,7 +89,7 @@ fn two_dumps_in_a_file() {
     assert_eq!(read(&both).1, read(&first).1);
 }
 
-/// A blob whose padding in front, or whose header, is larger than all that were seen.
+/// A block with a larger header, or with more padding before its data, than in all known dumps.
 #[test]
 fn larger_headers() {
     let whole = whole(BUILD, Arch::X64);
@@ -103,7 +103,7 @@ fn larger_headers() {
     }
 }
 
-/// Where blobs end: in the midst of a header, or with zeroes behind the last.
+/// Secondary data that ends within a header, or with zeros after the last block.
 #[test]
 fn ends_of_blobs() {
     let whole = whole(BUILD, Arch::X64);
@@ -111,31 +111,31 @@ fn ends_of_blobs() {
     let kind: Vec<_> =
         Dump::from_bytes(cut).expect("a dump").diagnostics().iter().map(|diagnostic| diagnostic.kind.clone()).collect();
     assert_eq!(kind, [DiagnosticKind::Truncated { part: "the header of a secondary data block", size: 0x20, there: 0x17 }]);
-    // The last one states padding that is not there.
+    // The last block states padding beyond the end of the file.
     let mut more = whole.clone();
     let at = whole.len() - 0x20;
     more[at + 0x1C..].copy_from_slice(&u32::MAX.to_le_bytes());
     assert_eq!(read(&more).0, ["secondary-data-size"]);
-    // Zeroes are no blob, and so no place at which one can end.
+    // Zeros are not a block, so a block cannot end before them.
     let zeroes = [&whole[..], &[0; 0x40]].concat();
     let dump = Dump::from_bytes(&zeroes).expect("a dump");
     assert_eq!((dump.blobs().len(), read(&zeroes).0), (3, vec!["secondary-data-size"]));
 }
 
-/// Bytes within a damaged blob that are nearly the header of the next one are not taken for it.
+/// Bytes within a damaged block that resemble the header of the next one are not treated as a header.
 #[test]
 fn decoys() {
     let whole = whole(BUILD, Arch::X64);
     let (dump, events) = (Dump::from_bytes(&whole).expect("a dump"), read(&whole).1);
     let [first, second] = [0, 1].map(|index| dump.blobs()[index].offset as usize - 0x20);
     let [size, data, front, behind] = [0x00, 0x14, 0x18, 0x1C];
-    // Where a decoy begins within 0x100 bytes; the size of its data, counted from its end to the next blob or from zero; padding.
+    // Offset of the decoy within 0x100 bytes, size of its data relative to the next block, and padding before and after the data.
     for (name, start, to_next, before, after) in [
-        ("padding in front", 0x20, 0, 8, 0),
-        ("padding of a unit", 0x20, -8, 0, 8),
+        ("padding before the data", 0x20, 0, 8, 0),
+        ("padding of one unit", 0x20, -8, 0, 8),
         ("padding of two units", 0x20, -16, 0, 16),
-        ("data of no unit", 0x24, 0, 0, 0),
-        ("an end in the midst", 0x20, -0x40, 0, 0),
+        ("unaligned data", 0x24, 0, 0, 0),
+        ("an end before the next block", 0x20, -0x40, 0, 0),
     ] {
         let mut space = vec![0x55; 0x100];
         let mut put = |at: usize, value: u32| space[start + at..][..4].copy_from_slice(&value.to_le_bytes());
@@ -145,7 +145,7 @@ fn decoys() {
         put(behind, after);
         check(name, &whole, (first, second), &space, &events);
     }
-    // One within the data of the first, up to the third, if the second has no end.
+    // A decoy within the first block that leads to the third one, while the second one has a wrong size.
     let mut bytes = whole.clone();
     let third = dump.blobs()[2].offset as usize - 0x20;
     let mut decoy = [0x55; 0x40];
@@ -156,18 +156,18 @@ fn decoys() {
     bytes.splice(first + 0x20..second, decoy);
     bytes[first + 0x14..first + 0x20].copy_from_slice(&[0x40_u32, 0, 0].map(u32::to_le_bytes).concat());
     assert_eq!(read(&bytes), (vec!["secondary-data-size"], events.clone()));
-    // One that leads to another, which has no end.
+    // A decoy that leads to another one with a wrong size.
     let mut space = vec![0x55; 0x100];
     for (at, value) in [(0x20, 0x20_u32), (0x34, 0x40), (0x38, 0), (0x3C, 0), (0x80, 0x20), (0x94, 0x40), (0x98, 7), (0x9C, 0)] {
         space[at..at + 4].copy_from_slice(&value.to_le_bytes());
     }
-    check("one that leads to a decoy", &whole, (first, second), &space, &events);
+    check("a decoy that leads to a decoy", &whole, (first, second), &space, &events);
 }
 
-/// Puts the bytes into the first of two blobs, whose size is damaged: the second is found behind them.
+/// Inserts the bytes into the first of two blocks, and damages its size. The second one must be found after the bytes.
 fn check(name: &str, whole: &[u8], (first, second): (usize, usize), space: &[u8], events: &[usize]) {
     let mut bytes = [&whole[..first + 0x20], space, &whole[first + 0x20..]].concat();
-    // From the bytes up to the second, nothing is in between.
+    // The second block directly follows the bytes.
     bytes.drain(first + 0x20 + space.len()..second + space.len());
     bytes[first + 0x14..][..4].copy_from_slice(&0x7FFF_FFF0_u32.to_le_bytes());
     let dump = Dump::from_bytes(&bytes).expect("a dump");

@@ -1,4 +1,4 @@
-//! Written dumps of every build that has ETW's blob: what was written is read.
+//! Generated dumps of every build that writes the ETW block, read again.
 
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_dump::{Dump, DumpHeader, DumpSession, ETW_TAG, Error};
@@ -11,10 +11,10 @@ use std::io::Cursor;
 use test_support::dumps::{self, STOPPED, base, whole};
 
 /// Processor, time and bytes of an event.
-type Told = (u16, Option<i64>, Vec<u8>);
+type TimedBytes = (u16, Option<i64>, Vec<u8>);
 
-/// The events of a trace in the order of time, but for the log file header.
-fn events_of(file: &[u8]) -> Vec<Told> {
+/// The events of a trace in time order, except the log file header.
+fn events_of(file: &[u8]) -> Vec<TimedBytes> {
     let trace = Trace::from_bytes(file).expect("a trace");
     let (clock, mut order, mut events) = (trace.clock(), trace.by_time(), Vec::new());
     while let Some(timed) = order.next_event() {
@@ -27,14 +27,14 @@ fn events_of(file: &[u8]) -> Vec<Told> {
     events
 }
 
-fn events_in(session: &DumpSession<'_>) -> Vec<Told> {
+fn events_in(session: &DumpSession<'_>) -> Vec<TimedBytes> {
     let (events, diagnostics) = session.events();
     assert_eq!(diagnostics, []);
     events.into_iter().map(|timed| (timed.processor, timed.time, timed.event.bytes().to_vec())).collect()
 }
 
-/// A session of each clock, as a blob in a dump of each build: the same events at the same times as in the file that it was made of,
-/// and in the file that is saved of it, which breaks no rule.
+/// Sessions with each clock, in dumps of each build, have the same events and times as the trace file from which they were made. The
+/// same is true for their saved files, which have no format errors.
 #[test]
 fn sessions_read_back() {
     let mut dumps = 0;
@@ -73,7 +73,7 @@ fn sessions_read_back() {
                 (&log.logger_name, log.cpu_mhz, log.perf_frequency)
             );
             check(&trace, &mut |diagnostic| {
-                // The kit's events have kinds without a known layout among them.
+                // Some of the generated events have no known layout.
                 assert_eq!(diagnostic.kind.name(), "layout", "{build} {arch}: {diagnostic}");
             });
         }
@@ -82,7 +82,7 @@ fn sessions_read_back() {
     println!("{dumps} builds and architectures");
 }
 
-/// What a session states is the header of the file that is saved of it; what is not known makes the file impossible.
+/// The properties of a session are in the header of its saved file. If a required property is unknown, the session cannot be saved.
 #[test]
 fn headers_of_saved_files() {
     let producer = Producer { build: Build::new(10, 0, 19041, 0), arch: Arch::X64 };
@@ -114,7 +114,7 @@ fn headers_of_saved_files() {
     assert_eq!((&*log.logger_name, &*log.file_name), ("A", "C"));
     assert_eq!((log.events_lost, log.buffers_lost, log.timer_resolution), (1, 2, 3));
     assert_eq!((log.mode, log.processors), (LOG_FILE_MODE::EVENT_TRACE_SECURE_MODE.0, 10));
-    // As many bytes as a file may have, and more; no logger has such buffers either.
+    // The greatest file size that is not too large, and a greater one. Both sizes are also invalid for a buffer.
     session.buffers.truncate(1);
     for (buffer_size, is_large) in [(1 << 29, false), ((1 << 29) + 8, true)] {
         let mut session = session.clone();
@@ -144,7 +144,7 @@ fn headers_of_saved_files() {
     assert!(std::error::Error::source(&error).is_some_and(|source| source.to_string() == error.to_string()));
 }
 
-/// Compressed buffers of a blob: the same events as uncompressed.
+/// Compressed buffers in the ETW block give the same events as uncompressed ones.
 #[test]
 fn compressed_buffers() {
     let producer = Producer { build: Build::new(10, 0, 19041, 0), arch: Arch::X64 };
@@ -161,7 +161,7 @@ fn compressed_buffers() {
     for buffer in &mut compressed.buffers {
         let mut packed = buffer[..0x48].to_vec();
         etw_layouts_etl::xpress::compress(&buffer[0x48..], &mut packed);
-        // BufferSize, and COMPRESSED of the flags.
+        // BufferSize, and the flag COMPRESSED.
         let size = packed.len() as u32;
         packed[..4].copy_from_slice(&size.to_le_bytes());
         packed[0x34] |= 0x40;
@@ -170,7 +170,7 @@ fn compressed_buffers() {
     assert_eq!((of(compressed), none), ((events, buffers, buffers), 0));
 }
 
-/// A trace buffer and a registration are found in memory, by their own consistency.
+/// The search of memory finds a trace buffer and a registration, if their members are consistent.
 #[test]
 fn memory_is_searched() {
     for (build, arch) in [(Build::new(10, 0, 19041, 264), Arch::X64), (Build::new(10, 0, 19041, 264), Arch::X86)] {
@@ -193,7 +193,7 @@ fn memory_is_searched() {
             (found.processor, found.address, found.bytes.len()),
             (known.processor, Some(buffer.address), known.bytes.len())
         );
-        // Headers of other buffers, and bytes that are no buffer header.
+        // Other plausible headers, and implausible ones.
         let at = dump.memory().offset(buffer.address).expect("in the file") as usize;
         let cases: [(usize, &[u8], bool); 20] = [
             (0x00, &[0xFF, 3], false),
@@ -202,7 +202,7 @@ fn memory_is_searched() {
             (0x00, &[0, 4, 0, 1], false),
             (0x04, &[0x80], false),
             (0x04, &[0xFF, 0xFF, 0xFF], false),
-            // Without SavedOffset the others hold, but for those beyond the buffer; and nothing is where no event fits.
+            // Without SavedOffset, the other offsets state the end, unless it is beyond the buffer. A buffer too short for an event is not found.
             (0x04, &[0; 4], true),
             (0x04, &[0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0], false),
             (0x04, &[0x4C, 0, 0, 0], false),
@@ -227,7 +227,7 @@ fn memory_is_searched() {
                 "{place:#x} {value:?}"
             );
         }
-        // All buffers of a session, in pieces that begin before their page; and one of which the end is missing.
+        // All buffers of a session, in pieces of memory that begin before a page. The end of one buffer is missing.
         let producer = Producer { build: Build { revision: 0, ..build }, arch };
         let buffers = dumps::Session::new(producer, ClockType::PerfCounter, 11, 4).expect("a session").buffers;
         let at = |index: usize| base(arch) + 0x10000 * index as u64;
@@ -253,7 +253,7 @@ fn memory_is_searched() {
         assert_eq!(header.build.revision, 0);
         header.build.revision = 264;
         assert_eq!(*Dump::with_header(&bytes, header).expect("a dump").header(), header);
-        // What was freed is no registration any more.
+        // A freed registration is not found.
         let pointer = (base(arch) + 0x9000).to_le_bytes();
         let width = if arch == Arch::X86 { 4 } else { 8 };
         let at = bytes.windows(width).position(|window| window == &pointer[..width]).expect("a link");
@@ -262,7 +262,7 @@ fn memory_is_searched() {
     }
 }
 
-/// What a header says: the version of Windows by the number of its build, and times, unless nobody wrote them.
+/// The Windows version is derived from the build number. Times are `None` if the writer omitted them.
 #[test]
 fn headers() {
     let page = i64::from_le_bytes(*b"PAGEPAGE");
@@ -311,7 +311,7 @@ fn headers() {
     }
 }
 
-/// Pieces of memory: those that overlap, those that follow each other, the stack and others that only the header names.
+/// Pieces of memory that overlap or follow each other, the stack, and other pieces that only the header refers to.
 #[test]
 fn pieces() {
     let build = Build::new(10, 0, 19041, 264);
@@ -326,7 +326,7 @@ fn pieces() {
             (base + 0x400, filled(0x10, 5)),
         ];
         let mut bytes = dumps::dump(build, arch, &memory, &[]);
-        // TopOfStack, CallStackOffset and SizeOfCallStack: the stack is the file's first bytes. A page has a size and no address.
+        // TopOfStack, CallStackOffset and SizeOfCallStack: the stack is the start of the file. The data page has a size but no address.
         let (header, triage) = match arch {
             Arch::X86 => (0x1000, structures::TRIAGE_DUMP32.any()),
             _ => (0x2000, structures::TRIAGE_DUMP64.any()),

@@ -1,5 +1,5 @@
-//! Throughput of reading and writing events. Each rate is compared with that of the unavoidable work, measured in the same run:
-//! the best of several interleaved rounds.
+//! Throughput of reading and writing events. Each rate is compared with the rate of the unavoidable work in the same run. Each
+//! result is the best of several interleaved rounds.
 
 use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::wire::{Arch, PERFINFO_TRACE_HEADER, large, zero};
@@ -103,7 +103,7 @@ fn time<T>(best: &mut Duration, work: impl FnOnce() -> T) {
 fn in_time(name: &str, bytes: &[u8]) {
     let trace = Trace::from_bytes(bytes).expect("a trace");
     let mut count = 0;
-    // Time is measured for small groups of events: interruptions by other processes then affect few of them.
+    // Time is measured for small groups of events, so that interruptions by other processes affect few of them.
     let mut parts = Vec::new();
     let mut all = |order: &mut ByTime<'_>, times: &mut Vec<Duration>| {
         count = 0;
@@ -181,7 +181,7 @@ fn made(events: usize) -> Vec<u8> {
     fill(events, Cursor::new(Vec::with_capacity(events * 96))).into_inner()
 }
 
-/// A file that discards its bytes, so that only the making of events is measured.
+/// Discards its bytes, so that only the creation of events is measured.
 struct Nowhere(u64);
 
 impl Write for Nowhere {

@@ -1,5 +1,5 @@
-//! Rates of decoding kernel events and visiting every field, beside the bare walk over the same events in the same run: the best of several
-//! rounds in which all have their turn. With `ETW_LAYOUTS_PYTHON`, dissect.etl reads the same file.
+//! Rates of decoding kernel events and visiting every field, compared with a walk over the headers of the same events. Each result is the best
+//! of several interleaved rounds. With `ETW_LAYOUTS_PYTHON`, dissect.etl reads the same file.
 
 use etw_layouts::events;
 use etw_layouts_etl::payload::Data;
@@ -38,7 +38,7 @@ fn main() {
     whole(&path);
 }
 
-/// Walks over headers, finds schemas, and visits every field, in turns buffer by buffer; decompression is not measured.
+/// Walks over headers, finds schemas, and visits every field, alternating for each buffer. Decompression is not measured.
 fn run(name: &str, bytes: &[u8]) {
     let trace = Trace::from_bytes(bytes).expect("a trace");
     let schemas = Schemas::built_in();
@@ -92,7 +92,7 @@ fn run(name: &str, bytes: &[u8]) {
     );
 }
 
-/// A number made of what a value means, so that it is computed.
+/// A number that depends on the decoded value, so that decoding is not optimized away.
 fn meaning(data: &Data<'_>) -> u64 {
     match data {
         Data::Unsigned(number) | Data::Hexadecimal(number) => *number,
@@ -104,7 +104,7 @@ fn meaning(data: &Data<'_>) -> u64 {
     }
 }
 
-/// The whole file, from its bytes to every field of every kernel event, and the same by dissect.etl.
+/// Decodes every field of every kernel event of a file, including decompression. dissect.etl does the same.
 fn whole(path: &Path) {
     let schemas = Schemas::built_in();
     let bytes = std::fs::read(path).expect("a file of the folder");
@@ -145,7 +145,7 @@ fn whole(path: &Path) {
     );
 }
 
-/// Keeps the least time of some work.
+/// Keeps the shortest duration of some work.
 fn time<T>(best: &mut Duration, work: impl FnOnce() -> T) {
     let start = Instant::now();
     black_box(work());

@@ -1,5 +1,5 @@
-//! Rates of plain XPRESS, and in the same run those of `memcpy`, of the crate `xpress_rs` and of LZ4 over the same buffers: those that
-//! our own encoder makes, and those of the files in ETW_LAYOUTS_ETL.
+//! Rates of plain XPRESS, compared in the same run with `memcpy`, the crate `xpress_rs` and LZ4 on the same buffers: buffers of our
+//! encoder, and buffers of the files in ETW_LAYOUTS_ETL.
 
 use compcol::lznt1::Lznt1;
 use compcol::vec::compress_to_vec;
@@ -29,7 +29,7 @@ fn measure(name: &str, streams: &[Stream]) {
     let mut again: Vec<Vec<u8>> = vec![Vec::new(); plain.len()];
     let lz4: Vec<Vec<u8>> = plain.iter().map(|plain| lz4_flex::block::compress(plain)).collect();
     let lz4_stored: usize = lz4.iter().map(Vec::len).sum();
-    // In turns, so that what else the machine does slows all of them alike.
+    // The measurements alternate, so that other load on the machine slows all of them equally.
     let mut best = vec![[Duration::MAX; 5]; streams.len()];
     for round in 0..30 {
         for (index, ((stream, size), plain)) in streams.iter().zip(&plain).enumerate() {
@@ -65,7 +65,7 @@ fn measure(name: &str, streams: &[Stream]) {
     println!("  compress {compress:.3}, to {recompressed} bytes, {:.3} of what was read", recompressed as f64 / stored as f64);
 }
 
-/// The formats that another crate decodes, over the same buffers.
+/// Measures the formats that another crate decodes, on the same buffers.
 fn others(plain: &[Vec<u8>]) {
     type Encode = fn(&[u8]) -> Result<Vec<u8>, compcol::Error>;
     let formats: [(Format, Encode); 2] =
@@ -73,7 +73,7 @@ fn others(plain: &[Vec<u8>]) {
     for (format, encode) in formats {
         let (mut total, mut stored) = (Duration::ZERO, 0);
         for plain in plain {
-            // The encoder begins a stream of XPRESS with Huffman codes with its decompressed length, which Windows does not.
+            // Before a stream of XPRESS with Huffman codes, the encoder writes the decompressed length, which Windows does not write.
             let stream = encode(plain).expect("bytes that can be compressed");
             let stream = if format == Format::XpressHuffman { &stream[4..] } else { &stream[..] };
             let mut room = vec![0; plain.len()];
@@ -96,7 +96,7 @@ fn decompressed((stream, size): &Stream) -> Vec<u8> {
     output
 }
 
-/// Buffers of 64 KiB that look like a logger's: headers that repeat with other times and threads, and text.
+/// Buffers of 64 KiB that resemble real ones: repeated headers with different times and threads, and text.
 fn made() -> Vec<Stream> {
     let mut random = fastrand::Rng::with_seed(1);
     let mut time = 132_000_000_000_000_000_u64;

@@ -54,7 +54,7 @@ impl<'a> Buffer<'a> {
         self.bytes
     }
 
-    /// Whether the events are compressed. A header buffer never is, whatever its flags.
+    /// Whether the events are compressed. A header buffer is never compressed, even if its flags state it.
     pub(crate) fn is_compressed(&self) -> bool {
         self.header.is_compressed() && self.place.offset > 0
     }
@@ -64,7 +64,7 @@ impl<'a> Buffer<'a> {
         self.common.generation
     }
 
-    /// The buffer as it was in memory. A compressed buffer is decompressed into `scratch`, whose allocation is reused.
+    /// The buffer as it was in memory. A compressed buffer is decompressed into `scratch`, which can be reused.
     pub fn decode<'s>(&self, scratch: &'s mut Scratch) -> DecodedBuffer<'s>
     where
         'a: 's,
@@ -116,8 +116,8 @@ impl<'a> Buffer<'a> {
         DiagnosticKind::Tail { bytes: (self.bytes.len() - end) as u32, events: whole.count() as u32 }
     }
 
-    /// Where the fill of unused space begins after the last event; the end of the bytes if something else follows. A separate
-    /// function, so that the hot walk is compiled the same way with and without it.
+    /// The start of the fill of unused space after the last event; the end of the bytes if something else follows. This is a separate
+    /// function, so that it does not affect the compilation of the hot walk.
     #[cold]
     #[inline(never)]
     fn filled_end(&self) -> usize {
@@ -174,7 +174,7 @@ impl<'a> Buffer<'a> {
     }
 }
 
-/// Whether the bytes are only the fill of unused space. Blocks without branches let several bytes be compared at once.
+/// Whether all bytes are the fill of unused space. Without branches in a block, the compiler compares several bytes at once.
 fn is_fill(bytes: &[u8]) -> bool {
     let is_fill = |block: &[u8]| block.iter().fold(0xFF, |all, byte| all & byte) == 0xFF;
     bytes.chunks(256).all(is_fill)

@@ -179,11 +179,11 @@ impl BufferHeader {
         }
     }
 
-    /// Whether a buffer of a file with such buffers can have this header. All headers of real files pass, other bytes almost
-    /// never: so the next buffer is found after damage.
+    /// Whether a buffer can have this header. All headers of real files pass, and other bytes almost never pass: this is how the
+    /// next buffer is found after damage.
     ///
-    /// `size` is that of the session's buffers; `any_size` states whether a buffer can take fewer bytes of the file. `is_first`
-    /// is set for the header buffer, whose SavedOffset is often stale.
+    /// `size` is the size of the session's buffers. `any_size` is true if a buffer can be smaller in the file. `is_first` is true
+    /// for the header buffer, which often has a stale SavedOffset.
     pub(crate) fn is_plausible(&self, generation: Generation, size: u32, any_size: bool, is_first: bool) -> bool {
         let end = if self.is_compressed() { size } else { self.size };
         let fits = fits(self.size)

@@ -16,7 +16,7 @@ use std::iter;
 /// Iterator over the buffers of a file, in file order, and its diagnostics. A truncated buffer follows the diagnostic that
 /// reports it.
 ///
-/// Where a header is damaged, the bytes up to the next plausible buffer header of this file are skipped: damage costs one buffer.
+/// After a damaged header, the bytes up to the next plausible buffer header of this file are skipped: damage loses only one buffer.
 /// Iteration ends where another trace begins.
 #[derive(Clone, Debug)]
 pub struct Buffers<'a> {
@@ -54,10 +54,10 @@ impl<'a> Iterator for Buffers<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Frames {
     common: Common,
-    /// Where the search for the next buffer begins.
+    /// Start of the search for the next buffer.
     place: Place,
-    /// Results not returned yet. The search continues only when it is empty, so that a source still has the bytes of the current
-    /// buffer.
+    /// Results not returned yet. The search continues only when the queue is empty, so that the source still has the bytes of the
+    /// current buffer.
     found: VecDeque<Result<Frame, Diagnostic>>,
     done: bool,
     /// Fingerprints of the headers of the most recent buffers, by sequence number.
@@ -123,7 +123,7 @@ impl Frames {
         let length = if fits(header.size) { header.size } else { size } as usize;
         let bytes = source.bytes(offset, length + START)?;
         let behind = bytes.get(length..);
-        // With uncompressed buffers, two sizes at the expected distance are not a coincidence.
+        // Without compression, two consecutive headers with the expected size are not a coincidence.
         let is_size = |behind| !compressed && header.size == size && stated_size(behind) == size;
         let is_followed = behind.is_some_and(|behind| behind.is_empty() || begins(&self.common, behind) || is_size(behind));
         let is_plausible = self.common.has_as(&header, is_first);
@@ -154,7 +154,7 @@ impl Frames {
         Ok(())
     }
 
-    /// Reports a buffer that is a copy of another one, or whose time is outside that of the file. Its events are still read.
+    /// Reports a buffer that is a copy of another one, or has a time outside that of the file. Its events are still read.
     fn compare(&mut self, header: &BufferHeader, own: &[u8; BUFFER_HEADER]) {
         let Common { span, size, .. } = self.common;
         if header.is_compressed() && header.offset > size && !self.is_small {
@@ -245,20 +245,20 @@ fn search(common: &Common, bytes: &[u8], from: usize, to: usize) -> Option<usize
     (from..last).find(|at| begins(common, &bytes[*at..]))
 }
 
-/// The first start of a buffer within a compressed one of the given length: a wrong size can end exactly where a later buffer
-/// ends.
+/// The first start of another buffer within the stated length of a compressed buffer. A wrong length can end exactly at the end
+/// of a later buffer.
 fn search_stream(common: &Common, header: &BufferHeader, bytes: &[u8], length: usize) -> Option<usize> {
     let bytes = bytes.get(..length)?;
     let mut found = headers(common, bytes).peekable();
     found.peek()?;
-    // A compressed stream by itself can resemble a header.
+    // Bytes of the compressed stream can resemble a header.
     let least = stream_end(common, header, bytes)?;
     found.find(|at| *at >= least)
 }
 
 /// The offsets within a compressed buffer at which buffer headers are possible.
 fn headers<'b>(common: &'b Common, bytes: &'b [u8]) -> impl Iterator<Item = usize> + 'b {
-    // Versions that compress have a 32-bit State, of which only the lowest 8 bits are used.
+    // Versions that compress have a 32-bit State, and use only its lowest 8 bits.
     let (upper, mut next) = (Finder::new(&[0; 3]), BUFFER_HEADER);
     let places = iter::from_fn(move || {
         let at = next + upper.find(bytes.get(next + STATE + 1..)?)?;

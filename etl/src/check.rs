@@ -34,7 +34,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Starts with the log file header.
+    /// Checks the log file header, and starts the check of the buffers.
     pub fn new(log: &LogFile, found: &mut dyn FnMut(Diagnostic)) -> Self {
         let mut new = Self { log: log.clone(), compressed: false, last: i64::MIN };
         Rules { check: &mut new, found }.log_file();
@@ -53,7 +53,7 @@ impl Check {
         found(diagnostic);
     }
 
-    /// Finishes with the rules of the log file header about all buffers.
+    /// Checks the rules that compare the log file header with all buffers.
     pub fn end(mut self, found: &mut dyn FnMut(Diagnostic)) {
         Rules { check: &mut self, found }.end();
     }

@@ -2,7 +2,7 @@
 
 use crate::wire::EVENT_TRACE_CLOCK;
 
-/// Tolerance of session times when the system clock was changed: the greatest difference between time zones, rounded up to a day.
+/// Tolerance for session times, because the system clock can be changed: the greatest difference between time zones, rounded up to a day.
 pub(crate) const DAY: i64 = 24 * 3600 * 10_000_000;
 
 /// The clock that supplies the time stamps of events.

@@ -24,7 +24,7 @@ pub(crate) struct Common {
     pub written: u32,
     /// End of the log file header, in bytes from the start of the file.
     pub header_end: u32,
-    /// Minimum number of buffers: `written`, except for circular files whose oldest buffers were overwritten.
+    /// Minimum number of buffers: `written`, except for circular files with overwritten buffers.
     pub least: u32,
     /// The time span of the session.
     pub span: Span,
@@ -181,7 +181,7 @@ fn first_compressed<S: Source>(source: &mut S, from: u32) -> Result<Option<(Buff
     Ok(None)
 }
 
-/// The compression format of a buffer: the stated one, unless the stream is valid in another format only.
+/// The compression format of a buffer: the stated one, unless the stream is valid only in another format.
 fn format_of(header: &BufferHeader, bytes: &[u8], stated: u32) -> u32 {
     let mut decoded = vec![0; header.offset as usize - BUFFER_HEADER];
     let mut is = |format: &u32| {

@@ -51,7 +51,7 @@ impl Format {
         match self {
             Self::Xpress => xpress::decompress(input, output).map_err(Error::Xpress),
             Self::Lznt1 => self.decode(&mut lznt1::Decoder::new(), input, output),
-            // A stream of no data has no codes either.
+            // An empty stream has no code table.
             Self::XpressHuffman if input.is_empty() && output.is_empty() => Ok(0),
             Self::XpressHuffman => {
                 let mut decoder = xpress_huffman::Decoder::new();
@@ -78,7 +78,7 @@ impl Format {
 
     fn decode(self, decoder: &mut impl Decoder, input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
         let (mut taken, mut written) = (0, 0);
-        // The decoders detect the end of a stream only while output space is left: a byte written here is one too many.
+        // The decoders detect the end of a stream only while output space is left. A byte written here exceeds the output.
         let mut beyond = [0];
         loop {
             let rest = &input[taken..];

@@ -195,7 +195,7 @@ pub struct Rule {
     pub text: String,
 }
 
-/// An event whose payload cannot be decoded; see [`names::undecoded`](crate::names::undecoded).
+/// An event with a payload that cannot be decoded; see [`names::undecoded`](crate::names::undecoded).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecoded {
     /// Name and version of the event.

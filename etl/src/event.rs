@@ -31,7 +31,7 @@ impl<'a> Event<'a> {
         self.header_type
     }
 
-    /// The diagnostic of an event whose header type has no known layout. Files written by Windows have no such events.
+    /// The diagnostic of an event with a header of unknown layout. Files written by Windows have no such events.
     #[inline]
     pub fn fault(&self) -> Option<DiagnosticKind> {
         if self.header_type.is_known() {

@@ -20,9 +20,9 @@ use etw_layouts_payload::Uuid;
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     providers: Vec<Uuid>,
-    /// One bit for each group of kernel events whose GUID is among the providers.
+    /// One bit for each group of kernel events, set if the GUID of the group is among the providers.
     groups: [u64; 4],
-    /// Hooks of the providers' classes in the groups of others, such as Image/Load in the group of processes.
+    /// Hook identifiers of the selected classes that are in the group of another class, such as Image/Load in the process group.
     hooks: Vec<u16>,
     names: Vec<String>,
     /// Names of events.
@@ -41,7 +41,7 @@ pub struct Filter {
     processors: Vec<u16>,
     from: Option<i64>,
     to: Option<i64>,
-    /// Whether anything other than providers is given.
+    /// Whether any property other than the provider is given.
     more: bool,
 }
 
@@ -101,7 +101,7 @@ impl Filter {
         self
     }
 
-    /// Accepts events whose opcode has this name, ignoring case: the name in a schema of [`with_schemas`](Self::with_schemas), or one
+    /// Accepts events with an opcode of this name, ignoring case: the name in a schema of [`with_schemas`](Self::with_schemas), or one
     /// that is the same for all providers ([`names::opcode`]).
     #[must_use]
     pub fn opcode_name(mut self, name: &str) -> Self {
@@ -118,7 +118,7 @@ impl Filter {
         named.into_iter().fold(self, Self::provider)
     }
 
-    /// Accepts a class of kernel events by its provider, also those of its events whose hooks are in the group of another class.
+    /// Accepts a class of kernel events by its provider, including events with a hook identifier in the group of another class.
     #[must_use]
     pub fn class(mut self, provider: Uuid) -> Self {
         let classes: Vec<_> = events::all().filter(|(guid, ..)| *guid == provider).map(|(.., schema)| schema.provider).collect();
@@ -222,7 +222,7 @@ impl Filter {
             || self.has_keyword_name(event)
     }
 
-    /// Whether a bit of its keyword has one of the names, or its schema has a keyword with one of the names.
+    /// Whether a keyword bit of the event, or a keyword in its schema, has one of the names.
     fn has_keyword_name(&self, event: &Event<'_>) -> bool {
         if self.keyword_names.is_empty() {
             return false;
@@ -244,7 +244,7 @@ impl Filter {
     }
 }
 
-/// The name of events: provider and event.
+/// A name that selects events: provider and event.
 #[derive(Clone, Debug)]
 struct EventName {
     /// The whole name.

@@ -50,7 +50,7 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// The end of the items of an event, the first of which is at `at`; `None` if the chain is inconsistent.
+/// The end of the items of an event. The first item is at `at`. `None` if the chain is inconsistent.
 pub(crate) fn end(event: &[u8], at: usize) -> Option<usize> {
     let mut rest = event.get(at..)?;
     loop {

@@ -8,9 +8,9 @@
 //! Errors of a file are reported as [`Diagnostic`]s, with their places; reading continues after them.
 //!
 //! Memory use does not depend on the size of a file or the number of its errors, except in time order. There, 16 to 64 bytes are kept for each
-//! buffer that is far from its position: because its processor is far behind the others in the file, or because the buffers of its processor
-//! are out of order. For a buffer whose events are out of order, four bytes are kept for each event. The total never exceeds the size of the
-//! file, and is small for files that Windows writes.
+//! buffer that is far from its position in time order: because its processor is far behind the others in the file, or because the buffers of
+//! its processor are out of order. If the events of a buffer are out of order, four bytes are kept for each event. The total never exceeds the
+//! size of the file, and is small for files that Windows writes.
 //!
 //! *Stale* bytes are remains of earlier contents of the session's memory, which Windows writes to padding and unused members.
 //!

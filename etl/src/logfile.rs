@@ -15,11 +15,11 @@ use bytemuck::bytes_of;
 /// Properties of a trace file and its session: TRACE_LOGFILE_HEADER of a 32-bit or 64-bit producer, and the names that follow it.
 #[derive(Clone, Debug)]
 pub struct LogFile {
-    /// Size of the session's buffers, in bytes; a compressed buffer is smaller in the file. If the buffers show a size other than
-    /// the header states, that of the buffers.
+    /// Size of the session's buffers, in bytes; a compressed buffer is smaller in the file. If the
+    /// header states a wrong size, this is the size that the buffers have.
     pub buffer_size: u32,
-    /// Major and minor version of Windows, and two more numbers. If buffers are compressed and the stated version does not
-    /// compress, 6.2.
+    /// Major and minor version of Windows, and two more numbers. 6.2 if buffers are compressed, but the stated version
+    /// cannot compress.
     pub version: [u8; 4],
     /// The build of Windows.
     pub build: u32,
@@ -141,7 +141,7 @@ impl LogFile {
     /// Number of bytes needed to recognize that a trace [`begins`](Self::begins).
     pub(crate) const START: usize = BUFFER_HEADER + SYSTEM + size_of::<LogFileHeader32>();
 
-    /// Whether a trace begins at these bytes, with a header buffer whose first event is a log file header.
+    /// Whether a trace begins at these bytes, with a header buffer and a log file header as its first event.
     #[inline]
     pub(crate) fn begins(bytes: &[u8]) -> bool {
         Self::is_marked(bytes) && Self::follows(bytes)
@@ -157,8 +157,7 @@ impl LogFile {
         marks.into_iter().filter(|is_right| *is_right).count() > 1
     }
 
-    /// The fixed bytes of a file whose first event contains a log file header although its event header, which can be destroyed, does
-    /// not say so.
+    /// The start of a file with a repaired header of the first event; `None` unless the data of the event is a log file header.
     #[cold]
     pub(crate) fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
         if !Self::follows(bytes) {
@@ -191,12 +190,12 @@ impl LogFile {
     #[cold]
     fn follows(bytes: &[u8]) -> bool {
         let Some(header) = bytes.get(BUFFER_HEADER + SYSTEM..Self::START).map(view::<LogFileHeader32>) else { return false };
-        // Up to the names, which are addresses, the members of both widths are the same.
+        // Both widths have the same members up to the addresses of the names.
         let version = header.VersionDetail();
         let generation = Generation::of(version.MajorVersion.into(), version.MinorVersion.into());
         let first = BufferHeader::read(generation, bytes);
         let is_plausible = first.is_some_and(|first| first.is_plausible(generation, header.BufferSize, true, true));
-        // Members that do not depend on the width, up to the last one that has a few values only.
+        // Only members with the same offset in both widths are checked, up to PointerSize.
         is_plausible
             && matches!((version.MajorVersion, version.MinorVersion), (5, 0..=2) | (6, 0..=4) | (10, 0))
             && (FIRST_BUILD..1 << 20).contains(&header.ProviderVersion)
@@ -314,7 +313,7 @@ impl LogFile {
     }
 
     /// Whether the first time stamp is plausible for the clock. A time stamp of the system time equals the start time. The other
-    /// clocks count from boot: a time stamp is implausible only if it is 0 or fits the rate of the other one of them.
+    /// clocks count from boot: a time stamp is implausible only if it is 0 or matches the rate of the other of these two.
     pub fn has_stamp_of_clock(&self) -> bool {
         let (clock, uptime) = (self.clock_type(), self.start_time.saturating_sub(self.boot_time));
         let is_system_time = self.start_stamp.abs_diff(self.start_time) <= DAY.unsigned_abs();
@@ -325,11 +324,11 @@ impl LogFile {
         let counter = || fits(ClockType::PerfCounter, self.perf_frequency > 0);
         let cycles = || fits(ClockType::CpuCycle, self.cpu_mhz > 0);
         // If the rates are the same, both clocks give the same times.
-        let is_alike = self.to_clock() == Clock::new(ClockType::SystemTime, self.start_time, self.start_stamp, 0, 0);
+        let is_same = self.to_clock() == Clock::new(ClockType::SystemTime, self.start_time, self.start_stamp, 0, 0);
         match clock {
             _ if self.start_time <= 0 => true,
             ClockType::SystemTime => is_system_time,
-            _ if is_system_time => is_alike,
+            _ if is_system_time => is_same,
             _ if self.boot_time <= 0 || uptime < MINUTE => true,
             _ if self.start_stamp == 0 => false,
             ClockType::PerfCounter => counter() || !cycles(),
@@ -343,7 +342,7 @@ impl LogFile {
     }
 }
 
-/// One minute, in units of 100 ns. Sooner after boot the clocks cannot be distinguished.
+/// One minute, in units of 100 ns. In the first minute after boot, the clocks cannot be distinguished.
 const MINUTE: i64 = 60 * 10_000_000;
 
 /// Terminated UTF-16 strings; the last one may lack its terminator.

@@ -25,7 +25,7 @@ pub fn merge<'t>(traces: impl IntoIterator<Item = &'t Trace<'t>>) -> Merged<'t> 
 }
 
 /// The events of several traces sorted by system time, each with the index of its trace. Events with equal times keep the order of the
-/// traces. A trace takes memory from its first event to its last, so consecutive traces are not decompressed at the same time.
+/// traces. A trace uses memory only between its first and its last event, so consecutive traces do not use memory at the same time.
 #[derive(Debug)]
 pub struct Merged<'t> {
     sources: Vec<(&'t Trace<'t>, Option<ByTime<'t>>)>,

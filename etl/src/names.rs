@@ -83,7 +83,7 @@ pub fn identity(event: &Event<'_>, schemas: &Schemas) -> String {
     }
 }
 
-/// The name of the provider of an event. For a kernel event, its group; else the name in the traits of the event, or in schemas.
+/// The name of the provider of an event. For a kernel event, its group; otherwise, the name in the traits of the event, or in schemas.
 pub fn provider_of<'a>(event: &Event<'a>, schemas: &'a Schemas) -> Option<&'a str> {
     let carried = || event.traits()?.ok().map(|traits| traits.name).filter(|name| !name.is_empty());
     let guid = event.provider();
@@ -114,7 +114,7 @@ pub fn source(source: Source) -> &'static str {
     }
 }
 
-/// The diagnostic of an event whose payload cannot be decoded.
+/// The diagnostic of an event with a payload that cannot be decoded.
 pub fn undecoded(event: &Event<'_>, schemas: &Schemas, fault: Fault) -> DiagnosticKind {
     let event = match event.decode(schemas) {
         Some(decoded) if decoded.schema.provider.is_empty() => {
@@ -132,7 +132,7 @@ pub fn events() -> impl Iterator<Item = (&'static str, &'static str)> {
     events::all().map(|(.., schema)| (schema.provider, schema.event))
 }
 
-/// Name of an opcode whose meaning is the same for all providers, such as `START`: the name in EVENT_TRACE_TYPE without the
+/// Name of an opcode with the same meaning for all providers, such as `START`: the name in EVENT_TRACE_TYPE without the
 /// common prefix.
 pub fn opcode(header_type: HeaderType, opcode: u8) -> Option<&'static str> {
     // If there are two names, registered providers use the later one.

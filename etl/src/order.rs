@@ -32,7 +32,7 @@ pub struct ByTime<'a> {
     fresh: bool,
     /// The streams that have not reached their next events yet.
     moving: Range<usize>,
-    /// The search for diagnostics of buffer headers, and their number.
+    /// The search for diagnostics of buffer headers, and the number of those not returned yet.
     damaged: (Buffers<'a>, u64),
     shared: Shared<'a>,
     /// The latest time so far.
@@ -51,7 +51,7 @@ pub struct OrderedEvent<'s> {
     pub buffer: u32,
     /// Offset of its buffer within the file, in bytes.
     pub buffer_offset: u64,
-    /// Difference of time stamps if an event returned earlier has a later one; otherwise 0.
+    /// The number of clock ticks by which this event is earlier than an event returned before it; 0 if it is in order.
     pub late: u64,
 }
 
@@ -70,8 +70,8 @@ impl<'a> ByTime<'a> {
         }
     }
 
-    /// The next event, borrowed from the memory that the iterator uses again for the next one: the fastest way through a trace with
-    /// compressed buffers. `None` at the end. Diagnostics about headers of buffers come first, others when their buffers are reached.
+    /// The next event; `None` at the end. It borrows memory that the iterator reuses for the following event: the fastest way to read a
+    /// trace with compressed buffers. Diagnostics about headers of buffers come first, others when their buffers are reached.
     pub fn next_event(&mut self) -> Option<Result<OrderedEvent<'_>, Diagnostic>> {
         if let Some(diagnostic) = self.go_on() {
             return Some(Err(diagnostic));
@@ -90,8 +90,8 @@ impl<'a> ByTime<'a> {
         }))
     }
 
-    /// The time stamp of the event that [`next_event`](Self::next_event) returns next, or a diagnostic before it; used to merge
-    /// several traces. An event without a time has the time stamp of the previous one.
+    /// The time stamp of the event that the next call of [`next_event`](Self::next_event) returns, or a diagnostic before it; used to
+    /// merge several traces. An event without a time has the time stamp of the previous one.
     pub fn next_stamp(&mut self) -> Option<Result<i64, Diagnostic>> {
         if let Some(diagnostic) = self.go_on() {
             return Some(Err(diagnostic));
@@ -107,10 +107,10 @@ impl<'a> ByTime<'a> {
             self.advance();
             self.fresh = true;
         }
-        if self.moving.is_empty() { None } else { self.settle() }
+        if self.moving.is_empty() { None } else { self.advance_streams() }
     }
 
-    /// Leaves the current event.
+    /// Advances the stream of the current event.
     #[inline]
     fn advance(&mut self) {
         let current = self.earliest.winner();
@@ -122,7 +122,7 @@ impl<'a> ByTime<'a> {
     }
 
     /// Advances streams to their next events, up to a diagnostic.
-    fn settle(&mut self) -> Option<Diagnostic> {
+    fn advance_streams(&mut self) -> Option<Diagnostic> {
         while self.damaged.1 > 0 {
             self.damaged.1 -= 1;
             if let Some(diagnostic) = self.damaged.0.find_map(Result::err) {

@@ -29,7 +29,7 @@ pub struct Process {
     pub user: Option<String>,
     /// Full name of the application package.
     pub package: Option<String>,
-    /// Images that were loaded, in the order of time.
+    /// Images that were loaded, in time order.
     pub images: Vec<LoadedImage>,
 }
 
@@ -62,7 +62,7 @@ enum Record {
     Image(Step, u32, LoadedImage),
 }
 
-/// What happened to a process or an image.
+/// A change of a process or an image, or its existence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Start,
@@ -72,7 +72,7 @@ enum Step {
 }
 
 impl Processes {
-    /// Adds an event at a system time, if it is one of a process or an image.
+    /// Adds an event at a system time. Other events than those of processes and images are ignored.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ impl All {
     fn process(&mut self, step: Step, new: Process) {
         let id = new.id;
         if step == Step::Start {
-            // Without its end, another process had the identifier.
+            // The trace lacks the end of an earlier process with this identifier.
             self.running.remove(&id);
         }
         let index = self.running(id);
@@ -159,7 +159,7 @@ impl All {
         }
     }
 
-    /// The process that has the identifier now.
+    /// The index of the running process with this identifier; a new process if there is none.
     fn running(&mut self, id: u32) -> usize {
         *self.running.entry(id).or_insert_with(|| {
             self.processes.push(Process { id, ..Process::default() });

@@ -24,7 +24,7 @@ pub struct Reader<R> {
 struct Window<R> {
     source: R,
     bytes: Vec<u8>,
-    /// Number of these bytes that are consumed.
+    /// Number of consumed bytes in `bytes`.
     passed: usize,
     /// Offset of the next byte within the file.
     offset: u64,
@@ -35,7 +35,7 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     ///
-    /// The source fails, or its bytes do not begin a trace file; the latter has the kind `InvalidData`.
+    /// The source fails, or its bytes do not begin a trace file. In the second case, the error has the kind `InvalidData`.
     pub fn new(source: R) -> io::Result<Self> {
         let mut window = Window { source, bytes: Vec::new(), passed: 0, offset: 0 };
         let invalid = |error: Error| io::Error::new(io::ErrorKind::InvalidData, error);
@@ -83,14 +83,14 @@ impl<R: Read> Source for Window<R> {
 
     fn bytes(&mut self, offset: u64, length: usize) -> io::Result<&[u8]> {
         let distance = offset - self.offset;
-        let held = distance.min(self.rest().len() as u64);
-        self.passed += held as usize;
+        let buffered = distance.min(self.rest().len() as u64);
+        self.passed += buffered as usize;
         // Bytes are moved only when more than half are consumed, so that many small steps cost no more than a large one.
         if self.passed > self.bytes.len() / 2 {
             self.bytes.drain(..self.passed);
             self.passed = 0;
         }
-        io::copy(&mut self.source.by_ref().take(distance - held), &mut io::sink())?;
+        io::copy(&mut self.source.by_ref().take(distance - buffered), &mut io::sink())?;
         self.offset = offset;
         // Memory is allocated as bytes arrive.
         let missing = length.saturating_sub(self.rest().len());

@@ -85,7 +85,7 @@ impl EventRecord<'_> {
 }
 
 impl Event<'_> {
-    /// The event with its own copy of its bytes, and with what its buffer states: index and offset of the buffer in the file, and the processor.
+    /// The event with its own copy of its bytes. `index` and `offset` are those of its buffer in the file; `processor` wrote the buffer.
     pub fn to_record(&self, (index, offset): (u32, u64), processor: u16, clock: &Clock) -> EventRecord<'static> {
         EventRecord::new(self, None, clock, (processor, Place { offset, index }), 0)
     }

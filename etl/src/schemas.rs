@@ -16,7 +16,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Sources of schemas, used in this order: the event itself (TraceLogging), the specs of kernel events, then libraries of schemas in the
-/// order in which they were added: add the library of the trace first, then those that a user names, and a catalogue last.
+/// order in which they were added. Add the library of the trace first, then those that a user names, and a catalogue last.
 ///
 /// ```no_run
 /// use etw_layouts_etl::{Schemas, Trace};
@@ -36,7 +36,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Schemas {
-    /// The pointer size of events whose header does not state it.
+    /// The pointer size of events with a header that does not state it.
     pointers: PointerSize,
     /// Build of the Windows that wrote the trace; `None` for the newest.
     build: Option<u32>,
@@ -49,7 +49,7 @@ pub struct Schemas {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Decoded<'a> {
-    /// The schema. [`Schema::source`] is where it is from.
+    /// The schema. [`Schema::source`] states its source.
     pub schema: Schema<'a>,
     /// Whether the schema has the version of the event. If not, it is the latest known earlier version; later versions usually append
     /// fields.
@@ -57,7 +57,7 @@ pub struct Decoded<'a> {
     /// Whether sources disagree about the sizes of the event's fields. The schema is then the first that decodes the payload to its last
     /// byte, or, if none does, the first.
     pub is_disputed: bool,
-    /// What a library has of the event: its task, keywords, message and more; `None` if the schema is from no library.
+    /// The event in a library, with its task, keywords, message and more; `None` if the schema is not from a library.
     pub variant: Option<Variant<'a>>,
     /// The payload with the schema.
     pub fields: Fields<'a>,
@@ -72,32 +72,32 @@ impl Schemas {
         Self { pointers: PointerSize::Bits64, build: None, libraries: Vec::new(), found: None }
     }
 
-    /// Sets the pointer size of the trace, for events whose header does not state it.
+    /// Sets the pointer size of the trace, for events with a header that does not state it.
     #[must_use]
     pub fn with_pointers(self, pointers: PointerSize) -> Self {
         Self { pointers, ..self }
     }
 
-    /// Sets the build of the Windows that wrote the trace. Of schemas of several builds, those of the nearest build at or before it are
-    /// used.
+    /// Sets the build of the Windows that wrote the trace. If a library has schemas of several builds, those of the nearest build at or
+    /// before it are used.
     #[must_use]
     pub fn with_build(self, build: u32) -> Self {
         let found = self.found.is_some().then(Arc::default);
         Self { build: Some(build), found, ..self }
     }
 
-    /// Adds a library of schemas, which is asked after those before it.
+    /// Adds a library of schemas. It is searched after the libraries that were added before it.
     ///
     /// # Errors
     ///
-    /// The bytes are no library, or in another format.
+    /// The bytes are not a library, or are in another format.
     pub fn with_library(self, library: impl Into<Arc<[u8]>>) -> Result<Self, LibraryError> {
         let library = library.into();
         Library::read(&library)?;
         Ok(self.with(Bytes::Shared(library)))
     }
 
-    /// Adds a library of schemas that is part of the program, which is asked after those before it.
+    /// Adds a library of schemas that is part of the program. It is searched after the libraries that were added before it.
     #[must_use]
     pub fn with_static_library(self, library: Library<'static>) -> Self {
         self.with(Bytes::Static(library))
@@ -109,7 +109,7 @@ impl Schemas {
         self
     }
 
-    /// The libraries, in the order in which they are asked.
+    /// The libraries, in the order in which they are searched.
     pub fn libraries(&self) -> impl Iterator<Item = Library<'_>> {
         self.libraries.iter().map(Bytes::library)
     }
@@ -122,7 +122,7 @@ impl Schemas {
             .find(|name| !name.is_empty())
     }
 
-    /// The providers whose name is this, ignoring case.
+    /// The providers with this name, ignoring case.
     pub fn providers_named(&self, name: &str) -> impl Iterator<Item = Uuid> {
         let providers = self.libraries().flat_map(Library::providers);
         providers.filter(move |provider| is_same(provider.name(), name)).map(|provider| provider.guid())
@@ -134,8 +134,8 @@ impl Schemas {
         providers.flat_map(|provider| provider.keywords())
     }
 
-    /// What libraries have of an event, also if they do not state its fields: names, keywords, message. Of several variants, that which
-    /// [`Event::decode`] tries first. `None` for an event in the specs.
+    /// The event in the libraries, even if they do not state its fields: names, keywords, message. If there are several variants, the
+    /// one that [`Event::decode`] tries first. `None` for an event in the specs.
     pub fn variant(&self, event: &Event<'_>) -> Option<Variant<'_>> {
         let key = event_key(event)?;
         let provider = event.provider()?;
@@ -145,12 +145,12 @@ impl Schemas {
         self.known(provider, key)
     }
 
-    /// The same of an event with this key.
+    /// The same as [`variant`](Self::variant), for an event key.
     pub fn known(&self, provider: Uuid, key: EventKey) -> Option<Variant<'_>> {
         self.found(provider, key)?.variant(self)
     }
 
-    /// The same of an event with this ID in any version, the newest first.
+    /// The same as [`variant`](Self::variant), for an event ID in any version, the newest first.
     pub fn known_in_any_version(&self, provider: Uuid, id: u16) -> Option<Variant<'_>> {
         let providers = self.libraries().filter_map(|library| library.provider(provider));
         let of = |provider: etw_layouts_payload::packed::Provider<'_>| {
@@ -180,7 +180,7 @@ impl Schemas {
         found.get(provider, key, || choice::choose(self, provider, key))
     }
 
-    /// An event that has no hook, with its schema.
+    /// Decodes an event without a hook identifier.
     fn decode_other<'a>(&'a self, event: &Event<'a>) -> Option<Decoded<'a>> {
         let pointers = event.pointer_size().unwrap_or(self.pointers);
         let decoded = |schema: Schema<'a>, is_exact| {
@@ -224,7 +224,7 @@ impl Default for Schemas {
     }
 }
 
-/// Whether the events of the provider are identified by event types, as those of WMI classes are.
+/// Whether the event is identified by its event type, like the events of WMI classes.
 pub(crate) fn is_classic(event: &Event<'_>) -> bool {
     match event.header_type() {
         HeaderType::Event32 | HeaderType::Event64 => {
@@ -234,7 +234,7 @@ pub(crate) fn is_classic(event: &Event<'_>) -> bool {
     }
 }
 
-/// What identifies an event within its provider; `None` for events with a hook.
+/// The key of an event within its provider; `None` for events with a hook identifier.
 fn event_key(event: &Event<'_>) -> Option<EventKey> {
     if event.hook().is_some() {
         return None;
@@ -278,7 +278,7 @@ impl<'a> Event<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Where the schema is from.
+    /// The source of the schema.
     pub fn source(&self) -> Source {
         self.schema.source
     }

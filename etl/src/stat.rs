@@ -14,7 +14,7 @@ pub enum By {
     Provider,
     /// Provider and event identifier; the opcode for events without an identifier.
     Id,
-    /// Event name: provider and event by the schema, otherwise what identifies the event.
+    /// Event name: provider and event by the schema, otherwise [`names::identity`](crate::names::identity).
     Event,
     /// Process.
     Process,
@@ -64,7 +64,7 @@ impl Key {
 }
 
 impl Key {
-    /// The hash of an event's name, as [`name`](Self::name) has it.
+    /// The hash of an event's name, for [`name`](Self::name).
     pub fn hash(name: &str) -> u64 {
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
@@ -157,7 +157,7 @@ impl Stat {
         counts
     }
 
-    /// Statistics of the events whose keys exceeded [`MOST`](Self::MOST).
+    /// Statistics of the events with keys beyond [`MOST`](Self::MOST).
     pub fn others(&self) -> &Count {
         &self.others
     }

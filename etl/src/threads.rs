@@ -4,7 +4,7 @@ use crate::event::Event;
 use crate::schemas::{Decoded, Schemas};
 use std::collections::HashMap;
 
-/// The process of each thread at a point of a trace, for events whose header contains no process and no thread: PERFINFO events such as
+/// The process of each thread at a point of a trace, for events with neither a process nor a thread in the header: PERFINFO events such as
 /// samples, context switches and page faults. The process is derived from the thread in the payload, and from the last start or rundown event
 /// of that thread.
 #[derive(Clone, Debug, Default)]

@@ -37,7 +37,7 @@ impl Trace<'static> {
     ///
     /// # Errors
     ///
-    /// The file cannot be read; or it is not a trace file: then the kind of the error is `InvalidData`, and its text that of an [`Error`].
+    /// The file cannot be read, or it is not a trace file. In the second case, the error has the kind `InvalidData` and the text of an [`Error`].
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let named =
@@ -52,7 +52,7 @@ impl<'a> Trace<'a> {
     ///
     /// # Errors
     ///
-    /// The bytes do not begin with a buffer whose first event is a log file header.
+    /// The bytes do not begin with a buffer that has a log file header as its first event.
     pub fn from_bytes(bytes: impl Into<Cow<'a, [u8]>>) -> Result<Self, Error> {
         let bytes = bytes.into();
         let Ok(start) = begin(&mut &*bytes);

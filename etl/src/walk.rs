@@ -116,7 +116,7 @@ pub(crate) fn step(rest: &[u8], generation: Generation) -> Result<Option<Extent>
     }
 }
 
-/// The event at the start of the bytes if it has the common marker and a header of fixed length, as nearly every event has.
+/// The event at the start of the bytes if it has the common marker and a header of fixed length, like nearly every event.
 #[inline]
 pub(crate) fn usual(rest: &[u8]) -> Option<Extent> {
     let word = u64::from_le_bytes(*rest.first_chunk()?);

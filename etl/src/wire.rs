@@ -1,7 +1,7 @@
 //! The generated types that occur in trace files, and the versions that write each of them.
 //!
 //! Except for the buffer header and the instance header, the parts of these types that files contain are the same in every
-//! version that has them, so that the newest type serves for all.
+//! version that has them. The newest type is therefore used for all versions.
 
 pub use etw_layouts::constants::{
     ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG, EVENT_TRACE_CLOCK, EVENT_TRACE_GROUP,
@@ -76,7 +76,7 @@ pub(crate) fn prefix<T: Pod>(bytes: &[u8], length: usize) -> Option<T> {
     Some(value)
 }
 
-/// A structure at the start of bytes; all zero if there are too few, which the iteration has excluded for events.
+/// A structure at the start of bytes; all zero if there are too few bytes. The iteration over events ensures that there are enough.
 pub(crate) fn view<T: Pod>(bytes: &[u8]) -> T {
     match bytes.get(..size_of::<T>()) {
         Some(bytes) => bytemuck::pod_read_unaligned(bytes),

@@ -1,11 +1,11 @@
-//! Wrong values in headers of buffers: which diagnostics they give, and how many events survive.
+//! Wrong values in buffer headers: their diagnostics, and the number of events that can still be read.
 
 use crate::diagnostics::{BUFFERS_WRITTEN, SIZE, put, read};
 use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, Generation};
 use etw_layouts_etl::{BufferHeader, ClockType, DiagnosticKind, HeaderType, Scratch, Trace};
 use test_support::traces::{PRODUCERS, fixture, fixture_of};
 
-/// Events that a low valid end hides are counted.
+/// If the valid end is too low, the diagnostic counts the events after it.
 #[test]
 fn hidden_events() {
     let file = fixture_of(PRODUCERS[7], ClockType::PerfCounter, false, 20, &HeaderType::is_known).unwrap().bytes;
@@ -58,8 +58,8 @@ fn valid_ends_of_compressed_buffers() {
     assert_eq!(read(&bytes), (vec![], whole));
 }
 
-/// Before 6.0 SavedOffset can be zero, State holds flags, and 5.1 has neither flags nor a type of a buffer: such a buffer is found again behind a
-/// damaged one.
+/// Before 6.0, SavedOffset can be zero and State contains flags. Before 5.2, headers have neither buffer flags nor a buffer type. Such buffers are
+/// found after a damaged one.
 #[test]
 fn buffers_of_old_versions() {
     for (producer, changes) in [
@@ -72,7 +72,7 @@ fn buffers_of_old_versions() {
         for (at, value) in
             [(4, 0_u32), (0x2C, 0xFF_FF), (0x2C, 7), (0x36, 8), (4, 0x50), (0x34, 0x8000), (0x30, 0x47), (0x30, 0x1001)]
         {
-            // The buffer before it is destroyed, and the one behind it is no buffer either.
+            // The buffers before and after it are destroyed.
             let bytes = put(&file, third - SIZE, &[0xA5; 0x48]);
             let bytes =
                 put(&put(&bytes, third + at, &value.to_le_bytes()[..if at > 0x30 { 2 } else { 4 }]), fourth, &[0x5A; 0x48]);
@@ -82,7 +82,7 @@ fn buffers_of_old_versions() {
     }
 }
 
-/// The processor is an index of 11 bits if the buffer's flags announce one, and otherwise a byte. In Windows 7 the next byte is 8.
+/// The processor is an index of 11 bits if the flag PROC_INDEX is set, otherwise one byte. In Windows 7 the next byte is 8.
 #[test]
 fn processors_of_buffers() {
     let index = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX.0;

@@ -1,4 +1,4 @@
-//! Values of kernel events, against the output of a consumer on Windows: `expected` in the folder of traces.
+//! Values of kernel events, compared with the output of a consumer on Windows: `expected` in the folder of traces.
 
 use crate::payloads::each_kernel_event;
 use etw_layouts_etl::Decoded;
@@ -8,24 +8,24 @@ use std::fs;
 use test_support::consumer::{is_equal, rows};
 use test_support::witness;
 
-/// A field that the consumer prints in another way.
+/// A field that the consumer prints differently.
 enum Other {
-    /// It is this field of ours, with an equal value.
+    /// Our field has this name and an equal value.
     Named(&'static str),
-    /// It is not compared, for this reason.
+    /// The reason why it is not compared.
     Not(&'static str),
 }
 use Other::{Named, Not};
 
-/// Fields with another name or value: the class and the field of the consumer. `*` stands for all classes.
+/// Fields with another name or value: the class and the field of the consumer. `*` means all classes.
 const OTHERS: &[(&str, &str, Other)] = &[
     ("EventTrace", "SessionName", Named("SessionNameString")),
     ("EventTrace", "LogFileName", Named("LogFileNameString")),
     ("EventTrace", "UtcOffsetMinutes", Not("derived: the bias of TimeZoneInformation")),
     ("Process", "PageDirectoryBase", Named("DirectoryTableBase")),
     ("Process", "MemoryCount", Named("PageFaultCount")),
-    ("Process", "Flags", Not("presentation: flags by names of its own, `None` for 0")),
-    ("Thread", "StartAddr", Not("its name for Affinity before version 3; the value is Affinity, as Windows registers version 3")),
+    ("Process", "Flags", Not("presentation: the consumer's own names of flags, `None` for 0")),
+    ("Thread", "StartAddr", Not("the name of Affinity before version 3; the value is Affinity, as Windows registers version 3")),
     ("Thread", "ThreadName", Not("not in the payload of Windows 8: empty")),
     ("Thread", "ParentThreadID", Not("derived: the thread of the event's header")),
     ("Thread", "ParentProcessID", Not("derived: the process of the event's header")),
@@ -35,7 +35,7 @@ const OTHERS: &[(&str, &str, Other)] = &[
     ("ImageID", "ProcessID", Not("0 for the process 4 in the payload; the payload is right")),
     ("DiskIO", "FileKey", Named("FileObject")),
     ("DiskIO", "FileName", Not("derived: the name of FileObject in another event")),
-    ("DiskIO", "IrpFlags", Not("presentation: flags by names of its own, and other names of bits with two")),
+    ("DiskIO", "IrpFlags", Not("presentation: the consumer's own names of flags, and the other name if a bit has two")),
     ("DiskIO", "Priority", Not("derived: bits 17 to 19 of IrpFlags")),
     ("DiskIO", "ElapsedTimeMSec", Not("derived: HighResResponseTime in milliseconds")),
     ("DiskIO", "DiskServiceTimeMSec", Not("derived: the part of HighResResponseTime after the request before it")),
@@ -54,10 +54,10 @@ const OTHERS: &[(&str, &str, Other)] = &[
         Not("derived: the name of the process 0 for a service without a process; the payload is empty"),
     ),
     ("UdpIp", "context", Not("PID and size of the payload as one number, as in version 0; Windows registers two fields")),
-    ("UdpIp", "dsize", Not("a field of version 0; at its place are seqnum and connid, 0")),
+    ("UdpIp", "dsize", Not("a field of version 0; at its offset are seqnum and connid, 0")),
 ];
 
-/// A field of ours with a name, without regard to case.
+/// Our field with a name, ignoring case.
 fn field<'a>(decoded: &Decoded<'a>, name: &str) -> Option<Value<'a>> {
     decoded.iter().find(|value| value.name().eq_ignore_ascii_case(name))
 }

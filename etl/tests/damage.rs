@@ -32,14 +32,14 @@ fn mutations() {
     assert!(traces > MUTATIONS / 2 && diagnostics > MUTATIONS / 2);
 }
 
-/// Whatever happens to the header of one buffer, its events are lost at the most, and no others.
+/// Any damage to the header of one buffer loses at most the events of that buffer.
 #[test]
 fn one_header() {
     let mut random = Rng::with_seed(0x0EAD);
     let mut files: Vec<_> = all(2).into_iter().map(|fixture| (fixture.name, fixture.bytes)).collect();
     for path in real_files() {
         let bytes = std::fs::read(&path).unwrap();
-        // Some buffers of a large file are a file, too.
+        // Only some buffers of a large file are used.
         let buffers = bounds(&bytes);
         let from = random.usize(1..buffers.len().max(14) - 12).min(buffers.len() - 1);
         let some = &buffers[from..buffers.len().min(from + 12)];
@@ -69,13 +69,13 @@ fn one_header() {
                 let seen: Vec<_> = seen.into_iter().filter(|event| !bounds.contains(&(event.0 as usize))).collect();
                 let at = || format!("{name}: buffer {index} at {start:#x} of {length:#x} bytes, {header:x?}");
                 assert!(seen == others, "{}: {} of {} events", at(), seen.len(), others.len());
-                assert!(!diagnostics.is_empty(), "{}: nothing found", at());
+                assert!(!diagnostics.is_empty(), "{}: no diagnostics", at());
             }
         }
     }
 }
 
-/// Data that resembles the start of a trace in some members is not taken for another trace, which would end the reading.
+/// Data with only some members of the start of a trace is not treated as another trace, which would end the iteration.
 #[test]
 fn like_another_trace() {
     let mut file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 30).unwrap().bytes;
@@ -93,10 +93,10 @@ fn like_another_trace() {
     }
 }
 
-/// The size of a compressed buffer that ends where a later one ends costs no events, whatever the sequence numbers say; and a header that
-/// is destroyed within it, its own buffer's.
+/// If a wrong size of a compressed buffer ends exactly where a later buffer ends, no events are lost, even if the sequence numbers fit. If a
+/// header in that range is destroyed too, only the events of its buffer are lost.
 #[test]
-fn spans() {
+fn sizes_of_compressed_buffers() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes;
     let (buffers, (whole, _)) = (bounds(&file), events(&file));
     assert!(buffers.len() > 6);
@@ -110,7 +110,7 @@ fn spans() {
             }
             let mut bytes = file.clone();
             bytes[start..start + 4].copy_from_slice(&((end - start) as u32).to_le_bytes());
-            // As in real files, whose buffers are not in the order of their numbers.
+            // In real files, buffers are not sorted by sequence number, so the numbers of these two can be consecutive.
             if let Some(behind) = buffers.get(last + 1) {
                 sequence(&mut bytes, start, 1_000);
                 sequence(&mut bytes, behind.start, 1_001);
@@ -118,7 +118,7 @@ fn spans() {
             let (seen, diagnostics) = events(&bytes);
             assert!(seen == whole, "{first} to {last}: {} of {} events", seen.len(), whole.len());
             assert!(diagnostics.len() == 1 && diagnostics[0].kind.name() == "buffer-size", "{first} to {last}: {diagnostics:?}");
-            // Nor does it cost events of others with a valid end that is too large, so that the stream is read beyond its end.
+            // With a valid end that is too large, the stream is read beyond its end, and other buffers still lose no events.
             let mut wrong = bytes.clone();
             lengthen(&mut wrong, start);
             assert!(of_others(&events(&wrong).0, start) == of_others(&whole, start), "{first} to {last} with a wrong end");
@@ -135,9 +135,9 @@ fn spans() {
     }
 }
 
-/// The same of a stream that ends by itself, before the valid end that the header states.
+/// The same for a stream with an end mark before the end of its buffer.
 #[test]
-fn span_behind_an_end() {
+fn size_after_the_end_of_a_stream() {
     let file = in_format(&fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes, Format::Lznt1);
     let [first, second] = [&bounds(&file)[1], &bounds(&file)[2]];
     // A chunk with a header of zero ends a stream.
@@ -150,14 +150,15 @@ fn span_behind_an_end() {
     assert!(of_others(&events(&bytes).0, first.start) == of_others(&whole, first.start));
 }
 
-/// A compressed stream with bytes that look like the header of a buffer is not cut there, whether or not its size is too large.
+/// A compressed stream is not split at bytes that resemble a buffer header, even if the size of the buffer is too large.
 #[test]
 fn streams_like_headers() {
     let producer = PRODUCERS[7];
     let mut log = LogFile { buffer_size: 4096, ..LogFile::new(&producer) };
     log.mode |= LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0;
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), producer, log).unwrap();
-    // In groups of 32 literals, each after four bytes of flags, so that State is flags: sizes and valid ends, State, flags and type.
+    // The stream has four bytes of flags before each group of 32 literals. The literals resemble the size, the valid ends, the flags and the type;
+    // the flags of the stream resemble State.
     let mut payload = [1; 500];
     for (at, word) in [(168, 0x100_u32), (172, 0x100), (208, 0x100), (212, 0)] {
         payload[at..at + 4].copy_from_slice(&word.to_le_bytes());
@@ -178,7 +179,7 @@ fn streams_like_headers() {
         }
         let mut stream = buffer.bytes()[..0x48].to_vec();
         for literals in buffer.decode(&mut scratch).bytes()[0x48..buffer.header().offset as usize].chunks(32) {
-            // Behind the last literal, a match that is not there.
+            // The flags after the last literal state a match without data.
             stream.extend(u32::MAX.checked_shr(literals.len() as u32).unwrap_or(0).to_le_bytes());
             stream.extend_from_slice(literals);
         }
@@ -192,7 +193,7 @@ fn streams_like_headers() {
     bytes[starts[1]..][..4].copy_from_slice(&((starts[3] - starts[1]) as u32).to_le_bytes());
     let (seen, diagnostics) = events(&bytes);
     assert!(seen == whole && diagnostics.len() == 1, "{} events, {diagnostics:?}", seen.len());
-    // Nor is one of a file without compression, whatever the payload of an event is.
+    // An uncompressed buffer is not split at a payload that resembles a buffer header.
     let mut bytes = fixture(producer, ClockType::PerfCounter, false, 20).unwrap().bytes;
     let (whole, none) = events(&bytes);
     assert_eq!(none, []);
@@ -219,7 +220,7 @@ fn of_others(events: &[Seen], start: usize) -> Vec<Seen> {
 /// BuffersWritten in the log file header.
 const WRITTEN: usize = 0x48 + 0x20 + 0x24;
 
-/// The trace files of the folder that is named for tests.
+/// The trace files in the folder `ETW_LAYOUTS_ETL`.
 fn real_files() -> Vec<std::path::PathBuf> {
     let Some(folder) = test_support::witness::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
     let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -228,7 +229,7 @@ fn real_files() -> Vec<std::path::PathBuf> {
     paths
 }
 
-/// Where the buffers of an undamaged file are.
+/// The ranges of the buffers in an undamaged file.
 fn bounds(bytes: &[u8]) -> Vec<Range<usize>> {
     let trace = Trace::from_bytes(bytes).unwrap();
     let buffers = trace.buffers().map(Result::unwrap);
@@ -238,7 +239,7 @@ fn bounds(bytes: &[u8]) -> Vec<Range<usize>> {
 /// The offset of the buffer, the offset in it, and the bytes of an event.
 type Seen = (u64, u32, Vec<u8>);
 
-/// Each event in the order of the file, which are the same however it is read; and what was found.
+/// The events in file order, and the diagnostics. All ways of reading must give the same.
 fn events(bytes: &[u8]) -> (Vec<Seen>, Vec<Diagnostic>) {
     let (mut events, mut diagnostics) = (Vec::new(), Vec::new());
     let mut reader = Reader::new(bytes).unwrap();
@@ -273,9 +274,9 @@ fn events(bytes: &[u8]) -> (Vec<Seen>, Vec<Diagnostic>) {
     (events, diagnostics)
 }
 
-/// Bytes of no meaning at all.
+/// Random bytes.
 #[test]
-fn noise() {
+fn random_bytes() {
     let mut random = Rng::with_seed(1);
     for length in 0..600 {
         let mut bytes = vec![0; length * 3];
@@ -289,7 +290,7 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Rng) {
         return;
     }
     let at = match random.u8(..4) {
-        // Headers of buffers and of the file, which decide most.
+        // Buffer headers and the log file header, which affect the result most.
         0 => (random.usize(..bytes.len()) & !4095) + random.usize(..0x60),
         1 => random.usize(..bytes.len().min(0x180)),
         _ => random.usize(..bytes.len()),
@@ -317,7 +318,7 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Rng) {
     }
 }
 
-/// Reads in every way; the count of diagnostics, or `None` if it is no trace.
+/// Reads in every way. Returns the number of diagnostics, or `None` if the bytes are not a trace.
 fn read(bytes: &[u8]) -> Option<usize> {
     let trace = Trace::from_bytes(bytes).ok();
     let (mut streamed, mut streamed_diagnostics) = (0, Vec::new());
@@ -380,7 +381,7 @@ fn read(bytes: &[u8]) -> Option<usize> {
     Some(count)
 }
 
-/// What can be saved of a file is a whole one.
+/// The events of a damaged file can be copied to a valid file.
 fn relog(trace: &Trace<'_>) {
     let Ok(mut relog) = Relog::new(Cursor::new(Vec::new()), trace.log_file(), true) else { return };
     let (mut scratch, mut added) = (Scratch::default(), 0);
@@ -392,7 +393,7 @@ fn relog(trace: &Trace<'_>) {
     let saved = relog.finish().unwrap().into_inner();
     let (mut scratch, mut events) = (Scratch::default(), 0);
     for buffer in Trace::from_bytes(&saved).unwrap().buffers() {
-        // What the headers say is kept: times that cannot be, and copies.
+        // Headers are copied unchanged, with their impossible times and their duplicates.
         let is_kept = |diagnostic: &Diagnostic| {
             matches!(
                 diagnostic.kind.name(),

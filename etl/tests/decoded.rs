@@ -28,7 +28,7 @@ fn field(name: &str, in_type: InType, bytes: &[u8]) -> Field {
     (model::Field::new(name, in_type), bytes.to_vec())
 }
 
-/// Values at the limits of what JSON has numbers for, with and without a name in a map; and names of fields that have to be escaped.
+/// Values at the limits of numbers in JSON, with and without a name in a map, and names of fields that need escapes.
 fn values() -> Vec<Field> {
     const EXACT: u64 = 1 << 53;
     let unsigned = |name, number: u64| field(name, InType::UINT64, &number.to_le_bytes());
@@ -68,7 +68,7 @@ fn event(id: u16, task: &str, fields: Option<&[(&str, InType)]>) -> model::Event
     model::Event { id, task: name(1, task), opcode: name(10, ""), keyword_mask: Some(0), fields, ..model::Event::default() }
 }
 
-/// Two libraries, the first of which has an event of three builds.
+/// Two libraries. The first has an event of three builds.
 fn libraries() -> [model::Library; 2] {
     const NUMBER: &[(&str, InType)] = &[("number", InType::UINT8)];
     let provider = |name: &str, guid, events| Provider { guid, name: name.to_owned(), events, ..Provider::default() };
@@ -124,7 +124,7 @@ fn schemas() -> Schemas {
     libraries().iter().fold(Schemas::built_in(), |schemas, library| schemas.with_library(library.bytes()).expect("a library"))
 }
 
-/// The header of an event of the kernel; with a process and a thread, or with neither.
+/// The header of a kernel event, with or without a process and a thread.
 pub fn kernel(hook: u16, version: u8, process: Option<u32>) -> EventHeader {
     let mut system: SYSTEM_TRACE_HEADER = zero();
     let mut packet = system.Packet();
@@ -157,7 +157,7 @@ fn classic(provider: Uuid, opcode: u8, version: u16) -> EventHeader {
     EventHeader::Full(header)
 }
 
-/// Each event of a trace of these, but for that of its header.
+/// Visits each event of a trace with these records, except the log file header.
 pub fn each<'a>(records: impl IntoIterator<Item = Record<'a>>, mut visit: impl FnMut(&Event<'_>, &Trace<'_>)) {
     let producer = PRODUCERS[7];
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), producer, LogFile::new(&producer)).expect("a writer");
@@ -193,7 +193,7 @@ fn records() -> Vec<(EventHeader, Vec<u8>)> {
     ]
 }
 
-/// The records in a trace, the last of which has a schema of its own.
+/// The records in a trace. The last one contains its schema.
 fn each_made(visit: impl FnMut(&Event<'_>, &Trace<'_>)) {
     let (all, made) = (records(), logging());
     let items = [
@@ -209,7 +209,7 @@ fn each_made(visit: impl FnMut(&Event<'_>, &Trace<'_>)) {
     each(all, visit);
 }
 
-/// What is known of an event, in one line, and its fields in one line each as text and as JSON.
+/// The properties of an event in one line, then its fields as text in one line and as JSON in one line.
 fn lines(event: &Event<'_>, schemas: &Schemas) -> String {
     let identity = names::identity(event, schemas);
     let name = names::event_of(event, schemas);
@@ -235,7 +235,7 @@ fn lines(event: &Event<'_>, schemas: &Schemas) -> String {
     line + "\n"
 }
 
-/// What is known of each event, and what changes with the build and with the size of pointers. `BLESS=1` writes it anew.
+/// The properties of each event, and how they depend on the build and on the pointer size. `BLESS=1` updates the file.
 #[test]
 fn golden() {
     let (all, mut text, mut others) = (schemas(), String::new(), String::new());
@@ -251,7 +251,7 @@ fn golden() {
                 others += &format!("{name}: {other}");
             }
         }
-        // The same bytes with the same schema, if the header states the size of pointers.
+        // If the header states the pointer size, `decode_by` with the same schema gives the same values.
         if let Some(decoded) = event.decode(&all) {
             let by = event.decode_by(&decoded.schema).map(|fields| fields.iter().collect::<Vec<_>>());
             assert_eq!(by, event.pointer_size().map(|_| decoded.iter().collect()), "{decoded}");
@@ -263,10 +263,13 @@ fn golden() {
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(path, &text).expect("the file can be written");
     }
-    assert!(std::fs::read_to_string(path).expect("a file") == text, "look at the difference that BLESS=1 makes\n{text}");
+    assert!(
+        std::fs::read_to_string(path).expect("a file") == text,
+        "the output changed; update it with BLESS=1, and review the difference\n{text}"
+    );
 }
 
-/// Filters by names of events, of keywords and of providers, which are the same in any case: how many events each takes.
+/// Filters by names of events, keywords and providers ignore case. Each case states the number of selected events.
 #[test]
 fn filters_by_name() {
     let all = schemas();
@@ -293,7 +296,7 @@ fn filters_by_name() {
 
 /// Names of sources, and schemas by class and type.
 #[test]
-fn of_tables() {
+fn names_and_schemas_of_tables() {
     let sources = [
         (Source::TraceLogging, "TraceLogging"),
         (Source::Specs, "specs"),

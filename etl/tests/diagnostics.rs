@@ -1,4 +1,4 @@
-//! Single faults in a file: which diagnostics each gives, however the file is read, and how many events survive.
+//! Files with a single fault: their diagnostics, which are the same in all ways of reading, and the number of events that can still be read.
 
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::header::EventHeader;
@@ -20,7 +20,7 @@ pub const CLOCK: usize = LOG_FILE + 0x110;
 
 pub const SIZE: usize = 4096;
 
-/// A file after a change, the kinds of its diagnostics in their order, and how many of its events are lost.
+/// The name and the bytes of a damaged file, the kinds of its diagnostics in order, and the number of lost events.
 type Case = (String, Vec<u8>, &'static [&'static str], usize);
 
 pub fn put(bytes: &[u8], at: usize, value: &[u8]) -> Vec<u8> {
@@ -39,7 +39,7 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     };
     let buffers = file.len() / SIZE;
     let all: usize = (0..buffers).map(of).sum();
-    case("nothing", file.to_vec(), &[], 0);
+    case("undamaged", file.to_vec(), &[], 0);
     for clock in [0_u32, 4, 7] {
         case("clock", put(file, CLOCK, &clock.to_le_bytes()), &["clock"], 0);
     }
@@ -58,11 +58,11 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     case("never closed", put(file, BUFFERS_WRITTEN, &[0; 4]), &[], 0);
     case("space", [file, &[0; 5000]].concat(), &["unwritten"], 0);
     case("cut in a header", [file, &[1; 0x20]].concat(), &["truncated"], 0);
-    case("a little space", [file, &[0; 0x20]].concat(), &["unwritten"], 0);
-    case("noise behind", [file, &[1; 0x200]].concat(), &["skipped"], 0);
-    case("cut to no buffer", file[..SIZE].to_vec(), &["buffers-written"], all - of(0));
+    case("little space", [file, &[0; 0x20]].concat(), &["unwritten"], 0);
+    case("noise at the end", [file, &[1; 0x200]].concat(), &["skipped"], 0);
+    case("only the header buffer", file[..SIZE].to_vec(), &["buffers-written"], all - of(0));
 
-    // A circular file that was overwritten from its start has as many buffers as fit into it.
+    // A circular file with overwritten buffers has as many buffers as fit into it.
     let circle = |room: usize| {
         let file = put(file, LOG_FILE_MODE, &0x2002_u32.to_le_bytes());
         let file = put(&file, MAXIMUM_FILE_SIZE, &((room * SIZE / 1024) as u32).to_le_bytes());
@@ -72,35 +72,40 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
         let file = put(&put(file, LOG_FILE_MODE, &mode.to_le_bytes()), MAXIMUM_FILE_SIZE, &size.to_le_bytes());
         put(&file, BUFFERS_WRITTEN, &1000_u32.to_le_bytes())
     };
-    case("circle of a MiB", mode(2, 1), &["buffers-written"], 0);
-    case("circle of no size", mode(0x2002, 0), &["buffers-written"], 0);
-    case("no circle", mode(0x2001, 4), &["buffers-written"], 0);
-    // The log file header is of a 64-bit producer, whatever the event's own header says.
-    case("width", put(file, 0x4A, &[1]), &[], 0);
-    case("circle", circle(buffers), &[], 0);
-    case("circle with room", circle(buffers + 2), &["buffers-written"], 0);
+    case("circular, 1 MiB", mode(2, 1), &["buffers-written"], 0);
+    case("circular, no maximum size", mode(0x2002, 0), &["buffers-written"], 0);
+    case("not circular", mode(0x2001, 4), &["buffers-written"], 0);
+    // The header of the first event states 32 bits, but the log file header is that of a 64-bit producer.
+    case("width in the event header", put(file, 0x4A, &[1]), &[], 0);
+    case("full circular file", circle(buffers), &[], 0);
+    case("circular file with free space", circle(buffers + 2), &["buffers-written"], 0);
 
-    // Another trace, behind this one and behind what is left of it.
+    // Another trace, after this one and after a damaged end.
     case("another trace", [file, other].concat(), &["another-trace"], 0);
     for damaged in [put(other, 0x4E, &[4, 0]), put(other, 0x4A, &[6]), put(other, 0x4B, &[0xC4])] {
-        case("another trace whose first event is damaged", [file, &damaged].concat(), &["another-trace"], 0);
+        case("another trace with a damaged first event", [file, &damaged].concat(), &["another-trace"], 0);
     }
-    case("another trace off the grid", [&file[..file.len() - 40], other].concat(), &["buffer-size", "another-trace"], 0);
-    case("another trace behind damage", [file, &[1; 100], other].concat(), &["skipped", "another-trace"], 0);
+    case(
+        "another trace at an unexpected offset",
+        [&file[..file.len() - 40], other].concat(),
+        &["buffer-size", "another-trace"],
+        0,
+    );
+    case("another trace after damage", [file, &[1; 100], other].concat(), &["skipped", "another-trace"], 0);
 
-    // Bytes that are cut out and put in.
+    // Bytes removed and inserted.
     let third = 3 * SIZE;
     let out = [&file[..third - 24], &file[third..]].concat();
-    case("bytes out", out, &["buffer-size"], 0);
+    case("bytes removed", out, &["buffer-size"], 0);
     let inside = [&file[..third], &[7; 3], &file[third..]].concat();
-    case("bytes in", inside, &["skipped"], 0);
-    // A buffer in another's place: of this file, and of another system, whose clock reads other stamps.
+    case("bytes inserted", inside, &["skipped"], 0);
+    // A buffer replaced by another buffer of this file, and buffers with time stamps of another clock.
     case("a copy", put(file, third, &file[2 * SIZE..third]), &["buffer-copy"], of(3) - of(2));
     let mut pairs = (1..buffers).flat_map(|from| (from + 2..buffers).map(move |to| (from, to)));
     let (from, to) = pairs.find(|(from, to)| of(*to) >= of(*from)).unwrap();
     let far = put(file, to * SIZE, &file[from * SIZE..][..SIZE]);
-    case("a copy of one further back", far, &["buffer-copy"], of(to) - of(from));
-    case("a number beyond all", put(file, third + 0x18, &(1_u64 << 40).to_le_bytes()), &[], 0);
+    case("a copy of a buffer further before", far, &["buffer-copy"], of(to) - of(from));
+    case("a sequence number greater than all others", put(file, third + 0x18, &(1_u64 << 40).to_le_bytes()), &[], 0);
     let stamp = |bytes: &[u8], at: usize, value: i64| put(bytes, at + 0x10, &value.to_le_bytes());
     let day = 24 * 3600 * 3_579_545;
     let span = (trace.log_file().start_stamp - day, trace.log_file().start_stamp + day + 3_579_545);
@@ -119,15 +124,15 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     let never = stamp(&put(file, START_TIME, &[0; 8]), third, 1 << 62);
     case("no start, and far beyond the end", never, &["start-time", "buffer-time"], 0);
     let without = [&file[..third], &file[third + SIZE..]].concat();
-    case("a buffer out", without, &["buffers-written"], of(3));
+    case("a buffer removed", without, &["buffers-written"], of(3));
     case("zeroes", put(file, third, &[0; SIZE]), &["zeroes", "buffers-written"], of(3));
-    // What a size of two buffers hides.
-    case("two buffers", put(file, third, &(2 * SIZE as u32).to_le_bytes()), &["buffer-size"], 0);
-    // Flags that no logger writes, in neighbours of which both have the size of the file's buffers; and the same behind a size of two.
+    // A size of two buffers hides the second one.
+    case("size of two buffers", put(file, third, &(2 * SIZE as u32).to_le_bytes()), &["buffer-size"], 0);
+    // Flags that no session writes, in two neighboring buffers with a valid size, and after a buffer with the size of two.
     let flags = |bytes: &[u8], at: usize| put(bytes, at + 0x34, &[0x20, 0x80]);
-    case("two of flags", flags(&flags(file, third), third + SIZE), &["buffer-header", "buffer-header"], 0);
+    case("flags of two buffers", flags(&flags(file, third), third + SIZE), &["buffer-header", "buffer-header"], 0);
     let two = put(&flags(file, third + 2 * SIZE), third, &(2 * SIZE as u32).to_le_bytes());
-    case("two buffers and flags", two, &["skipped", "buffer-header", "buffers-written"], of(3));
+    case("size of two buffers, and flags", two, &["skipped", "buffer-header", "buffers-written"], of(3));
     case("valid end", put(file, third + 0x30, &u32::MAX.to_le_bytes()), &["buffer-header", "valid-end"], 0);
 
     // The header of the header buffer.
@@ -148,7 +153,7 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     let rest = vec![0xFF; head.offset as usize - 0x48];
     case("filled", put(file, third + 0x48, &rest), &["end-marker"], of(3));
 
-    // A valid end that is too low hides events; those of the header buffer, and the log file header too.
+    // A valid end that is too low hides events. In the header buffer, it hides the log file header too.
     let low = 0x48_u32.to_le_bytes();
     case("low valid end", put(&put(file, third + 4, &low), third + 0x30, &low), &["tail"], of(3));
     case("low valid end of the header", put(file, 0x30, &low), &["tail"], of(0));
@@ -184,14 +189,14 @@ fn each_thing_is_found() {
         assert_eq!((timed, timed_kinds), (events, sorted(kinds)), "{name}");
         let is_damaged = trace.buffers().filter_map(Result::err).any(|diagnostic| diagnostic.is_damage());
         assert_eq!(is_damaged, !matches!(expected, [] | ["unwritten"] | ["end-marker"] | ["tail"]), "{name}");
-        // `check` has rules of its own, and each of these too.
+        // `check` reports all of these, in addition to its own rules.
         let mut checked = Vec::new();
         check(&trace, &mut |diagnostic| checked.push(diagnostic.kind.name()));
         assert!(expected.iter().all(|kind| checked.contains(kind)), "{name}: {checked:?}");
     }
 }
 
-/// The kinds of diagnostics and the count of events, the same from a slice and from a stream.
+/// The kinds of diagnostics, and the number of events. They must be the same from a slice and from a stream.
 pub fn read(bytes: &[u8]) -> (Vec<&'static str>, usize) {
     let (mut kinds, mut events, mut scratch) = (Vec::new(), 0, Scratch::default());
     for buffer in Trace::from_bytes(bytes).unwrap().buffers() {
@@ -223,7 +228,7 @@ pub fn read(bytes: &[u8]) -> (Vec<&'static str>, usize) {
     (kinds, events)
 }
 
-/// Each rule that only `check` has is broken alone.
+/// Files that break a single rule of `check`.
 #[test]
 fn each_rule_is_checked() {
     let of = |compressed, known: bool| {
@@ -239,15 +244,15 @@ fn each_rule_is_checked() {
     let is_manifest = |event: &Event<'_>| matches!(event.header(), EventHeader::Event(_));
     let event = buffer.decode(&mut Scratch::default()).events().flatten().find(is_manifest).unwrap().offset() as usize;
     let before = (stamp(second) - 1).to_le_bytes();
-    // Which 5.2 may leave empty.
+    // In 5.2, SavedOffset can be zero.
     let of_5_2 = fixture_of(PRODUCERS[2], ClockType::PerfCounter, false, 20, &HeaderType::is_known).unwrap().bytes;
     let cases: &[(&str, Vec<u8>, &[&str])] = &[
         ("no SavedOffset", put(&of_5_2, second + 4, &[0; 4]), &[]),
         ("sound", file.clone(), &[]),
-        ("sound and compressed", compressed.clone(), &[]),
+        ("valid and compressed", compressed.clone(), &[]),
         ("same time", put(&file, third + 0x10, &stamp(second).to_le_bytes()), &[]),
         ("earlier", put(&file, third + 0x10, &before), &["buffer-order"]),
-        ("earlier in a circle", put(&put(&file, third + 0x10, &before), LOG_FILE_MODE, &[0x02]), &[]),
+        ("earlier in a circular file", put(&put(&file, third + 0x10, &before), LOG_FILE_MODE, &[0x02]), &[]),
         ("no processor", put(&file, PROCESSORS, &[0; 4]), &["processors", "processor"]),
         ("no end", put(&file, END_TIME, &[0; 8]), &[]),
         ("ends before it starts", put(&file, END_TIME, &[1, 0, 0, 0, 0, 0, 0, 0]), &["end-time"]),
@@ -268,7 +273,7 @@ fn each_rule_is_checked() {
     }
 }
 
-/// The rules of `check` that a file breaks.
+/// The rules of `check` that a file violates.
 fn rules_of(bytes: &[u8]) -> Vec<&'static str> {
     let mut kinds = Vec::new();
     check(&Trace::from_bytes(bytes).unwrap(), &mut |diagnostic| {

@@ -1,4 +1,4 @@
-//! Written files, read by dissect.etl, a reader in Python. `ETW_LAYOUTS_PYTHON` names the interpreter, if not `python3`.
+//! Our writer's files, read by dissect.etl, a reader in Python. `ETW_LAYOUTS_PYTHON` names the interpreter, if not `python3`.
 
 use crate::events::in_file;
 use etw_layouts_etl::{ClockType, HeaderType, Trace};
@@ -14,11 +14,11 @@ fn dissect() {
     let folder = std::env::temp_dir().join(format!("etw-layouts-dissect-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let mut files = 0;
-    // It takes every buffer header for one of 6.0 or later.
+    // dissect.etl reads every buffer header as one of 6.0 or later.
     for producer in &PRODUCERS[3..] {
         for clock in [ClockType::PerfCounter, ClockType::SystemTime, ClockType::CpuCycle] {
             for compressed in [false, true] {
-                // It has no records of unknown layout, and reads only messages with all options.
+                // dissect.etl does not support records of unknown layout, and reads only messages with all options.
                 let wanted = |header_type: HeaderType| header_type.is_known() && header_type != HeaderType::Message;
                 let Some(fixture) = fixture_of(*producer, clock, compressed, 30, &wanted) else { continue };
                 let trace = Trace::from_bytes(&fixture.bytes).unwrap();
@@ -36,7 +36,7 @@ fn dissect() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/read_by_dissect.py");
     let output = Command::new(&python).arg(script).arg(&folder).output().expect("Python runs");
     fs::remove_dir_all(&folder).unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    print!("{said}");
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    print!("{text}");
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -1,4 +1,4 @@
-//! Values at the edge of what is allowed: the last one that is taken, and the first that is not.
+//! Boundary values: the last one that is accepted, and the first one that is not.
 
 use etw_layouts_etl::header::{Counters, EventHeader, Message};
 use etw_layouts_etl::payload::PointerSize;
@@ -17,7 +17,7 @@ fn event(stamp: i64, payload: &[u8]) -> Record<'_> {
     Record::new(EventHeader::Event(header), true, payload)
 }
 
-/// Fewer bytes than a buffer header has are named as that.
+/// A file shorter than a buffer header has its own error.
 #[test]
 fn short_files() {
     use etw_layouts_etl::Error::{NoHeader, Short};
@@ -26,7 +26,7 @@ fn short_files() {
     }
 }
 
-/// Stamps so far from the start of the clock that their distance does not fit into 64 bits.
+/// Time stamps so far from the start of the clock that the difference exceeds 64 bits.
 #[test]
 fn far_stamps() {
     for (start_stamp, stamp) in [(-10, i64::MAX), (10, i64::MIN), (i64::MIN, i64::MAX), (i64::MAX, i64::MIN)] {
@@ -36,7 +36,7 @@ fn far_stamps() {
     }
 }
 
-/// A source that counts the bytes that are taken of it.
+/// A source that counts the bytes read from it.
 struct Counted<'a>(&'a [u8], &'a Cell<usize>);
 
 impl Read for Counted<'_> {
@@ -47,16 +47,16 @@ impl Read for Counted<'_> {
     }
 }
 
-/// A stream is read little further than the buffer that is given out: what is written meanwhile can be read at once.
+/// A stream is read only little further than the returned buffer, so that each buffer is available as soon as it is written.
 #[test]
 fn reading_ahead() {
     for (compressed, size) in [(false, 4096_u32), (true, 4096), (false, 4104)] {
         let mut bytes = fixture(PRODUCERS[7], ClockType::PerfCounter, compressed, 400).unwrap().bytes;
-        // Another size than that of the buffers has it looked up there.
+        // If the size in the log file header is wrong, the reader searches the first buffers for it.
         bytes[0x48 + 0x20..][..4].copy_from_slice(&size.to_le_bytes());
         let count = Cell::new(0);
         let mut reader = Reader::new(Counted(&bytes, &count)).unwrap();
-        // An event takes no more than 64 KiB, and the first may be one.
+        // The first event is at most 64 KiB long.
         assert!(count.get() <= 0x48 + (1 << 16), "{}", count.get());
         let mut end = 0;
         while let Some(decoded) = reader.next_buffer().unwrap() {
@@ -68,7 +68,7 @@ fn reading_ahead() {
     }
 }
 
-/// Damage of any length is passed over, up to a buffer of which there is no more than a header, too.
+/// Damage of any length is skipped, also before a truncated buffer of which only the header is left.
 #[test]
 #[cfg_attr(miri, ignore = "it takes minutes")]
 fn long_damage() {
@@ -100,13 +100,13 @@ fn long_damage() {
                 .any(|buffer| buffer.offset() as usize == start.len() + length);
             assert_eq!(found, there >= 0x48, "{length} {there:#x}");
         }
-        // Nothing more comes.
+        // Damage at the end of the file.
         let end = [&file[..], &damage].concat();
         assert_eq!(kinds(&end).len(), 1);
     }
 }
 
-/// The fields of headers that stand beside those that the writer sets.
+/// Members of event headers that the writer does not set are kept.
 #[test]
 fn kept_members() {
     let mut out = Vec::new();
@@ -117,7 +117,7 @@ fn kept_members() {
     let counters = Counters { count: 2, ..Counters::default() };
     Record::new(EventHeader::PerfInfo(header, counters), true, &[]).write(&PRODUCERS[7], &mut out).unwrap();
     assert_eq!(out[..2], [0x05, 0x7A]);
-    // The bits of members, which only messages that have them may set: sequence number, provider, component, time, thread and process.
+    // Flags of optional members are errors if the message lacks the member: sequence number, provider, component, time, thread and process.
     let bits = [1, 2, 4, 8, 0x20].map(|bit| (None, bit, false));
     for (component, flags, is_right) in bits.into_iter().chain([(Some(1), 2, true), (None, 0x40, true)]) {
         let message = Message { component, other_flags: flags, ..Message::default() };
@@ -137,14 +137,14 @@ fn largest_events() {
     assert!(matches!(buffer.push(&event(0, &payload[..left + 1])), Err(Error::Full { .. })));
     buffer.push(&event(0, &payload[..left])).unwrap();
     assert_eq!(buffer.length(), 512);
-    // What fits into no buffer writes nothing, not even the header buffer.
+    // If an event does not fit into any buffer, nothing is written, not even the header buffer.
     let log = LogFile { buffer_size: 1024, ..LogFile::new(&PRODUCERS[7]) };
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log).unwrap();
     assert!(matches!(writer.push(0, &event(0, &payload[..1024])), Err(Error::Full { .. })));
     writer.push_header(&event(0, &[])).unwrap();
 }
 
-/// The flags of buffers that the writer decides, by version; and names that take a larger header buffer.
+/// The writer sets PROC_INDEX depending on the version. Long names need a larger header buffer.
 #[test]
 fn written_buffers() {
     let index = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX;
@@ -163,7 +163,7 @@ fn written_buffers() {
     assert!(trace.buffers().all(|buffer| buffer.is_ok()));
 }
 
-/// A payload that looks like an item is one only where the event's flags announce items.
+/// Bytes after the event header are extended items only if the flag EXTENDED_INFO is set.
 #[test]
 fn items_by_their_flag() {
     let item = [16_u8, 0, 1, 0, 0, 0, 8, 0, 9, 9, 9, 9, 9, 9, 9, 9];
@@ -186,7 +186,7 @@ fn items_by_their_flag() {
         file[SIZE + 0x48 + 4] |= u8::from(announced);
         file
     };
-    // The size of pointers is that of the flags, and without these that of the header's type: Event32 or Event64.
+    // The flags state the pointer size. Without these flags, the header type states it: Event32 or Event64.
     for (flags, ty, size) in [
         (0, 0x12, PointerSize::Bits32),
         (0, 0x13, PointerSize::Bits64),
@@ -212,11 +212,11 @@ fn items_by_their_flag() {
         (items, faults)
     };
     assert_eq!((read(&file(16, false)), read(&file(16, true))), ((vec![0], 0), (vec![1], 0)));
-    // A size that is too large for the data, or too small.
+    // The size of the item is too large, or too small.
     assert_eq!((read(&file(24, true)), read(&file(8, true))), ((vec![], 1), (vec![], 1)));
 }
 
-/// Raw records: of no known kind, and as long as they say, whatever kind their third byte would be behind the common marker.
+/// A raw record must have an unknown marker and its correct length. Its third byte can be any header type.
 #[test]
 fn raw_records() {
     let raw = |bytes: &[u8]| Record::raw(bytes).write(&PRODUCERS[7], &mut Vec::new());

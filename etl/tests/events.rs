@@ -1,4 +1,4 @@
-//! What a test compares of an event, and what events say of themselves.
+//! The properties of events: a type to compare them in tests, and golden files.
 
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{EVENT_DESCRIPTOR, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_TRACE_HEADER, wire_guid, zero};
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, fixture};
 
-/// An event, with all that is its own.
+/// The properties of an event that tests compare.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seen {
     pub processor: u16,
@@ -32,7 +32,7 @@ impl Seen {
     }
 }
 
-/// All events in file order, the same from a stream; diagnostics are failures.
+/// All events in file order. They must be the same from a stream. Diagnostics are failures.
 pub fn in_file(trace: &Trace<'_>) -> Vec<Seen> {
     let mut scratch = Scratch::default();
     let (mut events, mut records) = (Vec::new(), trace.events());
@@ -41,7 +41,7 @@ pub fn in_file(trace: &Trace<'_>) -> Vec<Seen> {
         for event in buffer.decode(&mut scratch).events() {
             let event = event.unwrap();
             events.push(Seen::of(&event, buffer.header().processor()));
-            // The iterator has the same events.
+            // The iterator returns the same events.
             let record = records.next().unwrap().unwrap();
             let time = event.time_stamp().map(|stamp| FileTime(trace.clock().system_time(stamp)));
             assert_eq!((record.bytes(), record.time(), record.late()), (event.bytes(), time, 0));
@@ -61,7 +61,7 @@ pub fn in_file(trace: &Trace<'_>) -> Vec<Seen> {
     events
 }
 
-/// All events in the order of time; diagnostics are failures. The iterator has the same events.
+/// All events in time order. The iterator must return the same events. Diagnostics are failures.
 pub fn in_time(trace: &Trace<'_>) -> Vec<Seen> {
     let all = |order: &mut ByTime<'_>| {
         let mut events = Vec::new();
@@ -76,13 +76,13 @@ pub fn in_time(trace: &Trace<'_>) -> Vec<Seen> {
         let event = event.unwrap();
         Seen::of(&event.event(), event.processor())
     });
-    assert!(records.eq(events.iter().cloned()), "the iterator has other events");
+    assert!(records.eq(events.iter().cloned()), "the iterator returns different events");
     let times: Vec<_> = events.iter().filter_map(|event| event.time).collect();
     assert!(times.is_sorted());
     events
 }
 
-/// What every kind of event says of itself, in three versions of Windows. `BLESS=1` writes it anew.
+/// The properties of every kind of event, in three versions of Windows. `BLESS=1` updates the file.
 #[test]
 fn golden() {
     let mut text = String::new();
@@ -99,7 +99,7 @@ fn golden() {
         let fixture = fixture(PRODUCERS[producer], ClockType::PerfCounter, false, rounds).unwrap();
         print(&fixture.name, &fixture.bytes);
     }
-    // All that a header of this kind can hold, each another value.
+    // All members of the headers have different values.
     let mut header: EVENT_HEADER = zero();
     header.EventDescriptor = EVENT_DESCRIPTOR { Id: 1, Version: 2, Channel: 3, Level: 4, Opcode: 5, Task: 6, Keyword: 7 };
     (header.ActivityId, header.ProviderId) = (wire_guid(Uuid::from_u128(8)), wire_guid(Uuid::from_u128(9)));
@@ -115,7 +115,7 @@ fn golden() {
     writer.push(0, &Record::new(EventHeader::Event(header), true, &[]).with_items(items)).unwrap();
     let short = Item::new(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID, &[14; 8]);
     writer.push(0, &Record::new(EventHeader::Event(header), false, &[]).with_items(vec![short])).unwrap();
-    // That there are items is the record's to say.
+    // The record sets the flag EXTENDED_INFO if it has items.
     header.Flags.0 = 0x21;
     writer.push(0, &Record::new(EventHeader::Event(header), true, &[])).unwrap();
     writer.push(0, &Record::new(EventHeader::Full(full), true, &[])).unwrap();
@@ -133,7 +133,10 @@ fn golden() {
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(path, &text).unwrap();
     }
-    assert!(std::fs::read_to_string(path).unwrap() == text, "look at the difference that BLESS=1 makes\n{text}");
+    assert!(
+        std::fs::read_to_string(path).unwrap() == text,
+        "the output changed; update it with BLESS=1, and review the difference\n{text}"
+    );
 }
 
 fn line(event: &Event<'_>) -> String {

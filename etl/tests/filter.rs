@@ -1,4 +1,4 @@
-//! What a filter takes, against the same question asked of each event's own fields.
+//! The events that a filter selects, compared with a direct test of each event's properties.
 
 use etw_layouts_etl::{ClockType, Event, FileTime, Filter, Scratch, Trace, Uuid, names};
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use test_support::logging::logging;
 use test_support::traces::{PRODUCERS, all, fixture};
 use test_support::witness;
 
-/// What a field is called, how it is read, and how a filter asks for it.
+/// A property of events: its name, how to read it, and how to add it to a filter.
 type Field = (&'static str, fn(&Event<'_>, u16) -> Option<u128>, fn(Filter, u128) -> Filter);
 
 const FIELDS: [Field; 7] = [
@@ -25,7 +25,7 @@ const FIELDS: [Field; 7] = [
     ("processor", |_, processor| Some(processor.into()), |filter, value| filter.processor(value as u16)),
 ];
 
-/// Asks each event of a trace, and says which said yes, and how many there are.
+/// The indices of the events that `takes` accepts.
 fn places(trace: &Trace<'_>, mut takes: impl FnMut(&Event<'_>, u16) -> bool) -> Vec<usize> {
     let (mut scratch, mut yes, mut place) = (Scratch::default(), Vec::new(), 0);
     for buffer in trace.buffers().flatten() {
@@ -42,24 +42,24 @@ fn same(name: &str, what: &dyn Debug, trace: &Trace<'_>, filter: &Filter, takes:
     assert!(taken == places(trace, takes), "{name}: {what:?}");
 }
 
-/// Compares filters of a trace; the fields of which it has several values.
+/// Tests filters on a trace. Returns the properties with several values in the trace.
 fn fields_of(name: &str, bytes: &[u8]) -> BTreeSet<&'static str> {
     let mut several = BTreeSet::new();
     let trace = Trace::from_bytes(bytes).unwrap();
     same(name, &"nothing", &trace, &Filter::new(), |_, _| true);
-    for (field, read, ask) in FIELDS {
+    for (field, read, add) in FIELDS {
         let mut values = BTreeSet::from([Some(1)]);
         places(&trace, |event, processor| values.insert(read(event, processor)));
         let values: Vec<_> = values.into_iter().flatten().collect();
         if values.len() > 1 {
             several.insert(field);
         }
-        // Each of the first ones alone, and every third together.
+        // Filters with one of the first values, and a filter with every third value.
         let some = values.iter().step_by(3).copied().collect();
-        for asked in values.iter().take(4).map(|value| vec![*value]).chain([some]) {
-            let filter = asked.iter().fold(Filter::new(), |filter, value| ask(filter, *value));
-            same(name, &(field, &asked), &trace, &filter, |event, processor| {
-                read(event, processor).is_some_and(|value| asked.contains(&value))
+        for selected in values.iter().take(4).map(|value| vec![*value]).chain([some]) {
+            let filter = selected.iter().fold(Filter::new(), |filter, value| add(filter, *value));
+            same(name, &(field, &selected), &trace, &filter, |event, processor| {
+                read(event, processor).is_some_and(|value| selected.contains(&value))
             });
         }
     }
@@ -78,7 +78,7 @@ fn fields_of(name: &str, bytes: &[u8]) -> BTreeSet<&'static str> {
     });
     same(name, &from, &trace, &Filter::new().from(from), |event, _| time(event).is_some_and(|time| time >= from));
     same(name, &to, &trace, &Filter::new().to(to), |event, _| time(event).is_some_and(|time| time <= to));
-    // All that is asked for has to be there.
+    // Different properties must all match.
     let provider = last_provider(&trace);
     let filter = Filter::new().provider(Uuid::from_u128(provider)).opcode(1);
     same(name, &"provider and opcode", &trace, &filter, |event, _| {
@@ -100,7 +100,7 @@ fn last_provider(trace: &Trace<'_>) -> u128 {
 #[test]
 fn filters() {
     let several: BTreeSet<_> = all(12).iter().flat_map(|fixture| fields_of(&fixture.name, &fixture.bytes)).collect();
-    assert_eq!(several, FIELDS.map(|(field, ..)| field).into(), "fields that no trace has several values of");
+    assert_eq!(several, FIELDS.map(|(field, ..)| field).into(), "no trace has several values of a property");
     let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -110,7 +110,7 @@ fn filters() {
     }
 }
 
-/// Groups of kernel events by their number, and providers by the name in their traits.
+/// Filters by the number of a group of kernel events, and by the provider name in traits.
 #[test]
 fn groups_and_names() {
     let fixture = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 12).unwrap();

@@ -1,4 +1,4 @@
-//! Wrong values in the log file header: which diagnostics they give, what is assumed instead, and how many events survive.
+//! Wrong values in the log file header: their diagnostics, the assumed values, and the number of events that can still be read.
 
 use crate::diagnostics::{
     BUFFERS_WRITTEN, CLOCK, LOG_FILE, LOG_FILE_MODE, PERF_FREQUENCY, POINTER_SIZE, PROCESSORS, SIZE, START_TIME, put, read,
@@ -83,7 +83,7 @@ fn assumptions() {
     assert_eq!(Trace::from_bytes(&bytes).unwrap().log_file().buffer_size, SIZE as u32);
 }
 
-/// A first time stamp that does not fit the stated clock: of system time, a performance counter of 10 or 3.58 MHz, or a processor of 2.4 GHz.
+/// A first time stamp that does not match the stated clock: system time, a performance counter of 10 or 3.58 MHz, or a processor of 2.4 GHz.
 #[test]
 fn stamps_of_another_clock() {
     const START: i64 = 132_404_547_797_984_230;
@@ -96,7 +96,7 @@ fn stamps_of_another_clock() {
     let wrong = &["clock-stamp"][..];
     let [counter, cycles] = [ClockType::PerfCounter, ClockType::CpuCycle];
     for (frequency, uptime) in [(10_000_000, 61), (3_579_545, 61), (3_579_545, 600_000)] {
-        // Clocks do not tick exactly as they state, and begin soon after the boot.
+        // Real rates differ slightly from the stated ones, and clocks start soon after boot.
         for drift in [0, 3, -1] {
             let read = |rate: i64| (uptime + uptime * drift / 100) * rate;
             for (clock, stamp, kinds) in [
@@ -113,7 +113,7 @@ fn stamps_of_another_clock() {
                 (counter, 0, wrong),
                 (cycles, 0, wrong),
                 (ClockType::SystemTime, 0, wrong),
-                // Of neither clock: a system whose counter does not begin at the boot.
+                // A time stamp of neither clock: on some systems the counter does not start at boot.
                 (counter, 1_000, &[]),
                 (cycles, 1_000, &[]),
             ] {
@@ -121,7 +121,7 @@ fn stamps_of_another_clock() {
             }
         }
     }
-    // After a minute they can be distinguished; a clock without a rate never can.
+    // After a minute the clocks can be distinguished, unless one of them has no rate.
     assert_eq!(self::read(&file(cycles, 3_579_545, 60, 0)).0, wrong);
     const RATE: usize = LOG_FILE + 0x34;
     for (clock, at, rate) in [(cycles, PERF_FREQUENCY, &[0; 8][..]), (counter, RATE, &[0; 4])] {
@@ -140,7 +140,7 @@ fn stamps_of_another_clock() {
     }
 }
 
-/// A clock that is too slow makes buffers later than the end of the file.
+/// If the stated clock is too slow, the buffers seem to be later than the end of the file.
 #[test]
 fn slow_clock() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;

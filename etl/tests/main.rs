@@ -1,4 +1,4 @@
-//! Tests of trace files: real ones, if `ETW_LAYOUTS_ETL` names a folder of them, written ones, and damaged ones.
+//! Tests with trace files: real files from the folder `ETW_LAYOUTS_ETL`, files of our writer, and damaged files.
 
 mod buffers;
 mod consumer;

@@ -1,4 +1,4 @@
-//! Memory stays flat with the size of a file, in every way of reading: that of a small file and of one ten times as large.
+//! Memory does not grow with the size of a file: each way of reading is measured with a small file and one ten times as large.
 
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Arch, EVENT_HEADER, LOG_FILE_MODE, large, zero};
@@ -30,11 +30,11 @@ fn flat() {
             ("stream", stream),
             ("buffers", file_order),
             ("records", records),
-            ("order of time", order),
-            ("records in order of time", records_in_order),
+            ("time order", order),
+            ("records in time order", records_in_order),
         ];
         for (name, read) in ways {
-            // The first reading makes what a process makes once.
+            // The first pass makes the allocations that a process makes only once.
             let [_, small, large] = [&files[0], &files[0], &files[1]].map(|(path, events)| {
                 let mut peak = Peak { start: allocated().unwrap(), most: 0, events: 0 };
                 read(path, &mut peak);
@@ -63,16 +63,16 @@ fn write(path: &Path, events: usize, compressed: bool) {
     writer.finish(0).unwrap().into_inner().unwrap();
 }
 
-/// A file that nobody changes any more.
+/// Maps a file that is no longer changed.
 fn mapped(path: &Path) -> Mmap {
-    // SAFETY: The file is this test's own, in a folder of its own, written and closed, and only read until it is removed with the
-    // folder, which on Unix leaves its bytes to those who have them mapped.
+    // SAFETY: Only this test uses the file. It was written and closed, and is only read until it is removed with its folder. On Unix,
+    // mapped bytes remain valid after a file is removed.
     unsafe { Mmap::map(&File::open(path).unwrap()).unwrap() }
 }
 
 type Way = fn(&Path, &mut Peak);
 
-/// The most memory that was in use while events were read.
+/// The peak of memory use while events are read.
 struct Peak {
     start: u64,
     most: u64,
@@ -88,7 +88,7 @@ impl Peak {
     }
 }
 
-/// Memory of the process that is backed by no file, in KiB.
+/// Memory of the process that is not backed by a file, in KiB.
 fn allocated() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("RssAnon:"))?;

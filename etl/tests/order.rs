@@ -1,4 +1,4 @@
-//! The order of time of files whose buffers lie in every way, a small one for each event.
+//! Time order of files with different arrangements of buffers. Most buffers are small and have one event.
 
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, LOG_FILE_MODE, large, zero};
@@ -13,17 +13,17 @@ const PRODUCER: Producer = Producer::new(10, 0, 19041, Arch::X64);
 type Place = (u16, i64);
 
 #[test]
-fn every_way_buffers_lie() {
+fn arrangements_of_buffers() {
     let mut random = Rng::with_seed(0x0DE2);
     for round in 0..200 {
         let (processors, count) = (random.u16(1..40), random.i64(1..400));
-        // Each is a little late, as processors write their buffers when they are full.
+        // Buffers are a little late, because a processor writes a buffer when it is full.
         let mut buffers: Vec<Place> = (1..=count).map(|time| (random.u16(..processors), time)).collect();
         let late: Vec<i64> = (0..processors).map(|_| random.i64(0..30)).collect();
         buffers.sort_by_key(|(processor, time)| time + late[usize::from(*processor)]);
         match round % 4 {
             0 | 1 => {}
-            // In a circle, which has cut off nothing.
+            // A circular file without overwritten buffers.
             2 => buffers.rotate_left(random.usize(..count as usize)),
             _ => random.shuffle(&mut buffers),
         }
@@ -31,13 +31,13 @@ fn every_way_buffers_lie() {
     }
 }
 
-/// Times before the start of the clock, the last time of all, and equal ones of several processors.
+/// Times before the start of the clock, the last possible time, and equal times of several processors.
 #[test]
 fn times_at_the_edge() {
     assert_order(&[(0, -5), (1, -7), (0, 3), (1, 3), (2, 3), (2, i64::MAX), (0, i64::MAX)]);
 }
 
-/// Up to four buffers of a processor are merged, as long as each overlaps one before it: an event that is further from its place comes late.
+/// Up to four buffers of a processor are merged while each overlaps an earlier one. An event that is further from its position is late.
 #[test]
 fn windows() {
     let late = |buffers: &[Vec<i64>]| {
@@ -59,7 +59,7 @@ fn windows() {
         }
         late
     };
-    // Ten events in each of eight buffers; the first and the last time of neighbours are apart, equal or swapped.
+    // Ten events in each of eight buffers. The first time of each buffer is after the last time of the previous one, equal to it, or before it.
     for (overlap, reach) in [(-1, 1), (0, 1), (1, 3)] {
         for distance in 1..6 {
             let times = |buffer: i64| (0..10).map(move |event| 100 * buffer + 10 * event);
@@ -81,7 +81,7 @@ fn far_apart() {
     assert_order(&buffers);
 }
 
-/// As many processors as there can be, whose buffers are mixed or apart; were the file scanned for each, this would take minutes.
+/// The maximum number of processors, with mixed or separate buffers. With one scan of the file per processor, the test would take minutes.
 #[test]
 fn many_processors() {
     const COUNT: i64 = 200_000;
@@ -91,29 +91,29 @@ fn many_processors() {
     assert_order(&apart.collect::<Vec<_>>());
 }
 
-/// Stamps that are out of step with places, as sessions leave them and further: sorted within a buffer and over four of a processor's.
-/// What lies further is counted, and all others are in order.
+/// Events are sorted within a buffer and across four buffers of a processor. Events that are further out of order are reported as late, and
+/// all others are in order.
 #[test]
 fn disorder() {
-    // So many events fill a buffer.
+    // Number of events that fill a buffer.
     const FULL: usize = 43;
     let mut random = Rng::with_seed(0xD150);
     for (round, compressed) in (0..60).flat_map(|round| [(round, false), (round, true)]) {
         let processors = random.u16(1..5);
-        // Neighbours swapped; a buffer in disorder; three of them.
+        // Events are shuffled in pairs, within a buffer, or within three buffers.
         let span = if round / 3 % 3 == 1 { [2, FULL][round % 2] } else { [2, FULL, 3 * FULL][round % 3] };
         let (mut events, mut wild) = (Vec::new(), 0);
         for processor in 0..processors {
-            // Of a clock that is exact, or ticks so seldom that many events have the same time.
+            // The clock is exact, or ticks so rarely that many events have the same time.
             let tick = [1, 64][round / 9 % 2];
             let mut stamps: Vec<i64> =
                 (0..random.i64(400..2000)).map(|place| (place * 7 + random.i64(0..7)) / tick * tick).collect();
             stamps.chunks_mut(span).for_each(|chunk| random.shuffle(chunk));
             match round / 3 % 3 {
                 0 => {}
-                // Wild stamps, to which time never comes.
+                // Invalid time stamps, later than all others.
                 1 => (1..3).for_each(|times| stamps[times * 100] = i64::MAX - 1),
-                // One that comes far too late.
+                // One event that is far too late.
                 _ => {
                     stamps[390] = 1;
                     wild += 1;
@@ -121,7 +121,7 @@ fn disorder() {
             }
             events.extend(stamps.into_iter().enumerate().map(|(place, stamp)| (place, processor, stamp)));
         }
-        // Processors take turns, so that their buffers are mixed.
+        // Events of the processors alternate, so that their buffers are mixed.
         events.sort();
         let mode = if compressed { LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 } else { 0 };
         let log = LogFile { processors: processors.into(), buffer_size: 4096, mode, ..LogFile::new(&PRODUCER) };
@@ -150,19 +150,19 @@ fn disorder() {
             (seen, late)
         };
         let (seen, late) = all(&mut trace.by_time());
-        // The iterator has the same.
+        // The iterator returns the same events.
         let records = trace.by_time().map(|event| event.unwrap().late()).filter(|by| *by > 0);
         assert!(records.eq(late.iter().map(|(_, by)| *by)), "{round}");
         let mut expected: Vec<_> = events.iter().map(|(place, processor, stamp)| (*stamp, *processor, *place)).collect();
         expected.retain(|(stamp, _, place)| wild == 0 || (*stamp, *place) != (1, 390));
-        // Those of the same time and processor keep the order of the file.
+        // Events with the same time and processor keep the file order.
         expected.sort();
         assert!(seen == expected, "{round}: {} in order of {}", seen.len(), expected.len());
         assert!(late.len() == wild && late.iter().all(|(stamp, by)| *stamp == 1 && *by > 7 * 200), "{round}");
     }
 }
 
-/// The events of a further header buffer can have any time, whatever the time of the buffer is.
+/// The events of a further header buffer can have any time, independent of the time of the buffer.
 #[test]
 fn header_buffers() {
     let buffers: Vec<Place> = (1..22).map(|time| (0, time)).collect();
@@ -184,7 +184,7 @@ fn assert_order(buffers: &[Place]) {
     assert!(in_time(&mut trace.by_time()) == expected);
 }
 
-/// All events but that of the header buffer.
+/// All events except that of the header buffer.
 fn in_time(order: &mut ByTime<'_>) -> Vec<Place> {
     let mut seen = Vec::new();
     while let Some(stamp) = order.next_stamp() {
@@ -198,7 +198,7 @@ fn in_time(order: &mut ByTime<'_>) -> Vec<Place> {
 
 fn file(buffers: &[Place]) -> Vec<u8> {
     let mut log = LogFile { processors: 2048, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
-    // Such files have buffers of any size.
+    // In compressed files, buffers can have any size.
     log.mode |= LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0;
     let mut bytes = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap().finish(0).unwrap().into_inner();
     let mut writer = BufferWriter::new(PRODUCER, 4096).unwrap();
@@ -230,7 +230,7 @@ fn file(buffers: &[Place]) -> Vec<u8> {
     bytes
 }
 
-/// Several traces of one session come out as the whole one: merged by time, each event once, with the index of its trace.
+/// The events of several traces are merged by time. Each has the index of its trace.
 #[test]
 fn merged() {
     let all: Vec<Place> = (0..40).map(|number| (number % 3, 10 * i64::from(number) + 5)).collect();

@@ -44,7 +44,7 @@ const REST: &[(&str, &str, usize, &str)] = &[
 ];
 
 const ZEROED_TOKEN_USER: &str =
-    "made by a test suite: a TOKEN_USER whose first 4 bytes are 0 stands before a SID, where Windows has no SID";
+    "made by a test suite: a TOKEN_USER with 4 zero bytes precedes a SID; in files of Windows, no SID follows such a TOKEN_USER";
 const OTHER_POINTERS: &str = "made by a test suite: 32-bit headers before payloads with 64-bit pointers";
 
 /// Calls a function with every kernel event of a trace file and the index of its buffer.
@@ -57,7 +57,7 @@ pub fn each_kernel_event(path: &Path, mut visit: impl FnMut(u32, &Event<'_>, &Sc
         let buffer = buffer.unwrap();
         for event in buffer.decode(&mut scratch).events() {
             let event = event.unwrap();
-            // An event of a manifest can have the GUID of a class.
+            // An event of a manifest can have the GUID of a class of kernel events.
             let is_classic =
                 event.flags().is_none_or(|flags| flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER));
             let is_of_class = is_classic && event.provider().is_some_and(|guid| classes.contains(&guid.as_u128()));
@@ -81,7 +81,7 @@ fn files() -> Vec<(String, std::path::PathBuf)> {
     files
 }
 
-/// `Ok` if the payload is decoded to its last byte; otherwise the event and where decoding ends.
+/// `Ok` if the payload is decoded to its last byte; otherwise a description of the event and of the end of decoding.
 fn outcome(event: &Event<'_>, schemas: &Schemas) -> Result<bool, String> {
     let bits = event.pointer_size().map_or("", |size| if size == PointerSize::Bits32 { ", 32-bit" } else { ", 64-bit" });
     let (opcode, version) = (event.opcode().unwrap_or_default(), event.version().unwrap_or_default());
@@ -102,7 +102,7 @@ fn outcome(event: &Event<'_>, schemas: &Schemas) -> Result<bool, String> {
     }
 }
 
-/// Every kernel event of every trace is decoded to its last byte, but for those that are explained.
+/// Every kernel event of every trace is decoded to its last byte, except those in [`REST`].
 #[test]
 fn to_the_last_byte() {
     let (mut whole, mut other_version, mut rest) = (0_usize, BTreeMap::<String, usize>::new(), BTreeMap::new());

@@ -1,4 +1,4 @@
-//! Processes with their images, and processes of threads, from events of the kernel.
+//! Processes with their images, and processes of threads, from kernel events.
 
 use crate::decoded::{each, kernel};
 use etw_layouts::events;
@@ -11,7 +11,7 @@ use etw_layouts_etl::write::Record;
 struct Made {
     hook: u16,
     version: u8,
-    /// In the header.
+    /// The process in the header.
     process: Option<u32>,
     numbers: Vec<(&'static str, u64)>,
     text: &'static str,
@@ -43,7 +43,7 @@ const LOAD: u16 = 0x030A;
 const UNLOAD: u16 = 0x1402;
 const EXISTS: u16 = 0x1403;
 
-/// Each image has one entry for each time that it was loaded, in the process that had the identifier then.
+/// Each load of an image is an entry in the process that had the identifier at that time.
 #[test]
 fn images() {
     let process = |hook, id, session, text| {

@@ -1,4 +1,4 @@
-//! Real files, against a survey of them by another reader and the output of a consumer on Windows.
+//! Real files, compared with a survey by another reader and with the output of a consumer on Windows.
 
 use crate::events::{in_file, in_time};
 use etw_layouts_etl::check::check;
@@ -11,7 +11,7 @@ use std::io::Cursor;
 use test_support::traces::written_again_differs;
 use test_support::witness;
 
-/// The survey's lines, and for each the file's name and bytes.
+/// The lines of the survey, each with the bytes of its file.
 fn surveyed() -> Vec<(Vec<String>, Vec<u8>)> {
     let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
     let survey = fs::read_to_string(folder.join("survey.tsv")).unwrap();
@@ -64,7 +64,7 @@ fn survey() {
 
         let mut sorted = [in_time(&trace), events.clone()];
         sorted.iter_mut().for_each(|events| events.sort());
-        assert!(sorted[0] == sorted[1], "{name}: the order of time has other events");
+        assert!(sorted[0] == sorted[1], "{name}: time order returns different events");
 
         let mut reader = Reader::new(&bytes[..]).unwrap();
         let mut streamed = 0;
@@ -87,7 +87,7 @@ fn golden() {
         let bytes = fs::read(folder.join(path.file_stem().unwrap()).with_extension("etl"));
         let bytes = bytes.or_else(|_| fs::read(folder.join(format!("{}.etl", path.file_stem().unwrap().display())))).unwrap();
         let trace = Trace::from_bytes(&bytes).unwrap();
-        // By microseconds since the start, processor and length; a consumer rounds.
+        // The key is the time in microseconds since the start, the processor and the length. The consumer rounds times.
         let mut ours: BTreeMap<(i64, u16, usize), usize> = BTreeMap::new();
         for event in in_file(&trace) {
             let Some(stamp) = event.time else { continue };
@@ -112,7 +112,7 @@ fn golden() {
 }
 
 #[test]
-fn emitted_again() {
+fn buffers_written_again() {
     for (line, bytes) in surveyed() {
         let trace = Trace::from_bytes(&bytes).unwrap();
         for buffer in trace.buffers() {
@@ -130,7 +130,7 @@ fn emitted_again() {
 }
 
 #[test]
-fn written_again() {
+fn files_written_again() {
     for (line, bytes) in surveyed() {
         let trace = Trace::from_bytes(&bytes).unwrap();
         let events = in_time(&trace);
@@ -140,13 +140,13 @@ fn written_again() {
             let again = Trace::from_bytes(&again).unwrap();
             let count = again.buffers().filter(|b| b.as_ref().unwrap().header().is_compressed()).count();
             assert_eq!(count > 0, compressed, "{}", line[0]);
-            // The log file header itself states other buffers and another mode.
+            // The log file headers differ in the buffers and the mode.
             assert!(in_time(&again)[1..] == events[1..], "{} compressed {compressed}", line[0]);
         }
     }
 }
 
-/// The same events in another file; `None` for what the version does not write.
+/// A new file with the same events; `None` if the version cannot write it.
 fn written(trace: &Trace<'_>, compressed: bool) -> Option<Vec<u8>> {
     let mut log = trace.log_file().clone();
     let arch = if log.pointer_size == 8 { Arch::X64 } else { Arch::X86 };

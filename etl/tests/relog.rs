@@ -1,4 +1,4 @@
-//! Files of the events that a filter takes, read again and checked.
+//! Copies of the events that a filter selects, read again and checked.
 
 use crate::diagnostics::{CLOCK, PERF_FREQUENCY, put};
 use crate::events::Seen;
@@ -13,7 +13,7 @@ use std::io::Cursor;
 use test_support::traces::{PRODUCERS, all, fixture};
 use test_support::witness;
 
-/// The events of a file that a filter takes, without the log file header, in the order of the file; and whether they are in the
+/// The events of a file that a filter selects, in file order, without the log file header. The flag is true for events in the
 /// header buffer.
 fn taken(trace: &Trace<'_>, filter: &Filter) -> Vec<(bool, Seen)> {
     let (mut scratch, mut events) = (Scratch::default(), Vec::new());
@@ -27,11 +27,11 @@ fn taken(trace: &Trace<'_>, filter: &Filter) -> Vec<(bool, Seen)> {
     events
 }
 
-/// The same in the order of time.
+/// The same events in time order.
 fn taken_by_time(trace: &Trace<'_>, filter: &Filter) -> Vec<(bool, Seen)> {
     let (mut order, mut events) = (trace.by_time(), Vec::new());
     while let Some(timed) = order.next_event() {
-        // Diagnostics of a damaged clock.
+        // Skips the diagnostics of a damaged clock.
         let Ok(timed) = timed else { continue };
         let (header, event) = (timed.buffer == 0, timed.event);
         if !(header && event.offset() == 0x48) && filter.takes(&event, timed.processor, trace.clock()) {
@@ -41,7 +41,7 @@ fn taken_by_time(trace: &Trace<'_>, filter: &Filter) -> Vec<(bool, Seen)> {
     events
 }
 
-/// A fixture of uncompressed buffers whose stamps are swapped between neighbours, in every third pair of each buffer.
+/// Swaps the time stamps of every third pair of neighboring events in each uncompressed buffer.
 fn swapped(mut bytes: Vec<u8>) -> Vec<u8> {
     let mut places = Vec::new();
     let (trace, mut scratch) = (Trace::from_bytes(&bytes).unwrap(), Scratch::default());
@@ -64,7 +64,7 @@ fn swapped(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// The saved file; `None` if the version cannot compress.
+/// The new file; `None` if the version cannot compress.
 fn saved(trace: &Trace<'_>, filter: &Filter, compressed: bool) -> Option<Vec<u8>> {
     let mut relog = match Relog::new(Cursor::new(Vec::new()), trace.log_file(), compressed) {
         Err(Error::Version { .. }) if compressed => return None,
@@ -98,11 +98,11 @@ fn relogged() {
     }
     let uncompressed = fixture(PRODUCERS[7], ClockType::SystemTime, false, 40).unwrap().bytes;
     let (header, data) = uncompressed.split_at(4096);
-    // Buffers of a processor that lie in no order of time, and in a circle.
+    // Buffers of a processor in reverse order, in circular order, and with swapped time stamps.
     files.push(("reversed".into(), data.rchunks(4096).fold(header.to_vec(), |file, buffer| [&file, buffer].concat())));
     files.push(("circle".into(), [header, &data[5 * 4096..], &data[..5 * 4096]].concat()));
     files.push(("swapped".into(), swapped(uncompressed)));
-    // A damaged clock is copied as it is.
+    // A damaged clock is copied unchanged.
     let counted = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 40).unwrap().bytes;
     for (at, value) in [(CLOCK, 0_i64), (CLOCK, 7), (PERF_FREQUENCY, 0), (PERF_FREQUENCY, -1)] {
         let size = if at == CLOCK { 4 } else { 8 };
@@ -122,7 +122,7 @@ fn relogged() {
                 let again = Trace::from_bytes(&again).unwrap();
                 assert!(taken(&again, &Filter::new()) == expected, "{name}, compressed {compressed}, {filter:?}");
                 assert!(taken_by_time(&again, &Filter::new()) == in_time, "{name}, compressed {compressed}, {filter:?}");
-                // What breaks a rule does so in the new file, too, and nothing else.
+                // The new file has no diagnostics that the old file does not have.
                 assert!(diagnostics(&again).is_subset(&diagnostics(&trace)), "{name}, compressed {compressed}, {filter:?}");
                 let (old, new) = (trace.log_file(), again.log_file());
                 assert_eq!(
@@ -137,7 +137,7 @@ fn relogged() {
     assert!(compressions > 0);
 }
 
-/// The buffers of a circle are copied as they lie, so that it stays one.
+/// The new file keeps the log file mode, such as circular, except for the compression flag.
 #[test]
 fn modes() {
     let mode = LOG_FILE_MODE::EVENT_TRACE_FILE_MODE_CIRCULAR | LOG_FILE_MODE::EVENT_TRACE_SECURE_MODE;
@@ -149,13 +149,13 @@ fn modes() {
     }
 }
 
-/// One header for several files: the earliest, the most and the sums; of files that go together.
+/// One log file header for several files: the earliest start, the maxima and the sums. Files of different systems are an error.
 #[test]
 fn joined() {
     let log = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 1).unwrap().log;
     let first =
         LogFile { processors: 4, buffer_size: 8192, events_lost: 1, buffers_lost: 2, end_time: log.start_time + 9, ..log };
-    // The same clock, read a second before.
+    // The same clock, one second earlier.
     let (start_stamp, start_time) = (first.start_stamp - 3_579_545, first.start_time - 10_000_000);
     let other =
         LogFile { processors: 9, buffer_size: 4096, start_stamp, start_time, end_time: first.end_time + 1, ..first.clone() };
@@ -193,7 +193,7 @@ fn joined() {
     );
 }
 
-/// What no logger writes into the header of a buffer is not copied; the rest is.
+/// Values in a buffer header that no session writes are not copied; all others are.
 #[test]
 fn identities() {
     const STATES: u8 = 7;
@@ -218,7 +218,7 @@ fn identities() {
         assert_eq!((new.state, new.flags.0, new.ty.0), (state, flags, ty), "{at:#x} {value:x?}");
         assert_eq!((new.sequence, new.logger, new.time_stamp), (old.sequence, old.logger, old.time_stamp));
     }
-    // A version without buffer states keeps the byte; the first version with states replaces a state that it does not have.
+    // A version without buffer states keeps the byte. A version with buffer states replaces an unknown state.
     for (producer, is_kept) in [(PRODUCERS[2], true), (PRODUCERS[3], false)] {
         let mut bytes = fixture(producer, ClockType::PerfCounter, false, 20).unwrap().bytes;
         bytes[two + 0x2C] = STATES;
@@ -227,7 +227,7 @@ fn identities() {
         let (old, new) = (head(&bytes), head(&again));
         assert_eq!(new.state, if is_kept { old.state } else { 3 }, "{producer:?}");
     }
-    // Buffers whose events fit into one become one, with the number of the first and the flags of both.
+    // If the events of two buffers fit into one, they are merged, with the sequence number of the first and the flags of both.
     let trace = Trace::from_bytes(&file).unwrap();
     let processors: Vec<_> = trace.buffers().flatten().map(|buffer| buffer.header().processor()).collect();
     let first = (1..processors.len() - 1).find(|at| processors[*at] == processors[*at + 1]);
@@ -247,7 +247,7 @@ fn identities() {
     let again = relog.finish().unwrap().into_inner();
     let merged: Vec<_> = Trace::from_bytes(&again).unwrap().buffers().flatten().skip(1).map(|one| *one.header()).collect();
     assert_eq!(merged.iter().map(|one| (one.sequence, one.flags.0 & 6)).collect::<Vec<_>>(), [(40, 6)]);
-    // A file that was never closed, or that ends before it begins, ends with its last event; every other when it ended.
+    // If a file was never closed, or ends before it starts, the time of its last event becomes the end time. Otherwise the end time is kept.
     let log = Trace::from_bytes(&file).unwrap().log_file().clone();
     let last = log.to_clock().system_time(fixture_end(&file));
     for (end, expected) in [(0, last), (log.start_time - 1, last), (log.start_time, log.start_time), (7 + last, 7 + last)] {
@@ -258,9 +258,9 @@ fn identities() {
     }
 }
 
-/// The events of a buffer become a buffer of their own, with the flags that were set.
+/// `push_written` writes the events of a buffer as a separate buffer, with the flags that were set.
 #[test]
-fn written_before() {
+fn events_of_a_buffer() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap();
     let (trace, mut scratch) = (Trace::from_bytes(&file.bytes).unwrap(), Scratch::default());
     let buffer = trace.buffers().nth(2).unwrap().unwrap();
@@ -284,13 +284,13 @@ fn log_of(bytes: &[u8]) -> LogFile {
     Trace::from_bytes(bytes).unwrap().log_file().clone()
 }
 
-/// The last stamp of a file.
+/// The last time stamp of a file.
 fn fixture_end(bytes: &[u8]) -> i64 {
     crate::events::in_time(&Trace::from_bytes(bytes).unwrap()).into_iter().filter_map(|event| event.time).max().unwrap()
 }
 
-/// Nothing is refused for its time, and of each buffer that is read one is written at the most: events of 600 processors in buffers
-/// of 1 MiB, one processor's behind the other's and mixed, in the order of time and against it.
+/// Events are accepted in any order of times, and at most one buffer is written per source buffer. The file has 600 processors and buffers
+/// of 1 MiB, sorted by processor or by time, with events in time order or in reverse.
 #[test]
 fn bounds() {
     const PROCESSORS: u16 = 600;

@@ -1,11 +1,11 @@
-//! Payloads made from the schemas of all kernel events, without the decoder: what was put in is what comes out.
+//! Payloads made from the schemas of all kernel events, without the decoder. The decoder must return the same values.
 
 use etw_layouts::events;
 use etw_layouts_etl::payload::{Count, Field, FieldList, Fields, InType, Length, OutType, PointerSize, Schema, Step};
 use fastrand::Rng;
 use std::fmt::Write;
 
-/// A payload, and its values as text in its order: `name=value`, with structures and arrays left out.
+/// A payload, and its values as text in payload order: `name=value`, without structures and arrays.
 struct Made {
     payload: Vec<u8>,
     text: Vec<String>,
@@ -17,7 +17,7 @@ struct Made {
 }
 
 impl Made {
-    /// A payload of a schema, whose members are behind their structures.
+    /// A payload of a schema. In its table, the members of a structure follow the structure.
     fn new(schema: &Schema<'_>, pointers: PointerSize, largest: u64, random: &mut Rng) -> Self {
         let FieldList::Table { all, top } = schema.fields else { panic!("no table") };
         assert_eq!(usize::from(top), all.len());
@@ -26,7 +26,7 @@ impl Made {
         made
     }
 
-    /// Fields of the table from an index on, up to another.
+    /// Adds the fields of the table from one index up to another.
     fn fields(&mut self, all: &[Field<'_>], from: usize, to: usize, random: &mut Rng) {
         let mut index = from;
         while index < to {
@@ -106,7 +106,7 @@ impl Made {
         self.push(field, bytes, text);
     }
 
-    /// An integer, with the text that its type has by Microsoft's manifests.
+    /// An integer, and its text according to Microsoft's manifests.
     fn number(&mut self, field: &Field<'_>, index: usize, random: &mut Rng) -> (Vec<u8>, String) {
         let (width, is_signed) = match field.in_type {
             InType::INT8 => (1, true),
@@ -154,19 +154,19 @@ impl Made {
     }
 }
 
-/// The index behind a field and its members.
+/// The index after a field and its members.
 fn behind(all: &[Field<'_>], index: usize) -> usize {
     (0..all[index].members.count).fold(index + 1, |next, _| behind(all, next))
 }
 
-/// A text in a field of a fixed number of characters.
+/// A text, padded to a fixed number of characters.
 fn wide_or_not(text: &str, room: usize, is_wide: bool) -> Vec<u8> {
     let mut bytes: Vec<u8> = if is_wide { text.encode_utf16().flat_map(u16::to_le_bytes).collect() } else { text.into() };
     bytes.resize(if is_wide { 2 * room } else { room }, 0);
     bytes
 }
 
-/// The values that decoding gives, as the kit has them.
+/// The decoded values, in the same form as [`Made::text`].
 fn decoded(fields: &Fields<'_>) -> Vec<String> {
     fields.iter().map(|value| format!("{}={}", value.name(), value.data())).collect()
 }
@@ -200,7 +200,7 @@ fn round_trip() {
     assert!(schemas > 0);
 }
 
-/// No panic, bounded work, and no value from outside the payload.
+/// Corrupt payloads cause no panic, no unbounded work, and no value from outside the payload.
 #[test]
 fn corruptions() {
     let (mut random, schemas) = (Rng::with_seed(0x27), events::all().map(|(.., schema)| schema).collect::<Vec<_>>());

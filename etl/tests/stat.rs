@@ -1,4 +1,4 @@
-//! Counts of events, against counting them by hand.
+//! Event statistics, compared with direct counts.
 
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::stat::{Activity, By, Count, Key, Stat};
@@ -42,7 +42,7 @@ fn counts() {
         let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         files.extend(paths.filter(|path| path.extension().is_some_and(|e| e == "etl")).map(|path| std::fs::read(path).unwrap()));
     }
-    // Each file alone, and then all of them as one.
+    // Each file alone, then all files together.
     let singles = files.iter().map(std::slice::from_ref);
     for files in singles.chain([&files[..]]) {
         for by in [By::Provider, By::Id, By::Process, By::Processor] {
@@ -73,7 +73,7 @@ fn counts() {
             );
             let all = hand.into_values().flatten().collect::<Vec<_>>();
             assert_eq!((*stat.all(), *stat.others()), (count(&all), Count::default()), "{by:?}");
-            // What happened when, counted again with the spans that came out.
+            // The activity is counted again with the resulting spans.
             let activity = stat.activity();
             let (start, width) = (activity.start().unwrap(), activity.width());
             let mut spans = vec![0; activity.counts().len()];
@@ -84,7 +84,7 @@ fn counts() {
     }
 }
 
-/// A key says what events are counted by, and a group that has no GUID is its number.
+/// A key has only the values of the criterion. A group without a GUID has its number.
 #[test]
 fn keys() {
     let headers = [0x0301, 0xF7AB].map(|hook| {
@@ -123,7 +123,7 @@ fn keys() {
     assert_eq!((count(None).seconds(), count(Some((5, 25_000_005))).seconds()), (0.0, 2.5));
 }
 
-/// A file made to have a key for each event takes no memory for each, and loses no count; nor do times that lie anywhere.
+/// With a different key for each event, memory is bounded and no count is lost. The same is true for extreme times.
 #[test]
 fn many_keys() {
     let bytes =

@@ -1,4 +1,4 @@
-//! TraceLogging: what is made, what is broken, and what real files have.
+//! TraceLogging: constructed events, corrupt events, and events of real files.
 
 use etw_layouts_etl::stat::{By, Key, Stat};
 use etw_layouts_etl::tracelogging::{Count, Data, Fault, Reason, Step};
@@ -7,7 +7,7 @@ use std::fs;
 use test_support::logging::{Logging, logging};
 use test_support::witness;
 
-/// The steps of the event of a trace, and what ended them.
+/// The number of steps of the event in a trace, and the fault that ended them.
 fn steps(made: &Logging) -> (usize, Option<Fault>) {
     let bytes = made.trace();
     let mut steps = 0;
@@ -32,7 +32,7 @@ fn events(bytes: &[u8], work: &mut dyn FnMut(&Event<'_>)) {
 
 /// Truncation of the payload or schema at any offset is an error, and the values before it are unchanged.
 #[test]
-fn cut_off() {
+fn truncated() {
     let whole = logging();
     let (all, None) = steps(&whole) else { panic!("the whole event is not decoded") };
     for length in 0..whole.payload.len() {
@@ -54,14 +54,14 @@ fn cut_off() {
     assert_eq!(steps(&longer), (all, Some(Fault { reason: Reason::Rest, offset: whole.payload.len() })));
 }
 
-/// What is made to take forever or to nest without end does neither.
+/// Malicious schemas cause neither unbounded work nor unbounded nesting.
 #[test]
 fn hostile() {
     let made = |fields: &[u8], payload: &[u8]| {
         let schema = [&[0, 0, 0, 0][..], fields].concat();
         Logging { schema, payload: payload.to_vec(), ..logging() }.sized()
     };
-    // Arrays of 65,535 arrays of 65,535 structures, of no members at last.
+    // Nested arrays of 65,535 structures. The innermost structures have no members.
     let arrays = made(&[&[b's', 0, 0xB8, 1, 0xFF, 0xFF].repeat(4)[..], &[b'e', 0, 0xB8, 0, 0xFF, 0xFF]].concat(), &[]);
     let (some, fault) = steps(&arrays);
     assert!(some < 100_000 && fault.is_some_and(|fault| fault.reason == Reason::Work), "{some} {fault:?}");
@@ -80,7 +80,7 @@ fn hostile() {
     }
 }
 
-/// What the bytes of a value mean, by the two types of its field.
+/// The meaning of a value's bytes, by the two types of its field.
 #[test]
 fn values() {
     let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
@@ -105,7 +105,7 @@ fn values() {
         (5, 0, vec![0, 0x80], "Signed(-32768)"),
         (6, 0, vec![1, 2], "Unsigned(513)"),
         (6, 2, wide("ω"), "text ω"),
-        // Arrays of characters whose length is in the payload.
+        // Arrays of characters, with their length in the payload.
         (0x43, 2, b"\x02\0hi".to_vec(), "text hi"),
         (0x44, 2, b"\x02\0hi".to_vec(), "text hi"),
         (0x46, 2, [&[2, 0][..], &wide("hi")].concat(), "text hi"),
@@ -141,7 +141,7 @@ fn values() {
     ];
     let flowing = format!("{:?}", Data::Binary(&v6(1)[2..]));
     cases.push((25, 10, v6(1), &flowing));
-    // One more than the most of each, and the least months and days.
+    // Each part one above its maximum, and months and days below their minimum.
     let wrong: Vec<_> =
         [(1, 0), (3, 0), (3, 32), (4, 24), (5, 60), (6, 60), (7, 1000)].map(|(at, value)| (at, value, time(noon))).to_vec();
     let wrong: Vec<_> = wrong
@@ -197,7 +197,7 @@ fn schema() {
         });
         let expected = expected.map(|group| (name.to_owned(), group)).map_err(|reason| Fault { reason, offset: 0 });
         assert_eq!(seen, [expected]);
-        // Counted by event, it has the hash of its name; by identifier, none.
+        // The key has the hash of the event's name only if events are counted by event.
         for by in [By::Event, By::Id] {
             let mut stat = Stat::new(by);
             let mut name = None;
@@ -247,7 +247,7 @@ fn schema() {
     });
 }
 
-/// All such events of the real files are decoded.
+/// All TraceLogging events of real files are decoded.
 #[test]
 fn real() {
     let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
@@ -271,7 +271,7 @@ fn real() {
     assert!(found > 0);
 }
 
-/// What a consumer shows of an event's fields is what they are.
+/// The values are equal to the output of a consumer on Windows.
 #[test]
 fn golden_values() {
     let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
@@ -288,18 +288,18 @@ fn golden_values() {
             for value in &logging.fields().unwrap() {
                 let shown = match value.data() {
                     Data::Text(text) => match text.chars().next() {
-                        // The consumer shows a character as its number.
+                        // The consumer prints a character as its number.
                         Some(first) if text.chars().count() == 1 => u32::from(first).to_string(),
                         _ => text.to_string(),
                     },
                     Data::Boolean(is) => if is { "True" } else { "False" }.to_owned(),
                     Data::Signed(number) => number.to_string(),
-                    // It shows 64 bits as a signed number, whatever their type.
+                    // It prints every 64-bit integer as a signed number.
                     Data::Unsigned(number) => (number as i64).to_string(),
-                    // It shortens the others, and shows milliseconds of a SYSTEMTIME wrong.
+                    // It shortens GUIDs, and prints wrong milliseconds of a SYSTEMTIME.
                     Data::Guid(guid) => guid.to_string()[..20].to_owned() + "...",
                     Data::FileTime(_) | Data::SystemTime(_) => continue,
-                    other => panic!("no event of that consumer's has {other:?}"),
+                    other => panic!("unexpected value in an event of the consumer: {other:?}"),
                 };
                 line += &format!("{}={shown}; ", value.name());
             }

@@ -1,4 +1,4 @@
-//! Files that the writer made, read again.
+//! Files of our writer, read again.
 
 use crate::events::{in_file, in_time};
 use etw_layouts_etl::check::check;
@@ -70,7 +70,7 @@ fn fields() {
                 }
                 HeaderType::Event32 | HeaderType::Event64 => (
                     (Some(31), Some(32), Some(1000), Some(3), Some(9)),
-                    // As its text has it, not with its bytes swapped.
+                    // In the byte order of its text.
                     Some(0xa61e_a624_4944_55fc_c2a8_3782_8829_438d),
                 ),
                 HeaderType::Message if event.id() == Some(43) => {
@@ -90,7 +90,7 @@ fn fields() {
     assert!(found > 40);
 }
 
-/// System time by all three clocks, and where floating point loses.
+/// System time by all three clocks, including times at which floating point would be inexact.
 #[test]
 fn clocks() {
     let clock = |ty, frequency, mhz| etw_layouts_etl::Clock::new(ty, START.1, START.0, frequency, mhz);
@@ -109,7 +109,7 @@ fn clocks() {
     assert_eq!(perf.system_time(i64::MAX), i64::MAX);
 }
 
-/// Flags and types of buffers that no file at hand has.
+/// Buffer flags and buffer types that no test file has.
 #[test]
 fn buffers() {
     let producer = PRODUCERS[7];
@@ -135,7 +135,7 @@ fn buffers() {
     // The log file mode does not announce compressed buffers, but the buffers' own flags do.
     let heads: Vec<_> = trace.buffers().skip(1).filter_map(Result::ok).map(|buffer| *buffer.header()).collect();
     assert_eq!(heads.len(), 7);
-    // Nor does the log file header count them.
+    // The log file header does not count the compressed buffers.
     let wrong: Vec<_> = trace.buffers().filter_map(Result::err).map(|diagnostic| diagnostic.kind).collect();
     assert_eq!(wrong, [DiagnosticKind::BuffersWritten { stated: 1, read: 8 }]);
     assert!(heads.iter().zip(1..8).all(|(head, ty)| head.is_compressed() == (ty % 2 == 0)));
@@ -144,9 +144,9 @@ fn buffers() {
     }
 }
 
-/// Bad use is an error.
+/// Invalid use is an error.
 #[test]
-fn refused() {
+fn invalid_use() {
     let producer = PRODUCERS[7];
     let mut out = Vec::new();
     let mut refuse = |producer: &Producer, record: Record<'_>| {
@@ -193,15 +193,15 @@ fn refused() {
     assert!(matches!(writer.push_header(&event(5, &[])), Err(Error::Late)));
 }
 
-/// Files that were never closed, are cut off, or run in circles.
+/// Files that were never closed, are truncated, or are circular.
 #[test]
-fn broken_off() {
+fn incomplete_files() {
     let whole = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap();
     let trace = Trace::from_bytes(&whole.bytes).unwrap();
     let (expected, mut in_order) = (in_file(&trace).len(), in_time(&trace));
     let buffers = trace.buffers().count();
 
-    // BuffersWritten is 0, and behind the buffers lies space that was never written.
+    // BuffersWritten is 0, and unused space follows the buffers.
     let mut unclosed = whole.bytes.clone();
     let at = 0x48 + 0x20 + 0x24;
     assert_eq!(unclosed[at..at + 4], (buffers as u32).to_le_bytes());
@@ -217,18 +217,18 @@ fn broken_off() {
     };
     unclosed.extend([0; 3 * 4096]);
     assert_eq!(wrong(&unclosed), [(true, DiagnosticKind::Zeroes { bytes: 3 * 4096, next: None })]);
-    // Whoever takes space in advance leaves some.
+    // A program that reserves space in advance leaves some unused.
     let with_space = [&whole.bytes[..], &[0; 4100]].concat();
     assert_eq!(wrong(&with_space), [(false, DiagnosticKind::Unwritten(4100))]);
 
-    // The last buffers lie before the first.
+    // The last buffers precede the first ones.
     let mut circular = whole.bytes[..4096].to_vec();
     let middle = 4096 * (buffers / 2);
     circular.extend_from_slice(&whole.bytes[middle..]);
     circular.extend_from_slice(&whole.bytes[4096..middle]);
     assert_eq!(in_time(&Trace::from_bytes(&circular).unwrap()), in_order);
 
-    // Cut off in the last buffer.
+    // The file ends in the last buffer.
     let cut = whole.bytes.len() - 4096 + 200;
     let trace = Trace::from_bytes(&whole.bytes[..cut]).unwrap();
     let diagnostics: Vec<_> = trace.buffers().filter_map(Result::err).map(|diagnostic| diagnostic.kind).collect();
@@ -240,7 +240,7 @@ fn broken_off() {
     }
     assert!(count < expected && count > expected - 40, "{count} of {expected}");
 
-    // One bad record costs the rest of its buffer, and is found at its place.
+    // A corrupt record loses the rest of its buffer. The diagnostic states its place.
     let mut bad = whole.bytes.clone();
     bad[2 * 4096 + 0x48 + 4] = 1;
     bad[2 * 4096 + 0x48] = 1;
@@ -262,7 +262,7 @@ fn event(stamp: i64, payload: &[u8]) -> Record<'_> {
     Record::new(EventHeader::Event(header), true, payload)
 }
 
-/// Buffers of every size are read again, whether or not what they hold can be compressed.
+/// Buffers of every size are read again, with compressible and incompressible data.
 #[test]
 fn every_size() {
     let mut random = fastrand::Rng::with_seed(0x51E);
@@ -288,7 +288,7 @@ fn every_size() {
     }
 }
 
-/// A sink that fails once.
+/// An output that fails once.
 struct Once<W>(W, u32);
 
 impl<W: std::io::Write> std::io::Write for Once<W> {
@@ -311,7 +311,7 @@ impl<W: std::io::Seek> std::io::Seek for Once<W> {
     }
 }
 
-/// A writer that failed once fails from there on: no event is lost without an error.
+/// After a failed write, all further calls fail, so no event is lost without an error.
 #[test]
 fn failed_writes() {
     for fails in 1..=3 {
@@ -328,7 +328,7 @@ fn failed_writes() {
     }
 }
 
-/// Buffers are stamped when they are written, so that they lie in the order of their stamps.
+/// A buffer has the time stamp of its writing, so buffers are in the order of their time stamps.
 #[test]
 fn late_processors() {
     let log = LogFile { buffer_size: 1024, processors: 2, ..LogFile::new(&PRODUCERS[7]) };
@@ -343,9 +343,9 @@ fn late_processors() {
     check(&trace, &mut |diagnostic| panic!("{diagnostic}"));
 }
 
-/// What cannot be written is refused at once, not in the end.
+/// Values that cannot be written are rejected immediately, not by `finish`.
 #[test]
-fn refused_at_once() {
+fn rejected_immediately() {
     let open = |log| FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log);
     let log = LogFile { processors: 4096, ..LogFile::new(&PRODUCERS[7]) };
     let mut writer = open(log.clone()).unwrap();
@@ -356,7 +356,7 @@ fn refused_at_once() {
         assert!(open(LogFile { logger_name: name.clone(), ..log.clone() }).is_err());
         assert!(open(LogFile { file_name: name, ..log.clone() }).is_err());
     }
-    // Names that fit into an event, and not into a buffer.
+    // Names that fit into an event, but not into a buffer.
     assert!(open(LogFile { buffer_size: 1024, file_name: "x".repeat(400), ..log.clone() }).is_err());
     let mut writer = open(LogFile { buffer_size: 1024, ..log }).unwrap();
     assert!(matches!(writer.push_header(&event(1, &[0; 1000])), Err(Error::Full { .. })));

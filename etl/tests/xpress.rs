@@ -1,4 +1,4 @@
-//! Decompression against the worked examples of \[MS-XCA\], a plain reading of its rules, another decoder, and real streams.
+//! Decompression, compared with the examples of \[MS-XCA\], a direct implementation of its rules, another decoder, and real streams.
 
 use etw_layouts_etl::compression::{self, Format};
 use etw_layouts_etl::xpress::{Error, Reason, compress, decompress};
@@ -44,7 +44,7 @@ fn worked_examples() {
     }
 }
 
-/// Every way to write a length, and every way to break a stream.
+/// Every form of a length, and every error of a stream.
 #[test]
 #[cfg_attr(miri, ignore = "it takes minutes")]
 fn forms_and_errors() {
@@ -69,16 +69,16 @@ fn forms_and_errors() {
     assert!(decompressed(Format::XpressHuffman, &[], 10).is_err());
     let shown = Error { reason: Reason::Distance, input: 16, output: 3 }.to_string();
     assert_eq!(shown, "XPRESS stream, offset 0x10, 0x3 bytes decompressed: match begins before the first byte");
-    // One match whose length has the longest form of a word: flags, a literal, and the match with a half byte, a byte and a word.
+    // One match with the greatest length that a word can state: flags, a literal, and the match with a half byte, a byte and a word.
     assert_eq!(compressed(&vec![7; 1 + 0xFFFF + 3]).len(), 4 + 1 + 2 + 1 + 1 + 2);
     let longer = vec![7; 100_000];
     assert_eq!(decompressed(Format::Xpress, &compressed(&longer), longer.len()), Ok(longer));
-    // However little room there is for literals and a match, with much of the stream behind them, nothing is written outside.
+    // Nothing is written outside the output, whatever its size is, even if much of the stream remains.
     let items = [&[1, 0, 0, 0][..], &[7; 31], &[7, 0], &[0; 200]].concat();
     for room in 0..200 {
         let _ = decompressed(Format::Xpress, &items, room);
     }
-    // 32 literals fill the flags: the stream ends in a dword of nothing but flags.
+    // 32 literals fill the flags. The stream then ends with a further dword of flags.
     let full = compressed(&[7; 32].iter().enumerate().map(|(i, b)| b + i as u8).collect::<Vec<u8>>());
     assert_eq!(full[full.len() - 4..], [0xFF; 4]);
     assert_eq!(decompressed(Format::Xpress, &full, 32).map(|output| output.len()), Ok(32));
@@ -106,7 +106,7 @@ fn round_trips_and_mutations() {
             let ours = decompressed(Format::Xpress, &stream, room).ok();
             assert_eq!(ours, reference(&stream, room).ok(), "sample {number}, mutation {mutation}");
             *if ours.is_some() { &mut equal } else { &mut broken } += 1;
-            // Of these Miri has the worked examples.
+            // With Miri, `worked_examples` tests these formats.
             for format in [Format::Lznt1, Format::XpressHuffman].into_iter().filter(|_| !cfg!(miri)) {
                 let _ = decompressed(format, &stream, room);
             }
@@ -115,7 +115,7 @@ fn round_trips_and_mutations() {
     assert!(cfg!(miri) || equal > samples / 2 && broken > samples / 2, "{equal} mutated streams decompress, {broken} do not");
 }
 
-/// Long matches at every distance from the end of the output, in the midst of other bytes.
+/// Long matches at every distance from the end of the output.
 #[test]
 #[cfg_attr(miri, ignore = "it takes minutes")]
 fn matches_before_the_end() {
@@ -136,10 +136,10 @@ fn matches_before_the_end() {
     }
 }
 
-/// The streams of the encoder are the smallest that it can find, of equal ones the nearest matches: their size and a sum over their bytes.
+/// The output of the encoder is unchanged: the total size, and a checksum. Longer matches are preferred, then nearer ones.
 #[test]
 #[cfg_attr(miri, ignore = "it takes minutes")]
-#[cfg_attr(not(target_pointer_width = "64"), ignore = "the random samples are others")]
+#[cfg_attr(not(target_pointer_width = "64"), ignore = "the random samples differ")]
 fn encoded() {
     let mut random = fastrand::Rng::with_seed(6);
     let (mut size, mut sum) = (0, 0_u64);
@@ -160,7 +160,7 @@ fn real_streams() {
         assert_eq!(output.len(), size, "{name}");
         if count % 8 == 0 {
             let witness = xpress_rs::lz77::LZ77Decompressor::new(stream.clone()).decompress();
-            assert!(witness.is_ok_and(|witness| witness == output), "{name}: xpress_rs has another output");
+            assert!(witness.is_ok_and(|witness| witness == output), "{name}: xpress_rs gives different output");
         }
         let again = compressed(&output);
         assert_eq!(decompressed(Format::Xpress, &again, size), Ok(output), "{name}");
@@ -199,7 +199,7 @@ fn compressed(input: &[u8]) -> Vec<u8> {
     output
 }
 
-/// Decompresses into the midst of other bytes, which stay as they are.
+/// Decompresses into the middle of a larger array. The bytes around the output must not change.
 fn decompressed(format: Format, stream: &[u8], room: usize) -> Result<Vec<u8>, compression::Error> {
     let mut bytes = vec![0xEE; 64 + room + 64];
     let result = format.decompress(stream, &mut bytes[64..64 + room]);

@@ -6,7 +6,7 @@ use quote::{format_ident, quote, quote_spanned};
 use std::collections::BTreeSet;
 use syn::Error;
 
-/// The errors, and empty versions of the modules that the specs would give, with all their names.
+/// The errors, and placeholders for the modules that the specs would generate, with all their names.
 ///
 /// The first error makes each name an erroneous type and value, about which the compiler reports nothing further: the type is an
 /// associated type of a trait that a zero-length array does not implement.
@@ -39,7 +39,7 @@ pub fn modules(error: Error, spec: &Spec) -> TokenStream {
     }
 }
 
-/// The names that the specs define, or seem to define.
+/// The names that the specs define, including those of incorrect definitions.
 fn names(spec: &Spec) -> Vec<Ident> {
     let mut names: BTreeSet<&str> = spec.broken.iter().map(String::as_str).chain(["ALL", "AXIS"]).collect();
     for (name, definition) in &spec.definitions {

@@ -7,11 +7,11 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Field, Ident, LitInt, Meta, Token};
 
-/// The unchanged item, and constants whose evaluation fails for a wrong number.
+/// The unchanged item, and constants. Their evaluation fails if a number is wrong.
 pub fn check(stated: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut item: DeriveInput = syn::parse2(item)?;
     let offsets = take_offsets(&mut item.data);
-    // Errors are emitted next to the item, so that it stays defined for other code.
+    // Errors are emitted in addition to the item, so that the item stays defined for other code.
     let checks = checks(stated, &item, &offsets).unwrap_or_else(Error::into_compile_error);
     Ok(quote! { #item #checks })
 }

@@ -1,17 +1,17 @@
-//! What must not compile and what is said of it, when a spec recompiles, and what other hosts say.
+//! Compile errors and their messages, recompilation after a changed spec, and compilation for other hosts.
 
 mod accepted;
 mod project;
-// The crate of it would be compiled twice with all that it needs: tests of procedural macros use dependencies that are built for the host.
+// Included as a file, because the crate with its dependencies would be compiled twice: tests of procedural macros use dependencies for the host.
 #[allow(dead_code)]
 #[path = "../../tests/support/src/witness.rs"]
 mod witness;
 
 use project::Project;
 
-/// `TRYBUILD=overwrite` rewrites the answers.
+/// `TRYBUILD=overwrite` updates the expected errors.
 #[test]
-fn refusals_say_what_to_do() {
+fn errors_state_remedies() {
     let cases = trybuild::TestCases::new();
     cases.compile_fail("tests/refused/*.rs");
     if cfg!(target_pointer_width = "64") {
@@ -28,38 +28,41 @@ fn a_changed_spec_recompiles_and_errors_show_its_place() {
     project.write(
         "src/lib.rs",
         "mod device { etw_layouts_macros::layouts!(\"specs\", targets = [\"2004-x64\", \"10.0.65535-x64\"]); }\n\
-         const _: () = assert!(size_of::<device::targets::win10_2004::x64::DEVICE>() == 4, \"the size of before\");\n",
+         const _: () = assert!(size_of::<device::targets::win10_2004::x64::DEVICE>() == 4, \"the old size\");\n",
     );
-    // A build that is not on the axis is taken with a warning.
-    let (good, said) = project.check(&host);
-    assert!(good && said.contains("taken as") && said.contains("src/lib.rs:1:75"), "{said}");
+    // A build that is not on the axis is accepted with a warning.
+    let (compiles, output) = project.check(&host);
+    assert!(compiles && output.contains("taken as") && output.contains("src/lib.rs:1:75"), "{output}");
 
     project.write("specs/DEVICE.toml", &SPEC.replace("ULONG", "ULONGLONG"));
-    let (good, said) = project.check(&host);
-    assert!(!good && said.contains("the size of before"), "{said}");
+    let (compiles, output) = project.check(&host);
+    assert!(!compiles && output.contains("the old size"), "{output}");
 
     project.write("specs/DEVICE.toml", &SPEC.replace("ULONG", "ULONGLONG\"\noffset = \"4"));
-    let (good, said) = project.check(&host);
-    assert!(!good, "{said}");
+    let (compiles, output) = project.check(&host);
+    assert!(!compiles, "{output}");
     for part in ["specs/DEVICE.toml:7:10", "offset = \"4\"", "help: ", "src/lib.rs:1:43"] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(output.contains(part), "{part}: {output}");
     }
 }
 
 #[test]
-fn specs_that_cannot_be_read_are_the_only_error() {
+fn unreadable_specs_are_the_only_error() {
     let (project, host) = (Project::new("unreadable"), project::this_host());
     let uses = "use device::targets::win10_2004::x64::DEVICE;\npub fn magic(device: &DEVICE) -> u32 { device.Magic }\n";
     let call = "mod device { etw_layouts_macros::layouts!(\"nowhere\", structures = [\"DEVICE\"]); }\n";
     project.write("src/lib.rs", &format!("{call}{uses}"));
-    let (good, said) = project.check(&host);
-    assert!(!good && said.contains("nowhere: ") && said.contains("paths are relative to the folder of Cargo.toml"), "{said}");
-    assert!(!said.contains("error[E"), "{said}");
+    let (compiles, output) = project.check(&host);
+    assert!(
+        !compiles && output.contains("nowhere: ") && output.contains("paths are relative to the folder of Cargo.toml"),
+        "{output}"
+    );
+    assert!(!output.contains("error[E"), "{output}");
 }
 
-/// On 32-bit Linux `u64` is aligned to 4: what is generated has its layout still, what is written by hand must say it.
+/// On 32-bit Linux `u64` is aligned to 4. Generated types have the same layout; handwritten types must state their alignment.
 #[test]
-fn a_host_that_pads_differently_is_refused() {
+fn a_host_with_other_alignment() {
     let host = "i686-unknown-linux-gnu";
     if !project::is_installed(host) {
         return witness::absent(host);
@@ -71,13 +74,13 @@ fn a_host_that_pads_differently_is_refused() {
     let by_hand = "#[etw_layouts_macros::layout(size = 0x10, align = 8)]\n#[repr(C)]\npub struct Device {\n    \
                    #[offset(0x00)]\n    magic: u32,\n    #[offset(0x08)]\n    time: u64,\n}\n";
     project.write("src/lib.rs", &generated);
-    let (good, said) = project.check(host);
-    assert!(good, "{said}");
+    let (compiles, output) = project.check(host);
+    assert!(compiles, "{output}");
     project.write("src/lib.rs", by_hand);
-    let (good, said) = project.check(host);
+    let (compiles, output) = project.check(host);
     assert!(
-        !good && said.contains("`Device.time` is at 0x4 on this host, not at 0x8") && said.contains("src/lib.rs:6:14"),
-        "{said}"
+        !compiles && output.contains("`Device.time` is at 0x4 on this host, not at 0x8") && output.contains("src/lib.rs:6:14"),
+        "{output}"
     );
     project.write(
         "src/lib.rs",
@@ -85,6 +88,6 @@ fn a_host_that_pads_differently_is_refused() {
             .replace("repr(C)", "repr(C, align(8))")
             .replace("    #[offset(0x08)]", "    #[offset(0x04)]\n    padding: u32,\n    #[offset(0x08)]"),
     );
-    let (good, said) = project.check(host);
-    assert!(good, "{said}");
+    let (compiles, output) = project.check(host);
+    assert!(compiles, "{output}");
 }

@@ -1,11 +1,11 @@
-//! What `layouts!` makes of specs that are hard on accessors, names and lengths: that this compiles is half of the test.
+//! Types that `layouts!` generates from specs with difficult accessors, names and lengths. Their compilation is a part of the test.
 
 #![forbid(unsafe_code)]
 
 use etw_layouts_runtime::bytemuck::{self, Zeroable};
 use etw_layouts_runtime::{Described, View};
 
-/// Where every structure of the specs below is.
+/// The generated types of these specs.
 mod device {
     etw_layouts_macros::layouts! {
         spec = r#"
@@ -74,7 +74,7 @@ mod device {
     }
 }
 
-/// Names that would be spelled alike: `REQ` since 1.1 and `REQ_1` since 1; and the constant `A` since 1.1 with `A_1_1`.
+/// Names that could collide: `REQ` since 1.1 and `REQ_1` since 1; and the constant `A` since 1.1 with `A_1_1`.
 mod twins {
     etw_layouts_macros::layouts! {
         spec = r#"
@@ -136,9 +136,9 @@ mod twins {
     }
 }
 
-/// What is accepted compiles; flags may have bit 63.
+/// Similar names do not collide. Flags can have bit 63.
 #[test]
-fn names_that_are_spelled_alike() {
+fn similar_names() {
     use twins::constants::BITS;
     assert_eq!((BITS::HIGHEST.0, BITS::A_1_1.0), (1 << 63, 4));
     assert_eq!(format!("{:?}", BITS(1 << 63 | 4)), "HIGHEST | A_1_1");
@@ -157,7 +157,7 @@ fn values_of_two_versions_are_equal() {
 
 use device::targets::win10_2004::x64::{FLAGGED, KIND, LONG_ARRAYS, STATE};
 
-/// A bit field has the sign of its type; the accessor and the view agree.
+/// A bit field has the sign of its type, in the accessor and in the view.
 #[test]
 fn bits_of_an_unsigned_enumeration() {
     let mut state = STATE::zeroed();
@@ -170,9 +170,9 @@ fn bits_of_an_unsigned_enumeration() {
     assert_eq!((low.value, low.name()), (3, Some("KIND_LAST")));
 }
 
-/// Members may be called as functions, fields and words of Rust are.
+/// Members can have the names of accessors, fields and Rust keywords.
 #[test]
-fn names_that_are_taken() {
+fn names_of_accessors_and_keywords() {
     let mut flagged = FLAGGED::zeroed();
     flagged.set_Flags_(0x1234_5678);
     assert_eq!((flagged.Flags(), flagged.set_Flags()), (0x1234_5678, 0x1234_5678));

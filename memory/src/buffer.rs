@@ -125,8 +125,8 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         Some(buffer)
     }
 
-    /// The buffers that events are written to: those of processors in 5.x and since 1703, and the common buffer of a session that
-    /// has one in 6.1 and later. From 6.0 to 1607 those of processors are not accessible to this walk.
+    /// The current buffers: those of processors in 5.x and since 1703, and the common buffer of a session, if it has one, in 6.1 and
+    /// later. From 6.0 to 1607, this walk cannot find the buffers of processors.
     fn current(&mut self, session: &Session, processors: usize) -> Vec<Address> {
         let context = &session.context;
         let of_session = self.fast_ref(context, LOGGER::CURRENT_BUFFER);
@@ -146,7 +146,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         current
     }
 
-    /// The buffers that processors write a session's events to, which a silo references in 1703 and later: one block for each
+    /// The current buffers of processors for a session. In 1703 and later, a silo references them: it has one block for each
     /// processor, with a slot for each session.
     fn of_silo(&mut self, session: &Session, processors: usize) -> Vec<Address> {
         let state = session.context.unsigned(LOGGER::SILO_STATE).map(|at| self.kernel().address(at)).filter(|at| !at.is_null());

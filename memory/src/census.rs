@@ -79,7 +79,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let is_in = |provider: &&Provider| index.listed.contains(&(provider.entry.address(), at));
         let provider = registration.entry.unsigned(REGISTRATION::GUID_ENTRY).map(|at| self.kernel().address(at));
         if list.kind == Kind::Group {
-            // The registration is in the list of its group; verify that of its provider.
+            // The registration is in the list of a group. Verify the list of its provider.
             if let Some(found) = registration.group.filter(|group| *group != own) {
                 self.find(place("GroupEntry"), FindingKind::Provider { expected: own, found });
             }

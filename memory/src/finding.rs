@@ -31,7 +31,7 @@ pub enum Weight {
     Gap,
     /// Memory is missing or inconsistent, as in every image taken from a running system.
     Damage,
-    /// An irregularity that was not observed in intact kernels. It is no proof of tampering.
+    /// An irregularity that was not observed in intact kernels. It does not prove tampering.
     Hint,
     /// An irregularity that intact kernels never have: memory was tampered with, or the layout is not that of the kernel.
     Anomaly,
@@ -129,7 +129,7 @@ pub enum FindingKind {
     },
     /// A registration is in the list of one provider but points to another.
     Provider {
-        /// The provider whose list contains it.
+        /// The provider with this list.
         expected: Address,
         /// The provider that it points to.
         found: Address,
@@ -148,7 +148,7 @@ pub enum FindingKind {
         /// The slot.
         slot: u32,
     },
-    /// A kernel variable refers to a registration that is in no list of its provider, or whose provider is in no list. Either the
+    /// A kernel variable refers to a registration that is in no list of its provider, or to one of a provider that is in no list. Either the
     /// entry was unlinked everywhere, or a list is corrupt, which is a separate finding.
     Unlinked {
         /// Name of the variable.

@@ -42,7 +42,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
 
     /// Verifies the registrations of kernel variables against the lists of providers and registrations.
     pub(crate) fn compare_held(&mut self, providers: &[Provider]) {
-        // If no list was found at all, entries cannot be shown to be missing.
+        // If no list was found at all, missing entries cannot be detected.
         if providers.is_empty() {
             return;
         }

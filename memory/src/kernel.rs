@@ -1,4 +1,4 @@
-//! Description of a kernel whose memory is walked.
+//! Description of the kernel for a walk.
 
 use crate::address::Address;
 use alloc::collections::BTreeMap;
@@ -33,7 +33,7 @@ pub struct Module {
     pub range: Range<Address>,
 }
 
-/// Properties of a computer that the header of a trace file needs, where the caller knows them better than memory states them.
+/// Properties of a computer for the header of a trace file. Values from the caller are used instead of those in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Time {
     /// Rate of the performance counter, in Hz.
@@ -68,8 +68,8 @@ impl Kernel {
         Self { build, arch, chosen, own: Vec::new(), globals, modules, time }
     }
 
-    /// Replaces the selected layout of a structure: to resolve a choice between two, or for a kernel whose PDB is available but
-    /// not examined by the specs.
+    /// Replaces the selected layout of a structure: to resolve a choice between two, or for a kernel with an available PDB
+    /// that the specs did not examine.
     #[must_use]
     pub fn with_layout<S>(mut self, layout: LayoutOf<S>) -> Self {
         self.own.push(layout.layout());
@@ -91,7 +91,7 @@ impl Kernel {
         self
     }
 
-    /// Adds a module. As soon as there is one, routines are verified against the modules: add all of them.
+    /// Adds a module. Add either all modules or none: with at least one module, routines are verified against the modules.
     #[must_use]
     pub fn with_module(mut self, name: &str, range: Range<Address>) -> Self {
         self.modules.push(Module { name: name.into(), range });

@@ -2,8 +2,8 @@
 //! registrations, for every kernel that [`etw_layouts`] covers.
 //!
 //! [`Memory`] is any source of bytes by address: a crash dump, an image with its page tables, a debugger. A [`Kernel`] describes
-//! the kernel: build and architecture determine the layouts, and a [`Walk`] starts at its global variables ([`GLOBALS`]), whose
-//! addresses `etw-layouts-symbols` reads from a PDB or an ISF table. From an image to sessions:
+//! the kernel: build and architecture determine the layouts, and a [`Walk`] starts at its global variables ([`GLOBALS`]).
+//! `etw-layouts-symbols` reads their addresses from a PDB or an ISF table. From an image to sessions:
 //!
 //! ```
 //! use etw_layouts::Arch;

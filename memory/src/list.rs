@@ -71,7 +71,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         links.into_iter().filter_map(|entry| entry.minus(member.offset as u64)).collect()
     }
 
-    /// The structures in an interlocked list, whose head is a separate object.
+    /// The structures in an interlocked list with its head in a separate object.
     pub fn interlocked<R: Tokens, L>(
         &mut self,
         head: &Object<SLIST_HEADER::Type>,
@@ -84,7 +84,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         links.into_iter().filter_map(|entry| entry.minus(member.offset as u64)).collect()
     }
 
-    /// The links of a doubly linked list whose head is at an address.
+    /// The links of a doubly linked list with its head at an address.
     pub fn double(&mut self, place: Place, head: Address) -> Vec<Address> {
         let mut entries = Entries::new(place);
         let Some((next, last)) = self.links(place, head) else { return Vec::new() };
@@ -132,7 +132,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 break;
             }
             let Some((next, back)) = self.links(entries.place, at) else { break };
-            // An entry whose forward link does not return to the previous one is not part of this list.
+            // An entry is not part of this list if its forward link does not return to the previous one.
             if next != after {
                 break;
             }
@@ -183,7 +183,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         }
     }
 
-    /// The first entry in the 8-byte form, which lacks the highest bits of the address; they are those of the head.
+    /// The first entry in the 8-byte form, which lacks the highest bits of the address. They are taken from the address of the head.
     fn short(&mut self, head: &Object<SLIST_HEADER::Type>) -> Option<u64> {
         let named = head.layout().find(SLIST_HEADER::HEADER8).is_some();
         // 5.2 uses this form too, although its symbols do not name it.

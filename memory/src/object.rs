@@ -1,4 +1,4 @@
-//! A structure in memory, parts of which may be missing.
+//! A structure in memory. Parts of it can be missing.
 
 use crate::address::Address;
 use alloc::vec::Vec;
@@ -9,8 +9,8 @@ use etw_layouts::runtime::meta::{Member, Type};
 use etw_layouts::runtime::token::{Kind, Nested, Tokens};
 use etw_layouts::runtime::{LayoutOf, Token, Value, View};
 
-/// A structure at an address, in the layout of its kernel, with the members that could be read. `S` is the structure whose tokens
-/// it accepts.
+/// A structure at an address, in the layout of its kernel, with the members that could be read. It accepts
+/// tokens of the structure `S`.
 pub struct Object<S = ()> {
     address: Address,
     layout: LayoutOf<S>,
@@ -117,16 +117,16 @@ impl<S: Tokens> Object<S> {
         self.get(token)?.signed(LARGE_INTEGER::QUAD_PART)
     }
 
-    /// Names of the set flags of a member: from its named values, or else from the bit fields at its offset. The layout may lack
-    /// the member itself in the second case.
+    /// Names of the set flags of a member: from its named values, otherwise from the bit fields at its offset. Empty if the layout
+    /// lacks the member.
     pub fn set_bits<K>(&self, unit: Token<S, K>) -> Vec<&'static str> {
         let Some(unit) = self.layout.find(unit) else { return Vec::new() };
         if let Type::Values(values) = unit.ty {
             let set = self.member(unit.name).map_or(0, |value| value.signed());
             return values.constants.iter().filter(|(_, flag)| set & flag == *flag).map(|(name, _)| *name).collect();
         }
-        let alike = self.members().filter(|(member, _)| member.bits.is_some() && member.offset == unit.offset);
-        alike.filter(|(_, value)| value.unsigned() != 0).map(|(member, _)| member.name).collect()
+        let fields = self.members().filter(|(member, _)| member.bits.is_some() && member.offset == unit.offset);
+        fields.filter(|(_, value)| value.unsigned() != 0).map(|(member, _)| member.name).collect()
     }
 }
 

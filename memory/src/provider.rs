@@ -65,9 +65,9 @@ pub struct Enable {
     pub level: u8,
     /// Additional data requested for each event: EVENT_ENABLE_PROPERTY_*.
     pub property: u32,
-    /// Keywords of which events must have at least one.
+    /// Requested events must have at least one of these keywords.
     pub any: u64,
-    /// Keywords of which events must have all.
+    /// Requested events must have all of these keywords.
     pub all: u64,
 }
 
@@ -141,14 +141,14 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         self.providers_in(host.as_ref())
     }
 
-    /// The providers of a silo, whose state is an ETW_SILODRIVERSTATE.
+    /// The providers of a silo. `state` is its ETW_SILODRIVERSTATE.
     pub fn providers_of(&mut self, state: &Object) -> Vec<Provider> {
         self.providers_in(Some(state))
     }
 
     fn providers_in(&mut self, state: Option<&Object>) -> Vec<Provider> {
         let mut providers = Vec::new();
-        // An entry is in one list only: when found again, it was inserted by tampering.
+        // An entry is in only one list. A second occurrence is a finding.
         let mut seen = BTreeSet::new();
         for head in self.heads(state) {
             let place = Place { structure: "ETW_HASH_BUCKET", address: head.at, member: "ListHead" };
@@ -166,7 +166,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         providers
     }
 
-    /// The heads of all lists of entries: those of a silo's hash table, of the global one, or the two lists before 6.2.
+    /// The heads of all lists of entries: those of a silo's hash table, those of the global hash table, or the two lists before 6.2.
     fn heads(&mut self, state: Option<&Object>) -> Vec<ListHead> {
         let in_state = state.and_then(|state| {
             let member = state.layout().member("EtwpGuidHashTable")?;
@@ -253,7 +253,8 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         })
     }
 
-    /// The states of other silos, each an ETW_SILODRIVERSTATE, found through providers of the host that these silos also have.
+    /// The states of other silos, each an ETW_SILODRIVERSTATE. They are found through providers of the host that also exist in these
+    /// silos.
     pub fn silos(&mut self, providers: &[Provider]) -> Vec<Object> {
         let Some(layout) = self.kernel().named("ETW_SILODRIVERSTATE") else { return Vec::new() };
         let mut states = BTreeSet::new();
@@ -304,7 +305,7 @@ fn is_of_kernel(entry: &Object<REGISTRATION::Type>) -> Option<bool> {
     bit.or_else(|| Some(flag()?.contains(ETW_REG_ENTRY_FLAG::DbgKernelRegistration)))
 }
 
-/// `None` if the provider was never enabled: then the structure is all zero, which is no request of a session.
+/// The most recent change. `None` if the provider was never enabled: the structure is then all zero, unlike any request of a session.
 fn last(info: View<'_, LAST::Type>) -> Option<Last> {
     let flags = info.get(LAST::ENABLE_FLAGS)?.unsigned(LARGE_INTEGER::QUAD_PART)?;
     let [session, level, enabled] = [info.unsigned(LAST::LOGGER_ID)?, info.unsigned(LAST::LEVEL)?, info.unsigned(LAST::ENABLED)?];

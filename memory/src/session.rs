@@ -86,7 +86,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         table.map(|table| self.sessions_in(table)).unwrap_or_default()
     }
 
-    /// The sessions of a silo, whose state is an ETW_SILODRIVERSTATE; empty if it does not lead to a table.
+    /// The sessions of a silo. `state` is its ETW_SILODRIVERSTATE. Empty if it does not lead to a table.
     pub fn sessions_of(&mut self, state: &Object) -> Vec<Session> {
         let table = self.table_in(state);
         table.map(|table| self.sessions_in(table)).unwrap_or_default()
@@ -184,7 +184,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 }
 
-/// A point in time by both clocks.
+/// The same point in time by system time and by the session's clock.
 fn reference(context: &Object<LOGGER::Type>) -> Option<(i64, i64)> {
     if let Some(reference) = context.inner(LOGGER::REFERENCE_TIME) {
         return Some((reference.quad(ETW_REF_CLOCK::START_TIME)?, reference.quad(ETW_REF_CLOCK::START_PERF_CLOCK)?));

@@ -36,12 +36,12 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         Some(address).filter(|address| !address.is_null())
     }
 
-    /// The table of sessions: that of a silo's state, else a global variable, else the one in the debugger data.
+    /// The table of sessions: from a silo's state, otherwise from a global variable, otherwise from the debugger data.
     pub(crate) fn table(&mut self, state: Option<&Object>) -> Option<Table> {
         if let Some(table) = state.and_then(|state| self.table_in(state)) {
             return Some(table);
         }
-        // 5.0 has half as many slots as all other versions.
+        // 5.0 has half the slots of all other versions.
         let places = WMI_LOGGER_LIMITS::MAXLOGGERS.0 as usize;
         let count = if self.kernel().build().number < [5, 1, 0] { places / 2 } else { places };
         let global = ["WmipLoggerContext", "EtwpLoggerContext"].into_iter().find_map(|name| self.kernel().global(name));

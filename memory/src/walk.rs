@@ -85,7 +85,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         self.limits.bytes.saturating_sub(self.read)
     }
 
-    /// Counts bytes against the limit that were not read but derived, such as those of a decompressed buffer.
+    /// Counts derived bytes, such as those of a decompressed buffer, as read.
     pub fn spend(&mut self, bytes: u64) {
         self.read = self.read.saturating_add(bytes);
     }
@@ -213,7 +213,8 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
 
     /// Whether a pointer to a kernel structure can have this value.
     pub fn is_kernel_address(&self, address: Address) -> bool {
-        // 32-bit systems can leave 3 GiB to processes; addresses of 64-bit kernels have their highest bits set.
+        // On 32-bit systems, the kernel has the addresses above 2 GiB, or above 3 GiB. On 64-bit systems, its addresses have their highest
+        // bits set.
         let lowest = match self.kernel.arch() {
             Arch::X86 => 0x8000_0000,
             Arch::X64 | Arch::Arm64 => 0xFFFF_0000_0000_0000,

@@ -1,4 +1,4 @@
-//! Member offsets that the kernel itself states for debuggers: evidence that needs no symbols except one address.
+//! Member offsets that the kernel itself states for debuggers. This evidence needs no symbols except one address.
 
 use crate::address::Address;
 use crate::finding::{FindingKind, Place};
@@ -55,7 +55,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// difference adds a finding, as the layout is not that of the kernel. Empty if the address is unknown or cannot be read.
     ///
     /// The meaning of these bytes is known from public research on 64-bit kernels of 6.1 and later; symbols have no type for
-    /// them. So 32-bit kernels give nothing.
+    /// them. The result is therefore empty for 32-bit kernels.
     pub fn witness(&mut self) -> Vec<Stated> {
         let Some(data) = data(self) else { return Vec::new() };
         let mut bytes = [0; STATEMENTS];

@@ -1,4 +1,4 @@
-//! Each kind of thing that looks tampered with is planted, in every kernel that can have it, and is reported.
+//! Each kind of anomaly is added to the memory of every kernel that can have it, and must be reported.
 
 use etw_layouts::Arch;
 use etw_layouts_memory::{Address, Finding, FindingKind, Place, Uuid, Walk, Weight};
@@ -10,36 +10,36 @@ const LOGGER: &str = "WMI_LOGGER_CONTEXT";
 const ENTRY: &str = "ETW_GUID_ENTRY";
 const REGISTRATION: &str = "ETW_REG_ENTRY";
 
-/// Plants something; `false` if this kernel cannot have it.
+/// Adds an anomaly; `false` if this kernel cannot have it.
 type Plant = fn(&mut Plan) -> bool;
 
-/// What is planted, the word of the finding that has to come of it, and how many kernels can have it at least: all of some versions.
+/// The anomaly, the name of its finding, the minimum number of kernels that can have it, and the function that adds it.
 const PLANTS: &[(&str, &str, usize, Plant)] = &[
-    ("a clock routine outside every module", "clock", 59, clock),
-    ("an address for the number of a clock", "clock-number", 32, clock_number),
-    ("a callback outside every module", "callback", 83, callback),
-    ("a callback of a session's buffers outside every module", "callback", 21, buffer_callback),
-    ("a provider enabled for a session that is gone", "no-session", 83, no_session),
+    ("a clock routine outside all modules", "clock", 59, clock),
+    ("an address instead of a clock number", "clock-number", 32, clock_number),
+    ("a callback outside all modules", "callback", 83, callback),
+    ("a buffer callback of a session outside all modules", "callback", 21, buffer_callback),
+    ("a provider enabled for a session that does not exist", "no-session", 83, no_session),
     ("a registration unlinked from its provider", "not-in-provider", 67, not_in_provider),
     ("a registration unlinked from its group", "not-in-group", 67, not_in_group),
     ("a registration that points to another provider", "provider", 83, other_provider),
-    ("a registration enabled by a slot that nobody has", "mask", 83, mask),
-    ("a registration enabled by a slot that nobody has of its group", "mask", 67, group_mask),
-    ("a provider whose slots are enabled, and that says that nobody has it enabled", "disabled", 83, disabled),
+    ("a registration enabled by an unused slot", "mask", 83, mask),
+    ("a registration enabled by an unused slot of its group", "mask", 67, group_mask),
+    ("a provider with enabled slots, and a summary that states disabled", "disabled", 83, disabled),
     ("a registration of the kernel unlinked from all lists", "unlinked", 83, unlinked_everywhere),
-    ("a provider unlinked from its list, which the kernel is registered for", "unlinked", 83, unlinked_provider),
-    ("a provider in a bucket that is not its own", "bucket", 73, bucket),
-    ("a session in another's place", "number", 92, number),
+    ("a provider with a registration of the kernel, unlinked from its list", "unlinked", 83, unlinked_provider),
+    ("a provider in the wrong bucket", "bucket", 73, bucket),
+    ("a session in the wrong slot", "number", 92, number),
     ("a buffer of another session", "owner", 92, buffer_owner),
     ("a consumer of another session", "owner", 77, consumer_owner),
-    ("a list that runs in a circle", "loop", 92, circle),
+    ("a list with a loop", "loop", 92, circle),
     ("an entry with a wrong back link", "back-link", 77, back_link),
     ("an entry unlinked in one direction", "hidden", 77, hidden),
-    ("an entry unlinked in both, which the count still has", "count", 77, unlinked),
-    ("a list that leads nowhere", "pointer", 92, nowhere),
-    ("a name longer than its room", "text", 92, text),
-    ("a member elsewhere than the kernel states", "layout-mismatch", 60, witness),
-    ("a buffer whose page is missing", "pointer", 92, missing),
+    ("an entry unlinked in both directions, but still counted", "count", 77, unlinked),
+    ("a list with an invalid pointer", "pointer", 92, nowhere),
+    ("a name longer than its capacity", "text", 92, text),
+    ("a member at another offset than the kernel states", "layout-mismatch", 60, witness),
+    ("a buffer on a missing page", "pointer", 92, missing),
 ];
 
 #[test]
@@ -54,7 +54,7 @@ fn each_is_reported() {
             let findings = findings(&plan);
             let reported = findings.iter().any(|finding| finding.kind.name() == *word);
             assert!(reported, "{what} in {build} {arch}: {findings:#?}");
-            // What is planted is not drowned in what follows from it.
+            // The anomaly causes only a few further findings.
             assert!(findings.len() <= 8, "{what} in {build} {arch}: {findings:#?}");
             assert!(findings.iter().all(|finding| finding.to_string().len() > 20));
             *planted.entry(what).or_default() += 1;
@@ -65,9 +65,9 @@ fn each_is_reported() {
     }
 }
 
-/// Windows 7 before it had a hash table that the specs know: where no list of providers is found, none is said to be unlinked.
+/// If no list of providers is found, as in Windows 7 with the wrong variable, no provider is reported as unlinked.
 #[test]
-fn nothing_is_unlinked_from_lists_that_were_not_found() {
+fn unlinked_requires_a_list() {
     let (build, arch) = Plan::targets().into_iter().find(|(build, _)| build.number == [6, 1, 7600]).expect("Windows 7");
     let mut plan = Plan::of(build, arch);
     assert!(plan.kit.globals.iter().any(|(name, _)| name.ends_with("RegHandle")));
@@ -86,7 +86,7 @@ fn findings(plan: &Plan) -> Vec<Finding> {
     walk.into_findings()
 }
 
-/// An address that is in no module.
+/// An address outside all modules.
 fn outside(arch: Arch) -> u64 {
     if arch == Arch::X86 { 0x8FFF_0010 } else { 0xFFFF_F900_0000_0010 }
 }
@@ -125,7 +125,7 @@ fn no_session(plan: &mut Plan) -> bool {
     plan.kit.set("TRACE_ENABLE_INFO", slots, "LoggerId", 9)
 }
 
-/// Takes an entry out of a doubly linked list.
+/// Removes an entry from a doubly linked list.
 fn unlink(kit: &mut Kit, at: u64) {
     let size = kit.pointer_size() as u64;
     let (next, back) = (kit.read_pointer(at), kit.read_pointer(at + size));
@@ -173,19 +173,23 @@ fn disabled(plan: &mut Plan) -> bool {
     plan.kit.set(ENTRY, at, "ProviderEnableInfo.IsEnabled", 0)
 }
 
-/// What `EtwThreatIntProvRegHandle` holds is of the first provider that the kernel registered for, and in no group.
-fn held(plan: &Plan) -> Option<(&Provider, u64)> {
+/// The provider and the registration that `EtwThreatIntProvRegHandle` refers to: the first one of the kernel. It is in no group.
+fn kernel_registration(plan: &Plan) -> Option<(&Provider, u64)> {
     plan.providers.iter().find_map(|one| Some((one, one.registrations.iter().find(|one| one.owner.is_err())?.at)))
 }
 
 fn unlinked_everywhere(plan: &mut Plan) -> bool {
-    let Some(link) = held(plan).and_then(|(_, at)| plan.kit.place(REGISTRATION, at, "RegList")) else { return false };
+    let Some(link) = kernel_registration(plan).and_then(|(_, at)| plan.kit.place(REGISTRATION, at, "RegList")) else {
+        return false;
+    };
     unlink(&mut plan.kit, link);
     true
 }
 
 fn unlinked_provider(plan: &mut Plan) -> bool {
-    let Some(link) = held(plan).and_then(|(one, _)| plan.kit.place(ENTRY, one.at, "GuidList")) else { return false };
+    let Some(link) = kernel_registration(plan).and_then(|(one, _)| plan.kit.place(ENTRY, one.at, "GuidList")) else {
+        return false;
+    };
     unlink(&mut plan.kit, link);
     true
 }
@@ -212,7 +216,7 @@ fn consumer_owner(plan: &mut Plan) -> bool {
     plan.kit.set("ETW_REALTIME_CONSUMER", at, "LoggerId", 6)
 }
 
-/// The links of a session's buffers, and whether they go both ways.
+/// The links of a session's buffers, and whether the list is doubly linked.
 fn links(plan: &Plan) -> (Vec<u64>, bool) {
     let kit = &plan.kit;
     let links = plan.sessions[1].buffers.iter().map(|buffer| kit.place("WMI_BUFFER_HEADER", buffer.at, "GlobalEntry").unwrap());
@@ -235,7 +239,7 @@ fn back_link(plan: &mut Plan) -> bool {
 fn hidden(plan: &mut Plan) -> bool {
     let (links, both) = links(plan);
     let head = plan.kit.place(LOGGER, plan.sessions[1].at, "GlobalList").unwrap();
-    // The last entry is left out on the way forward.
+    // Forward links skip the last entry.
     plan.kit.pointer(links[1], head);
     both
 }
@@ -271,7 +275,7 @@ fn missing(plan: &mut Plan) -> bool {
     plan.kit.image.missing.insert(page)
 }
 
-/// What looks tampered with weighs more than what is torn.
+/// Suspected tampering has more weight than inconsistent memory.
 #[test]
 fn weights() {
     let null = Address::NULL;

@@ -6,7 +6,7 @@ use etw_layouts_memory::{State, Walk};
 use std::io::Cursor;
 use test_support::kernels::plan::Plan;
 
-/// Time stamp and payload of each event that is saved of a session, and the words of what is wrong.
+/// Time stamp and payload of each event in the saved file of a session, and the names of the findings.
 fn saved(plan: &Plan, which: BufferSelection) -> (Vec<(i64, Vec<u8>)>, Vec<&'static str>) {
     let kernel = plan.kit.kernel();
     let mut walk = Walk::new(&plan.kit.image, &kernel);
@@ -19,7 +19,7 @@ fn saved(plan: &Plan, which: BufferSelection) -> (Vec<(i64, Vec<u8>)>, Vec<&'sta
         let event = event.expect("a whole event");
         events.push((event.event.time_stamp().expect("a stamp"), event.event.payload().to_vec()));
     }
-    // The header's own event.
+    // The log file header.
     events.remove(0);
     events.sort();
     (events, walk.findings().iter().map(|finding| finding.kind.name()).collect())
@@ -50,7 +50,7 @@ fn placeholders_have_no_events() {
     assert!(kernels > 30, "{kernels}");
 }
 
-/// Buffers that were compressed into one return their events unchanged, for every kernel that compresses; a damaged stream loses only its own
+/// For every kernel that compresses, compressed buffers within one buffer give their events unchanged. A damaged stream loses only its own
 /// buffer, and is reported.
 #[test]
 fn decompressed() {
@@ -68,20 +68,20 @@ fn decompressed() {
             let states: Vec<_> = buffers.iter().map(|buffer| (buffer.state, buffer.is_compressed())).collect();
             assert_eq!(states, [(State::Compressed, true), (State::Flush, false), (State::Free, false)], "{name}");
 
-            // The second and the third are there twice: as they were, and compressed.
+            // The second and the third buffer exist twice: uncompressed and compressed.
             let again = plan.sessions[1].buffers[1..].iter().flat_map(|buffer| &buffer.events).cloned();
             let mut expected: Vec<_> = whole.iter().cloned().chain(again).collect();
             expected.sort();
             let (events, findings) = saved(&plan, BufferSelection::All);
             assert_eq!((events == expected, &*findings), (true, &[][..]), "{name}: {} of {}", events.len(), expected.len());
 
-            // In the stream of the first of the three.
+            // Damages the stream of the first compressed buffer.
             let at = (plan.sessions[1].buffers[0].at - plan.kit.image.base) as usize + if is_behind { 0x90 } else { 0x48 };
             plan.kit.image.bytes[at + 0x20..at + 0x40].fill(0xFF);
             let (events, findings) = saved(&plan, BufferSelection::All);
             assert!(findings.contains(&"compressed"), "{name}: {findings:?}");
             assert!(events.len() >= expected.len() - 12 && expected.len() > events.len(), "{name}: {}", events.len());
-            // Of what is no compressed buffer at all nothing is taken for events.
+            // If there is no compressed buffer, no bytes are read as events.
             if is_behind {
                 plan.kit.image.bytes[at - 0x48..at + 0x800].fill(0x21);
                 let (events, findings) = saved(&plan, BufferSelection::All);

@@ -1,4 +1,4 @@
-//! Images with seeded corruptions: a walk ends, within its limits, whatever memory says.
+//! Images with seeded corruptions: a walk ends within its limits, for any contents of memory.
 
 use etw_layouts::members::{UNICODE_STRING, WMI_LOGGER_CONTEXT};
 use etw_layouts_dump::{BufferSelection, DumpSession};
@@ -13,18 +13,18 @@ use test_support::kernels::{Image, PAGE};
 
 const CORRUPTIONS: usize = 10_000;
 
-/// No walk over an image of some hundred kilobytes reads more than so many bytes.
+/// Maximum number of bytes that a walk reads from an image of a few hundred kilobytes.
 const MOST: u64 = 64 << 20;
 
-/// Counts what is asked for.
+/// Counts the requested bytes.
 struct Counted<'a> {
     image: &'a Image,
-    asked: Cell<u64>,
+    requested: Cell<u64>,
 }
 
 impl Memory for Counted<'_> {
     fn read(&self, address: Address, out: &mut [u8]) -> usize {
-        self.asked.set(self.asked.get() + out.len() as u64);
+        self.requested.set(self.requested.get() + out.len() as u64);
         self.image.read(address, out)
     }
 }
@@ -32,7 +32,7 @@ impl Memory for Counted<'_> {
 #[test]
 fn any_corruption() {
     let mut plans: Vec<Plan> = Plan::targets().map(|(build, arch)| Plan::of(build, arch)).collect();
-    // Every other kernel that compresses has compressed buffers.
+    // Every second kernel that compresses has compressed buffers.
     let compressing = plans.iter_mut().filter(|plan| plan.kit.build.number >= [10, 0, 14393]);
     compressing.enumerate().filter(|(index, _)| index % 2 == 0).for_each(|(index, plan)| plan.compress(1, index % 4 == 0));
     let mut random = Rng::with_seed(0xE7_13);
@@ -43,17 +43,17 @@ fn any_corruption() {
         for _ in 0..random.usize(1..12) {
             corrupt(&mut image, plan.kit.pointer_size(), &mut random);
         }
-        let (memory, start) = (Counted { image: &image, asked: Cell::new(0) }, Instant::now());
+        let (memory, start) = (Counted { image: &image, requested: Cell::new(0) }, Instant::now());
         let (found, files) = walk(&memory, &plan.kit.kernel());
         (findings, saved) = (findings + found, saved + files);
-        (most, longest) = (most.max(memory.asked.get()), longest.max(start.elapsed()));
-        assert!(memory.asked.get() < MOST, "round {round}: {} bytes", memory.asked.get());
+        (most, longest) = (most.max(memory.requested.get()), longest.max(start.elapsed()));
+        assert!(memory.requested.get() < MOST, "round {round}: {} bytes", memory.requested.get());
     }
     println!("{CORRUPTIONS} corruptions, {findings} findings, {saved} files; at the most {most} bytes read, {longest:?}");
     assert!(findings > CORRUPTIONS / 2 && saved > CORRUPTIONS);
 }
 
-/// Walks all of it; how many findings, and how many files were saved.
+/// Walks all structures. Returns the numbers of findings and of saved files.
 fn walk(memory: &impl Memory, kernel: &Kernel) -> (usize, usize) {
     let mut walk = Walk::new(memory, kernel);
     let census = walk.census();
@@ -77,7 +77,7 @@ fn walk(memory: &impl Memory, kernel: &Kernel) -> (usize, usize) {
 
 fn corrupt(image: &mut Image, pointer: usize, random: &mut Rng) {
     let words = image.bytes.len() / pointer;
-    // What is all zero leads nowhere, and changing it seldom matters: look for something else first.
+    // Changes of zeros rarely have an effect, so other words are preferred.
     let at =
         (0..20).map(|_| random.usize(..words) * pointer).find(|at| image.bytes[*at..*at + pointer].iter().any(|byte| *byte != 0));
     let at = at.unwrap_or(0);
@@ -88,17 +88,17 @@ fn corrupt(image: &mut Image, pointer: usize, random: &mut Rng) {
         1 => place.fill(0xFF),
         2 => place[random.usize(..pointer)] ^= 1 << random.u8(..8),
         3 => place[0] = random.u8(..),
-        // To somewhere else in the image, aligned or not.
+        // A pointer to another place in the image, aligned or not.
         4 | 5 => place.copy_from_slice(&(base + random.u64(..length as u64 / 8) * 8).to_le_bytes()[..pointer]),
         6 => place.copy_from_slice(&(base + random.u64(..length as u64)).to_le_bytes()[..pointer]),
         _ => drop(image.missing.insert((base + at as u64) / PAGE)),
     }
 }
 
-/// The limits hold: of a list that never ends, and of all bytes.
+/// The limits of entries, bytes and findings bound a walk through endless lists.
 #[test]
 fn limits() {
-    /// Every address leads to a further one.
+    /// Memory in which every pointer refers to a higher address.
     struct Endless;
     impl Memory for Endless {
         fn read(&self, address: Address, out: &mut [u8]) -> usize {
@@ -122,14 +122,14 @@ fn limits() {
     }
 }
 
-/// Of a structure on two pages of which one is missing, the members of the other are read.
+/// If one of the two pages of a structure is missing, the members on the other page are read.
 #[test]
 fn half_a_session() {
     let mut halves = 0;
     for (build, arch) in Plan::targets() {
         let mut plan = Plan::of(build, arch);
         let layout = plan.kit.layout("WMI_LOGGER_CONTEXT").expect("every kernel has sessions");
-        // Moved so that its first half is the end of a page.
+        // Moves the structure, so that its first half is at the end of a page.
         let (old, start) = (plan.sessions[1].at, plan.kit.room(2 * PAGE as usize + layout.size, PAGE as usize));
         let at = start + PAGE - layout.size as u64 / 2 / 16 * 16;
         let from = (old - plan.kit.image.base) as usize;
@@ -140,8 +140,8 @@ fn half_a_session() {
         let mut walk = Walk::new(&plan.kit.image, &kernel);
         let session = walk.session(5, Address(at)).expect("its first half");
         assert!(!session.context.is_whole());
-        let (whole, gone) = (session.context.members().count(), session.context.missing().count());
-        assert_eq!(whole + gone, layout.members.len());
+        let (whole, missing) = (session.context.members().count(), session.context.missing().count());
+        assert_eq!(whole + missing, layout.members.len());
         let there = (start + PAGE - at) as usize;
         let before = layout.members.iter().filter(|member| member.offset + member.size <= there).map(|member| member.name);
         assert!(session.context.members().map(|(member, _)| member.name).eq(before), "{build} {arch}");
@@ -151,7 +151,7 @@ fn half_a_session() {
         let name = layout.member("LoggerName").expect("every kernel has its name");
         let is_there = at + (name.offset + name.size) as u64 <= start + PAGE;
         assert_eq!(session.name.as_deref(), is_there.then_some("Ωmega"), "{build} {arch}");
-        // Of its second half, the members from there on; and the parts of a structure within it, across the end of the page.
+        // With only the second page, its members are read. A nested structure across the page boundary is read in part.
         plan.kit.image.missing = [start / PAGE].into();
         let mut walk = Walk::new(&plan.kit.image, &kernel);
         let session = walk.session(5, Address(at)).expect("its second half");

@@ -1,4 +1,4 @@
-//! What only some kernels have, and values at the edge of what is allowed.
+//! Features of some kernels, and boundary values.
 
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_dump::{BufferSelection, DumpSession, decoded_buffers};
@@ -20,7 +20,7 @@ fn plans() -> impl Iterator<Item = Plan> {
     Plan::targets().map(|(build, arch)| Plan::of(build, arch))
 }
 
-/// What a walk makes of a session's buffers, and what it found wrong.
+/// The result of a function on a session, and the findings.
 fn walked<T>(
     plan: &Plan,
     session: usize,
@@ -33,7 +33,7 @@ fn walked<T>(
     (made, walk.into_findings())
 }
 
-/// Has a processor write to a buffer of a session; `false` if the kernel keeps that where no walk comes by.
+/// Makes a buffer the current one of a processor; `false` if walks of this kernel cannot find current buffers.
 fn write_to(kit: &mut Kit, session: &plan::Session, processor: u64, buffer: u64) -> bool {
     let size = kit.pointer_size() as u64;
     if let Some(place) = kit.place(LOGGER, session.at, "ProcessorBuffers") {
@@ -56,7 +56,7 @@ fn write_to(kit: &mut Kit, session: &plan::Session, processor: u64, buffer: u64)
     true
 }
 
-/// The buffers that each processor writes to, listed or not, whether or not the number of processors is known.
+/// Current buffers of processors are found, listed or not, with or without a known number of processors.
 #[test]
 fn current_buffers() {
     let mut kernels = 0;
@@ -81,7 +81,7 @@ fn current_buffers() {
     assert!(kernels > 20, "{kernels}");
 }
 
-/// A byte before 6.0, of whatever lies beside it, and a number since.
+/// Before 6.0, the number of processors has one byte, and other bytes follow it. Later it has four bytes.
 #[test]
 fn numbers_of_processors() {
     for mut plan in plans() {
@@ -90,7 +90,7 @@ fn numbers_of_processors() {
         let expected = if plan.kit.build.number < [6, 0, 0] { 5 } else { 0x105 };
         let kernel = plan.kit.kernel();
         assert_eq!(Walk::new(&plan.kit.image, &kernel).processors(), Some(expected), "{}", plan.kit.build);
-        // Of no number, as many as buffers have.
+        // Without the number, the processors of the buffers are counted.
         plan.kit.globals.retain(|(name, _)| *name != "KeNumberProcessors");
         let (log, _) = walked(&plan, 1, |walk, session| {
             let mut file = Cursor::new(Vec::new());
@@ -101,7 +101,7 @@ fn numbers_of_processors() {
     }
 }
 
-/// A buffer of no events, a placeholder of nothing or of something, and one without a state.
+/// A buffer without a state, a placeholder with and without content, and a buffer without events.
 #[test]
 fn buffers_without_events() {
     for mut plan in plans() {
@@ -141,9 +141,9 @@ fn buffers_without_events() {
     }
 }
 
-/// Headers of compressed buffers that state more than there is: what is there is taken, and that is reported.
+/// If headers of compressed buffers state too large sizes, the existing data is read, and the error is reported.
 #[test]
-fn compressed_buffers_that_state_more() {
+fn compressed_buffers_with_wrong_sizes() {
     for (build, arch) in Plan::targets().filter(|(build, _)| build.number >= [10, 0, 14393]) {
         let name = format!("{build} {arch}");
         let mut plan = Plan::of(build, arch);
@@ -166,23 +166,23 @@ fn compressed_buffers_that_state_more() {
         }
         let (there, wrong) = decoded(&plan);
         assert!(there == whole && wrong.len() == 1 && wrong[0].contains("the last 0x20 bytes"), "{name}: {wrong:?}");
-        // None of them, of which there are no last bytes; and a corrupt one, whose fault is the one that counts.
+        // Without any compressed buffer, only this error is reported, not the remaining bytes.
         plan.kit.set(HEADER, at + header, "BufferFlag", 0);
         let (there, wrong) = decoded(&plan);
         assert!(there.is_empty() && wrong.len() == 1 && wrong[0].contains("no compressed buffer"), "{name}: {wrong:?}");
         plan.kit.image = image;
-        // Of the last of the three, the valid end.
+        // The valid end of the last compressed buffer is too large.
         let last = at + end - u64::from(size_of_last(&plan, at + header, end - header));
         plan.kit.set(HEADER, last, "Offset", whole[2].len() as u64 + 0x40);
         let (there, wrong) = decoded(&plan);
-        // But for the header that states it.
+        // The headers differ in the valid end.
         let events = |decoded: &[Vec<u8>]| decoded.iter().map(|bytes| bytes[0x48..].to_vec()).collect::<Vec<_>>();
         assert_eq!(events(&there), events(&whole), "{name}");
         assert!(wrong.len() == 1 && wrong[0].contains("shorter"), "{name}: {wrong:?}");
     }
 }
 
-/// Bytes of the last of some compressed buffers.
+/// Size of the last of consecutive compressed buffers, in bytes.
 fn size_of_last(plan: &Plan, from: u64, length: u64) -> u32 {
     let (mut at, end, mut size) = (from, from + length, 0);
     while at < end {
@@ -193,7 +193,7 @@ fn size_of_last(plan: &Plan, from: u64, length: u64) -> u32 {
     size
 }
 
-/// Counts what is asked for.
+/// Counts the requested bytes.
 struct Counted<'a>(&'a test_support::kernels::Image, Cell<u64>);
 
 impl Memory for Counted<'_> {
@@ -203,7 +203,7 @@ impl Memory for Counted<'_> {
     }
 }
 
-/// What compressed buffers become counts as read.
+/// Decompressed bytes count as read.
 #[test]
 fn decompressed_bytes_count() {
     let mut plan = Plan::of(Build::new(10, 0, 19041, 1415), Arch::X64);
@@ -214,14 +214,14 @@ fn decompressed_bytes_count() {
         let mut walk = Walk::new(&memory, &kernel).with_limits(limits);
         let session = walk.sessions().remove(1);
         for _ in 0..2 {
-            // The second time less can be read.
+            // In the second round, fewer bytes may be read.
             let _ = DumpSession::read(&mut walk, &session, BufferSelection::All).save(Cursor::new(Vec::new()));
         }
         (memory.1.get(), !walk.into_findings().is_empty())
     };
     let (bytes, is_limited) = read(Limits::default());
     assert!(!is_limited && read(Limits { bytes: bytes + 1, ..Limits::default() }).1);
-    // All of it counts, though the last of it were within the limit alone.
+    // All decompressed bytes count, not only those of the last buffer.
     let mut walk = Walk::new(&plan.kit.image, &kernel);
     let session = walk.sessions().remove(1);
     let compressed: Vec<_> = walk.buffers(&session).into_iter().filter(|buffer| buffer.is_compressed()).collect();
@@ -231,7 +231,7 @@ fn decompressed_bytes_count() {
     assert_eq!(limited, [true, false]);
 }
 
-/// Consumers that connect or disconnect, in the list or not, and a count that is wrong.
+/// Consumers that are being connected or disconnected, in the list or not, and a wrong count.
 #[test]
 fn consumers() {
     let mut kernels = 0;
@@ -259,7 +259,7 @@ fn consumers() {
     assert!(kernels > 20, "{kernels}");
 }
 
-/// Lists that are damaged at their head: what is found wrong, and how many entries are found all the same.
+/// Lists with a damaged head. Each case has the number of entries that are still found, and the findings.
 #[test]
 fn heads_of_lists() {
     for mut plan in plans().filter(|plan| !plan.sessions[1].consumers.is_empty()) {
@@ -271,12 +271,12 @@ fn heads_of_lists() {
         let nowhere = plan.kit.image.base - PAGE;
         type Case<'a> = (&'a str, &'a [(u64, u64)], usize, &'a [&'a str]);
         let cases: [Case; 6] = [
-            ("nothing", &[], 2, &[]),
-            ("a back link past the last", &[(head + size, links[0])], 2, &["back-link"]),
-            ("a last that nothing leads to", &[(links[0], head)], 2, &["hidden"]),
-            ("a first that leads nowhere", &[(head, nowhere)], 2, &["pointer"]),
-            ("no first", &[(head, 0)], 2, &["pointer"]),
-            ("nowhere in both directions", &[(head, nowhere), (head + size, nowhere)], 0, &["pointer", "pointer", "count"]),
+            ("undamaged", &[], 2, &[]),
+            ("a back link that skips the last entry", &[(head + size, links[0])], 2, &["back-link"]),
+            ("a last entry without a forward link to it", &[(links[0], head)], 2, &["hidden"]),
+            ("an invalid first link", &[(head, nowhere)], 2, &["pointer"]),
+            ("a null first link", &[(head, 0)], 2, &["pointer"]),
+            ("invalid links in both directions", &[(head, nowhere), (head + size, nowhere)], 0, &["pointer", "pointer", "count"]),
         ];
         for (what, changes, count, words) in cases {
             plan.kit.image = image.clone();
@@ -288,7 +288,7 @@ fn heads_of_lists() {
     }
 }
 
-/// A list of structures that the kernel does not have; and handles of the kernel's registrations that are no addresses of any.
+/// A list of structures that the kernel does not have, and registration handles of the kernel with invalid addresses.
 #[test]
 fn lists_and_handles() {
     let mut handles = 0;
@@ -329,7 +329,7 @@ fn far_entries_of_interlocked_lists() {
     let (head, entry) = (kit.room(16, 16), kit.make(HEADER));
     let link = kit.place(HEADER, entry, "GlobalEntry").unwrap();
     kit.interlocked(head, &[link], true);
-    // The head has bit 36, which its entry has not: an address that it states has 43 bits.
+    // The head has bit 36 set, and the entry does not. The stored address has 43 bits.
     let mut word = kit.read_pointer(head).to_le_bytes().to_vec();
     word.resize(16, 0);
     let (far, mut memory) = (head ^ 1 << 36, SparseMemory::default());
@@ -342,7 +342,7 @@ fn far_entries_of_interlocked_lists() {
     assert_eq!(found, [Address(entry)]);
 }
 
-/// The table of sessions where part of it is missing, and values that are just not addresses.
+/// A table of sessions with a missing part, and the greatest values that are not addresses.
 #[test]
 fn tables_of_sessions() {
     for mut plan in plans().filter(|plan| plan.kit.globals.iter().any(|(name, _)| *name == "WmipLoggerContext")) {
@@ -354,7 +354,7 @@ fn tables_of_sessions() {
         let global = plan.kit.globals.iter_mut().find(|(name, _)| *name == "WmipLoggerContext").unwrap();
         let old = std::mem::replace(&mut global.1, at);
         for number in 0..count {
-            // The greatest number that stands for no session.
+            // The greatest number that means no session.
             let value = plan.kit.read_pointer(old + number * size);
             plan.kit.pointer(at + number * size, if value == 1 { 0xFFFF } else { value });
         }
@@ -374,7 +374,7 @@ fn tables_of_sessions() {
     }
 }
 
-/// Where no variable leads to the table, the debugger data block does, in Windows 7 and later except on x86.
+/// If no variable leads to the table, the debugger data block does, in Windows 7 and later except on x86.
 #[test]
 fn tables_for_debuggers() {
     for mut plan in plans() {
@@ -386,7 +386,7 @@ fn tables_for_debuggers() {
         };
         let known = plan.kit.arch != Arch::X86 && plan.kit.build.number >= [6, 1, 0];
         assert_eq!(sessions(&plan), if known { plan.sessions.len() } else { 0 }, "{name}");
-        // The kernel's own memory is not below.
+        // An address below the memory of the kernel is rejected.
         let at = plan.kit.globals.iter().find(|(name, _)| *name == "EtwpDebuggerData").unwrap().1 + 0x10;
         let table = plan.kit.read_pointer(at);
         plan.kit.pointer(at, 0x10_0000);
@@ -400,7 +400,7 @@ fn tables_for_debuggers() {
     }
 }
 
-/// Names that fill their capacity, names that are missing in part or whole, and clocks with the highest number.
+/// Names that fill their capacity, names that are missing in part or completely, and the highest clock number.
 #[test]
 fn names() {
     for mut plan in plans() {
@@ -432,7 +432,7 @@ fn names() {
     }
 }
 
-/// Entries of a provider's list that are of no other silo.
+/// Entries in a provider's list of silos that do not belong to another silo.
 #[test]
 fn silos() {
     const ENTRY: &str = "ETW_GUID_ENTRY";
@@ -454,7 +454,7 @@ fn silos() {
     assert!(kernels > 20, "{kernels}");
 }
 
-/// The layouts that the caller gives hold in place of the kernel's own, each for its structure.
+/// A layout from the caller replaces that of the kernel, for its structure only.
 #[test]
 fn own_layouts() {
     let build = Build::new(10, 0, 19041, 1415);

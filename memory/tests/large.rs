@@ -1,4 +1,4 @@
-//! As much of everything as a walk looks at, in one place.
+//! A walk through a very large number of registrations.
 
 use etw_layouts::Arch;
 use etw_layouts_memory::Walk;
@@ -8,7 +8,7 @@ use test_support::kernels::plan::Plan;
 const ENTRY: &str = "ETW_GUID_ENTRY";
 const REGISTRATION: &str = "ETW_REG_ENTRY";
 
-/// How long a census takes of so many registrations, all of one provider and of one group.
+/// The duration of a census of `count` registrations, all of one provider and one group.
 fn census_of(count: usize) -> Duration {
     let mut plan = Plan::of("10.0.19041.1415".parse().expect("a build"), Arch::X64);
     let kit = &mut plan.kit;
@@ -37,7 +37,7 @@ fn census_of(count: usize) -> Duration {
     took
 }
 
-/// Eight times as many registrations take about eight times as long; comparing each with each other would take 64 times as long. The larger number
+/// Eight times as many registrations take about eight times as long; comparing every pair would take 64 times as long. The larger number
 /// is half of the number of list entries that a walk reads.
 #[test]
 fn census() {

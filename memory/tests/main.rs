@@ -1,4 +1,4 @@
-//! Memory images of every kernel, walked.
+//! Walks through generated memory images of every kernel.
 
 mod anomalies;
 mod compressed;

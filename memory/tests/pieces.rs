@@ -1,12 +1,12 @@
-//! Pieces of memory that overlap, and what lies between them.
+//! Overlapping pieces of memory, and gaps between pieces.
 
 use etw_layouts::{Arch, Build};
 use etw_layouts_memory::{Address, FindingKind, Limits, Memory, SparseMemory, Walk};
 use fastrand::Rng;
 use test_support::kernels::plan::Plan;
 
-/// Nested, overlapping and adjacent pieces: at each address the piece holds that begins last of those that have it, and a read goes on as far as
-/// there is any.
+/// Nested, overlapping and adjacent pieces: each byte is from the piece with the highest start address that contains it, and a read ends at the
+/// first gap.
 #[test]
 fn overlaps() {
     let mut nested = SparseMemory::default();
@@ -17,7 +17,7 @@ fn overlaps() {
     assert_eq!(nested.read(Address(0x100), &mut read), 0x100);
     let expected = [&[1; 0x40][..], &[2; 0x10], &[3; 8], &[2; 8], &[1; 0xA0]].concat();
     assert_eq!(read[..0x100], expected);
-    // By reference as well.
+    // References implement `Memory` too.
     assert_eq!(Memory::read(&&nested, Address(0x1F0), &mut read), 0x10);
     assert_eq!((nested.remove(Address(0x150)), nested.remove(Address(0x150))), (Some(vec![3; 8]), None));
     assert_eq!((nested.read(Address(0x150), &mut read), read[0]), (0xB0, 2));
@@ -44,7 +44,7 @@ fn overlaps() {
     }
 }
 
-/// What could not be read is reported page by page, neighbours as one, and is zero; behind the limit nothing is read.
+/// Unreadable pages are returned as ranges, adjacent pages as one range, and their bytes are zero. After the limit nothing is read.
 #[test]
 fn holes() {
     let kernel = Plan::of(Build::new(10, 0, 19041, 1415), Arch::X64).kit.kernel();
@@ -67,9 +67,9 @@ fn holes() {
     assert!(matches!(limit.kind, FindingKind::Limit(0x800)) && limit.place.address == Address(0x1800), "{limit}");
 }
 
-/// More than was asked for is never taken.
+/// If memory claims to have read more than requested, the excess is ignored.
 #[test]
-fn a_memory_that_says_too_much() {
+fn memory_that_returns_too_much() {
     struct More;
     impl Memory for More {
         fn read(&self, _: Address, out: &mut [u8]) -> usize {

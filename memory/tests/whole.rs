@@ -1,4 +1,4 @@
-//! What was put into an image of a whole kernel comes out, and nothing is found wrong.
+//! All data in the generated image of a kernel is read back, without findings.
 
 use etw_layouts::{Arch, Build};
 use etw_layouts_dump::{BufferSelection, DumpSession, SaveError};
@@ -10,7 +10,7 @@ use std::io::Cursor;
 use test_support::kernels::plan::{self, Plan, REFERENCE};
 
 #[test]
-fn comes_out() {
+fn images_are_read_back() {
     let (mut targets, mut providers, mut of_silos) = (0, 0, 0);
     for (build, arch) in Plan::targets() {
         let plan = Plan::of(build, arch);
@@ -70,7 +70,7 @@ fn sessions(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::kern
         for (buffer, planned) in buffers.iter().zip(&planned.buffers) {
             assert_eq!((buffer.header.address().0, buffer.processor), (planned.at, Some(planned.processor)), "{name}");
             let state = match planned.state {
-                // Its buffers have no state.
+                // Buffers of 5.0 have no state.
                 _ if is_5_0 => State::Other,
                 plan::State::Free => State::Free,
                 plan::State::Logging => State::Logging,
@@ -84,7 +84,7 @@ fn sessions(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::kern
     assert!(consumers.next().is_none(), "{name}");
 }
 
-/// Whether a walk can know which buffers processors write to.
+/// Whether walks of this kernel can find the current buffers of processors.
 fn planned_current(plan: &Plan) -> bool {
     let kept = plan.kit.place("ETW_SILODRIVERSTATE", 0, "ProcessorBlocks").is_some();
     kept || plan.kit.place("WMI_LOGGER_CONTEXT", 0, "ProcessorBuffers").is_some()
@@ -138,9 +138,9 @@ fn providers(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::ker
     }
 }
 
-/// What is not known of the kernel's clocks makes a file impossible, and the caller can state it.
+/// A session with unknown properties cannot be saved. The caller can state properties of clocks.
 #[test]
-fn not_saved() {
+fn sessions_that_cannot_be_saved() {
     let plan = Plan::of(Build::new(10, 0, 19041, 1415), Arch::X64);
     let time = Time { perf_frequency: Some(5), boot_time: Some(6), cpu_mhz: Some(7), ..Time::default() };
     let kernel = plan.kit.kernel().with_time(time);
@@ -178,7 +178,7 @@ fn not_saved() {
     assert!(error.to_string().contains("unknown rate"), "{error}");
 }
 
-/// Every state of a buffer, where its header has it as a number; a buffer that only the session itself has; one processor and many.
+/// Every state of a buffer, for kernels with the state as a number in the buffer header.
 #[test]
 fn each_state() {
     use State::{Compressed, ContextSwitch, Flush, Free, Logging, Other, PendingCompression, Placeholder};
@@ -199,9 +199,9 @@ fn each_state() {
     assert!(kernels > 30, "{kernels}");
 }
 
-/// The buffers of each session as a file: its events are those that were put in, in the order of their time.
+/// The saved file of each session has the generated events, in time order.
 #[test]
-fn is_saved() {
+fn saved_files() {
     let mut files = 0;
     for (build, arch) in Plan::targets() {
         let plan = Plan::of(build, arch);
@@ -229,7 +229,7 @@ fn is_saved() {
                     let event = event.unwrap_or_else(|finding| panic!("{name}: {finding}"));
                     found.push((event.event.time_stamp().unwrap(), event.processor, event.event.payload().to_vec()));
                 }
-                // The header's own event is the first.
+                // The log file header is the first event.
                 assert_eq!(found.remove(0).0, log.start_stamp, "{name}");
                 assert!(found == expected, "{name}: {} of {}", found.len(), expected.len());
                 let kept = planned.buffers.iter().filter(kept).count();
@@ -237,7 +237,7 @@ fn is_saved() {
                 assert_eq!((&*log.logger_name, &*log.file_name), (planned.name, planned.file), "{name}");
                 let times = (log.boot_time, log.perf_frequency, log.clock, log.start_time);
                 assert_eq!(times, (plan::BOOT, plan::FREQUENCY, 1, REFERENCE.0), "{name}");
-                // 5.0 notes no reading of its clock: the first event's is taken for it.
+                // 5.0 stores no reference point of the clock, so the time stamp of the first event is used.
                 let first = expected.first().map_or(0, |first| first.0);
                 assert_eq!(log.start_stamp, if stated { REFERENCE.1 } else { first }, "{name}");
                 assert_eq!((log.processors, log.events_lost), (plan::PROCESSORS, 9), "{name}");
@@ -256,7 +256,7 @@ fn is_saved() {
                 files += 1;
             }
         }
-        // Only the events of a buffer of 5.0 show where it ends.
+        // In 5.0, the end of a buffer is known only from its events.
         assert!(build.number < [5, 1, 0] || walk.findings().is_empty(), "{build} {arch}: {}", walk.findings()[0]);
     }
     println!("{files} files");

@@ -1,11 +1,11 @@
-//! Rates of visiting all fields of payloads by schemas, each beside a bare pass over the same bytes in the same run: the best of several rounds
-//! in which all have their turn.
+//! Rates of visiting all fields of payloads by schemas, compared with a plain pass over the same bytes. Each result is the best of several
+//! interleaved rounds.
 
 use etw_layouts_payload::{Data, Field, InType, OutType, PointerSize, Schema};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Payloads of a class.
+/// Number of payloads per class.
 const EVENTS: usize = 20_000;
 
 const DISK_IO: &[Field<'_>] = &[
@@ -112,7 +112,7 @@ fn run(name: &str, fields: &[Field<'_>], payload: &[u8]) {
     );
 }
 
-/// Keeps the least time of some work.
+/// Keeps the shortest duration of some work.
 fn time<T>(best: &mut Duration, work: impl FnOnce() -> T) {
     let start = Instant::now();
     black_box(work());

@@ -76,7 +76,7 @@ pub(crate) const fn is_number(in_type: InType) -> bool {
 }
 
 impl<'a> Data<'a> {
-    /// Decodes the bytes of a value. `has_length` tells whether its field states a length.
+    /// Decodes the bytes of a value. `has_length` is true if its field states a length.
     #[inline(always)]
     pub(crate) fn of((in_type, out): (InType, OutType), bytes: &'a [u8], has_length: bool) -> Self {
         // The types of most fields.
@@ -243,7 +243,7 @@ fn socket(bytes: &[u8]) -> Option<SocketAddr> {
 }
 
 impl SystemTime {
-    /// Reads the 16 bytes of a SYSTEMTIME; `None` if they are no valid time.
+    /// Reads the 16 bytes of a SYSTEMTIME; `None` if they are not a valid time.
     fn read(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; 16] = bytes.try_into().ok()?;
         let word = |index: usize| u16::from_le_bytes([bytes[2 * index], bytes[2 * index + 1]]);

@@ -36,8 +36,8 @@ pub enum Reason {
     Reference(u16),
     /// Structures and arrays are nested more than 32 levels deep.
     Depth,
-    /// The output exceeds the work limit: 256 steps and bytes of names for each byte of schema and payload. Only arrays whose elements have
-    /// few or no bytes reach it.
+    /// The output exceeds the work limit: 256 steps and bytes of names for each byte of schema and payload. Only arrays of elements
+    /// with few or no bytes reach it.
     Work,
     /// The payload ends within a value.
     Payload,

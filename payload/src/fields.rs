@@ -28,7 +28,7 @@ pub struct Values<'a> {
     fields: Fields<'a>,
     /// The remaining fields of a table.
     table: &'a [Field<'a>],
-    /// A library, and records of its fields that remain.
+    /// A library, and the remaining records of fields in it.
     records: (Library<'a>, &'a [u8]),
     /// The next element of the array of the first record, without its bytes, and the number of elements that remain; 0 outside arrays.
     elements: (Value<'a>, u16),
@@ -39,12 +39,12 @@ pub struct Values<'a> {
     rest: &'a [u8],
     /// Whether the schema is a table or in a library, and all values before were read without `steps`.
     is_flat: bool,
-    /// The steps from the first field on that is read by none of the faster ways.
+    /// The steps from the first field on that no faster method can read.
     steps: Option<Steps<'a>>,
     fault: Option<Fault>,
 }
 
-/// Number of counts and lengths that are kept outside `steps`.
+/// Maximum number of counts and lengths that are kept without `steps`.
 const SIZES: usize = 4;
 
 impl<'a> Schema<'a> {
@@ -127,7 +127,7 @@ impl<'a> Values<'a> {
         self.steps.as_ref().map_or(self.rest, Steps::rest)
     }
 
-    /// The next value in the most frequent case: of a field of fixed size in a table.
+    /// The next value in the most frequent case: a field of fixed size in a table.
     #[inline(always)]
     fn usual(&mut self) -> Option<Value<'a>> {
         let (field, behind) = self.table.split_first()?;
@@ -140,7 +140,7 @@ impl<'a> Values<'a> {
         Some(Value::new(field, bytes))
     }
 
-    /// The next value, if its bytes determine its size, as those of a string do, or if the field has a constant length.
+    /// The next value, if its bytes determine its size, like those of a string, or if the field has a constant length.
     #[inline]
     fn variable(&mut self) -> Option<Value<'a>> {
         let (field, behind) = self.table.split_first()?;
@@ -185,7 +185,7 @@ impl<'a> Values<'a> {
         Some(record.value(bytes))
     }
 
-    /// The next element of an array, whose bytes are there.
+    /// The next element of an array. The payload contains all elements.
     #[inline]
     fn element(&mut self) -> Option<Value<'a>> {
         let (value, left) = self.elements;
@@ -197,7 +197,7 @@ impl<'a> Values<'a> {
         Some(Value { bytes, ..value })
     }
 
-    /// The next value: the first element of an array, a count or length of another field, or a value whose length is that of another field.
+    /// The next value: the first element of an array, the count or length of a later field, or a value with its length in an earlier field.
     #[inline(never)]
     fn sized(&mut self, record: FieldRecord<'a>, behind: &'a [u8]) -> Option<Value<'a>> {
         let size = size::fixed(record.in_type(), self.fields.pointers);
@@ -246,7 +246,7 @@ impl<'a> Values<'a> {
         known.iter().find(|(place, _)| *place == u32::from(index)).map(|(_, value)| *value)
     }
 
-    /// The end of a payload whose values were all read without [`Steps`].
+    /// Ends a payload that was read without [`Steps`].
     #[inline]
     fn end(&mut self) -> Option<Value<'a>> {
         if !self.rest.is_empty() {

@@ -8,7 +8,7 @@ use core::str::FromStr;
 pub struct FileTime(pub i64);
 
 impl FileTime {
-    /// The beginning of 1970 in UTC, from which Unix counts.
+    /// The beginning of 1970 in UTC, the start of Unix time.
     pub const UNIX_EPOCH: Self = Self(116_444_736_000_000_000);
 
     /// The same time in RFC 3339 form, `2020-07-29T07:06:19.7984230Z`; years outside 0 to 9999 have a sign or more digits.

@@ -1,4 +1,4 @@
-//! Decodes payloads of events of Event Tracing for Windows by schemas. Without `std`, without allocation.
+//! Decodes payloads of events of Event Tracing for Windows by schemas. It does not use `std`, and does not allocate memory.
 //!
 //! A [`Schema`] contains the name of an event, and its fields as a table or as an encoded TraceLogging schema. [`Schema::decode`] combines it
 //! with a payload. [`Fields`] returns values by name or position, and [`Steps`] traverses a payload with its arrays and structures. All
@@ -19,8 +19,8 @@
 //! assert_eq!(fields.check(), Ok(()));
 //! ```
 //!
-//! Schemas and payloads are untrusted: no input causes a panic, and the work is bounded by their sizes. A payload that ends early gives the
-//! fields before its end, and one with bytes after the last field gives all fields; both report a [`Fault`].
+//! Schemas and payloads are untrusted: no input causes a panic, and the work is bounded by their sizes. A truncated payload gives the
+//! fields before its end, and a payload with bytes after the last field gives all fields. Both report a [`Fault`].
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -15,22 +15,22 @@ pub struct Map<'a> {
 }
 
 /// The map of a field: a table, or a part of a library.
-// No enumeration: a value would be absent by the tag of its map, so that the fast path of tables would have to read it.
+// Not an enumeration: `Option` would store `None` in its tag, and the fast path of tables would have to read the tag.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ValueMap<'a> {
     table: &'a Map<'a>,
     library: Library<'a>,
-    /// Offset of the map in the library; 0 of a table.
+    /// Offset of the map in the library; 0 for a table.
     at: u32,
 }
 
-/// How values are named.
+/// The kind of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MapKind {
     /// A value has the name of the equal entry.
     Enumeration,
-    /// A value has the names of all entries whose bits are set in it.
+    /// A value has the name of each entry with all bits set in the value.
     Flags,
 }
 
@@ -68,12 +68,12 @@ impl<'a> ValueMap<'a> {
         (self.at != 0).then(|| MapRecord::at(self.library.bytes(), self.at))
     }
 
-    /// Its name.
+    /// The name of the map.
     pub fn name(&self) -> &'a str {
         self.record().map_or(self.table.name, MapRecord::name)
     }
 
-    /// How a value is named.
+    /// Whether the entries are values or flags.
     pub fn kind(&self) -> MapKind {
         self.record().map_or(self.table.kind, MapRecord::kind)
     }
@@ -84,7 +84,7 @@ impl<'a> ValueMap<'a> {
         self.table.entries.iter().copied().chain(packed)
     }
 
-    /// The name of the entry that equals a value, if any.
+    /// The name of the entry with exactly this value, if any.
     pub fn value_name(&self, value: u64) -> Option<&'a str> {
         match self.record() {
             None => self.table.entries.iter().find(|(entry, _)| *entry == value).map(|(_, name)| *name),

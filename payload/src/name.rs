@@ -3,7 +3,7 @@
 use crate::packed::Library;
 use core::fmt;
 
-/// The name of a field. In a library, it is read when it is needed: whoever visits all values seldom needs all names.
+/// The name of a field. A name in a library is read on demand, because callers that visit all values rarely need all names.
 #[derive(Clone, Copy)]
 pub(crate) enum FieldName<'a> {
     Text(&'a str),

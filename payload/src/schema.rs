@@ -17,7 +17,7 @@ pub struct Schema<'a> {
     pub event: &'a str,
     /// Version of the event; 0 if its source has no versions.
     pub version: u8,
-    /// Bits whose meaning the provider defines.
+    /// Bits with a meaning that the provider defines.
     pub tags: u32,
     /// The source of the schema.
     pub source: Source,
@@ -33,9 +33,9 @@ pub enum Source {
     TraceLogging,
     /// The event specs of this project.
     Specs,
-    /// The trace: a description of the event in another event, as merging adds them.
+    /// The trace: another event that describes this one, which merging added.
     Trace,
-    /// A manifest in the trace, which its EventSource wrote.
+    /// A manifest in the trace, written by an EventSource.
     EventSource,
     /// A manifest file.
     Manifest,
@@ -59,13 +59,13 @@ pub enum FieldList<'a> {
     },
     /// The encoded fields of a TraceLogging schema.
     TraceLogging(&'a [u8]),
-    /// Fields of a library. Fields refer to each other by index; members of structures are behind them.
+    /// Fields of a library. Fields refer to each other by index. Members directly follow their structure.
     Packed {
         /// The library.
         library: Library<'a>,
         /// Offset of the first field.
         first: u32,
-        /// Number of all fields, those of structures among them.
+        /// Number of all fields, including members of structures.
         count: u16,
     },
 }
@@ -94,7 +94,7 @@ pub struct Field<'a> {
     pub is_optional: bool,
     /// For an array that only payloads with pointers of one size contain, that size in bytes: 4 or 8. Otherwise 0.
     pub pointer: u8,
-    /// Bits whose meaning the provider defines.
+    /// Bits with a meaning that the provider defines.
     pub tags: u32,
 }
 
@@ -106,7 +106,7 @@ pub enum Count<'a> {
     One,
     /// An array with this number of elements.
     Constant(u16),
-    /// An array whose number of elements is the value of the earlier field with this index in the table.
+    /// An array. Its number of elements is the value of the earlier field with this index in the table.
     Field(u16),
     /// An array that extends to the end of the payload. Its elements have a fixed size.
     Rest,
@@ -117,7 +117,7 @@ pub enum Count<'a> {
     Custom(&'a [u8]),
 }
 
-/// Length of a value: in bytes for [`InType::BINARY`], in characters for strings. Other types determine it themselves.
+/// Length of a value: in bytes for [`InType::BINARY`], in characters for strings. For other types, the type determines the length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Length {
@@ -178,7 +178,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A structure whose members are the next `members` fields.
+    /// A structure. Its members are the next `members` fields.
     pub const fn structure(name: &'a str, members: u16) -> Self {
         let field = Self::new(name, InType::STRUCT);
         Self { members: Members { first: None, count: members }, ..field }
@@ -240,14 +240,14 @@ impl Source {
         Self::NUMBERS.iter().find(|(known, _)| *known == number).map(|(_, source)| *source)
     }
 
-    /// Its number in libraries; `None` for sources that are in none.
+    /// The number of the source in libraries; `None` for sources that libraries do not have.
     pub fn number(self) -> Option<u32> {
         Self::NUMBERS.iter().find(|(_, source)| *source == self).map(|(number, _)| *number)
     }
 }
 
 impl<'a> FieldList<'a> {
-    /// All fields, members directly after their structure. It ends at an invalid field.
+    /// All fields, with members directly after their structure. The iterator ends at an invalid field.
     pub fn iter(&self) -> impl Iterator<Item = Field<'a>> + use<'a> {
         let (list, mut at) = (*self, 0);
         let end = match list {
@@ -286,7 +286,7 @@ impl<'a> FieldList<'a> {
         }
     }
 
-    /// Of a library, the records of all fields.
+    /// The library and the records of all fields; empty for other lists.
     #[inline]
     pub(crate) fn records(&self) -> (Library<'a>, &'a [u8]) {
         match *self {

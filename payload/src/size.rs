@@ -3,7 +3,7 @@
 use crate::fault::Reason;
 use crate::types::{InType, OutType};
 
-/// The size of pointers in a payload, which is that of the process or kernel that wrote it.
+/// The pointer size of a payload: that of the process or kernel that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointerSize {
     /// Four bytes.
@@ -13,7 +13,7 @@ pub enum PointerSize {
 }
 
 impl PointerSize {
-    /// In bytes.
+    /// The size in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             Self::Bits32 => 4,

@@ -25,10 +25,10 @@ pub enum Step<'a> {
 const DEPTH: usize = 32;
 
 /// Maximum number of steps and bytes of names inside structures and arrays, for each byte of schema and payload. The limit is needed because
-/// elements of few or no bytes can repeat long names for each element of an array.
+/// long names are repeated for each element of an array, even if the elements have few or no bytes.
 const WORK: usize = 256;
 
-/// Number of counts and lengths that are kept: the most recent ones.
+/// Number of most recent counts and lengths that are kept.
 const SIZES: usize = 16;
 
 /// An iterator over the steps of a payload. It ends after the first error.
@@ -114,7 +114,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// After an error: the field whose value could not be read, if it caused the error.
+    /// After an error: the field that caused it, if the value of a field could not be read.
     pub fn missing(&self) -> Option<Field<'a>> {
         self.last.filter(|_| self.is_waiting).map(|(_, field, _)| field)
     }

@@ -60,7 +60,7 @@ fn cp1252(byte: u8) -> char {
     }
 }
 
-/// Compares the characters, whatever the encoding.
+/// Compares the characters, independent of the encoding.
 impl PartialEq<str> for Text<'_> {
     fn eq(&self, text: &str) -> bool {
         self.chars().eq(text.chars())

@@ -66,7 +66,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The name of the value in the map of the field; `None` for a combination of flags without a name of its own.
+    /// The name of the value in the map of the field; `None` for a combination of flags without its own name.
     pub fn value_name(&self) -> Option<&'a str> {
         self.map?.value_name(self.number()?)
     }

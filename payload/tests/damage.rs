@@ -5,7 +5,7 @@ use etw_layouts_payload::{Count, Field, FieldList, InType, Length, Members, OutT
 use fastrand::Rng;
 use std::fmt::Write;
 
-/// No panic, bounded steps, and no value from outside the payload.
+/// Damaged schemas and payloads cause no panic, no unbounded number of steps, and no value from outside the payload.
 #[test]
 fn corruptions() {
     let mut random = Rng::with_seed(0x24);
@@ -26,7 +26,7 @@ fn corruptions() {
             }
         }
         check(&Schema::table("", "", 0, &all, top), &payload, made.pointers);
-        // The bytes of a schema can be any.
+        // An encoded schema of random bytes.
         let bytes: Vec<u8> =
             (0..random.usize(..40)).map(|_| random.choice([0, 1, 8, 0x58, 0x98, 2, b'a', 0xFF]).unwrap()).collect();
         let item = [&(bytes.len() as u16 + 2).to_le_bytes()[..], &bytes].concat();

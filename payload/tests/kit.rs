@@ -1,12 +1,12 @@
-//! Random schemas, payloads that fit them, and the text that decoding must give. Nothing here uses the decoder.
+//! Generates random schemas, matching payloads, and the expected text. The generator does not use the decoder.
 
 use etw_layouts_payload::{Count, Field, InType, Length, Members, OutType, PointerSize, Schema};
 use fastrand::Rng;
 use std::collections::HashMap;
 
-/// An event that was made.
+/// A generated event.
 pub struct Made {
-    /// The same schema twice: members of structures behind them, and at the end of the table.
+    /// The same schema in two forms: members directly after their structure, and at the end of the table.
     pub schemas: [Schema<'static>; 2],
     pub payload: Vec<u8>,
     pub pointers: PointerSize,
@@ -27,11 +27,11 @@ struct Node {
 enum Kind {
     Type(usize),
     Structure,
-    /// An integer of so many bytes, which later fields have as their count or length.
+    /// An integer of this many bytes. It is the count or length of later fields.
     Size(usize),
 }
 
-/// How many.
+/// A count or length.
 #[derive(Clone, Copy, PartialEq)]
 enum Number {
     None,
@@ -43,8 +43,8 @@ enum Number {
 
 type Make = fn(&mut Rng, usize, Option<usize>) -> (Vec<u8>, String);
 
-/// Types of values, with functions that make a value from the pointer size and the length of the field. The last types extend to the end of a
-/// payload.
+/// Types of values, with functions that generate a value from the pointer size and the length of the field. The last types extend to the end of
+/// a payload.
 const TYPES: &[(InType, OutType, Make)] = &[
     (InType::INT8, OutType::NULL, |r, _, _| own(r.i8(..), |v| (v.to_le_bytes().into(), v.to_string()))),
     (InType::UINT8, OutType::NULL, |r, _, _| own(r.u8(..), |v| (vec![v], v.to_string()))),
@@ -117,7 +117,7 @@ const TYPES: &[(InType, OutType, Make)] = &[
     (InType::NONNULLTERMINATEDANSISTRING, OutType::NULL, |r, _, _| own(ascii(r, None), |t| (t.clone().into(), t))),
 ];
 
-/// How many of the last types go to the end of the payload if they have no length.
+/// Number of types at the end of the list that extend to the end of the payload if they have no length.
 const TO_THE_END: usize = 3;
 
 fn own<T, R>(value: T, make: impl FnOnce(T) -> R) -> R {
@@ -148,7 +148,7 @@ fn wide(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// A text in its room, or terminated.
+/// A text padded to its length, or terminated.
 fn room_for(mut bytes: Vec<u8>, room: Option<usize>, unit: usize) -> Vec<u8> {
     bytes.resize(room.map_or(bytes.len() + unit, |room| room * unit), 0);
     bytes
@@ -159,7 +159,7 @@ fn counted(is_reversed: bool, bytes: Vec<u8>) -> Vec<u8> {
     [&if is_reversed { length.to_be_bytes() } else { length.to_le_bytes() }[..], &bytes].concat()
 }
 
-/// Makes an event.
+/// Generates an event.
 pub fn made(random: &mut Rng) -> Made {
     let (mut ids, mut all) = (0, Vec::new());
     nodes(random, 0, &mut ids, &mut all);
@@ -265,7 +265,7 @@ fn encode(node: &Node, random: &mut Rng, size: usize, out: &mut Vec<u8>, text: &
     }
 }
 
-/// Members behind their structures.
+/// Lists members directly after their structure.
 fn nest<'a>(nodes: &'a [Node], out: &mut Vec<&'a Node>) {
     for node in nodes {
         out.push(node);
@@ -273,7 +273,7 @@ fn nest<'a>(nodes: &'a [Node], out: &mut Vec<&'a Node>) {
     }
 }
 
-/// Members behind all that are none.
+/// Lists members after all fields that are not members.
 fn flatten<'a>(nodes: &'a [Node], out: &mut Vec<&'a Node>) {
     out.extend(nodes);
     nodes.iter().filter(|node| !node.members.is_empty()).for_each(|node| flatten(&node.members, out));

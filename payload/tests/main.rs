@@ -1,4 +1,4 @@
-//! Payloads that a kit encodes from random schemas, with an arithmetic of its own, and what damage does to them.
+//! Decodes payloads of random schemas, intact and damaged. A generator encodes them without code of the decoder.
 
 mod damage;
 mod kit;

@@ -1,10 +1,10 @@
-//! What is encoded is decoded.
+//! Decoded payloads are equal to the encoded values.
 
 use crate::kit::{Made, made};
 use etw_layouts_payload::{Fields, Step};
 use fastrand::Rng;
 
-/// The steps as text, in the form of the kit, and how they ended.
+/// The steps as text, in the form of the generator, and the error at their end.
 pub fn shown(fields: &Fields<'_>) -> (String, Result<(), etw_layouts_payload::Fault>) {
     let (mut text, mut levels) = (String::new(), Vec::new());
     let name = |levels: &[char], name: &str| if levels.last() == Some(&']') { String::new() } else { name.to_owned() };
@@ -30,7 +30,7 @@ pub fn shown(fields: &Fields<'_>) -> (String, Result<(), etw_layouts_payload::Fa
     (text, Ok(()))
 }
 
-/// All types, counts, lengths and structures, of both pointer sizes and both places of members.
+/// All types, counts, lengths and structures, with both pointer sizes, and both places of members.
 #[test]
 fn all_types() {
     let mut random = Rng::with_seed(0x22);
@@ -39,7 +39,7 @@ fn all_types() {
         for schema in &schemas {
             let fields = schema.decode(&payload, pointers);
             assert_eq!(shown(&fields), (text.clone(), Ok(())), "{schema:?} {payload:02x?}");
-            // Values alone are found in another way, and are the same.
+            // `iter` uses faster code than `steps`, and must return the same values.
             let steps: Vec<_> =
                 fields.steps().filter_map(|step| if let Ok(Step::Value(value)) = step { Some(value) } else { None }).collect();
             assert_eq!(fields.iter().collect::<Vec<_>>(), steps);
@@ -47,7 +47,7 @@ fn all_types() {
     }
 }
 
-/// A payload that ends early keeps the fields before; one that goes on keeps its rest.
+/// A truncated payload gives the fields before its end. A longer payload gives its rest.
 #[test]
 fn other_lengths() {
     let mut random = Rng::with_seed(0x23);
@@ -59,7 +59,7 @@ fn other_lengths() {
             let mut values = fields.iter();
             let part: Vec<_> = values.by_ref().collect();
             assert!(part.len() <= whole.len());
-            // A text can be cut off; behind it, there is nothing.
+            // A text can be truncated. Later values are empty.
             let same = part.iter().zip(&whole).take_while(|(part, whole)| part == whole).count();
             assert!(part[same..].iter().skip(1).all(|value| value.bytes.is_empty()), "{schema:?} {length}");
             let fault = fields.check().err();

@@ -1,4 +1,4 @@
-//! Values as they are asked for and shown.
+//! Access to values, and their display.
 
 use etw_layouts_payload::{Count, Data, Field, InType, Map, OutType, PointerSize, Reason, Schema, Uuid};
 
@@ -30,7 +30,7 @@ fn named() {
     }
 }
 
-/// By name and by position, one and all.
+/// Finds values by name and by position, one or all of them.
 #[test]
 fn found() {
     let table = [
@@ -48,7 +48,7 @@ fn found() {
     assert_eq!(schema.to_string(), "StackWalk/Stack");
 }
 
-/// More counts than are remembered, and one that is not there.
+/// With more counts than are kept, a reference to the oldest one is an error.
 #[test]
 fn forgotten() {
     let mut table = vec![Field::new("count", InType::UINT8).size(); 17];

@@ -129,12 +129,12 @@ impl<T: Typed, U: Typed> Bits<T, U> {
     }
 }
 
-/// The name of a member in C, from its name in Rust: without the change that makes a keyword an identifier.
+/// The name of a member in C, from its name in Rust: without the prefix or suffix that makes a keyword an identifier.
 #[doc(hidden)]
 pub const fn plain(name: &'static str) -> &'static str {
     let bytes = match name.as_bytes() {
         [b'r', b'#', rest @ ..] => rest,
-        // These keywords cannot be raw identifiers, and so have an additional underscore.
+        // These keywords cannot be raw identifiers. Their Rust names have an additional underscore.
         [rest @ .., b'_'] if is_word(rest) => rest,
         _ => return name,
     };

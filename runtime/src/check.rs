@@ -20,7 +20,7 @@ impl Field {
 
 /// Check of `layout!`: the type has the stated size, alignment and offsets, and every byte belongs to a member.
 ///
-/// `kind` is `struct`, whose members together must fill the type, or `union`, each of whose members must fill it.
+/// `kind` is `struct` or `union`. All members of a struct together, and each member of a union, must fill the type.
 #[track_caller]
 pub const fn plain(kind: &str, name: &str, sizes: (usize, usize), aligns: (usize, usize), fields: &[Field]) {
     size(name, sizes.0, sizes.1);

@@ -1,8 +1,8 @@
 //! `layout!`, which defines a type by its list of members. The same list is checked, so nothing can be omitted.
 
 /// Defines a structure or union by its members, and checks at compile time that its size, alignment and offsets are as stated,
-/// that every member is plain old data, and that every byte belongs to a member. So the type is [`Pod`](crate::bytemuck::Pod),
-/// its default is all zeros, and two values are equal if their bytes are.
+/// that every member is plain old data, and that every byte belongs to a member. Therefore, the type is
+/// [`Pod`](crate::bytemuck::Pod), its default is all zeros, and two values are equal if their bytes are equal.
 ///
 /// The name is followed by the tokens of the structure ([`tokens!`](crate::tokens)), size and alignment. A type without tokens
 /// represents an unnamed structure or union of C; its members belong to the enclosing type. A member is
@@ -10,14 +10,15 @@
 /// OFFSET NAME: TYPE = "TYPE IN C", "DESCRIPTION";
 /// ```
 ///
-/// without the type in C if it has no name in C. Braces instead of the semicolon then list nested members, each
+/// If the type has no name in C, `= "TYPE IN C"` is omitted, and braces instead of the semicolon list nested members. A nested
+/// member is
 ///
 /// ```text
 /// OFFSET [FIRST to LAST in UNIT] NAME SET_NAME: TYPE = "TYPE IN C", "DESCRIPTION";
 /// ```
 ///
-/// with the offset from the start of the whole type. Brackets denote a bit field; `in UNIT` is the integer type that contains the
-/// bits, if it is not `TYPE`. The whole type gets functions of these names that read and replace the nested member.
+/// Its offset is from the start of the whole type. Brackets denote a bit field; `in UNIT` is the integer type that contains the
+/// bits, if it is not `TYPE`. The whole type gets functions with these names that read and replace the nested member.
 /// `"DESCRIPTION"` can also be a macro call.
 ///
 /// ```
@@ -157,7 +158,7 @@ macro_rules! layout {
         }
 
         const _: () = $crate::check::plain(
-            // By its full path: a `stringify!` of the caller could pass off a structure as a union.
+            // Because of the full path, a `stringify!` macro of the caller cannot change the kind.
             $crate::core::stringify!($kind),
             stringify!($name),
             ($crate::core::mem::size_of::<$name>(), $size),

@@ -1,5 +1,5 @@
 //! Runtime of generated layout types: addresses, types as bytes, bit fields, and metadata for choosing a layout by build at run
-//! time. Without `std` and without allocation.
+//! time. It does not use `std`, and does not allocate memory.
 //!
 //! Users of `etw-layouts`, and of types generated with `etw-layouts-macros` or `etw-layouts-codegen`, need three types:
 //!

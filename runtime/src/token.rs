@@ -38,8 +38,8 @@ pub trait Kind {
 #[derive(Debug)]
 pub enum Any {}
 
-/// The structure `T`. Layouts with another type at this member do not have the member; another token, whose name ends in
-/// `_VALUE`, then gives the value of any type.
+/// The structure `T`. If a layout has another type at this member, it does not have the member; another token, with a name that
+/// ends in `_VALUE`, then gives the value of any type.
 #[derive(Debug)]
 pub enum Nested<T> {
     #[doc(hidden)]
@@ -84,7 +84,7 @@ impl<S: Tokens> LayoutOf<S> {
 }
 
 impl Layout {
-    /// The same layout as one of `S`; `None` if it is a layout of another structure.
+    /// The same layout as a layout of `S`; `None` if it is a layout of another structure.
     pub fn of<S: Tokens>(&'static self) -> Option<LayoutOf<S>> {
         core::ptr::eq(self.of, S::MEMBERS).then_some(LayoutOf::known(self))
     }
@@ -179,14 +179,14 @@ macro_rules! tokens {
         #[allow(non_snake_case)]
         pub mod $structure {
             #[doc = $crate::core::concat!("The members of `", $crate::core::stringify!($structure), "` in any layout.")]
-            // Spelled differently from every token.
+            // No token has this spelling.
             #[allow(non_upper_case_globals)]
             pub static All: $crate::meta::Members = $crate::generated::members(
                 $crate::core::stringify!($structure),
                 &[$($crate::plain($crate::core::stringify!($name))),*],
             );
 
-            #[doc = $crate::core::concat!("`", $crate::core::stringify!($structure), "`, for views and layouts whose tokens these are.")]
+            #[doc = $crate::core::concat!("`", $crate::core::stringify!($structure), "`, the type argument of views and layouts with these tokens.")]
             #[derive(Debug)]
             pub enum Type {}
 

@@ -55,7 +55,7 @@ impl<'a> Value<'a> {
         Choice { value: values.map_or(self.signed(), |values| self.named(values)), values }
     }
 
-    /// The number, signed if the type of the named values is.
+    /// The number; signed if the type of the named values is signed.
     pub(crate) fn named(&self, values: &Values) -> i64 {
         match values.signed {
             true => self.signed(),
@@ -81,8 +81,8 @@ impl<'a> Value<'a> {
     }
 }
 
-/// A number with its names as a named value or flags. Two are equal if their numbers and the names of their types are equal, even
-/// for different versions of an enumeration.
+/// A number with its names as a named value or flags. Two values are equal if their numbers and the names of their types are equal,
+/// even for different versions of an enumeration.
 #[derive(Clone, Copy)]
 pub struct Choice {
     /// The number; unsigned for flags.
@@ -91,12 +91,12 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Microsoft's name of the value; for flags, of the first one that is completely set.
+    /// Microsoft's name of the value; for flags, the first name with all its bits set.
     pub fn name(&self) -> Option<&'static str> {
         self.names().next()
     }
 
-    /// Microsoft's names of the value: all its names, or for flags, the names of all that are completely set.
+    /// All Microsoft's names of the value; for flags, all names with all their bits set.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         let this = *self;
         let constants = self.values.map_or(&[][..], |values| values.constants);

@@ -1,4 +1,4 @@
-//! `values!`, which defines enumerations and flags: newtypes of integers, which keep unknown values.
+//! `values!`, which defines enumerations and flags as newtypes of integers. They keep unknown values.
 
 /// Defines a newtype of an integer with named values: `value` for an enumeration, `flags` for bits that can be combined, with the
 /// functions and operators of [`bitflags`](crate::bitflags). The integer type is followed by Microsoft's name.

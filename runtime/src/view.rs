@@ -8,7 +8,7 @@ use crate::token::{Any, Kind, LayoutOf, Nested, Token, Tokens};
 use crate::value::Value;
 use core::fmt;
 
-/// A structure in bytes. `S` is the structure whose tokens it accepts; for any other structure, members are found by name.
+/// A structure in bytes. It accepts tokens of the structure `S`. Without `S`, members are found by name.
 ///
 /// Bytes can have any alignment. Pointers are returned as addresses, and are not followed.
 pub struct View<'a, S = ()> {

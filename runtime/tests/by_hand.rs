@@ -1,4 +1,4 @@
-//! Builds and values as text, and types by hand in a crate that forbids unsafe code.
+//! Builds and values as text, and handwritten types in a crate that forbids unsafe code.
 
 #![forbid(unsafe_code)]
 #![allow(non_snake_case)]
@@ -12,31 +12,31 @@ use etw_layouts_runtime::{
 };
 
 values! {
-    /// What a request may do.
+    /// Permitted access of a request.
     pub flags ACCESS: u16 = "ACCESS" {
         ACCESS_READ = 0x1, "May read.";
         ACCESS_WRITE = 0x2, "May write.";
-        ACCESS_ALL = 0x3, "May do both.";
+        ACCESS_ALL = 0x3, "May read and write.";
     }
 }
 
 values! {
-    /// Another set, of the same numbers.
+    /// Other flags with the same numbers.
     pub flags RIGHT: u16 = "RIGHT" { RIGHT_READ = 0x1, "May read."; }
 }
 
 values! {
-    /// How a request ended.
+    /// Status of a request.
     pub value STATUS: i8 = "STATUS" {
-        STATUS_FAILED = -1, "It failed.";
-        STATUS_DONE = 0, "It is done.";
-        STATUS_PENDING = 1, "It is under way.";
+        STATUS_FAILED = -1, "The request failed.";
+        STATUS_DONE = 0, "The request is complete.";
+        STATUS_PENDING = 1, "The request is in progress.";
     }
 }
 
 values! {
-    /// Values without zero.
-    pub value KIND: u8 = "KIND" { KIND_ONE = 1, "The one."; }
+    /// Values without 0.
+    pub value KIND: u8 = "KIND" { KIND_ONE = 1, "The only value."; }
 }
 
 tokens! {
@@ -72,23 +72,23 @@ layout! {
 }
 
 layout! {
-    /// With an array and padding of lengths that are no power of two.
+    /// A structure with an array and padding. Their lengths are not powers of two.
     pub struct Request: REQUEST, 0x200, 8 {
-        0x00 Access: ACCESS = "USHORT", "What it may do.";
-        0x02 Status: STATUS = "CHAR", "How it ended.";
-        0x03 Text: [i8; 129] = "CHAR [129]", "What it is.";
+        0x00 Access: ACCESS = "USHORT", "Permitted access.";
+        0x02 Status: STATUS = "CHAR", "Status of the request.";
+        0x03 Text: [i8; 129] = "CHAR [129]", "Description of the request.";
         0x84 bits84: u32, "Bit fields." {
-            0x84 [0 to 6] Length set_Length: u32 = "ULONG", "Characters of the text.";
-            0x84 [7] r#type set_type: i32 = "LONG", "What sort it is.";
-            0x84 [8 to 10 in u32] Mode set_Mode: ACCESS = "ULONG", "How it is asked for.";
-            0x84 [16 to 31] Score set_Score: i32 = "LONG", "How urgent it is.";
+            0x84 [0 to 6] Length set_Length: u32 = "ULONG", "Number of characters of the text.";
+            0x84 [7] r#type set_type: i32 = "LONG", "Type of the request.";
+            0x84 [8 to 10 in u32] Mode set_Mode: ACCESS = "ULONG", "Requested access.";
+            0x84 [16 to 31] Score set_Score: i32 = "LONG", "Urgency of the request.";
         }
         0x88 u88: Request_u88, "Unnamed." {
             0x88 Total set_Total: u32 = "ULONG", "All.";
             0x8A High set_High: u16 = "USHORT", "The upper half.";
         }
-        0x8C self_: u32 = "ULONG", "Its number.";
-        0x90 Next: Ptr64 = "REQUEST *", "The one behind it.";
+        0x8C self_: u32 = "ULONG", "Number of the request.";
+        0x90 Next: Ptr64 = "REQUEST *", "The next request.";
         0x98 Part: Part = "PART", "A part.";
         0x9C _padding9C: [u8; 356], "Padding.";
     }
@@ -145,7 +145,7 @@ fn flags_and_values_at_run_time() {
     assert!(access == mode && access != status && number.value == 3 && number != access && number.name().is_none());
 }
 
-/// What is set at one place, by accessor, token or bytes, is read there by each of the others, and changes nothing else.
+/// A value that is set by accessor, token or bytes is read by each of the others, and no other member changes.
 #[test]
 fn each_member_has_its_own_bits() {
     let mut request = Request::zeroed();
@@ -200,7 +200,7 @@ fn each_member_has_its_own_bits() {
     assert!(view.member("self").unwrap().view().is_none());
 }
 
-/// A description by hand may be wrong: bits beyond their unit are refused, not written elsewhere.
+/// In a wrong handwritten layout, bits beyond their unit are rejected, and not written elsewhere.
 #[test]
 fn bits_beyond_their_unit() {
     static NAMES: Members = generated::members("T", &["bits"]);
@@ -248,7 +248,7 @@ fn values_as_text() {
     assert_eq!(bytes::store(&mut memory, 3, &0_u32).unwrap_err().to_string(), "0x4 bytes at 0x3: only 0x3 bytes left");
 }
 
-/// What the compiler prints of a type that is not as stated.
+/// Messages of the compiler for a type that differs from the stated numbers.
 #[test]
 fn wrong_places() {
     /// Actual and stated value.

@@ -1,7 +1,7 @@
-//! What must not compile: safe code can make nothing plain old data that is not, by no rule of a macro.
+//! Code that must not compile: safe code cannot use a macro to declare other types as plain old data.
 
-/// `TRYBUILD=overwrite` rewrites the answers.
+/// `TRYBUILD=overwrite` updates the expected errors.
 #[test]
-fn macros_refuse_what_is_not_plain() {
+fn macros_reject_other_types() {
     trybuild::TestCases::new().compile_fail("tests/refused/*.rs");
 }

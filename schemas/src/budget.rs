@@ -1,8 +1,8 @@
-//! A limit on the memory that the schemas of one source take, since a few bytes of it can state the same parts many times.
+//! Limits the memory for the schemas of one source. Without the limit, a small source can repeat large parts many times.
 
 use crate::model::{Event, Field};
 
-/// Memory that is left, in bytes.
+/// The remaining memory, in bytes.
 pub(crate) struct Budget(usize);
 
 /// The memory is used up.

@@ -29,18 +29,18 @@ pub(crate) struct ProviderRecord {
     pub events: BTreeMap<EventKey, Vec<Variant>>,
 }
 
-/// What sources state of an event. Strings are relative offsets, others indices.
+/// A description of an event, with its sources. Strings are stored as relative offsets, other parts as indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Variant {
     pub origins: u32,
     pub description: u32,
     pub symbol: u32,
     pub message: u32,
-    /// The first field and their number.
+    /// Index of the first field, and number of fields.
     pub fields: Option<(u32, u16)>,
 }
 
-/// What many events have in common.
+/// The properties that many events share.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Description {
     pub task: u16,
@@ -49,7 +49,7 @@ pub(crate) struct Description {
     pub channel: u8,
     pub flags: u8,
     pub mask: u64,
-    /// Names of task, opcode, level, channel, event.
+    /// Names of task, opcode, level, channel and event.
     pub names: [u32; 5],
     pub keywords: (u32, u32),
 }
@@ -71,15 +71,15 @@ impl LibraryBuilder {
         index(self.origins.len() - 1)
     }
 
-    /// Adds a provider as the source with an index describes it. Providers with the same GUID become one; equal events become one; others
-    /// become variants of an event, in the order in which they are added; those after the first 64 are left out.
+    /// Adds a provider as described by the source with an index. Providers with the same GUID are merged, and so are equal events. Different
+    /// events with the same key become variants, in the order in which they are added; those after the first 64 are left out.
     pub fn add(&mut self, provider: &Provider, origin: u32) {
         let origins = if origin < INDEX.trailing_zeros() { 1 << origin } else { origin | INDEX };
         self.add_each(provider, |_| origins);
     }
 
-    /// The same with a bit mask of sources for each event: bit 0 for the source with index 0, at most 31 sources. Events without a mask
-    /// are left out.
+    /// The same as [`add`](Self::add), with a bit mask of sources for each event: bit 0 for the source with index 0, at most 31 sources. Events
+    /// without a mask are left out.
     pub fn add_masked(&mut self, provider: &Provider, masks: &[u32]) {
         self.add_each(provider, |event| masks.get(event).map_or(0, |mask| mask & !INDEX));
     }
@@ -112,7 +112,7 @@ impl LibraryBuilder {
 
     fn variant(&mut self, event: &Event, maps: &[u32], origins: u32) -> Variant {
         let keywords: Vec<_> = event.keywords.iter().map(|name| (None, self.strings.add(name))).collect();
-        // The symbol is the name of an event without a task, and is not part of what many events have in common.
+        // An event without a task is named by its symbol. The symbol is not a shared property.
         let name = if event.task.name.is_empty() { None } else { event.display_name() };
         let names = [&event.task, &event.opcode, &event.level, &event.channel].map(|name| self.strings.add(&name.name));
         let [task, opcode, level, channel] = names;
@@ -149,7 +149,7 @@ impl LibraryBuilder {
         let mut entries: Vec<_> = map.entries.iter().map(|entry| (entry.value, self.strings.add(&entry.name))).collect();
         let is_flags = map.kind == MapKind::Flags;
         if !is_flags {
-            // Readers search enumerations; of equal values the first stays first.
+            // Readers use binary search in enumerations. The sort is stable: of equal values, the first remains the first.
             entries.sort_by_key(|(value, _)| *value);
         }
         let record = MapRecord { name: self.strings.add(&map.name), is_flags, entries: self.entries.add(entries) };
@@ -157,7 +157,7 @@ impl LibraryBuilder {
     }
 }
 
-/// Adds a variant, unless an equal one is there, which then has its sources too.
+/// Adds a variant. If an equal one exists, only its sources are added to that one.
 fn add_variant(variants: &mut Vec<Variant>, variant: Variant) {
     let same = |other: &Variant| Variant { origins: variant.origins, ..other.clone() } == variant;
     match variants.iter().position(same) {

@@ -18,7 +18,7 @@ pub(crate) struct Lists<T> {
 }
 
 impl<T: Clone + Eq + Hash> Interned<T> {
-    /// The index of a value, which is added if it is not there.
+    /// The index of a value. A new value is added.
     pub fn add(&mut self, value: T) -> u32 {
         *self.indices.entry(value).or_insert_with_key(|value| {
             self.all.push(value.clone());
@@ -28,7 +28,7 @@ impl<T: Clone + Eq + Hash> Interned<T> {
 }
 
 impl<T: Clone + Eq + Hash> Lists<T> {
-    /// The index of the first element of a list, which is added if it is not there, and its length.
+    /// The index of the first element of a list, and its length. A new list is added.
     pub fn add(&mut self, list: Vec<T>) -> (u32, u32) {
         *self.places.entry(list).or_insert_with_key(|list| {
             self.all.extend(list.iter().cloned());
@@ -49,7 +49,7 @@ impl<T> Default for Lists<T> {
     }
 }
 
-/// An index or a count in 32 bits: memory never holds 2³² of these things.
+/// An index or a count in 32 bits. There are never 2³² elements, because they would exceed memory.
 pub(crate) fn index(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

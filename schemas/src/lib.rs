@@ -1,7 +1,7 @@
 //! Schemas of events of Event Tracing for Windows, read from traces, manifests and Windows binaries.
 //!
 //! Each reader returns [`Provider`]s: plain data with the events of a provider, their fields, and names of their values. [`LibraryBuilder`]
-//! packs them into a [`Library`], in which events are found and with which payloads are decoded.
+//! packs them into a [`Library`], which finds the schemas of events to decode their payloads.
 
 #![forbid(unsafe_code)]
 

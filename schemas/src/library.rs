@@ -14,7 +14,7 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// The bytes are no library, or in another format.
+    /// The bytes are not a library, or are in another format.
     pub fn from_bytes(bytes: impl Into<Box<[u8]>>) -> Result<Self, LibraryError> {
         let bytes = bytes.into();
         packed::Library::read(&bytes)?;
@@ -26,18 +26,18 @@ impl Library {
         &self.0
     }
 
-    /// The library for reading.
+    /// A view of the library, for reading.
     #[inline]
     pub fn view(&self) -> packed::Library<'_> {
         packed::Library::read(&self.0).unwrap_or_default()
     }
 
-    /// Its providers as plain data, sorted by GUID. An event that sources describe in different ways is there more than once.
+    /// Its providers as plain data, sorted by GUID. An event with different descriptions is listed once for each of them.
     pub fn providers(&self) -> impl Iterator<Item = Provider> {
         self.view().providers().map(|provider| plain(provider, |_| true))
     }
 
-    /// A provider as plain data, with those variants of its events that are wanted.
+    /// A provider as plain data, with the selected variants of its events.
     pub fn provider(provider: packed::Provider<'_>, is_wanted: impl Fn(&Variant<'_>) -> bool) -> Provider {
         plain(provider, is_wanted)
     }
@@ -85,7 +85,7 @@ fn event<'a>(variant: Variant<'a>, maps: &mut Maps<'a>) -> Event {
     }
 }
 
-/// So many fields from a position on, which then is behind them and their members.
+/// The next `count` fields from the position `at`. Afterwards, `at` is after these fields and their members.
 fn fields<'a>(all: &[PackedField<'a>], at: &mut usize, count: usize, maps: &mut Maps<'a>, depth: usize) -> Vec<Field> {
     let mut found = Vec::new();
     let name = |index: u16| all.get(usize::from(index)).map_or_else(String::new, |field| field.name.to_owned());
@@ -117,7 +117,7 @@ fn fields<'a>(all: &[PackedField<'a>], at: &mut usize, count: usize, maps: &mut 
 #[derive(Default)]
 struct Maps<'a> {
     all: Vec<Map>,
-    /// The same in the library.
+    /// The same maps in the library.
     packed: Vec<ValueMap<'a>>,
 }
 

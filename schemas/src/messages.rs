@@ -25,7 +25,7 @@ const HEADER: usize = 4;
 const UTF16: u16 = 1;
 
 impl Messages {
-    /// Adds a table. A message that is there already stays.
+    /// Adds a table. A message with an existing identifier is ignored.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl Messages {
         result
     }
 
-    /// The text of a message, without the line break that ends it.
+    /// The text of a message, without the line break at its end.
     pub fn get(&self, id: u32) -> Option<String> {
         let Entry { table, at, length, encoding } = *self.entries.get(&id)?;
         let bytes = self.tables.get(table)?.get(at..at.checked_add(length)?)?;
@@ -46,7 +46,7 @@ impl Messages {
         } else {
             match std::str::from_utf8(bytes) {
                 Ok(text) => text.to_owned(),
-                // In a code page that the table does not state.
+                // The code page is unknown, because the table does not state it.
                 Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
             }
         };
@@ -59,19 +59,19 @@ impl Messages {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no messages.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// A number of blocks: first and last identifier, and the offset of the messages between them.
+    /// Reads the list of blocks. Each block has its first and last identifier, and the offset of its messages.
     fn index(&mut self, table: &[u8]) -> Result<(), SchemaError> {
         let word = |at: usize| {
             let bytes = at.checked_add(4).and_then(|end| table.get(at..end)).and_then(|bytes| bytes.first_chunk());
             let value = bytes.map(|bytes| u32::from_le_bytes(*bytes));
             value.ok_or_else(|| SchemaError::offset(at, "truncated message table; get the complete file"))
         };
-        // No two messages have the same bytes, so that there are no more than fit.
+        // Messages do not overlap, so the size of the table limits their number.
         let mut left = table.len() / HEADER;
         for block in 0..usize::try_from(word(0)?).unwrap_or(usize::MAX).min(table.len() / 12) {
             let start = 4 + 12 * block;

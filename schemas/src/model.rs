@@ -2,19 +2,19 @@
 
 use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
 
-/// How deep structures nest at most: as deep as the walk through payloads follows them.
+/// Maximum nesting of structures. It is equal to the limit for decoding payloads.
 pub(crate) const DEPTH: usize = 32;
 
 /// A provider and its events, as one source describes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provider {
-    /// GUID of the provider; of events of a MOF class, that of the class, which their headers have.
+    /// GUID of the provider. For a MOF class, the GUID of the class, which is in the headers of its events.
     pub guid: Uuid,
     /// Name, such as `Microsoft-Windows-Kernel-Process`; empty if the source has none.
     pub name: String,
     /// Display name from the message table; empty if the source has none.
     pub message: String,
-    /// Keywords of the provider, including those that no event has.
+    /// Keywords of the provider, including those without events.
     pub keywords: Vec<Keyword>,
     /// Enumerations and flags to which [`Field::map`] refers.
     pub maps: Vec<Map>,
@@ -25,7 +25,7 @@ pub struct Provider {
 /// A keyword: a bit of the keyword mask of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Keyword {
-    /// Its bit; `None` if the source has the name only.
+    /// Its bit; `None` if the source has only the name.
     pub mask: Option<u64>,
     /// Name, such as `WINEVENT_KEYWORD_PROCESS`.
     pub name: String,
@@ -34,9 +34,9 @@ pub struct Keyword {
 /// A task, opcode, level or channel of an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
-    /// Number in the event descriptor; `None` if the source has the name only.
+    /// Number in the event descriptor; `None` if the source has only the name.
     pub value: Option<u32>,
-    /// Name, such as `Start`, without a prefix `win:`; empty if the source has the number only.
+    /// Name, such as `Start`, without a prefix `win:`; empty if the source has only the number.
     pub name: String,
 }
 
@@ -47,7 +47,7 @@ pub struct Event {
     pub id: u16,
     /// Version.
     pub version: u8,
-    /// Whether the event is of a MOF class. It has no ID: opcode and version identify it in its class.
+    /// Whether the event belongs to a MOF class. Such an event has no ID: opcode and version identify it in its class.
     pub is_classic: bool,
     /// Channel.
     pub channel: Name,
@@ -57,7 +57,7 @@ pub struct Event {
     pub opcode: Name,
     /// Task.
     pub task: Name,
-    /// Keyword mask of the event; `None` if the source has names only.
+    /// Keyword mask of the event; `None` if the source has only names.
     pub keyword_mask: Option<u64>,
     /// Keywords of the event by name.
     pub keywords: Vec<String>,
@@ -74,9 +74,9 @@ pub struct Event {
 pub struct Field {
     /// Name.
     pub name: String,
-    /// How its values are encoded; [`InType::STRUCT`] for a structure.
+    /// Encoding of its values; [`InType::STRUCT`] for a structure.
     pub in_type: InType,
-    /// How they are shown; [`OutType::NULL`] if the source does not state it.
+    /// Display format of its values; [`OutType::NULL`] if the source does not state it.
     pub out_type: OutType,
     /// Number of values.
     pub count: Count,
@@ -93,13 +93,13 @@ pub struct Field {
 /// Number of values of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Count {
-    /// One value, no array.
+    /// One value, not an array.
     #[default]
     One,
     /// An array of this length.
     Constant(u16),
-    /// An array of the length that an earlier field states. The field is named, and is in the same list of fields or in that of an
-    /// enclosing structure.
+    /// An array with its length in an earlier field, which has this name. The field is in the same list of fields or in that of an enclosing
+    /// structure.
     Field(String),
 }
 
@@ -109,9 +109,9 @@ pub enum Length {
     /// Determined by the type: fixed, terminated, counted, or to the end of the payload.
     #[default]
     Type,
-    /// This many.
+    /// A constant length.
     Constant(u16),
-    /// As many as an earlier field states. The field is named, and is in the same list of fields or in that of an enclosing structure.
+    /// The value of an earlier field, which has this name. The field is in the same list of fields or in that of an enclosing structure.
     Field(String),
 }
 
@@ -120,7 +120,7 @@ pub enum Length {
 pub struct Map {
     /// Name.
     pub name: String,
-    /// How a value is named.
+    /// Whether values are numbers or bits.
     pub kind: MapKind,
     /// Values with their names, in the order of the source.
     pub entries: Vec<MapEntry>,
@@ -152,7 +152,7 @@ impl Field {
 }
 
 impl Event {
-    /// The name of the event in output, without the provider: `TASK/OPCODE`, `TASK` if the opcode is unnamed or `Info`, else the symbol;
+    /// The name of the event in output, without the provider: `TASK/OPCODE`, `TASK` if the opcode is unnamed or `Info`, the symbol without a task;
     /// `None` if the source has no name.
     pub fn display_name(&self) -> Option<String> {
         let opcode = match self.opcode.name.as_str() {

@@ -1,4 +1,4 @@
-//! Strings and lists of fields of a library that is built.
+//! Strings and lists of fields of a library under construction.
 
 use crate::interned::{Lists, index};
 use crate::model::{Count, DEPTH, Field, Length};
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// Strings, each stored once.
 #[derive(Debug, Default)]
 pub(crate) struct Strings {
-    /// Their encoding. The first byte is in none, so that the offset 0 is that of no string.
+    /// The encoded strings. The first byte is unused, so that offset 0 means the empty string.
     pub bytes: Vec<u8>,
     offsets: HashMap<String, u32>,
 }
@@ -34,11 +34,11 @@ pub(crate) struct FieldRecord {
     pub flags: u8,
 }
 
-/// The most bytes of a string that are kept: what four bytes of a length can state.
+/// Maximum length of a string, in bytes: the greatest that four bytes can encode. Longer strings are truncated.
 const LONGEST: usize = (1 << 28) - 1;
 
 impl Strings {
-    /// The relative offset of a string; 0 of the empty one.
+    /// The relative offset of a string; 0 for the empty string.
     pub fn add(&mut self, text: &str) -> u32 {
         if text.is_empty() {
             return 0;
@@ -64,8 +64,8 @@ impl Strings {
 }
 
 impl Fields {
-    /// The index of the first field of a list, which is added if it is not there, and how many they are with members of structures. `None`
-    /// if they are more than a library can have, or nest too deep.
+    /// The index of the first field of a list, and the number of its fields, including members of structures. A new list is added. `None` if
+    /// there are more fields than a library can have, or structures nest too deeply.
     pub fn add(&mut self, fields: &[Field], maps: &[u32], strings: &mut Strings) -> Option<(u32, u16)> {
         let (mut records, mut scopes) = (Vec::new(), Vec::new());
         flatten(fields, maps, strings, &mut records, &mut scopes)?;
@@ -74,7 +74,7 @@ impl Fields {
     }
 }
 
-/// Appends fields and the members behind each. A scope has the fields of a list with their indices; the last is the innermost.
+/// Appends fields, each followed by its members. A scope contains the fields of a list with their indices. The last scope is the innermost.
 fn flatten<'a>(
     fields: &'a [Field],
     maps: &[u32],
@@ -92,7 +92,7 @@ fn flatten<'a>(
             if let Some(record) = place.and_then(|place| records.get_mut(usize::from(place))) {
                 record.flags |= IS_SIZE;
             }
-            // A field that is not there has no value, which the walk reports.
+            // Decoding reports a reference to a missing field.
             place.unwrap_or(u16::MAX)
         };
         let (count, count_flag) = match &field.count {

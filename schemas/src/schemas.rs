@@ -1,9 +1,9 @@
-//! Providers with the errors that a reader passed over.
+//! Providers, and the errors in parts that a reader left out.
 
 use crate::model::Provider;
 use std::fmt::{self, Display, Formatter};
 
-/// What a reader of untrusted schemas returns: the providers, and errors in parts that are left out.
+/// The result of a reader of untrusted schemas: the providers, and errors in parts that are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schemas {
     /// Providers in the order of the source.
@@ -17,7 +17,7 @@ pub struct Schemas {
 /// An error in a manifest or a binary schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError {
-    /// Where it is.
+    /// The place of the error.
     pub place: Place,
     /// `problem: detail; remedy`.
     pub message: String,
@@ -44,7 +44,7 @@ impl Schemas {
         other.errors.into_iter().for_each(|error| self.report(error));
     }
 
-    /// The value of a part; if it is corrupt, the error is reported, and the part is empty.
+    /// The value of a part. If the part is corrupt, reports the error and returns an empty value.
     pub(crate) fn kept<T: Default>(&mut self, part: Result<T, SchemaError>) -> T {
         part.unwrap_or_else(|error| {
             self.report(error);

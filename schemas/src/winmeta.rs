@@ -1,5 +1,5 @@
-//! Names that every manifest has without defining them, with the prefix `win:`: levels, opcodes, tasks, keywords and channels of
-//! winmeta.xml of the Windows SDK.
+//! Names that every manifest can use without a definition, with the prefix `win:`. They are the levels, opcodes, tasks, keywords and
+//! channels in winmeta.xml of the Windows SDK.
 
 pub(crate) const LEVELS: &[(&str, u64)] =
     &[("LogAlways", 0), ("Critical", 1), ("Error", 2), ("Warning", 3), ("Informational", 4), ("Verbose", 5)];

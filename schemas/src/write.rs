@@ -20,7 +20,7 @@ impl Library {
 }
 
 impl LibraryBuilder {
-    /// The library. One of 4 GiB or more is empty.
+    /// The library; empty if it would have 4 GiB or more.
     pub fn build(&self) -> Library {
         Library(write(self).into())
     }
@@ -67,7 +67,7 @@ struct Starts {
     variants: u32,
     descriptions: u32,
     keywords: u32,
-    /// The keywords of providers, behind those of events.
+    /// The keywords of providers, after those of events.
     own_keywords: u32,
     fields: u32,
     maps: u32,
@@ -140,7 +140,7 @@ fn buckets(builder: &LibraryBuilder, out: &mut Bytes) {
     }
 }
 
-/// Providers, then the keys of all of them.
+/// Providers, then the event keys of all providers.
 fn providers(builder: &LibraryBuilder, starts: &Starts, out: &mut Bytes) {
     let (mut key, mut keyword) = (0, 0);
     for (guid, provider) in &builder.providers {
@@ -181,7 +181,7 @@ fn descriptions(builder: &LibraryBuilder, starts: &Starts, out: &mut Bytes) {
     }
 }
 
-/// Bytes that are written, with numbers in little-endian order.
+/// The output. Numbers are little-endian.
 struct Bytes(Vec<u8>);
 
 impl Bytes {

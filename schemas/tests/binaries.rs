@@ -1,4 +1,4 @@
-//! Compiled providers: those of the kit read back, and those that a linker has put into a file.
+//! Compiled providers: generated resources, and resources in a file from a linker.
 
 use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
 use etw_layouts_schemas::{
@@ -10,7 +10,7 @@ use test_support::folder::Folder;
 use test_support::wevt as kit;
 use test_support::witness;
 
-/// A provider with what each list can have, without what a binary does not keep.
+/// A provider with all kinds of parts, except those that a binary does not contain.
 fn provider(random: &mut Rng) -> Provider {
     let mut text = |most: usize| -> String {
         (0..random.usize(1..=most)).map(|_| random.choice(['a', 'B', '7', 'ß', '語']).unwrap()).collect()
@@ -30,7 +30,7 @@ fn provider(random: &mut Rng) -> Provider {
             let mut name =
                 || if random.bool() { names[random.usize(1..40)].clone() } else { Name { value: Some(0), name: String::new() } };
             let (channel, level, opcode, task) = (name(), name(), name(), name());
-            // An opcode of several tasks has an entry for each; the kit writes one.
+            // An opcode of several tasks needs an entry for each task, but the generator writes only one.
             let opcode = if task.name.is_empty() { opcode } else { Name { value: Some(0), name: String::new() } };
             let keywords: Vec<_> = keywords.iter().filter(|_| random.bool()).collect();
             Event {
@@ -95,7 +95,7 @@ fn compiled_providers_are_read_back() {
         let providers: Vec<_> = (0..random.usize(1..4)).map(|_| provider(&mut random)).collect();
         let (resource, table) = kit::compile(&providers);
         let table = kit::table(&table);
-        // The messages in the file, in a language file, or in the first of two.
+        // The messages are in the file, in the language file, or in both.
         let (with, without) = (kit::image(Some(&resource), Some(&table)), kit::image(Some(&resource), None));
         let language = kit::image(None, Some(&table));
         for schemas in [binary::read(&with, &[]), binary::read(&without, &[&language]), binary::read(&with, &[&language])] {
@@ -111,12 +111,12 @@ fn compiled_providers_are_read_back() {
     assert!(events > 3000 && fields > 8000);
 }
 
-/// A manifest without what a binary does not keep.
+/// A manifest without the parts that a binary does not contain.
 fn kinds() -> Schemas {
     let mut schemas = manifest::read(include_bytes!("manifests/kinds.man")).unwrap();
     schemas.providers.iter_mut().flat_map(|provider| &mut provider.events).for_each(|event| {
         event.symbol.clear();
-        // Windows defines this keyword, and the kit none that the provider does not.
+        // Windows defines this keyword. The generator writes only keywords of the provider.
         event.keywords.retain(|keyword| keyword != "ResponseTime");
     });
     schemas
@@ -132,7 +132,7 @@ fn manifest_and_binary_are_equal() {
     assert_eq!(wevt::read(&resource, &messages), Ok(schemas));
 }
 
-/// A file whose headers and resource directory LLVM has made.
+/// A file with headers and a resource directory written by LLVM.
 #[test]
 fn linked_by_llvm() {
     if !witness::program("llvm-rc") || !witness::program("lld-link") {

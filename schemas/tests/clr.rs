@@ -1,4 +1,4 @@
-//! .NET's providers, whose manifest and compiled form are both published: read by two readers that share nothing, they must be equal.
+//! The providers of .NET are published as a manifest and in compiled form. The readers of both forms share no code, and must give equal results.
 //! `clretwrc.dll` is in the wheels `win_amd64` of the PyPI package dotnetcore2.
 
 use etw_layouts_payload::{InType, OutType};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use test_support::witness;
 
-/// What the binaries of .NET Core 2.1 and 3.1 have in a newer version than the manifest: two events by their keywords, and values of maps.
+/// Parts that are newer in the binaries of .NET Core 2.1 and 3.1 than in the manifest: keywords of two events, and values of maps.
 const NEWER: [&str; 7] = [
     "GCGenerationRange",
     "ExceptionThrown_V1",
@@ -56,13 +56,13 @@ fn manifest_and_binary_are_equal() {
         let text: BTreeSet<_> = ours.events.iter().map(|event| (event.id, event.version)).collect();
         only_compiled += theirs.events.iter().filter(|event| !text.contains(&(event.id, event.version))).count();
     }
-    println!("{equal} events equal, {fields} fields compared, {only_compiled} events are in the binary only");
+    println!("{equal} events equal, {fields} fields compared, {only_compiled} events only in the binary");
     differences.retain(|difference| !NEWER.contains(&difference.as_str()));
     assert_eq!((equal, differences), (382, Vec::<String>::new()));
     assert!(only_compiled >= 14);
 }
 
-/// The same without what only manifests have, with maps as numbers by name, and with the way to show that is the default of an encoding.
+/// The event without the parts that only manifests have. Maps are numbered in the order of their names, and default display formats are filled in.
 fn comparable(event: &Event, provider: &Provider) -> Event {
     fn adapt(field: &mut Field, order: &[usize]) {
         field.map = field.map.map(|map| order[map]);
@@ -81,7 +81,7 @@ fn comparable(event: &Event, provider: &Provider) -> Event {
     event
 }
 
-/// The way to show an encoding if none is stated, from Microsoft's documentation of the type InputType of the manifest schema.
+/// The default display format of an encoding, from Microsoft's documentation of the type InputType of the manifest schema.
 fn default(in_type: InType) -> OutType {
     match in_type {
         InType::UNICODESTRING | InType::ANSISTRING => OutType::STRING,

@@ -1,4 +1,4 @@
-//! Corrupt sources, 10,000 of each kind: nothing panics, and as much as stated stays.
+//! 10,000 corrupt sources of each kind cause no panic, and at least the stated share of events is still read.
 
 use crate::tmf;
 use etw_layouts_payload::PointerSize;
@@ -8,7 +8,7 @@ use test_support::wevt as kit;
 
 const ROUNDS: usize = 10_000;
 
-/// A few bytes changed, moved, inserted, removed or cut off.
+/// Changes, moves, inserts or removes a few bytes, or truncates the source.
 fn corrupt(original: &[u8], random: &mut Rng) -> Vec<u8> {
     let mut bytes = original.to_vec();
     for _ in 0..random.usize(1..4) {
@@ -34,7 +34,7 @@ fn corrupt(original: &[u8], random: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// Corrupts a source, and returns how many of all events are as before, in percent.
+/// Corrupts a source, and returns the percentage of unchanged events.
 fn survivors(original: &[u8], seed: u64, read: impl Fn(&[u8]) -> Option<Schemas>) -> usize {
     let whole: Vec<Event> = read(original).unwrap().providers.remove(0).events;
     let mut random = Rng::with_seed(seed);
@@ -53,7 +53,7 @@ fn survivors(original: &[u8], seed: u64, read: impl Fn(&[u8]) -> Option<Schemas>
     100 * kept / all
 }
 
-/// XML is malformed by most damage, and then refused as a whole.
+/// Most damage makes XML malformed. The whole manifest is then rejected.
 #[test]
 fn manifests() {
     let text = include_bytes!("manifests/kinds.man");
@@ -118,7 +118,7 @@ fn tmf_files() {
     assert!(kept >= ROUNDS * whole.len() * 62 / 100, "{kept}");
 }
 
-/// Events that share a large template, and keywords that share a long name, are a limit, and no memory.
+/// Many events that share a large template exceed the limit, and need no memory.
 #[test]
 fn repeated_parts() {
     let mut schemas = manifest::read(include_bytes!("manifests/kinds.man")).unwrap();
@@ -130,7 +130,7 @@ fn repeated_parts() {
     let (mut resource, _) = kit::compile(&schemas.providers);
     let list = resource.windows(4).position(|window| window == b"EVNT").unwrap();
     let event = resource[list + 16..list + 64].to_vec();
-    // The list again at the end, with more events.
+    // A copy of the list at the end, with more events.
     let place = resource.windows(4).position(|window| window == u32::try_from(list).unwrap().to_le_bytes()).unwrap();
     let end = u32::try_from(resource.len()).unwrap().to_le_bytes();
     resource[place..place + 4].copy_from_slice(&end);
@@ -140,7 +140,8 @@ fn repeated_parts() {
     assert!(error.message.starts_with("schemas too large"), "{error}");
 }
 
-/// A corrupt part of a resource costs itself: what is broken, the error, events that are left, events as before, events with fields.
+/// A corrupt part of a resource loses only this part. A case has the error, the place, the bytes, and the numbers of remaining events, of
+/// unchanged events, and of events with fields.
 #[test]
 fn parts() {
     let (resource, table) = resource();

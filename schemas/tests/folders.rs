@@ -26,13 +26,13 @@ fn every_format_by_its_content() {
     folder.file("a/b/de-DE/example.dll.mui", kit::image(None, Some(&kit::table(&[(0x1000, "Deutsch".to_owned())].into()))));
     folder.file("a/b/alone.sys", &image);
     folder.file("messages.tmf.txt", tmf::FILE);
-    // Without schemas: a page, a picture, a program for DOS, an empty file, a library.
+    // Files without schemas: a page, a picture, a DOS program, an empty file, a library.
     folder.file("page.xml", "<html/>");
     folder.file("picture.man", b"\x89PNG");
     folder.file("dos.exe", b"MZ");
     folder.file("empty.man", "");
     folder.file("plain.dll", kit::image(None, None));
-    // Corrupt.
+    // Corrupt files.
     folder.file("corrupt/cut.man", &kinds[..kinds.len() / 2]);
     folder.file("corrupt/cut.dll", &image[..image.len() / 4]);
     folder.file("corrupt/signature.dll", kit::image(Some(b"CRAM"), None));
@@ -74,7 +74,7 @@ fn every_format_by_its_content() {
         [Some("Connected to \"%1\" <%2> "), Some(""), Some("Connected to \"%1\" <%2> "), Some("Connected to \"%1\" <%2> "), None]
     );
     assert_eq!(found.files[4].messages.len(), 5);
-    // Two language files are libraries without schemas, too.
+    // Two language files count as files without schemas, too.
     assert_eq!(found.others, 7);
     let unusable: Vec<_> = found.unusable.iter().map(|file| format!("{}: {}", name(&file.path), file.reason)).collect();
     assert_eq!(unusable.len(), 3, "{unusable:?}");

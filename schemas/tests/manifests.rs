@@ -1,4 +1,4 @@
-//! Manifests of our own, and what is wrong with others.
+//! Valid and invalid manifests.
 
 use crate::describe::describe;
 use etw_layouts_schemas::manifest;
@@ -17,7 +17,7 @@ fn every_kind_of_definition() {
     }
 }
 
-/// UTF-16 in both orders, with and without a mark, and UTF-8 with one.
+/// UTF-16 in both byte orders, with and without a byte order mark, and UTF-8 with one.
 #[test]
 fn encodings() {
     let expected = manifest::read(KINDS.as_bytes()).unwrap();
@@ -32,7 +32,7 @@ fn encodings() {
     }
 }
 
-/// What has no providers at all, with the line and the beginning of the message.
+/// Inputs without any provider, with the line and the beginning of the message.
 #[test]
 fn refused() {
     let bomb = "<!DOCTYPE e [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;&a;&a;\">]>\n<events><provider name=\"&b;\"/></events>";
@@ -59,12 +59,12 @@ fn refused() {
     }
 }
 
-/// What is left out of a manifest, and that nothing else is.
+/// An error in a manifest leaves out only the part with the error.
 #[test]
 fn left_out() {
     let whole = manifest::read(KINDS.as_bytes()).unwrap();
     let cases = [
-        // Found, replacement, error, events that are left, events whose fields are known.
+        // Text, replacement, error, number of remaining events, number of events with known fields.
         ("value=\"0x2\" task", "value=\"0x10002\" task", "line 60: invalid ID of an event: `0x10002`; correct it", 3, 3),
         ("level=\"Chatty\"", "level=\"Quiet\"", "line 60: undefined level `Quiet` of an event; define it", 4, 4),
         ("template=\"All\"", "template=\"None\"", "line 58: undefined template `None` of an event; define it", 4, 3),
@@ -90,7 +90,7 @@ fn left_out() {
     }
 }
 
-/// A template that many events repeat is a limit, and no memory.
+/// A large template that many events repeat exceeds the limit, and needs no memory.
 #[test]
 fn repeated_template() {
     let data: String = (0..10_000).map(|number| format!("<data name=\"a{number}\" inType=\"win:Int8\"/>")).collect();

@@ -119,7 +119,7 @@ fn texts() {
     assert_eq!((text.text.as_str(), text.undecoded, text.rest), ("<missing> <missing>", Some(0), 8));
 }
 
-/// A corrupt line costs its message, and no other.
+/// A corrupt line loses its message, and no other.
 #[test]
 fn corrupt_lines() {
     for (found, replacement, error) in [

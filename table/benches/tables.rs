@@ -1,5 +1,5 @@
-//! Rates of turning events into tables, on one core. The floor, in the same run, is a bare walk over the events of the file with their times: the
-//! best of several rounds in which all have their turn.
+//! Rates of converting events to tables, on one core, compared with a plain walk over the events of the file with their times. Each result is the
+//! best of several interleaved rounds.
 //!
 //! With `ETW_LAYOUTS_ETL`, real files are measured too.
 
@@ -22,7 +22,7 @@ fn main() {
     let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let path = wide("\\Device\\HarddiskVolume3\\Windows\\System32\\kernel32.dll\0");
     let number = |bytes: &[&[u8]]| bytes.concat();
-    // Context switches, samples and ready threads, as traces of performance have most.
+    // Context switches, samples and ready threads, the most frequent events in performance traces.
     let fixed = [
         (0x0524, 3, number(&[&4u32.to_le_bytes(), &8u32.to_le_bytes(), &[8, 9, 0, 1, 5, 1, 2, 0], &7u32.to_le_bytes(), &[0; 4]])),
         (0x0F2E, 2, number(&[&0xFFFF_F800_1234_5678u64.to_le_bytes(), &8u32.to_le_bytes(), &1u32.to_le_bytes()])),
@@ -78,7 +78,7 @@ fn compare(name: &str, bytes: &[u8]) {
     let options = |shape, order, payload| Options { shape, order, payload };
     let ways = [
         ("typed, file order", options(Shape::Typed, Order::File, Payload::Json)),
-        ("typed, order of time", options(Shape::Typed, Order::Time, Payload::Json)),
+        ("typed, time order", options(Shape::Typed, Order::Time, Payload::Json)),
         ("narrow with JSON", options(Shape::Narrow, Order::File, Payload::Json)),
         ("narrow with bytes", options(Shape::Narrow, Order::File, Payload::Binary)),
     ];
@@ -163,7 +163,7 @@ fn batches(
     assert_eq!(count, index.events());
 }
 
-/// What is done with each event of the first pass.
+/// Consumes an event of the first pass.
 fn seen(seen: Seen<'_>) {
     black_box(matches!(seen, Seen::Event(..)));
 }

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
-/// What the second pass over a trace needs.
+/// The input of the second pass over a trace.
 #[derive(Debug)]
 pub struct Rows<S> {
     /// The trace.
@@ -27,7 +27,7 @@ pub struct Rows<S> {
     pub filter: Filter,
     /// The order of rows.
     pub order: Order,
-    /// Bytes of buffers that are in memory at the same time: [`MEMORY`](crate::MEMORY), or less for an iterator whose batches wait.
+    /// Bytes of buffers in memory at the same time: [`MEMORY`](crate::MEMORY), or less for an iterator if batches are kept waiting.
     pub memory: u64,
 }
 
@@ -39,20 +39,20 @@ pub struct Counts {
     pub events: u64,
     /// Events that became rows.
     pub rows: u64,
-    /// Whether the rows are in the order that was asked for. Of a trace whose buffers are far out of order, only parts are sorted.
+    /// Whether the rows are in the requested order. If buffers of a trace are far out of order, only parts are sorted.
     pub is_ordered: bool,
 }
 
 impl<S: Read + Seek> Rows<S> {
-    /// Adds all events to an encoder. `full` takes its batches, `found` the diagnostics of payloads that cannot be decoded. Rows that are in no
-    /// full batch stay in the encoder.
+    /// Adds all events to an encoder. `full` receives its batches, `found` the diagnostics of payloads that cannot be decoded. Rows after the
+    /// last full batch stay in the encoder.
     ///
-    /// If the file changed since the first pass, the counts have another number of events than the index. In the order of time, this is also
-    /// possible for a damaged file; in file order, the events are always those of the first pass.
+    /// If the file changed since the first pass, the number of events can differ from that in the index. In time order, this is also possible
+    /// for a damaged file. In file order, an unchanged file always gives the events of the first pass.
     ///
     /// # Errors
     ///
-    /// The source fails; or what `full` returns.
+    /// The source fails, or `full` returns an error.
     pub fn read<E: From<Error>>(
         self,
         encoder: &mut Encoder,
@@ -77,7 +77,7 @@ struct Pass<S> {
     counts: Counts,
 }
 
-/// The events of a trace, part by part, in file order or in the order of time.
+/// The events of a trace, part by part, in file order or in time order.
 #[derive(Debug)]
 pub struct Parts<S> {
     index: Arc<Index>,
@@ -87,17 +87,17 @@ pub struct Parts<S> {
 
 #[derive(Debug)]
 enum Source<S> {
-    /// Slices in the order of time.
+    /// Slices in time order.
     Slices(S, std::vec::IntoIter<Slice>),
     /// The file from its start to its end.
     Stream(Box<Reader<BufReader<S>>>),
 }
 
-/// Buffers of a stream that are read at once.
+/// Number of buffers of a stream that are read at once.
 const BUFFERS: usize = 16;
 
 impl<S: Read + Seek> Parts<S> {
-    /// The events of the trace with this index. `memory` is the number of bytes of buffers in memory at the same time.
+    /// The events of the trace with this index. `memory` limits the bytes of buffers in memory at the same time.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl<S: Read + Seek> Parts<S> {
         Ok(Self { index, source, is_ordered })
     }
 
-    /// Whether the events are in the order that was asked for. Of a trace whose buffers are far out of order, only parts are sorted.
+    /// Whether the events are in the requested order. If buffers of a trace are far out of order, only parts are sorted.
     pub fn is_ordered(&self) -> bool {
         self.is_ordered
     }
@@ -228,7 +228,7 @@ pub struct Batches<S> {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Diagnostics that are kept at most, until they are taken.
+/// Maximum number of diagnostics that are kept until they are taken.
 const MOST_DIAGNOSTICS: usize = 1024;
 
 impl<S: Read + Seek> Batches<S> {
@@ -248,13 +248,12 @@ impl<S: Read + Seek> Batches<S> {
         self.pass.counts
     }
 
-    /// The diagnostics of payloads since they were taken last, the first thousand of them.
+    /// The diagnostics of payloads since the last call, limited to the first thousand.
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.diagnostics)
     }
 
-    /// The next batch, or `None` in its place after each part of the trace that fills none, so that the caller can do something else, such as
-    /// stop.
+    /// The next batch, or `Some(Ok(None))` after a part of the trace that fills no batch, so that the caller can do other work or stop.
     pub fn step(&mut self) -> Option<Result<Option<Batch>, Error>> {
         if self.ready.is_empty() {
             match self.advance() {

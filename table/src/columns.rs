@@ -1,4 +1,4 @@
-//! A macro that defines the columns of a table: one line gives the builder, the type and the field of a column.
+//! A macro that defines the columns of a table: one line states the builder, the type and the field of a column.
 
 use crate::schema;
 use arrow_array::builder::{
@@ -13,11 +13,11 @@ pub(crate) trait Column {
     fn field(name: &str, is_nullable: bool) -> Field;
 }
 
-/// Numbers of names in a dictionary.
+/// Builder of a column of names, as their numbers in a dictionary.
 pub(crate) type NameBuilder = Int32Builder;
 
-/// Defines a structure of columns in the order of its lines: for each the name, whether each row has a value, the builder, and for numbers of
-/// names the dictionary among the names that `take` gets.
+/// Defines a structure of columns in the order of its lines. A line has the name, whether each row has a value, and the builder. For names, it
+/// also has the dictionary, a member of the argument of `take`.
 macro_rules! columns {
     (
         $(#[$doc:meta])*
@@ -46,7 +46,7 @@ macro_rules! columns {
                 vec![$(<$builder>::field(stringify!($column), $presence)),+]
             }
 
-            /// The columns of the rows so far, which are removed.
+            /// Removes all rows, and returns their columns.
             pub fn take(&mut self, names: &mut $names) -> Result<Vec<arrow_array::ArrayRef>, arrow_schema::ArrowError> {
                 Ok(vec![$($crate::columns::columns!(@take self.$column, names $($dictionary)?)),+])
             }

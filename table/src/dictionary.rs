@@ -1,4 +1,4 @@
-//! Names that many rows share, each stored once.
+//! Names in dictionaries: each name is stored once, and rows refer to it by number.
 
 use crate::hash::Map;
 use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, StringArray};

@@ -1,4 +1,4 @@
-//! Turns events into batches.
+//! Converts events to batches.
 
 use crate::index::{Index, Place};
 use crate::keys::{Key, Names};
@@ -13,8 +13,8 @@ use etw_layouts_etl::threads::Threads;
 use etw_layouts_etl::{Clock, Decoded, Event, Schemas};
 use std::sync::Arc;
 
-/// Turns the events of one trace after the other into batches. Memory for rows is limited: the longest table becomes a batch when all together
-/// need too much.
+/// Converts the events of one or more traces, one after the other, to batches. Memory for rows is limited: if all tables together exceed the
+/// limit, the largest table becomes a batch.
 #[derive(Debug)]
 pub struct Encoder {
     rows: Rows,
@@ -30,18 +30,18 @@ enum Rows {
     Typed(Box<Typed>),
 }
 
-/// The trace whose events are added.
+/// The trace of the current events.
 #[derive(Debug)]
 struct TraceState {
     name: i32,
     host: Option<i32>,
     clock: Clock,
     threads: Threads,
-    /// The numbers of names of processes.
+    /// The numbers of process names in the dictionary.
     processes: Vec<i32>,
 }
 
-/// Bytes of names, after which they are forgotten.
+/// Size of all names, in bytes, from which they are discarded.
 const NAMES: usize = 16 << 20;
 
 impl Encoder {
@@ -54,7 +54,7 @@ impl Encoder {
         Self { rows, stacks: Stacks::default(), names: Names::default(), trace: None, generation: 0 }
     }
 
-    /// The tables whose columns do not depend on the events: in the narrow shape that of events, and that of call stacks.
+    /// The tables with columns that do not depend on the events: the table of call stacks, and in the narrow shape that of events.
     pub fn tables(&self) -> Vec<Arc<Table>> {
         let events = match &self.rows {
             Rows::Narrow(narrow) => Some(narrow.table()),
@@ -63,7 +63,7 @@ impl Encoder {
         events.into_iter().chain([self.stacks.table()]).collect()
     }
 
-    /// Begins a trace: the next events are of it. `name` is the value of the column `trace`.
+    /// Begins a trace. The next events belong to it. `name` is the value of the column `trace`.
     pub fn begin(&mut self, name: &str, index: &Index) {
         let names = &mut self.names;
         self.trace = Some(TraceState {
@@ -79,7 +79,7 @@ impl Encoder {
         }
     }
 
-    /// Takes note of an event that does not become a row: later ones can be of a thread that it starts.
+    /// Processes an event that does not become a row. If it starts a thread, later events of that thread need it.
     #[inline]
     pub fn pass(&mut self, event: &Event<'_>) {
         if let Some(trace) = &mut self.trace {
@@ -87,7 +87,7 @@ impl Encoder {
         }
     }
 
-    /// Adds an event of the trace that was begun. Returns the fault if its payload cannot be decoded; its row then has the bytes.
+    /// Adds an event of the current trace. Returns the fault if its payload cannot be decoded; its row then has the bytes.
     pub fn add(&mut self, event: &Event<'_>, place: Place, index: &Index, schemas: &Schemas) -> Option<Fault> {
         self.pass(event);
         let trace = self.trace.as_ref()?;
@@ -112,7 +112,7 @@ impl Encoder {
         reported(event, decoded.as_ref(), fault)
     }
 
-    /// A batch, if there are so many rows that one is due: call it after each event until it returns `None`.
+    /// A batch, if there are enough rows for one. Call it after each event until it returns `None`.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ impl Encoder {
         Ok(batch.map(|batch| self.dated(batch)))
     }
 
-    /// The next batch of the rows that remain; `None` if none do.
+    /// The next batch of the remaining rows; `None` if there are no more.
     ///
     /// # Errors
     ///
@@ -158,7 +158,8 @@ impl Encoder {
         Ok(batch.map(|batch| self.dated(batch)))
     }
 
-    /// Forgets all names, which begins a generation. Call it when there is no [`rest`](Self::rest), and [`needs_rest`](Self::needs_rest).
+    /// Discards all names, which begins a new generation. Call it if [`needs_rest`](Self::needs_rest) is true, after [`rest`](Self::rest) has
+    /// returned `None`.
     pub fn forget_names(&mut self, name: &str, index: &Index) {
         self.names = Names::default();
         self.generation += 1;
@@ -173,7 +174,7 @@ impl Encoder {
         }
     }
 
-    /// Whether names need so much memory that all rows should become batches, and names be forgotten.
+    /// Whether names exceed their memory limit. Then take the [`rest`](Self::rest), and call [`forget_names`](Self::forget_names).
     pub fn needs_rest(&self) -> bool {
         let own = match &self.rows {
             Rows::Narrow(narrow) => narrow.names_size(),
@@ -187,7 +188,8 @@ impl Encoder {
     }
 }
 
-/// The fault that is a diagnostic. A later version of an event has more fields; and traits of a provider can be corrupt.
+/// The fault to report, if any. If the version of the event is later than that of the schema, a fault of its fields is not reported. Corrupt
+/// traits of a provider are a fault.
 fn reported(event: &Event<'_>, decoded: Option<&Decoded<'_>>, fault: Option<Fault>) -> Option<Fault> {
     let Some(decoded) = decoded else { return event.trace_logging()?.schema.err() };
     if fault.is_none() && decoded.source() != Source::TraceLogging {

@@ -5,7 +5,7 @@ use parquet::errors::ParquetError;
 use std::fmt;
 use std::io;
 
-/// Why tables cannot be made or written.
+/// Error of making or writing tables.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,11 +1,11 @@
-//! Hash maps with a fast hash, for keys that are few or limited in number.
+//! Hash maps with a fast hash, for a limited number of keys.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
-/// A multiplicative hash of 64 bits: the same on every host and in every version, because names of files contain it.
+/// A multiplicative hash of 64 bits. It is the same on every host and in every version, because names of files contain it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mix(u64);
 
@@ -54,7 +54,7 @@ impl Hasher for Mix {
 
     #[inline]
     fn finish(&self) -> u64 {
-        // The high bits are mixed best; tables use the low and the high ones.
+        // Multiplication mixes the high bits best, but hash tables use the low bits, too.
         let mixed = self.0 ^ self.0 >> 32;
         mixed.wrapping_mul(ODD) ^ mixed >> 29
     }

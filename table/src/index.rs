@@ -5,8 +5,8 @@ use etw_layouts_etl::processes::Processes;
 use etw_layouts_etl::{Clock, DecodedBuffer, Diagnostic, Event, LogFile, Reader, Schemas};
 use std::io::{self, Read};
 
-/// What the first pass over a trace finds. The second pass reads events, in any order, with memory that does not depend on the size of the
-/// trace.
+/// The result of the first pass over a trace. With it, the second pass reads events in any order, with memory that does not depend on the size of
+/// the trace.
 #[derive(Clone, Debug)]
 pub struct Index {
     log_file: LogFile,
@@ -31,7 +31,7 @@ pub(crate) struct Entry {
     pub keys: (i64, i64),
 }
 
-/// Where an event is in its trace.
+/// The place of an event in its trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
@@ -66,16 +66,16 @@ pub enum Seen<'a> {
     Diagnostic(Diagnostic),
 }
 
-/// Events of processes that are kept at most.
+/// Maximum number of process events that are kept.
 const MOST_PROCESSES: usize = 1 << 17;
 
 impl Index {
-    /// Reads a trace to its end. `see` is called for each event and each diagnostic, in file order: to collect the schemas that the trace
-    /// carries, or to count.
+    /// Reads a trace to its end. `see` is called for each event and each diagnostic, in file order: to collect the schemas in the trace,
+    /// or to count.
     ///
     /// # Errors
     ///
-    /// The source fails, or is not a trace file; the latter has the kind `InvalidData`.
+    /// The source fails, or is not a trace file. In the second case, the error has the kind `InvalidData`.
     pub fn read(source: impl Read, mut see: impl FnMut(Seen<'_>)) -> io::Result<Self> {
         let mut reader = Reader::new(source)?;
         let (log_file, clock) = (reader.log_file().clone(), *reader.clock());
@@ -112,7 +112,7 @@ impl Index {
             if is_empty {
                 entry.keys = (decoded.buffer().header().time_stamp, decoded.buffer().header().time_stamp);
             }
-            // The second pass needs the first buffer, whose log file header describes all others.
+            // The second pass needs the first buffer, because its log file header describes all others.
             if !is_empty || entry.offset == 0 {
                 buffers.push(entry);
             }
@@ -137,7 +137,7 @@ impl Index {
     }
 }
 
-/// The events of a buffer, each with a key for the order of time: its time stamp; that of the event before it, if it has none.
+/// The events of a buffer, each with its key for time order: its time stamp, or that of the previous event if it has none.
 pub(crate) fn keyed<'s>(buffer: &DecodedBuffer<'s>) -> impl Iterator<Item = Result<(i64, Event<'s>), Diagnostic>> + use<'s> {
     let mut last = buffer.buffer().header().time_stamp;
     buffer.events().map(move |event| {
@@ -147,7 +147,7 @@ pub(crate) fn keyed<'s>(buffer: &DecodedBuffer<'s>) -> impl Iterator<Item = Resu
     })
 }
 
-/// What events state about the computer.
+/// Properties of the computer, from events.
 #[derive(Default)]
 struct Found {
     processes: Processes,

@@ -1,4 +1,4 @@
-//! The columns that all tables have: those that identify an event, and those by which events are compared.
+//! The columns of all tables: those that identify an event, and those used to compare events of different tables.
 
 use crate::columns::{NameBuilder, columns};
 use crate::dictionary::Dictionary;
@@ -9,7 +9,7 @@ use arrow_array::builder::{
 };
 use etw_layouts_etl::{Event, Uuid};
 
-/// The values of an event for its key columns that are not in its header.
+/// The values for the key columns that are not in the header of the event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     pub place: Place,
@@ -22,7 +22,7 @@ pub(crate) struct Key {
     pub process_name: Option<i32>,
 }
 
-/// Names that tables share.
+/// Dictionaries that all tables share.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     pub traces: Dictionary,

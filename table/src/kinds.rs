@@ -1,16 +1,16 @@
-//! Kinds of events, each of which is looked at once.
+//! Kinds of events. The properties of each kind are determined once.
 
 use crate::hash::Map;
 use etw_layouts_etl::payload::FieldList;
 use etw_layouts_etl::{Decoded, Event};
 
-/// What is known of each kind of event in a trace.
+/// The properties of each kind of event in a trace.
 #[derive(Debug)]
 pub(crate) struct Kinds<T> {
     known: Map<Key, T>,
     /// Schemas in events by their bytes, with their numbers.
     logged: Map<Box<[u8]>, u64>,
-    /// The latest kind: the events of a kind often follow each other.
+    /// The latest kind. Consecutive events are often of the same kind.
     last: Option<(Key, T)>,
     scratch: Vec<u8>,
 }
@@ -21,20 +21,20 @@ impl<T> Default for Kinds<T> {
     }
 }
 
-/// What the names and fields of events depend on, within a trace.
+/// The kind of an event: within a trace, it determines the names and fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     provider: u128,
     ident: u64,
-    /// Where the schema is in memory; the number of one in the event.
+    /// Address of the schema; for a schema in the event, its number.
     schema: u64,
 }
 
-/// Kinds that are kept at most: then all are looked at again.
+/// Maximum number of kinds that are kept. If there are more, all are discarded and determined again.
 const MOST: usize = 1 << 14;
 
 impl<T: Copy> Kinds<T> {
-    /// What is known of the kind of an event.
+    /// The properties of the kind of an event.
     #[inline]
     pub fn get(&mut self, event: &Event<'_>, decoded: Option<&Decoded<'_>>, find: impl FnOnce() -> T) -> T {
         let key = match event.hook() {
@@ -54,7 +54,7 @@ impl<T: Copy> Kinds<T> {
         kind
     }
 
-    /// Forgets all kinds: another trace has other schemas.
+    /// Discards all kinds, because the next trace has other schemas.
     pub fn forget(&mut self) {
         self.known.clear();
         self.logged.clear();
@@ -91,7 +91,7 @@ impl<T: Copy> Kinds<T> {
         if self.logged.len() >= MOST {
             self.forget();
         }
-        // Odd, so that it differs from all addresses of tables.
+        // An odd number differs from all addresses.
         let number = 2 * self.logged.len() as u64 + 3;
         self.logged.insert(self.scratch.clone().into(), number);
         number

@@ -6,12 +6,12 @@ use arrow_buffer::NullBufferBuilder;
 use etw_layouts_etl::payload::{Count, Field, FieldList, InType, OutType};
 use std::collections::HashSet;
 
-/// Fields of a schema at most, those of structures among them; and levels of structures.
+/// Maximum number of fields of a schema, including members of structures, and maximum number of nested structures.
 const MOST: usize = 1024;
 const DEPTH: usize = 16;
 
-/// The columns of the fields of a schema, and whether they are all. No column has a name that is among `taken` or that of another column, whatever
-/// their case. Fields from the first on that is invalid, is a structure without members, or exceeds a limit have no columns.
+/// The columns of the fields of a schema, and whether all fields have columns. Names of columns are unique and differ from those in `taken`, even
+/// if case is ignored. The columns end before the first field that is invalid, is a structure without members, or exceeds a limit.
 pub(crate) fn nodes(fields: &FieldList<'_>, taken: HashSet<String>) -> (Vec<Node>, bool) {
     let all: Vec<Field<'_>> = fields.iter().take(MOST + 1).collect();
     let end = match fields {
@@ -32,13 +32,13 @@ pub(crate) fn nodes(fields: &FieldList<'_>, taken: HashSet<String>) -> (Vec<Node
 struct Unique(HashSet<String>);
 
 impl Unique {
-    /// A name that no other column has: the name itself, or with a number.
+    /// A unique name for a column: the name itself, or the name with a number.
     fn name(&mut self, name: &str) -> String {
         let name = if name.is_empty() { "field" } else { name };
         let names = |number: usize| if number == 1 { name.to_owned() } else { format!("{name}_{number}") };
         let new = (1..).map(names).find(|name| !self.0.contains(&name.to_lowercase())).unwrap_or_default();
         self.0.insert(new.to_lowercase());
-        // Columns beside a value have these names.
+        // Additional columns of a value have these names.
         self.0.extend(["_name", "_tick"].map(|end| format!("{new}{end}").to_lowercase()));
         new
     }
@@ -46,7 +46,7 @@ impl Unique {
 
 struct Builder<'f, 'a> {
     all: &'f [Field<'a>],
-    /// Columns that can still be made.
+    /// Number of columns that can still be added.
     left: usize,
 }
 
@@ -81,7 +81,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// Whether an array of the field is one value, a text.
+/// Whether an array of such fields is a single value, a text.
 fn is_character(field: &Field<'_>) -> bool {
     matches!(
         (field.in_type, field.out_type),

@@ -1,7 +1,7 @@
 //! Events of Event Tracing for Windows as Arrow record batches, and as Parquet, Arrow, CSV and JSON files.
 //!
-//! A trace is read twice. [`Index::read`] finds its buffers, the computer and the names of processes, and lets the caller collect the schemas that
-//! the trace carries. Then [`Batches`], or [`Rows`] with an [`Encoder`] for several traces, reads the events in file order or in the order of time.
+//! A trace is read twice. [`Index::read`] finds its buffers, the computer and the names of processes, and lets the caller collect the schemas
+//! in the trace. Then [`Batches`], or [`Rows`] with an [`Encoder`] for several traces, reads the events in file order or in time order.
 //! Memory does not depend on the size of the trace: about 50 MB of buffers are in memory at the same time, and as much for rows. The index
 //! needs 40 bytes for each buffer.
 //!

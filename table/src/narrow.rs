@@ -31,7 +31,7 @@ pub(crate) struct Narrow {
 }
 
 columns! {
-    /// The columns that only this table has.
+    /// The columns of this table in addition to the key columns.
     struct Columns of OwnNames {
         provider: REQUIRED NameBuilder => providers,
         event: REQUIRED NameBuilder => events,
@@ -47,7 +47,7 @@ columns! {
     }
 }
 
-/// Names that only this table has.
+/// Dictionaries of this table.
 #[derive(Debug, Default)]
 struct OwnNames {
     providers: Dictionary,
@@ -127,7 +127,7 @@ impl Narrow {
         fault
     }
 
-    /// Another trace begins, whose schemas are others.
+    /// Begins another trace, which has other schemas.
     pub fn begin(&mut self) {
         self.kinds.forget();
     }
@@ -141,19 +141,19 @@ impl Narrow {
         self.bytes
     }
 
-    /// Memory for names.
+    /// Memory for names, in bytes.
     pub fn names_size(&self) -> usize {
         let OwnNames { providers, events, headers, sources } = &self.names;
         providers.size() + events.size() + headers.size() + sources.size()
     }
 
-    /// Forgets all names. There must be no rows.
+    /// Discards all names. There must be no rows.
     pub fn forget_names(&mut self) {
         self.names = OwnNames::default();
         self.kinds.forget();
     }
 
-    /// The rows so far, which are removed.
+    /// Removes and returns all rows.
     pub fn take(&mut self, names: &mut Names) -> Result<Batch, ArrowError> {
         self.bytes = 0;
         let columns = [self.keys.take(names)?, self.columns.take(&mut self.names)?].concat();

@@ -16,13 +16,13 @@ pub(crate) enum Node {
     Structure { name: String, members: Vec<Node>, nulls: NullBufferBuilder },
 }
 
-/// How much of a node was filled from a payload.
+/// The part of a node that was filled from a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Filled {
     Whole,
-    /// The payload ends within it: the rest of it is null.
+    /// The payload ends within the node: the rest of the node is null.
     Partly,
-    /// The payload ends before it: nothing was added.
+    /// The payload ends before the node: nothing was added.
     Nothing,
 }
 
@@ -98,7 +98,7 @@ impl Node {
         }
     }
 
-    /// The columns of the rows so far, which are removed.
+    /// Removes all rows, and returns their columns.
     pub fn take(&mut self) -> Result<Vec<ArrayRef>, ArrowError> {
         match self {
             Self::Scalar(scalar) => scalar.take(),
@@ -123,12 +123,12 @@ impl Node {
     }
 }
 
-/// The element of a list, whose name is the same for all.
+/// The field for the elements of a list. It has the same name in all lists.
 fn item_of(field: Field) -> FieldRef {
     Arc::new(field.with_name("item"))
 }
 
-/// The name of a list of a column of its elements: that of the array, with the end that a second column has.
+/// The name of the list for a column of the elements: the name of the array, with the suffix of that column.
 fn list_name(name: &str, item: &Field) -> String {
     let end = item.name().strip_prefix(name).filter(|end| matches!(*end, "_name" | "_tick"));
     format!("{name}{}", end.unwrap_or_default())

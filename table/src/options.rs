@@ -15,7 +15,7 @@ pub enum Shape {
 /// The form of payloads in the narrow shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Payload {
-    /// Fields as JSON; bytes of payloads that are not decoded to the end.
+    /// Fields as JSON. If a payload is not decoded to its end, also its bytes.
     #[default]
     Json,
     /// The bytes of all payloads.
@@ -35,7 +35,7 @@ pub struct Options {
     pub payload: Payload,
 }
 
-/// Rows of a batch at most.
+/// Maximum number of rows of a batch.
 pub(crate) const ROWS: usize = 1 << 16;
-/// A batch ends when it has this many bytes of texts and payloads.
+/// Size of texts and payloads at which a batch ends, in bytes.
 pub(crate) const BYTES: usize = 16 << 20;

@@ -1,4 +1,4 @@
-//! The second pass over a trace: slices of buffers that fit in memory, in file order or in the order of time.
+//! The second pass over a trace: slices of buffers that fit in memory, in file order or in time order.
 
 use crate::index::{Entry, Index, Place, keyed};
 use etw_layouts_etl::{Event, Scratch, Trace};
@@ -7,19 +7,19 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// The order of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The order of the file: buffer by buffer.
+    /// File order: buffer by buffer.
     File,
-    /// The order of time; events with equal times in file order.
+    /// Time order. Events with equal times are in file order.
     #[default]
     Time,
 }
 
-/// Bytes of decompressed buffers that are in memory at the same time, by default: more only if a single buffer, or buffers with the same time, are
-/// larger.
+/// Default limit of decompressed buffers in memory at the same time, in bytes. It is exceeded only if a single buffer, or buffers with the same
+/// time, are larger.
 pub const MEMORY: u64 = 48 << 20;
 
-/// In the order of time, buffers can be read several times, because each has a range of times. If all are read more often than this on average,
-/// each slice of the file is sorted by itself instead.
+/// In time order, a buffer can be read several times, because it has a range of times. If the average number of reads per buffer exceeds this
+/// limit, each slice of the file is sorted separately instead.
 const MOST_READS: u64 = 4;
 
 /// A part of a trace.
@@ -31,8 +31,8 @@ pub(crate) struct Slice {
     keys: (i64, i64),
 }
 
-/// The slices of a trace in the order of time. If buffers are too far out of order, each slice of the file is sorted by itself; the second value is
-/// then `false`.
+/// The slices of a trace in time order. If buffers are too far out of order, each slice of the file is sorted separately, and the second value is
+/// `false`.
 pub(crate) fn slices(index: &Index, memory: u64) -> (Vec<Slice>, bool) {
     match by_time(&index.buffers, memory) {
         Some(slices) => (slices, true),
@@ -61,7 +61,7 @@ fn by_time(buffers: &[Entry], memory: u64) -> Option<Vec<Slice>> {
     let mut sorted: Vec<_> = (0..buffers.len()).collect();
     sorted.sort_by_key(|index| (buffers[*index].keys.0, *index));
     let (mut slices, mut read) = (Vec::new(), 0);
-    // The buffers of the current slice, and where it begins.
+    // The buffers of the current slice, their size, and the start of the slice.
     let (mut active, mut size, mut start): (Vec<usize>, u64, i64) = (Vec::new(), 0, i64::MIN);
     for index in sorted {
         let entry = buffers[index];
@@ -80,7 +80,7 @@ fn by_time(buffers: &[Entry], memory: u64) -> Option<Vec<Slice>> {
         }
         active.push(index);
         size += u64::from(entry.decoded);
-        // Buffers with the same time do not fit.
+        // The buffers with this time do not fit into memory.
         if size > 2 * memory && active.len() > 1 {
             return None;
         }
@@ -98,7 +98,7 @@ pub(crate) fn read<E: From<io::Error>>(
     mut see: impl FnMut(&Event<'_>, Place) -> Result<(), E>,
 ) -> Result<(), E> {
     let (bytes, places) = load(source, index, slice)?;
-    // The file can have changed since the first pass: then the number of events differs, which the caller compares.
+    // If the file changed since the first pass, the number of events differs. The caller compares it.
     let Ok(trace) = Trace::from_bytes(&bytes[..]) else { return Ok(()) };
     let buffers = trace.buffers().filter_map(Result::ok).filter_map(|buffer| {
         let at = places.binary_search_by_key(&buffer.offset(), |(offset, _)| *offset).ok()?;
@@ -114,7 +114,7 @@ pub(crate) fn read<E: From<io::Error>>(
             }
         }
     }
-    // Stable, and the buffers are in file order: this is fast for the sorted events of each.
+    // A stable sort keeps the file order of events with equal times. It is fast, because the events of each buffer are already sorted.
     events.sort_by_key(|(key, ..)| *key);
     events.iter().try_for_each(|(_, place, event)| see(event, *place))
 }
@@ -122,7 +122,8 @@ pub(crate) fn read<E: From<io::Error>>(
 /// The bytes of buffers, and for each buffer its offset in these bytes and its index.
 type Loaded = (Vec<u8>, Vec<(u64, usize)>);
 
-/// The bytes of the first buffer of the file and of those of a slice: a trace of its own. Each buffer of the slice has its offset in these bytes.
+/// The bytes of the first buffer of the file and of the buffers of a slice. They form a separate trace. Each buffer of the slice has its offset in
+/// these bytes.
 fn load(source: &mut (impl Read + Seek), index: &Index, slice: &Slice) -> io::Result<Loaded> {
     let mut bytes = Vec::new();
     let mut take = |entry: &Entry, bytes: &mut Vec<u8>| {
@@ -133,7 +134,7 @@ fn load(source: &mut (impl Read + Seek), index: &Index, slice: &Slice) -> io::Re
     let mut places = Vec::with_capacity(slice.buffers.len());
     let size: usize = slice.buffers.iter().map(|at| index.buffers[*at].length as usize).sum();
     bytes.reserve_exact(size + index.buffers.first().map_or(0, |entry| entry.length as usize));
-    // The first buffer has the log file header, with which every trace begins.
+    // The first buffer has the log file header, which every trace needs.
     if let Some(first) = index.buffers.first().filter(|_| slice.buffers.first() != Some(&0)) {
         take(first, &mut bytes)?;
     }

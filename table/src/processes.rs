@@ -40,8 +40,8 @@ impl ProcessNames {
         &self.names
     }
 
-    /// The name of the process that has an identifier at a time: the one that started last before it. The event that ends a process is one of its
-    /// own.
+    /// The name of the process with an identifier at a time: the last one that started before it. The end event of a process belongs to that
+    /// process.
     #[inline]
     pub fn at(&self, id: u32, time: i64) -> Option<u32> {
         let spans = self.by_id.get(&id)?;

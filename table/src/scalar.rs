@@ -15,12 +15,12 @@ use etw_layouts_etl::payload::{Data, Field as SchemaField, InType, OutType, Text
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// The column of a field, or several: a name beside a number, a raw time beside a time.
+/// The column of a field. A number with names has an additional column for the name, a time one for the raw value.
 #[derive(Debug)]
 pub(crate) struct Scalar {
     name: String,
     values: Values,
-    /// The names of values, as flags and enumerations have them.
+    /// The names of values of an enumeration or flags.
     named: Option<Named>,
     /// The values of times before conversion.
     raw: Option<Int64Builder>,
@@ -214,7 +214,7 @@ impl Scalar {
     }
 }
 
-/// Writes the text that most fields have, without `core::fmt`. Returns whether it is one.
+/// Writes a value that is a text, without `core::fmt`. Returns whether it is one.
 #[inline]
 fn plain(data: &Data<'_>, out: &mut String) -> bool {
     let Data::Text(text) = data else { return false };
@@ -252,7 +252,7 @@ fn name(value: &Value<'_>, number: u64, out: &mut String) -> bool {
 }
 
 impl Values {
-    /// The type of a column: that of all values that a field can have.
+    /// The type of a column. It can represent all values of the field.
     fn of(in_type: InType, out: OutType) -> Self {
         match (in_type, out) {
             (InType::INT8 | InType::UINT8 | InType::UINT16, OutType::STRING) => Self::text(),
@@ -289,7 +289,7 @@ impl Values {
                 Self::text()
             }
             (InType::BINARY | InType::MANIFEST_COUNTEDBINARY | InType::HEXDUMP, _) => Self::Bytes(BinaryBuilder::new()),
-            // Strings, security identifiers, SYSTEMTIME (which states no time zone), and whatever else displays as text.
+            // Strings, security identifiers, SYSTEMTIME (which states no time zone), and all other values as text.
             _ => Self::text(),
         }
     }

@@ -6,7 +6,7 @@ use etw_layouts_etl::FileTime;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The version of the tables. A release that removes or changes a column increments it; columns can be added without.
+/// The version of the tables. It is incremented if a release removes or changes a column, but not if a release adds a column.
 pub const VERSION: u32 = 1;
 
 /// The key of the version in the metadata of a schema.
@@ -41,7 +41,7 @@ pub(crate) fn table(name: &str, fields: Vec<Field>, more: &[(&str, String)]) -> 
     Arc::new(Schema::new_with_metadata(fields, metadata))
 }
 
-/// System time in units of 100 ns since 1601 as nanoseconds since 1970; `None` outside the years 1677 to 2262.
+/// Converts system time in units of 100 ns since 1601 to nanoseconds since 1970; `None` outside the years 1677 to 2262.
 #[inline]
 pub(crate) fn nanoseconds(time: i64) -> Option<i64> {
     time.checked_sub(FileTime::UNIX_EPOCH.0)?.checked_mul(100)

@@ -40,7 +40,7 @@ columns! {
     }
 }
 
-/// Addresses in a batch, after which it ends.
+/// Number of addresses at which a batch ends.
 const ADDRESSES: usize = 1 << 20;
 
 /// Types of extended items with stacks.
@@ -57,11 +57,11 @@ impl Default for Stacks {
     }
 }
 
-/// A stack, or the key of one.
+/// A stack, or the key of a stack.
 struct Stack<'a> {
     kind: &'static str,
     key: Option<u64>,
-    /// Addresses of this size.
+    /// The addresses, and the size of an address in bytes.
     addresses: Option<(&'a [u8], usize)>,
 }
 
@@ -70,10 +70,10 @@ impl Stacks {
         self.table.clone()
     }
 
-    /// Adds the stacks of an event: those in its extended items, and that of an earlier event in the payload of a StackWalk event.
+    /// Adds the stacks in the extended items of an event, and the stack of an earlier event in the payload of a StackWalk event.
     #[inline]
     pub fn add(&mut self, event: &Event<'_>, key: &Key, decoded: Option<&Decoded<'_>>, names: &mut Names) {
-        // StackWalk events are those of this group.
+        // The group of StackWalk events.
         if let Some(hook) = event.hook() {
             if hook >> 8 == 0x18
                 && let Some(decoded) = decoded.filter(|decoded| decoded.schema.provider == "StackWalk")
@@ -162,7 +162,7 @@ impl Stacks {
         self.rows >= ROWS || self.addresses >= ADDRESSES
     }
 
-    /// The rows so far, which are removed.
+    /// Removes and returns all rows.
     pub fn take(&mut self, names: &mut Names) -> Result<Batch, ArrowError> {
         (self.rows, self.addresses) = (0, 0);
         let columns = self.columns.take(names)?;

@@ -9,15 +9,16 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Table {
-    /// What its rows are.
+    /// The kind of its rows.
     pub kind: Kind,
     /// Its columns.
     pub schema: SchemaRef,
-    /// A number for the names and types of its columns, the same in every run: traces can state different fields for the same event.
+    /// A hash of the names and types of its columns, the same in every run. It distinguishes tables of the same event, because traces can state
+    /// different fields for it.
     pub layout: u32,
 }
 
-/// What the rows of a table are.
+/// The kind of rows in a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -44,11 +45,11 @@ pub struct Batch {
     pub table: std::sync::Arc<Table>,
     /// The rows.
     pub rows: RecordBatch,
-    /// Within a generation, the names in the dictionaries of a batch begin with those of the batch before it.
+    /// Within a generation, the dictionaries of a batch begin with the names of the previous batch.
     pub generation: u32,
 }
 
-/// Provider and event. Without a name, the provider is a GUID or a group, and the event its identifier.
+/// Names of the provider and the event. Without a name, the provider is a GUID or a group, and the event is its identifier.
 pub(crate) fn names_of<'a>(event: &Event<'a>, schemas: &'a Schemas) -> (Cow<'a, str>, Cow<'a, str>) {
     if let Some((provider, name)) = names::event_of(event, schemas) {
         return (provider.into(), name.into());

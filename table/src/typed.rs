@@ -1,4 +1,4 @@
-//! The tables of one kind of event each, with fields as columns.
+//! A table for each kind of event, with fields as columns.
 
 use crate::hash::Mix;
 use crate::keys::{Key, Keys, Names};
@@ -22,9 +22,9 @@ pub(crate) struct Typed {
     tables: Vec<Rows>,
     by_name: HashMap<(String, String, u16), Vec<usize>>,
     kinds: Kinds<usize>,
-    /// Memory for the rows of all tables, roughly.
+    /// Approximate memory for the rows of all tables, in bytes.
     memory: usize,
-    /// The table with as many rows as a batch has at most.
+    /// The table that has reached the maximum number of rows of a batch.
     full: Option<usize>,
     names: usize,
 }
@@ -34,21 +34,21 @@ struct Rows {
     table: Arc<Table>,
     keys: Keys,
     nodes: Vec<Node>,
-    /// Whether the nodes are those of all fields.
+    /// Whether all fields have nodes.
     is_whole: bool,
     /// Whether no node is a list or a structure.
     is_flat: bool,
     payload: BinaryBuilder,
-    /// Memory for a row, without texts.
+    /// Memory for a row without texts, in bytes.
     width: usize,
     bytes: usize,
 }
 
-/// Tables at most; events of further kinds have a table without fields.
+/// Maximum number of tables. Events of further kinds are in a table without fields.
 const MOST: usize = 4096;
-/// Memory for rows, after which the table that needs most becomes a batch.
+/// Memory limit for rows, in bytes. If it is exceeded, the largest table becomes a batch.
 const MEMORY: usize = 64 << 20;
-/// Values of a single event at most.
+/// Maximum number of values of an event.
 const VALUES: usize = 1 << 20;
 
 impl Typed {
@@ -73,7 +73,7 @@ impl Typed {
         fault
     }
 
-    /// Another trace begins, whose schemas are others.
+    /// Begins another trace, which has other schemas.
     pub fn begin(&mut self) {
         self.kinds.forget();
     }
@@ -82,17 +82,17 @@ impl Typed {
         self.full.is_some() || self.memory > MEMORY
     }
 
-    /// Memory for names of tables.
+    /// Memory for names of tables, in bytes.
     pub fn names_size(&self) -> usize {
         self.names
     }
 
-    /// Forgets all tables. There must be no rows.
+    /// Discards all tables. There must be no rows.
     pub fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// The rows of the full table, or of that which needs most memory; they are removed.
+    /// Removes and returns the rows of the full table, or of the table that needs most memory.
     pub fn take(&mut self, names: &mut Names) -> Result<Option<Batch>, ArrowError> {
         let most = || (0..self.tables.len()).max_by_key(|number| self.tables[*number].memory());
         let Some(number) = self.full.take().or_else(most) else { return Ok(None) };
@@ -102,7 +102,7 @@ impl Typed {
     }
 }
 
-/// The table of an event, which is made if there is none.
+/// The table of an event. It is created if it does not exist.
 fn find(
     tables: &mut Vec<Rows>,
     by_name: &mut HashMap<(String, String, u16), Vec<usize>>,
@@ -132,10 +132,10 @@ fn find(
 }
 
 impl Rows {
-    /// The names of columns that fields cannot have, in lower case.
+    /// Names that columns of fields must not have, in lower case.
     fn taken() -> std::collections::HashSet<String> {
         let keys = Keys::fields();
-        // The first two are those of the folders that files are in.
+        // The first two are the names of partition folders.
         ["provider", "event", "payload"]
             .into_iter()
             .map(str::to_owned)
@@ -194,7 +194,7 @@ impl Rows {
                 (node, _) => node.add_null(),
             }
         }
-        // The end is reached only behind the last field.
+        // The remaining values must be read to find the fault at the end.
         values.by_ref().for_each(drop);
         values.fault()
     }

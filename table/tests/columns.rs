@@ -1,4 +1,4 @@
-//! The columns of tables, which other programs rely on.
+//! The columns of tables. Other programs rely on them.
 
 use etw_layouts_etl::ClockType;
 use etw_layouts_table::{Encoder, Options, Shape, Table};

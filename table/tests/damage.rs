@@ -1,4 +1,4 @@
-//! Damaged traces: every event that the first pass finds is a row, and nothing panics.
+//! In damaged traces, every event that the first pass finds becomes a row, without panic.
 
 use crate::{batches, keys};
 use etw_layouts_etl::{ClockType, HeaderType};
@@ -24,8 +24,8 @@ fn damaged() {
             }
             for (shape, order) in [(Shape::Narrow, Order::Time), (Shape::Typed, Order::File), (Shape::Typed, Order::Time)] {
                 let (rows, counts, index) = batches(&bytes, Options { shape, order, ..Options::default() }, 32 << 10);
-                // A header of the whole file that is wrong can make buffers be read in another way when others are missing: then they are not
-                // the same in both passes, which the counts show.
+                // If the log file header is wrong, a slice of the buffers can be read differently from the whole file. The passes then
+                // find different events, and the counts differ.
                 if counts.events == index.events() {
                     assert_eq!(keys(&rows).len() as u64, index.events());
                 }

@@ -1,4 +1,4 @@
-//! Order, bounded memory and damage.
+//! Tests of order, bounded memory and damage.
 
 mod columns;
 mod damage;
@@ -12,7 +12,7 @@ use etw_layouts_table::{Batch, Batches, Counts, Index, Kind, Options, Rows};
 use std::io::Cursor;
 use std::sync::Arc;
 
-/// The batches of a trace with this much memory for buffers.
+/// The batches of a trace, with a memory limit for buffers.
 fn batches(bytes: &[u8], options: Options, memory: u64) -> (Vec<Batch>, Counts, Arc<Index>) {
     let index = Arc::new(Index::read(bytes, |_| {}).unwrap());
     let (schemas, filter) = (Schemas::built_in(), Filter::new());

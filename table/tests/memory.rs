@@ -1,5 +1,5 @@
-//! Memory for a large trace, measured by hand: `cargo test -p etw-layouts-table --release -- --ignored --nocapture`. `ETW_LAYOUTS_GIB` sets its size, by
-//! default 10.
+//! Measures the memory for a large trace: `cargo test -p etw-layouts-table --release -- --ignored --nocapture`. `ETW_LAYOUTS_GIB` sets the size of the
+//! trace, 10 by default.
 
 use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::wire::{Arch, PERFINFO_TRACE_HEADER, large, zero};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use test_support::folder::Folder;
 
-/// The most memory that the process has had, in MB.
+/// The peak memory of the process so far, in MB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -38,7 +38,7 @@ fn large_trace() {
     let events = (gib * (1u64 << 30) as f64 / 40.0) as u64;
     for index in 0..events {
         header.set_SystemTime(large(index as i64 * 10));
-        // Processors with many events and with few.
+        // Some processors have many events, others few.
         let processor = (index.trailing_zeros() & 15) as u16;
         writer.push(processor, &Record::new(EventHeader::PerfInfo(header, Counters::default()), true, &[1; 24])).unwrap();
     }
@@ -58,7 +58,7 @@ fn large_trace() {
                 Kind::Event { provider, event, .. } => format!("{provider}/{event}"),
                 kind => format!("{kind:?}"),
             };
-            // As the program does, which has no more files open than there are tables here.
+            // As in the program. There are fewer tables here than the program keeps files open.
             if files.get(&table).is_none_or(|(_, rows)| *rows >= ROWS) {
                 let writer = Writer::new(Format::Parquet, &batch.table, io::sink())?;
                 files.insert(table.clone(), (writer, 0)).map_or(Ok(io::sink()), |(full, _)| full.finish())?;
@@ -74,7 +74,7 @@ fn large_trace() {
         }
         assert_eq!((counts.rows, counts.is_ordered), (index.events(), true));
         let rate = counts.rows as f64 / start.elapsed().as_secs_f64() / 1e6;
-        println!("{shape:?} in the order of time: {rate:.2} million events/s to Parquet, peak {} MB", peak());
+        println!("{shape:?} in time order: {rate:.2} million events/s to Parquet, peak {} MB", peak());
         assert!(peak() < 256, "{} MB", peak());
     }
 }

@@ -1,4 +1,4 @@
-//! The order of rows, with memory for few buffers.
+//! The order of rows, with memory for only a few buffers.
 
 use crate::{batches, keys};
 use etw_layouts_etl::header::{Counters, EventHeader};
@@ -22,7 +22,7 @@ fn slices_do_not_change_rows() {
         assert_eq!((whole.len() as u64, counts.rows, counts.is_ordered), (index.events(), index.events(), true));
         let ticks: Vec<_> = whole.iter().filter_map(|(tick, _)| *tick).collect();
         assert!(ticks.is_sorted() && ticks.len() > 100);
-        // About ten buffers in memory.
+        // The memory is sufficient for about ten buffers.
         let (parts, counts, _) = batches(&bytes, options(Shape::Narrow, Order::Time), 40 << 10);
         assert!(keys(&parts) == whole && counts.is_ordered, "compressed {compressed}");
         let (file, ..) = batches(&bytes, options(Shape::Narrow, Order::File), 40 << 10);
@@ -31,7 +31,7 @@ fn slices_do_not_change_rows() {
         let mut sorted: Vec<_> = whole.iter().map(|(_, sequence)| *sequence).collect();
         sorted.sort_unstable();
         assert_eq!(sequences, sorted);
-        // All tables together have the same rows.
+        // All typed tables together have the same rows.
         let (typed, ..) = batches(&bytes, options(Shape::Typed, Order::Time), 40 << 10);
         let mut sorted = keys(&typed);
         sorted.sort_by_key(|(_, sequence)| *sequence);
@@ -41,7 +41,7 @@ fn slices_do_not_change_rows() {
     }
 }
 
-/// A trace whose buffers all have the same range of times: they do not fit in memory together, and none can be read alone.
+/// All buffers of a trace have the same range of times. They do not fit into memory together, and cannot be sorted separately.
 #[test]
 fn buffers_far_out_of_order() {
     let producer = Producer::new(10, 0, 19041, Arch::X64);
@@ -57,7 +57,7 @@ fn buffers_far_out_of_order() {
     let bytes = writer.finish(0).unwrap().into_inner();
     let (rows, counts, index) = batches(&bytes, options(Shape::Narrow, Order::Time), 8 << 10);
     assert_eq!((counts.rows, keys(&rows).len() as u64, counts.is_ordered), (index.events(), index.events(), false));
-    // With memory for all, they are sorted.
+    // With memory for all buffers, the rows are sorted.
     let (rows, counts, _) = batches(&bytes, options(Shape::Narrow, Order::Time), MEMORY);
     assert!(counts.is_ordered && keys(&rows).is_sorted_by_key(|(tick, _)| tick.unwrap_or(i64::MIN)));
 }

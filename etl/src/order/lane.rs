@@ -7,10 +7,10 @@ use crate::header_type::HeaderType;
 use crate::walk::{Extent, step, usual};
 use crate::wire::{BUFFER_HEADER, Generation};
 
-/// Number of events listed at once: enough for nearly every buffer to be walked once, with bounded memory.
+/// Number of events listed at once. Nearly every buffer has fewer events, and the limit bounds memory.
 const LISTED: usize = 4096;
 
-/// A buffer whose events are returned in time order. An event without a time, or a diagnostic between events, keeps its position after
+/// A buffer, and its events in time order. An event without a time, or a diagnostic between events, keeps its position after
 /// the previous event.
 #[derive(Debug)]
 pub(super) struct Lane<'a> {
@@ -28,7 +28,7 @@ pub(super) struct Lane<'a> {
     next: usize,
     /// Start of the events that are not listed yet.
     rest: Cursor,
-    /// Offsets of the events of a buffer that is not in order, the next one last.
+    /// Offsets of the events of a buffer that is not in order. The next event is the last element.
     sorted: Vec<u32>,
     extent: Option<Extent>,
     at: usize,
@@ -151,7 +151,7 @@ impl<'a> Lane<'a> {
         Some(self.extent?.event(self.slice.unwrap_or(&self.scratch.0).get(self.at..)?, self.at as u32))
     }
 
-    /// The bytes of the event at hand in the file, if the buffer is not compressed.
+    /// The bytes of the current event in the file, if the buffer is not compressed.
     pub(super) fn in_file(&self) -> Option<&'a [u8]> {
         self.slice?.get(self.at..)?.get(..self.extent?.length as usize)
     }
@@ -169,7 +169,7 @@ impl<'a> Lane<'a> {
     }
 
     /// Makes the next event the current one; `false` at the end. After a diagnostic it has to be called again.
-    pub(super) fn settle(&mut self) -> Result<bool, Diagnostic> {
+    pub(super) fn make_current(&mut self) -> Result<bool, Diagnostic> {
         while self.extent.is_none() {
             if self.next == self.list.len() {
                 self.list();

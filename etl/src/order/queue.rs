@@ -8,7 +8,7 @@ use crate::diagnostic::Place;
 use crate::wire::ETW_BUFFER_TYPE;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The processor of buffers; `None` for header buffers, whose events can have any time.
+/// The processor of buffers; `None` for header buffers, because their events can have any time.
 type Key = Option<u16>;
 
 /// All remaining buffers.
@@ -17,9 +17,9 @@ pub(super) struct Queues<'a> {
     start: Buffers<'a>,
     /// Sorted by key.
     queues: Vec<Queue>,
-    /// Scan for processors whose buffers are in file order.
+    /// Scan for processors with buffers in file order.
     file: Scan<'a>,
-    /// Scan for processors whose buffers are in circular order.
+    /// Scan for processors with buffers in circular order.
     circle: Scan<'a>,
     /// Number of diagnostics from buffer headers.
     pub(super) diagnostics: u64,
@@ -127,7 +127,7 @@ impl<'a> Queues<'a> {
 struct Scan<'a> {
     buffers: Buffers<'a>,
     part: Part,
-    /// Where the scan continues after the end of the file: its start, if the scan began elsewhere.
+    /// The buffers to continue with after the end of the file: from its start, if the scan did not begin there.
     again: Option<Buffers<'a>>,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Iterator for Scan<'a> {
 }
 
 impl Arrangement {
-    /// Whether this part of a scan takes a buffer of the processor.
+    /// Whether a processor with this arrangement takes the buffer from this part of a scan.
     fn has(self, buffer: &Buffer<'_>, part: Part) -> bool {
         match (self, part) {
             (Self::File, Part::Whole) => true,

@@ -5,7 +5,7 @@ use super::queue::Queues;
 use crate::buffer::Buffer;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 
-/// Upper limit for the decompressed buffers of all processors, one of each: 1 GiB.
+/// Memory limit for decompressed buffers, counting one buffer per processor: 1 GiB.
 const MOST: usize = 1 << 30;
 
 /// Maximum number of buffers per processor that are merged.
@@ -22,20 +22,20 @@ const WINDOW: usize = 4;
 #[derive(Debug)]
 pub(super) struct Shared<'a> {
     queues: Queues<'a>,
-    /// Limit of the bytes of one buffer from each stream.
+    /// Limit of `reserved`.
     pub(super) most: usize,
-    /// Bytes of one buffer from each stream.
-    held: usize,
+    /// The sum of the largest buffers of all streams, in bytes.
+    reserved: usize,
     /// Bytes of additional buffers.
     beside: usize,
 }
 
 impl<'a> Shared<'a> {
     pub(super) fn new(queues: Queues<'a>) -> Self {
-        Self { queues, most: MOST, held: 0, beside: 0 }
+        Self { queues, most: MOST, reserved: 0, beside: 0 }
     }
 
-    /// Limit of the bytes of merged buffers.
+    /// Limit of the bytes of additional buffers.
     fn more(&self) -> usize {
         self.most / 4
     }
@@ -50,7 +50,7 @@ pub(super) struct Stream<'a> {
     waiting: Option<Buffer<'a>>,
     /// The buffer of the current event.
     pub(super) lane: Lane<'a>,
-    /// Other open buffers, whose events can be earlier than those of the current one.
+    /// Other open buffers. They can have events earlier than those of the current buffer.
     others: Vec<Lane<'a>>,
     /// The earliest time in the other buffers.
     limit: i64,
@@ -61,8 +61,8 @@ pub(super) struct Stream<'a> {
     /// Time of the last event of the most recent buffer.
     last: i64,
     is_at_end: bool,
-    /// Size in bytes of the largest buffer so far: no scratch of this stream is larger, whatever part of it is in use.
-    held: usize,
+    /// Size in bytes of the largest buffer so far. No scratch of this stream is larger.
+    reserved: usize,
 }
 
 impl<'a> Stream<'a> {
@@ -77,7 +77,7 @@ impl<'a> Stream<'a> {
             count: 0,
             last: i64::MIN,
             is_at_end: false,
-            held: 0,
+            reserved: 0,
         }
     }
 
@@ -91,7 +91,7 @@ impl<'a> Stream<'a> {
     /// Advances to the next event, across buffers; `false` at the end. After a diagnostic it has to be called again.
     pub(super) fn next(&mut self, shared: &mut Shared<'a>) -> Result<bool, Diagnostic> {
         loop {
-            if !self.lane.settle()? {
+            if !self.lane.make_current()? {
                 if !self.next_buffer(shared)? {
                     return Ok(false);
                 }
@@ -114,7 +114,8 @@ impl<'a> Stream<'a> {
         (0..self.others.len()).min_by_key(|other| self.others[*other].key())
     }
 
-    /// Whether the next buffer can have events earlier than those of the open buffers: true until a buffer is read that has none.
+    /// Whether the next buffer can have events earlier than those of the open buffers: true while the most recent buffer overlaps an
+    /// earlier one.
     fn is_open(&self) -> bool {
         if self.is_at_end || self.others.len() + 1 >= WINDOW {
             return false;
@@ -127,17 +128,17 @@ impl<'a> Stream<'a> {
             .is_none_or(|newest| before.is_none_or(|before| newest.earliest < before))
     }
 
-    /// Leaves the current buffer, whose events have all been returned.
+    /// Replaces the current buffer, after all its events were returned.
     fn next_buffer(&mut self, shared: &mut Shared<'a>) -> Result<bool, Diagnostic> {
         if self.others.is_empty() && !self.read(true, shared)? {
             (self.lane, self.spare) = (Lane::new(), Vec::new());
-            shared.held -= std::mem::take(&mut self.held);
+            shared.reserved -= std::mem::take(&mut self.reserved);
             return Ok(false);
         }
         let Some(next) = self.first_of_others() else { return Ok(true) };
         let mut next = self.others.swap_remove(next);
         let left = std::mem::replace(&mut self.lane, Lane::new());
-        // The permanent memory of the stream is that of one buffer.
+        // The stream always has memory for one buffer, which does not count as additional.
         shared.beside -= match left.beside {
             0 => std::mem::take(&mut next.beside),
             beside => beside,
@@ -166,11 +167,11 @@ impl<'a> Stream<'a> {
                 (Some(&buffer.bytes()[..end]), fault)
             }
             true => {
-                let more = room.saturating_sub(self.held);
-                if shared.held + more > shared.most {
+                let more = room.saturating_sub(self.reserved);
+                if shared.reserved + more > shared.most {
                     return Err(buffer.diagnostic(DiagnosticKind::Memory));
                 }
-                (self.held, shared.held) = (self.held + more, shared.held + more);
+                (self.reserved, shared.reserved) = (self.reserved + more, shared.reserved + more);
                 (None, buffer.decompress(&mut lane.scratch).err())
             }
         };

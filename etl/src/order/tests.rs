@@ -46,7 +46,7 @@ fn read(trace: &Trace<'_>, most: usize) -> (usize, usize, usize) {
 
 /// One buffer of each processor must fit within the limit; the memory of a finished processor is free for others.
 #[test]
-fn of_all_processors() {
+fn limit_for_all_processors() {
     let stamps = [1, 2, 3, 4, 5];
     let buffers: Vec<_> = (0..6).map(|processor| (processor, &stamps[..])).collect();
     let bytes = file(&buffers);
@@ -65,8 +65,8 @@ fn of_all_processors() {
 /// Buffers that are merged with the current one must fit within a quarter of the limit; others are deferred, and their events are
 /// late.
 #[test]
-fn of_merged_buffers() {
-    // Neighboring buffers overlap, and one event at the start and one at the end is two buffers away from its position.
+fn limit_for_merged_buffers() {
+    // Neighboring buffers overlap. One event at the start and one at the end are two buffers away from their positions.
     let bytes = file(&[
         (0, &[10, 20, 30, 110]),
         (0, &[31, 120, 130, 210]),

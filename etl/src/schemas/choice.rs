@@ -1,4 +1,4 @@
-//! Chooses among what sources state of an event.
+//! Chooses one of the schemas that several sources have for an event.
 
 use super::found::Found;
 use super::{Decoded, Schemas};
@@ -6,8 +6,8 @@ use etw_layouts_payload::packed::{EventKey, Variant, Variants};
 use etw_layouts_payload::{Count, FieldList, Length, PointerSize, Uuid};
 use std::cmp::Reverse;
 
-/// The variant of an event that is tried first: that of the first library that states its fields, else of the first that has it; of several
-/// in a library, that of the nearest build.
+/// The variant of an event that is tried first, from the first library that states its fields, otherwise from the first library with the
+/// event. If that library has several variants, the one of the nearest build.
 pub(super) fn choose(schemas: &Schemas, provider: Uuid, key: EventKey) -> Option<Found> {
     let mut chosen: Option<(usize, Variant<'_>)> = None;
     for (index, library) in schemas.libraries().enumerate() {
@@ -41,7 +41,7 @@ pub(super) fn decode<'a>(schemas: &'a Schemas, found: Found, payload: &'a [u8], 
     others.filter_map(decoded).find(|other| other.fields.check().is_ok()).or(Some(first))
 }
 
-/// The variant with fields of the nearest build at or before a build; without such a build, the first after it; without any, the first.
+/// The variant of the nearest build at or before the given build, or else of the first build after it. Variants with fields come first.
 fn nearest(variants: Variants<'_>, build: Option<u32>) -> Option<Variant<'_>> {
     let distance = |variant: &Variant<'_>| {
         let of = |other: u32| match other.checked_sub(build.unwrap_or(u32::MAX)) {
@@ -50,11 +50,11 @@ fn nearest(variants: Variants<'_>, build: Option<u32>) -> Option<Variant<'_>> {
         };
         variant.origins().filter_map(|origin| origin.build).map(of).min().unwrap_or((true, u32::MAX))
     };
-    // The first of those that are equal.
+    // Of equal variants, the first is returned.
     variants.min_by_key(|variant| (Reverse(variant.schema().is_some()), distance(variant)))
 }
 
-/// Whether fields take the same bytes of all payloads.
+/// Whether the fields of both lists have the same sizes in every payload.
 fn is_same_size(one: &FieldList<'_>, other: &FieldList<'_>) -> bool {
     if one == other {
         return true;
@@ -73,7 +73,7 @@ fn is_same_size(one: &FieldList<'_>, other: &FieldList<'_>) -> bool {
     sizes(one) == sizes(other)
 }
 
-/// A number that types of the same size share.
+/// A number that is the same for all types of the same size.
 fn width(in_type: u16) -> u16 {
     match in_type {
         3 | 4 | 307 => 3,

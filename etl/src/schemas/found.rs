@@ -12,8 +12,8 @@ const SLOTS: usize = 1 << 13;
 /// Number of slots that an event can be in.
 const PROBES: usize = 8;
 
-/// Events by provider and key. A slot is filled once and never changes, so that threads can share it without a lock; an event for
-/// which all its slots are taken is searched for each time.
+/// Events by provider and key. A slot is filled once and never changes, so that threads can share it without a lock. If all slots of an
+/// event are taken, the event is searched for each time.
 pub(super) struct FoundEvents(Box<[OnceLock<Slot>]>);
 
 struct Slot {
@@ -34,7 +34,7 @@ pub(super) struct Found {
 }
 
 impl FoundEvents {
-    /// The event, which is searched for the first time.
+    /// The event. The first call for an event calls `search`.
     #[inline]
     pub fn get(&self, provider: Uuid, key: EventKey, search: impl FnOnce() -> Option<Found>) -> Option<Found> {
         let start = hash(provider, key);
@@ -63,7 +63,7 @@ fn hash(provider: Uuid, key: EventKey) -> usize {
 }
 
 impl Found {
-    /// What the library has of the event.
+    /// The event in its library.
     #[inline]
     pub fn variant(self, schemas: &Schemas) -> Option<Variant<'_>> {
         let library = schemas.libraries.get(self.library)?;

@@ -1,10 +1,10 @@
-//! The events that were found in libraries are each searched for once.
+//! Each event is searched for once in the libraries.
 
 use super::found::FoundEvents;
 use etw_layouts_payload::Uuid;
 use etw_layouts_payload::packed::EventKey;
 
-/// Far fewer events than slots are each searched for once; of far more, none is taken for another.
+/// If there are far fewer events than slots, nearly all are searched for once. If there are more, each lookup still gives its own event.
 #[test]
 fn found_events() {
     for (count, hits) in [(4_096, 4_060..=4_096), (16_384, 8_000..=8_192)] {
@@ -21,7 +21,7 @@ fn found_events() {
             });
             searched
         };
-        assert!(events.iter().all(|(provider, key)| searched(*provider, *key)), "an event is taken for another");
+        assert!(events.iter().all(|(provider, key)| searched(*provider, *key)), "the first lookup of an event does not search");
         let known = events.iter().filter(|(provider, key)| !searched(*provider, *key)).count();
         assert!(hits.contains(&known), "{known} of {count}");
         assert_eq!(format!("{found:?}"), format!("FoundEvents({known})"));

@@ -1,4 +1,4 @@
-//! The fields of an event, whatever states its schema, as text and as JSON.
+//! The fields of an event as text and as JSON.
 
 use super::{Style, put, values};
 use crate::clock::Clock;
@@ -12,20 +12,20 @@ enum Level<'a> {
     Structure(Members<'a>),
 }
 
-/// The names of the members of a structure so far, of which a second one is `name#2` in JSON.
+/// The names of the members of a structure so far. In JSON, the second member with a name is `name#2`.
 #[derive(Debug, Default)]
 pub struct Members<'a> {
-    /// The first ones. Most structures have no others, and comparing a few names is faster than hashing them.
+    /// The first names. Most structures have no more, and comparing a few names is faster than hashing them.
     first: [&'a str; 16],
     len: usize,
-    /// A bit for each class of the first names, by length and last characters. A name whose bit is not set is new.
+    /// A bit for each class of the first names, by length and last characters. If the bit of a name is not set, the name is new.
     classes: u64,
-    /// How many others there are with a name.
+    /// The number of further members with each name.
     others: HashMap<&'a str, u32>,
 }
 
 impl<'a> Members<'a> {
-    /// Adds a name. Returns the name in JSON if it is another one, because a member before it has the name.
+    /// Adds a name. Returns a different name for JSON if an earlier member has the same name.
     pub fn add(&mut self, name: &'a str) -> Option<String> {
         match self.count(name) {
             1 => None,
@@ -33,7 +33,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Adds a name. Returns how many members have it.
+    /// Adds a name. Returns the number of members with this name.
     fn count(&mut self, name: &'a str) -> u32 {
         let class = class(name);
         let first = match self.classes >> class & 1 {
@@ -67,8 +67,8 @@ pub fn fields(fields: &Fields<'_>, clock: Option<&Clock>, style: Style, out: &mu
     inside(&mut fields.steps(), Level::Structure(Members::default()), clock, style, out)
 }
 
-/// Writes the first field with a name as the cell of a table: a text as it is, without quotes; an array or structure as a whole. If no field has
-/// the name, the first field with the name in other case. Returns whether there is one.
+/// Writes the first field with a name as the cell of a table: text without quotes, an array or structure as a whole. If no field has exactly this
+/// name, case is ignored. Returns whether there is such a field.
 pub fn cell(fields: &Fields<'_>, name: &str, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> bool {
     let find = |is: &dyn Fn(&str) -> bool| {
         let mut steps = fields.steps();
@@ -91,7 +91,7 @@ pub fn cell(fields: &Fields<'_>, name: &str, clock: Option<&Clock>, style: Style
     true
 }
 
-/// Writes the steps in an array or structure to its end, with the bracket that closes it. Returns the fault that ends it early.
+/// Writes the rest of an array or structure, with its closing bracket. Returns the fault that ends it early.
 fn inside<'a>(steps: &mut Steps<'a>, level: Level<'a>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
     let (mut levels, mut is_first, mut fault) = (vec![level], true, None);
     while !levels.is_empty() {
@@ -138,7 +138,7 @@ fn inside<'a>(steps: &mut Steps<'a>, level: Level<'a>, clock: Option<&Clock>, st
     fault
 }
 
-/// Writes what could not be decoded behind the fields.
+/// Writes the undecoded bytes and the fault, after the fields.
 pub fn undecoded(payload: &[u8], fault: &Fault, style: Style, out: &mut Vec<u8>) {
     let rest = payload.get(fault.offset..).unwrap_or_default();
     match style {
@@ -171,7 +171,7 @@ fn close(level: Option<Level<'_>>, out: &mut Vec<u8>) {
     out.push(if let Some(Level::Array) = level { b']' } else { b'}' });
 }
 
-/// Writes the name of a member as a key that no member before it has.
+/// Writes the name of a member as a unique key.
 fn key<'a>(members: &mut Members<'a>, name: &'a str, out: &mut Vec<u8>) {
     match members.add(name) {
         None => put::json_name(out, name),

@@ -83,7 +83,7 @@ pub fn json_name(out: &mut Vec<u8>, name: &str) {
 
 /// A name as part of a JSON string.
 pub fn json_part(out: &mut Vec<u8>, name: &str) {
-    // Hardly a name has anything to escape. All bytes are looked at, because the compiler then compares many at once.
+    // Few names need escapes. The loop has no early exit, so the compiler compares many bytes at once.
     let is_escaped = |byte: u8| !(b' '..=b'~').contains(&byte) | (byte == b'"') | (byte == b'\\');
     match name.bytes().map(is_escaped).fold(false, BitOr::bitor) {
         false => out.extend_from_slice(name.as_bytes()),

@@ -4,7 +4,7 @@ use super::{Escaped, Style, put};
 use crate::clock::Clock;
 use etw_layouts_payload::{Data, FileTime, OutType, Text, Value};
 
-/// Writes a value. [`Json`] is what it is in JSON.
+/// Writes a value, in JSON as [`Json`].
 pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) {
     match style {
         Style::Text => text(value, clock, out),
@@ -26,14 +26,14 @@ pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut V
     }
 }
 
-/// A value in JSON. Numbers that a double holds exactly are numbers; names, addresses, times and all others are strings.
+/// A value in JSON. Numbers that a double represents exactly are numbers; names, addresses, times and all others are strings.
 #[derive(Clone, Copy, Debug)]
 pub enum Json<'v, 'a> {
     /// A number.
     Unsigned(u64),
     /// A number.
     Signed(i64),
-    /// A finite number, of which JSON has the shortest decimal fraction that is read as this number again.
+    /// A finite number, written as the shortest decimal fraction that reads back as the same number.
     Float(f32),
     /// A finite number.
     Double(f64),
@@ -86,7 +86,7 @@ fn text(value: &Value<'_>, clock: Option<&Clock>, out: &mut Vec<u8>) {
     }
     match value.data() {
         Data::Text(text) => put::quoted(out, text.chars()),
-        // Names of values can be of strangers.
+        // Names of values can come from an untrusted file.
         _ if value.map.is_some() => put::shown(out, Escaped(&value.to_string())),
         Data::Float(number) => put::shown(out, format_args!("{number:?}")),
         Data::Double(number) => put::shown(out, format_args!("{number:?}")),

@@ -49,7 +49,7 @@ impl BufferWriter {
         Ok(Self { producer, size: size as usize, bytes })
     }
 
-    /// Appends an event, whatever its time: events of a buffer are stored in the order of the calls. Readers sort the events of a
+    /// Appends an event. Times can be in any order: events of a buffer are stored in the order of the calls. Readers sort the events of a
     /// buffer by time, as sessions do not always store them sorted.
     ///
     /// # Errors

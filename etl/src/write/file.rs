@@ -50,7 +50,7 @@ impl<W: Write + Seek> FileWriter<W> {
         Self::copied(out, producer, log_file)
     }
 
-    /// As [`new`](Self::new), for a header that was read: its clock can be damaged, and is written as it is.
+    /// As [`new`](Self::new), for a header from a file. Its clock is written unchanged, even if it is damaged.
     pub(super) fn copied(out: W, producer: Producer, log_file: LogFile) -> Result<Self, Error> {
         let [major, minor, ..] = log_file.version;
         let version = [u32::from(major), u32::from(minor), log_file.build];
@@ -110,7 +110,7 @@ impl<W: Write + Seek> FileWriter<W> {
         result
     }
 
-    /// Adds an event of a processor after those that were added before, whatever its time.
+    /// Adds an event of a processor after those that were added before. Times can be in any order.
     ///
     /// # Errors
     ///
@@ -149,8 +149,8 @@ impl<W: Write + Seek> FileWriter<W> {
     ///
     /// # Errors
     ///
-    /// The processor number is out of range; the events do not fit into a buffer, of which nothing is written then; or this or an
-    /// earlier write fails.
+    /// The processor number is out of range; the events do not fit into one buffer, and none is written; or this or an earlier
+    /// write fails.
     pub fn push_written<'e>(&mut self, processor: u16, events: impl IntoIterator<Item = Event<'e>>) -> Result<(), Error> {
         let processors = self.log_file.processors.min(self.producer.most_processors());
         if u32::from(processor) >= processors {

@@ -30,7 +30,8 @@ impl std::error::Error for Apart {}
 impl LogFile {
     /// The log file header for the events of several files: that of the file that starts first, with the most processors, the
     /// largest buffers and the sums of lost events and buffers. Events keep their time stamps, so all files must be from the same
-    /// boot of the same system, and their clocks must convert every time stamp to the same time; parts of one session do.
+    /// boot of the same system, and their clocks must convert every time stamp to the same time. Parts of one session meet
+    /// these conditions.
     ///
     /// # Errors
     ///

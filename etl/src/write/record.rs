@@ -51,7 +51,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Replaces the extended items of the event, which keep the given order.
+    /// Replaces the extended items of the event. They keep the given order.
     #[must_use]
     pub fn with_items(self, items: Vec<Item<'a>>) -> Self {
         Self { items, ..self }

@@ -10,7 +10,7 @@ use crate::producer::Producer;
 use crate::wire::{Arch, BUFFER_HEADER, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
 use std::io::{Seek, Write};
 
-/// Writes selected events of a file to a new file. Events are copied byte for byte and in file order, whatever their times. Each
+/// Writes selected events of a file to a new file. Events are copied byte for byte and in file order, regardless of their times. Each
 /// new buffer has the header of the buffer that its events come from, except for sizes. Events of neighboring buffers of the same
 /// processor share a buffer, and buffers without selected events are omitted. The log file header is that of the old file, except
 /// for the number of buffers and the compression: a damaged clock in it stays damaged. Needs memory for one buffer.
@@ -31,7 +31,7 @@ impl<W: Write + Seek> Relog<W> {
     ///
     /// # Errors
     ///
-    /// As [`FileWriter::new`], except for the clock; in particular, the version cannot compress.
+    /// As [`FileWriter::new`], except that any clock is accepted. For example, the version cannot compress.
     pub fn new(out: W, log_file: &LogFile, compressed: bool) -> Result<Self, Error> {
         let mut log = log_file.clone();
         let arch = if log.pointer_size == 8 { Arch::X64 } else { Arch::X86 };

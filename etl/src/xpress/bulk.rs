@@ -2,12 +2,12 @@
 //! of a copy are overwritten by the next item.
 
 use super::SHORTEST;
-use super::state::{HELD, State, flags};
+use super::state::{PRESENT, State, flags};
 
 /// Size of a step, in bytes.
 const STEP: usize = 16;
 
-/// Size of two steps, which long copies are made of.
+/// Size of two steps, the unit of long copies.
 const PAIR: usize = 2 * STEP;
 
 /// Bytes of the stream that must remain before each item: 32 literals, and the longest item handled here, or flags.
@@ -31,14 +31,14 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
         if literals > PAIR {
             break;
         }
-        // SAFETY: `read` + INPUT and `written` + OUTPUT are within their slices, and both are at least two steps.
+        // SAFETY: `read` + INPUT and `written` + OUTPUT are within their slices, and INPUT and OUTPUT are at least two steps.
         unsafe {
             step(from.add(read), to.add(written));
             if literals > STEP {
                 step(from.add(read + STEP), to.add(written + STEP));
             }
         }
-        // At most two steps: 8 bytes of the stream and two steps of the output remain.
+        // `literals` is at most two steps: 8 bytes of the stream and two steps of the output remain.
         read += literals;
         written += literals;
         flags >>= literals;
@@ -56,8 +56,8 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
         let mut length = word as usize & 7;
         if length < 7 {
             length += SHORTEST;
-            // SAFETY: `distance` bytes are before `written`, and two steps are left from there, of which a step is written: by a
-            // repetition up to 7 bytes beyond `length`, which is at most 9.
+            // SAFETY: `distance` bytes are before `written`, and two steps are left after it. One step is written, or by a repetition
+            // up to 7 bytes beyond `length`, which is at most 9.
             unsafe {
                 match distance < length {
                     true => repeat(to.add(written), distance, length),
@@ -67,14 +67,14 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
             (read, written, flags) = (read + 2, written + length, flags >> 1);
             continue;
         }
-        // The half is unpredictable, so this is not a branch.
+        // The presence of a half byte is unpredictable, so this is compiled without a branch.
         let fresh = half == 0;
         let next = (word >> 16) as u8;
-        let (nibble, left) = if fresh { (next & 15, HELD | next >> 4) } else { (half & 15, 0) };
+        let (nibble, left) = if fresh { (next & 15, PRESENT | next >> 4) } else { (half & 15, 0) };
         let taken = 2 + usize::from(fresh);
         length += usize::from(nibble) + SHORTEST;
         if nibble < 15 {
-            // SAFETY: `distance` bytes are before `written`, and two steps are left from there, which are written: by a repetition
+            // SAFETY: `distance` bytes are before `written`, and two steps are left after it. Two steps are written, or by a repetition
             // up to 7 bytes beyond `length`, which is at most 24.
             unsafe {
                 match distance < length.min(STEP) {
@@ -93,8 +93,8 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
         if byte == 255 || length + PAIR > room - written {
             break;
         }
-        // SAFETY: `distance` bytes are before `written`, and `length` and two steps are left from there: the copy writes whole
-        // pairs of steps, the last of which begins within `length`, and a repetition up to 7 bytes beyond it.
+        // SAFETY: `distance` bytes are before `written`, and `length` plus two steps are left after it. The copy writes whole pairs
+        // of steps, and the last pair begins within `length`. A repetition writes up to 7 bytes beyond `length`.
         unsafe {
             if distance < STEP {
                 repeat(to.add(written), distance, length);
@@ -140,16 +140,16 @@ unsafe fn load(from: *const u8) -> u64 {
 ///
 /// # Safety
 ///
-/// `distance` is from 1 to 15, so many bytes before `to` can be read, and `length` and 8 bytes from `to` on read and written.
+/// `distance` is from 1 to 15. `distance` bytes before `to` can be read. `length` + 8 bytes from `to` on can be read and written.
 #[cold]
 #[inline(never)]
 #[allow(unsafe_code)]
 unsafe fn repeat(to: *mut u8, distance: usize, length: usize) {
-    // Writes whole words of whole periods; a longer period is read again for each word.
+    // Each written word contains whole periods. A period of 8 bytes or more is read again for each word.
     let ahead = if distance < 8 { 8 / distance * distance } else { 8 };
     let mut at = 0;
     while at < length {
-        // SAFETY: `at` is less than `length`, so that 8 bytes from there can be written, and 8 bytes from `distance` before read.
+        // SAFETY: `at` is less than `length`, so 8 bytes from `at` on can be written, and 8 bytes from `at` - `distance` on can be read.
         unsafe {
             let word = match distance < 8 {
                 true => period(load(to.sub(distance)), distance),

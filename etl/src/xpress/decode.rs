@@ -1,6 +1,6 @@
 //! Decompression.
 
-use super::state::{HELD, State, flags};
+use super::state::{PRESENT, State, flags};
 use super::{SHORTEST, bulk};
 use core::fmt;
 
@@ -92,10 +92,10 @@ impl State {
         let half = match core::mem::take(&mut self.half) {
             0 => {
                 let [byte] = self.take(input)?;
-                self.half = HELD | byte >> 4;
+                self.half = PRESENT | byte >> 4;
                 byte & 15
             }
-            held => held & 15,
+            half => half & 15,
         };
         if half < 15 {
             return Ok(7 + usize::from(half) + SHORTEST);

@@ -36,7 +36,7 @@ struct Match {
     length: usize,
 }
 
-/// The greatest length that the encoder writes: the largest whose long form is a word.
+/// The greatest length that the encoder writes: the greatest that a word can state.
 const LONGEST: usize = u16::MAX as usize + SHORTEST;
 
 /// Index of the positions of three-byte sequences, latest first.
@@ -179,7 +179,7 @@ impl<'a> Encoded<'a> {
         }
     }
 
-    /// Remaining flags announce matches that never come, which ends the stream. They are written even if there are no others.
+    /// Sets the remaining flags to matches without data, which ends the stream. The last dword is written even if it has no other flags.
     fn finish(mut self) {
         while self.flags >> 32 == 0 {
             self.flags = self.flags << 1 | 1;

@@ -9,14 +9,14 @@ pub(super) struct State {
     pub written: usize,
     /// The remaining flags, the next in the lowest bit, and above them a marker bit that ends them.
     pub flags: u64,
-    /// The half byte that the next length takes, with [`HELD`] set; or 0.
+    /// The half byte that the next length takes, with [`PRESENT`] set; or 0.
     pub half: u8,
 }
 
 /// Marks a half byte as present.
-pub(super) const HELD: u8 = 16;
+pub(super) const PRESENT: u8 = 16;
 
-/// The flags of a stream, whose next flag is the highest bit, reversed.
+/// The flags in a word of the stream, reversed: the next flag is the highest bit of the word, and the lowest of the result.
 pub(super) fn flags(word: u32) -> u64 {
     u64::from(word.reverse_bits()) | 1 << 32
 }

@@ -1,4 +1,4 @@
-//! Items by hand that are as they state: that this compiles is the test.
+//! Handwritten items with correct numbers. The test is that they compile.
 
 #![allow(dead_code)]
 
@@ -17,13 +17,13 @@ pub struct Packed {
     time: u64,
 }
 
-/// Derived below as above, with members that may not be there.
+/// The attribute precedes `derive`. A member with `cfg` does not exist.
 #[layout(size = 0x10, align = 16)]
 #[cfg(target_pointer_width = "64")]
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub struct Aligned {
-    /// Points to another.
+    /// A pointer to other items.
     #[offset(0x00)]
     pub next: Option<&'static [Self; 2]>,
     #[cfg(any())]

@@ -1,4 +1,4 @@
-//! A crate outside the workspace, as a user has it.
+//! A crate outside the workspace, like that of a user.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::{env, fs};
 pub struct Project(PathBuf);
 
 impl Project {
-    /// An empty crate of that name.
+    /// An empty crate with this name.
     pub fn new(name: &str) -> Self {
         let new = Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name));
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
@@ -31,10 +31,10 @@ impl Project {
         fs::write(path, text).expect("a file");
     }
 
-    /// Whether the crate compiles for a host, and what is said of it.
+    /// Whether the crate compiles for a host, and the output of the compiler.
     pub fn check(&self, host: &str) -> (bool, String) {
         let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
-        // With these flags all of these crates, and those of trybuild, share what the macros depend on.
+        // With these flags, these crates and those of trybuild share the compiled dependencies of the macros.
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests").join("trybuild");
         command.args(["check", "--offline", "--color=never", "--target", host, "--target-dir"]).arg(target);
         command.env("CARGO_INCREMENTAL", "0").env_remove("RUSTFLAGS").current_dir(&self.0);

@@ -1,4 +1,4 @@
-//! Items that have no one layout, and attributes that say too little.
+//! Items without a single layout, and incomplete attributes.
 
 use etw_layouts_macros::layout;
 

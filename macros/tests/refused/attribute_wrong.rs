@@ -1,4 +1,4 @@
-//! Numbers of a structure that is written by hand, and are not so.
+//! Wrong numbers in handwritten structures.
 
 use etw_layouts_macros::layout;
 

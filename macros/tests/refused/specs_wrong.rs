@@ -1,4 +1,4 @@
-//! Facts that do not agree: two members at the same bytes, and a wrong size.
+//! Contradictory facts: two members at the same bytes, and a wrong size.
 
 mod device {
     etw_layouts_macros::layouts! {
@@ -34,7 +34,7 @@ mod torn {
     }
 }
 
-// Neither the names nor what is done with them are errors of their own.
+// Uses of the names cause no further errors.
 use device::constants;
 use device::structures::DEVICE_HEADER as Described;
 use device::targets::win10_2004::x64::DEVICE_HEADER;

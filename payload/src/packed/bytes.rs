@@ -1,37 +1,37 @@
 //! Numbers, strings and records in the bytes of a library.
 
-/// A number of 8 bits.
+/// A number of 8 bits; 0 after the end.
 #[inline]
 pub(super) fn u8_at(bytes: &[u8], at: usize) -> u8 {
     bytes.get(at).copied().unwrap_or(0)
 }
 
-/// A number of 16 bits; 0 behind the end.
+/// A number of 16 bits; 0 after the end.
 #[inline]
 pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u16::from_le_bytes(*bytes))
 }
 
-/// A number of 32 bits; 0 behind the end.
+/// A number of 32 bits; 0 after the end.
 #[inline]
 pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// A number of 64 bits; 0 behind the end.
+/// A number of 64 bits; 0 after the end.
 #[inline]
 pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The record of a size with an index in records that begin at an offset.
+/// The record with an index, among records of equal size that begin at an offset.
 #[inline]
 pub(super) fn record<const SIZE: usize>(bytes: &[u8], start: u32, index: u32) -> Option<&[u8; SIZE]> {
     let at = (start as usize).checked_add((index as usize).checked_mul(SIZE)?)?;
     bytes.get(at..)?.first_chunk()
 }
 
-/// How many records of a size can be at an offset, at most as many as stated.
+/// The number of records at an offset: the stated number, limited to those that fit.
 pub(super) fn bounded(bytes: &[u8], start: u32, stated: u32, size: usize) -> u32 {
     let room = bytes.len().saturating_sub(start as usize) / size;
     stated.min(u32::try_from(room).unwrap_or(u32::MAX))

@@ -1,4 +1,4 @@
-//! The variants of an event: what its sources state of it.
+//! The variants of an event: its descriptions by different sources.
 
 use super::bytes::{bounded, record, u8_at, u16_at, u32_at, u64_at};
 use super::format::{CHANNEL, DESCRIPTION, INDEX, KEY, KEYWORD, LEVEL, MASK, OPCODE, TASK, VARIANT, VARIANTS};
@@ -9,18 +9,18 @@ use crate::schema::{FieldList, Schema, Source};
 use core::fmt;
 use uuid::Uuid;
 
-/// An event as one or more sources of a library describe it.
+/// A description of an event by one or more sources of a library.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Variant<'a> {
     library: Library<'a>,
     provider: Provider<'a>,
     bytes: &'a [u8; VARIANT],
-    /// Its offset.
+    /// Offset of the variant.
     at: u32,
     key: EventKey,
 }
 
-/// Where a variant is in its library.
+/// The place of a variant in its library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     provider: u32,
@@ -31,9 +31,9 @@ pub struct Place {
 /// The variants of an event, in the order in which they were added to the library.
 #[derive(Clone, Copy, Debug)]
 pub struct Variants<'a> {
-    /// The first; `None` behind the last.
+    /// The next variant; `None` after the last one.
     first: Option<Variant<'a>>,
-    /// How many there can be behind it.
+    /// Maximum number of variants after it.
     left: usize,
 }
 
@@ -48,9 +48,9 @@ pub struct Events<'a> {
 /// A task, opcode, level or channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name<'a> {
-    /// Its number in the event descriptor; `None` if the sources have the name only.
+    /// The number in the event descriptor; `None` if the sources have only the name.
     pub value: Option<u16>,
-    /// Its name; empty if the sources have the number only.
+    /// The name; empty if the sources have only the number.
     pub name: &'a str,
 }
 
@@ -64,7 +64,7 @@ pub struct Keywords<'a> {
 }
 
 impl<'a> Library<'a> {
-    /// The variants of an event; none if the library does not have it.
+    /// The variants of an event; empty if the library does not contain the event.
     #[inline]
     pub fn find(self, provider: Uuid, key: EventKey) -> Variants<'a> {
         self.provider(provider).map_or(Variants::NONE, |provider| provider.find(key))
@@ -72,17 +72,17 @@ impl<'a> Library<'a> {
 }
 
 impl<'a> Provider<'a> {
-    /// Its keywords.
+    /// The keywords of the provider.
     pub fn keywords(self) -> Keywords<'a> {
         Keywords::new(self.library, u32_at(self.bytes, 28), u32_at(self.bytes, 32))
     }
 
-    /// Its events.
+    /// The events of the provider.
     pub fn events(self) -> Events<'a> {
         Events { provider: self, next: 0, count: self.key_count() }
     }
 
-    /// The variants of an event; none if the provider does not have it.
+    /// The variants of an event; empty if the provider does not have the event.
     pub fn find(self, key: EventKey) -> Variants<'a> {
         let wanted = key.number();
         let (mut low, mut high) = (0, self.key_count());
@@ -128,7 +128,7 @@ impl<'a> Variant<'a> {
         })
     }
 
-    /// Where it is in its library.
+    /// The place of the variant in its library.
     pub fn place(self) -> Place {
         Place { provider: self.provider.place(), variant: self.at, key: self.key }
     }
@@ -141,22 +141,22 @@ impl<'a> Variant<'a> {
         Some(Self { library, provider, bytes: record(library.bytes(), at, 0)?, at, key })
     }
 
-    /// Its provider.
+    /// The provider of the event.
     pub fn provider(self) -> Provider<'a> {
         self.provider
     }
 
-    /// What identifies its event within the provider.
+    /// The key of the event within the provider.
     pub fn key(self) -> EventKey {
         self.key
     }
 
-    /// Its event ID; of a classic event, its opcode.
+    /// The event ID; for a classic event, the opcode.
     pub fn id(self) -> u16 {
         self.key.id()
     }
 
-    /// Its version.
+    /// The version of the event.
     pub fn version(self) -> u8 {
         self.key.version()
     }
@@ -169,37 +169,37 @@ impl<'a> Variant<'a> {
         }
     }
 
-    /// Its task.
+    /// The task.
     pub fn task(self) -> Name<'a> {
         self.named(TASK, u16_at(self.description(), 0), 16)
     }
 
-    /// Its opcode.
+    /// The opcode.
     pub fn opcode(self) -> Name<'a> {
         self.named(OPCODE, u8_at(self.description(), 2).into(), 20)
     }
 
-    /// Its level.
+    /// The level.
     pub fn level(self) -> Name<'a> {
         self.named(LEVEL, u8_at(self.description(), 3).into(), 24)
     }
 
-    /// Its channel.
+    /// The channel.
     pub fn channel(self) -> Name<'a> {
         self.named(CHANNEL, u8_at(self.description(), 4).into(), 28)
     }
 
-    /// Its keyword mask; `None` if the sources have names only.
+    /// The keyword mask; `None` if the sources have only names.
     pub fn keyword_mask(self) -> Option<u64> {
         (u8_at(self.description(), 5) & MASK != 0).then(|| u64_at(self.description(), 8))
     }
 
-    /// Its keywords.
+    /// The keywords of the event.
     pub fn keywords(self) -> Keywords<'a> {
         Keywords::new(self.library, u32_at(self.description(), 36), u16_at(self.description(), 6).into())
     }
 
-    /// The symbol in its manifest, or the name of an EventSource event; empty if there is none.
+    /// The symbol in the manifest, or the name of an EventSource event; empty if there is none.
     pub fn symbol(self) -> &'a str {
         self.library.string(u32_at(self.bytes, 8))
     }
@@ -209,7 +209,7 @@ impl<'a> Variant<'a> {
         self.library.string(u32_at(self.bytes, 12))
     }
 
-    /// Whether the source with an index has it.
+    /// Whether the source with an index has this variant.
     pub fn is_from(self, index: u32) -> bool {
         match u32_at(self.bytes, 0) {
             origins if origins & INDEX != 0 => origins & !INDEX == index,
@@ -217,12 +217,12 @@ impl<'a> Variant<'a> {
         }
     }
 
-    /// The sources that have it. Where a library has more than 31 sources, only the first of equal ones is known.
+    /// The sources with this variant. In a library with more than 31 sources, a variant can have only its first source.
     pub fn origins(self) -> impl Iterator<Item = Origin<'a>> + use<'a> {
         self.origin_indices().filter_map(move |index| self.library.origin(index))
     }
 
-    /// The first source that has it.
+    /// The first source with this variant.
     pub fn origin(self) -> Option<Origin<'a>> {
         self.library.origin(self.origin_indices().next()?)
     }
@@ -246,7 +246,7 @@ impl<'a> Variant<'a> {
         Name { value, name: self.string(name) }
     }
 
-    /// The string whose offset is in the description.
+    /// The string at the offset that is in the description.
     fn string(self, at: usize) -> &'a str {
         self.library.string(u32_at(self.description(), at))
     }
@@ -270,7 +270,7 @@ impl<'a> Variants<'a> {
         Self { first, left: VARIANTS - 1 }
     }
 
-    /// The first variant that is left.
+    /// The next variant.
     pub fn first(&self) -> Option<Variant<'a>> {
         self.first
     }

@@ -22,26 +22,26 @@ impl<'a> FieldRecord<'a> {
         Some(Self { library, bytes: record(library.bytes(), first, index)? })
     }
 
-    /// The records of a list; none if the library ends within them.
+    /// The records of a list; empty if the library ends within them.
     #[inline]
     pub(crate) fn all(library: Library<'a>, first: u32, count: u16) -> &'a [u8] {
         library.bytes().get(first as usize..).and_then(|bytes| bytes.get(..usize::from(count) * FIELD)).unwrap_or_default()
     }
 
-    /// Splits the first record off others.
+    /// Splits off the first record.
     #[inline]
     pub(crate) fn split(library: Library<'a>, records: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (bytes, behind) = records.split_first_chunk()?;
         Some((Self { library, bytes }, behind))
     }
 
-    /// Whether it is one value, whose number no other field needs.
+    /// Whether the field has one value, no length in another field, and is not the count or length of other fields.
     #[inline]
     pub(crate) fn is_plain(self) -> bool {
         self.bytes[22] & (COUNT_CONSTANT | COUNT_FIELD | LENGTH_FIELD | IS_SIZE) == 0
     }
 
-    /// Whether other fields need its number.
+    /// Whether the value is the count or length of other fields.
     #[inline]
     pub(crate) fn is_size(self) -> bool {
         self.bytes[22] & IS_SIZE != 0

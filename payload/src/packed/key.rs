@@ -1,11 +1,11 @@
-//! What identifies an event within its provider.
+//! The key of an event within its provider.
 
 use core::fmt;
 
-/// In the number of a key: the event is classic.
+/// Flag in the number of a key: the event is classic.
 const CLASSIC: u32 = 1 << 24;
 
-/// What identifies an event within its provider: ID and version; for classic events, which have no ID, opcode and version.
+/// The key of an event within its provider: ID and version; opcode and version for classic events, which have no ID.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventKey(u32);
 
@@ -20,7 +20,7 @@ impl EventKey {
         Self(CLASSIC | (opcode as u32) << 8 | version as u32)
     }
 
-    /// The event ID; of a classic event, its opcode.
+    /// The event ID; for a classic event, the opcode.
     pub const fn id(self) -> u16 {
         (self.0 >> 8) as u16
     }
@@ -35,7 +35,7 @@ impl EventKey {
         self.0 & CLASSIC != 0
     }
 
-    /// The key as a library has it: keys of events with IDs first, each by ID and version.
+    /// The number of the key in a library. Numbers sort events with IDs before classic events, each by ID or opcode, then by version.
     pub const fn number(self) -> u32 {
         self.0
     }

@@ -1,23 +1,23 @@
-//! A library: its header, its sources, and how an event is found.
+//! A library: its header and its sources.
 
 use super::bytes::{bounded, record, string, u32_at};
 use super::format::{FORMAT, HEADER, MAGIC, SOURCE};
 use crate::schema::Source;
 use core::fmt;
 
-/// A library of schemas, which borrows its bytes. Two are equal if they are the same bytes in memory.
+/// A library of schemas, which borrows its bytes. Two libraries are equal if they refer to the same bytes in memory.
 #[derive(Clone, Copy)]
 pub struct Library<'a>(&'a [u8]);
 
-/// Why bytes are no library.
+/// Error of bytes that are not a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LibraryError {
-    /// They do not begin with the magic of a library.
+    /// The bytes do not begin with the magic of a library.
     Magic,
-    /// They are in another format, of this number.
+    /// The bytes are in another format, with this number.
     Format(u32),
-    /// They are not as many as the header states.
+    /// The number of bytes differs from the size in the header.
     Size {
         /// The size in the header.
         stated: u32,
@@ -26,13 +26,13 @@ pub enum LibraryError {
     },
 }
 
-/// A source from which schemas of a library are.
+/// A source of schemas in a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Origin<'a> {
-    /// What it is.
+    /// Kind of the source.
     pub source: Source,
-    /// Name: of a file, or of a version of Windows.
+    /// Name of a file, or of a version of Windows.
     pub name: &'a str,
     /// Build number of the Windows that has these schemas, if it is known.
     pub build: Option<u32>,
@@ -50,11 +50,11 @@ impl<'a> Library<'a> {
     /// A library without events.
     pub const EMPTY: Library<'static> = Library(&[]);
 
-    /// The library in bytes. The header is checked, the rest when it is read.
+    /// Reads a library. The header is checked; other parts are checked when they are used.
     ///
     /// # Errors
     ///
-    /// The bytes are no library, or in another format.
+    /// The bytes are not a library, or are in another format.
     pub fn read(bytes: &'a [u8]) -> Result<Self, LibraryError> {
         if !bytes.starts_with(&MAGIC) || bytes.len() < HEADER {
             return Err(LibraryError::Magic);
@@ -66,7 +66,7 @@ impl<'a> Library<'a> {
         }
     }
 
-    /// Its bytes.
+    /// The bytes of the library.
     pub const fn bytes(self) -> &'a [u8] {
         self.0
     }
@@ -86,7 +86,7 @@ impl<'a> Library<'a> {
         })
     }
 
-    /// What the source with an index is.
+    /// The kind of the source with an index.
     #[inline]
     pub(super) fn source(self, index: u32) -> Option<Source> {
         Source::of(u32_at(self.origin_record(index)?, 0))
@@ -144,7 +144,7 @@ impl<'a> Iterator for Origins<'a> {
     fn next(&mut self) -> Option<Origin<'a>> {
         let index = Some(self.next).filter(|next| *next < self.count)?;
         self.next += 1;
-        // One of an unknown kind keeps its index.
+        // A source of unknown kind is not left out, so that the indices of later sources stay correct.
         Some(self.library.origin(index).unwrap_or(Origin { source: Source::Manifest, name: "", build: None }))
     }
 }

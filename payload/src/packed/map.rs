@@ -47,7 +47,7 @@ impl<'a> MapRecord<'a> {
         Some((u64_at(bytes, 0), string(self.library, u32_at(bytes, 8))?))
     }
 
-    /// The name of a value as a whole.
+    /// The name of the entry with exactly this value.
     pub(crate) fn value_name(self, value: u64) -> Option<&'a str> {
         if self.kind == MapKind::Flags {
             return (0..self.len())

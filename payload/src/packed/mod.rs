@@ -1,6 +1,6 @@
-//! Libraries of schemas: providers, events, fields and maps in one array of bytes, which is read where it is.
+//! Libraries of schemas: providers, events, fields and maps in one array of bytes, which is read without a copy.
 //!
-//! [`Library::find`] gives the variants of an event, and [`Variant::schema`] a [`Schema`](crate::Schema). The crate `etw-layouts-schemas`
+//! [`Library::find`] returns the variants of an event, and [`Variant::schema`] the [`Schema`](crate::Schema) of one. The crate `etw-layouts-schemas`
 //! builds libraries. A corrupt library gives wrong names or missing events, and causes no panic.
 
 mod bytes;

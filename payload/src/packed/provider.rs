@@ -11,7 +11,7 @@ use uuid::Uuid;
 pub struct Provider<'a> {
     pub(super) library: Library<'a>,
     pub(super) bytes: &'a [u8; PROVIDER],
-    /// Its offset.
+    /// Offset of the provider.
     at: u32,
 }
 
@@ -68,17 +68,17 @@ impl<'a> Provider<'a> {
         Self::at(library, index.checked_mul(PROVIDER as u32)?.checked_add(library.providers_start())?)
     }
 
-    /// Its offset.
+    /// Offset of the provider.
     pub(super) fn place(self) -> u32 {
         self.at
     }
 
-    /// Its GUID.
+    /// The GUID of the provider.
     pub fn guid(self) -> Uuid {
         self.bytes.first_chunk().map_or(Uuid::nil(), |bytes| Uuid::from_bytes(*bytes))
     }
 
-    /// Its name; empty if no source has one.
+    /// The name of the provider; empty if no source has one.
     pub fn name(self) -> &'a str {
         self.library.string(u32_at(self.bytes, 16))
     }

@@ -1,4 +1,4 @@
-//! Types of TraceLogging. Their numbers differ from those of TDH in part.
+//! Types of TraceLogging. Some of their numbers differ from those of TDH.
 
 use crate::types::{InType, OutType};
 
@@ -62,7 +62,7 @@ const OUT: &[(u8, &str, &[OutType])] = &[
     (38, "DATETIME_UTC", &[OutType::DATETIME_UTC]),
 ];
 
-/// Types for numbers that TraceLogging does not define start here; TDH uses none of them.
+/// The first type for numbers that TraceLogging does not define. TDH does not use these types.
 const UNKNOWN: u16 = 0x8000;
 
 /// The type of TDH for a number of TlgOut_t.

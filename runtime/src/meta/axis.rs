@@ -50,7 +50,7 @@ pub enum Arch {
     Arm64,
 }
 
-/// A build such as 10.0.19041.1415, which is also its text form. `{:#}` omits a revision of 0.
+/// A build, with a text form such as 10.0.19041.1415. `{:#}` omits a revision of 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Build {
     /// Major version, minor version and build number.

@@ -5,8 +5,8 @@ use core::fmt;
 
 /// The confidence in a layout for the selected build. It displays as a sentence.
 ///
-/// An *examined build* is one whose symbols or image were read and verified against the layouts. The confidence is that of one
-/// structure: the symbols of a build may contain one structure and not another.
+/// A build is *examined* if its symbols or image were read and verified against the layouts. The confidence is that of one structure:
+/// the symbols of a build can contain one structure and lack another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Confidence {
@@ -47,7 +47,7 @@ pub enum SymbolSource {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The same update on another architecture, whose layout changed at the same updates.
+    /// Examined builds of another architecture. Its layout changed at the same updates.
     Architecture {
         /// The other architecture.
         arch: Arch,
@@ -61,24 +61,24 @@ pub enum Reason {
         /// An examined build of that branch.
         build: Build,
     },
-    /// Examined updates of the same branch before and after it have the same layout.
+    /// Examined updates of the same branch before and after this build have the same layout.
     Between {
         /// The last examined update before it.
         older: Build,
         /// The first examined update after it.
         newer: Build,
     },
-    /// It is later than every examined update of its branch. An update may have changed the layout since.
+    /// The build is later than every examined update of its branch. An update in between may have changed the layout.
     After {
         /// The last examined update.
         last: Build,
     },
-    /// It is earlier than every examined update of its branch. An update may have changed the layout in between.
+    /// The build is earlier than every examined update of its branch. An update in between may have changed the layout.
     Before {
         /// The first examined update.
         first: Build,
     },
-    /// The branch of the build is unknown. The releases before and after it have the same layout.
+    /// The branch of the build is unknown. The releases before and after this build have the same layout.
     Releases {
         /// The release before it.
         older: Build,

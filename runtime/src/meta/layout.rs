@@ -5,7 +5,7 @@ use bytemuck::Pod;
 
 /// A generated type with metadata.
 pub trait Described: Pod {
-    /// The structure whose tokens its layout accepts.
+    /// The structure to which the tokens of its layout belong.
     type Of: Tokens;
     /// Its layout.
     const LAYOUT: LayoutOf<Self::Of>;
@@ -28,7 +28,7 @@ pub trait Typed: Pod {
     const SIZE: usize = size_of::<Self>();
 }
 
-/// One layout of a structure. Two are equal if all their contents are, even at different addresses.
+/// One layout of a structure. Two layouts are equal if all their contents are equal, even at different addresses.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Layout {
@@ -42,7 +42,7 @@ pub struct Layout {
     pub members: &'static [Member],
     /// Members of the structure in all its layouts.
     pub of: &'static Members,
-    /// For each of these, its index in [`members`](Self::members) plus 1; 0 if this layout lacks it.
+    /// For each member of [`of`](Self::of), its index in [`members`](Self::members) plus 1; 0 if this layout lacks it.
     pub places: &'static [u16],
 }
 

@@ -4,7 +4,7 @@ use super::axis::{Arch, Build, Update};
 use super::confidence::{Absent, Confidence, Reason, SymbolSource};
 use core::cmp::{Ordering, Reverse};
 
-/// Knowledge about one structure along the builds of Windows. Builds are those of the version axis: of identical builds, the one
+/// The known facts about one structure in all builds of Windows. Builds are those of the version axis: of identical builds, the one
 /// on the axis.
 pub trait Line {
     /// A build of the version axis on an architecture.
@@ -55,7 +55,7 @@ pub enum Evidence {
 /// Result of the selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chosen<K, L> {
-    /// The build of the version axis whose layout was selected.
+    /// The build of the version axis with the selected layout.
     pub kernel: K,
     /// The layout.
     pub layout: L,
@@ -65,8 +65,8 @@ pub struct Chosen<K, L> {
     pub confidence: Confidence,
 }
 
-/// The build of an axis whose layouts apply to a build. This is the last row of the same build with the same or an earlier
-/// revision, or else its first row. For a build that is not on the axis, it is the first release of the previous build, because
+/// The build of an axis that has the layouts of a build. This is the last row of the same build with the same or an earlier
+/// revision, otherwise its first row. For a build that is not on the axis, it is the first release of the previous build, because
 /// later updates of that build are a separate branch.
 ///
 /// # Errors
@@ -179,7 +179,7 @@ impl<S: Line> Asked<'_, S> {
         }
     }
 
-    /// The confidence for a build whose branch is neither examined nor on the version axis.
+    /// The confidence for a build of a branch that is neither examined nor on the version axis.
     fn unknown(&self) -> (Confidence, [Option<Build>; 2]) {
         let older = self.row;
         match self.next() {
@@ -192,7 +192,7 @@ impl<S: Line> Asked<'_, S> {
     }
 
     /// The next build of this branch with another layout; otherwise the first build of a newer branch that has all updates of
-    /// this build. Changes of other branches no longer reach this one.
+    /// this build. Later changes of other branches do not apply to this one.
     fn next(&self) -> Option<Build> {
         let is_ahead = |kernel| self.line.updates().all(|update| !update.has(self.build) || update.has(kernel));
         let mut later = self.line.kernels(self.arch).filter(|(kernel, _)| *kernel > self.build);
@@ -260,7 +260,7 @@ impl<S: Line> Asked<'_, S> {
         (arch == self.arch, arch.pointer_size() == self.arch.pointer_size())
     }
 
-    /// An examined build of another branch that has the updates by which this branch got its layout.
+    /// An examined build of another branch that has the updates that gave this branch its layout.
     fn of_branch(&self) -> Option<Reason> {
         let branch = self.line.kernels(self.arch).filter(|(kernel, _)| kernel.number == self.build.number && *kernel <= self.row);
         let mut since = None;

@@ -4,7 +4,7 @@ use super::axis::{Arch, Build};
 use super::line::Evidence;
 use uuid::Uuid;
 
-/// The examined builds: those whose symbols or image were read and verified against the layouts.
+/// The examined builds: their symbols or image were read and verified against the layouts.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Registry {
@@ -127,8 +127,8 @@ impl Pdb {
 }
 
 impl WitnessKind {
-    /// Evidence of facts of this kind for a structure that they contain or lack. Images are no evidence for a structure that they
-    /// lack.
+    /// Evidence of facts of this kind for a structure that they contain or lack. Images give no evidence about a structure that
+    /// they lack.
     pub fn evidence(self, holds: bool) -> Option<Evidence> {
         match (self, holds) {
             (Self::Symbols, true) => Some(Evidence::Symbols),

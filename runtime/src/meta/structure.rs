@@ -9,7 +9,7 @@ use crate::token::LayoutOf;
 use core::fmt;
 use core::marker::PhantomData;
 
-/// A structure or union with all its layouts. `S` is the structure whose tokens the layouts accept, or `()` for any structure.
+/// A structure or union with all its layouts. The layouts accept tokens of the structure `S`; `()` means any structure.
 #[non_exhaustive]
 pub struct Structure<S: 'static = ()> {
     /// Microsoft's name of the structure.
@@ -22,7 +22,7 @@ pub struct Structure<S: 'static = ()> {
     pub held: &'static [u64],
     /// Changes of the layout per architecture, oldest first; before the first change, the structure does not exist.
     pub changes: &'static [Change],
-    /// Marker for the structure whose tokens the layouts accept.
+    /// Marker for `S`.
     pub of: PhantomData<fn() -> S>,
 }
 
@@ -55,7 +55,7 @@ pub struct Target<S = ()> {
 pub struct Selection<S = ()> {
     /// The layout.
     pub layout: LayoutOf<S>,
-    /// The build of the version axis whose layout it is.
+    /// The build of the version axis with this layout.
     pub kernel: &'static Kernel,
     /// Confidence in the layout for the requested build.
     pub confidence: Confidence,
@@ -124,10 +124,10 @@ impl<S> Structure<S> {
     }
 }
 
-/// A structure along the builds.
+/// A structure in all builds.
 struct Along<'a> {
     structure: &'a Structure,
-    /// An examined build whose number differs from the requested one, which never had this revision.
+    /// An examined build to ignore: the requested build has another number, and never had this revision.
     unseen: Option<Build>,
 }
 

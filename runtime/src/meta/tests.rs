@@ -1,4 +1,4 @@
-//! Every confidence that a layout can have, over an axis and a registry made by hand.
+//! Every confidence in a layout, with a handwritten axis and registry.
 
 extern crate std;
 
@@ -27,8 +27,8 @@ const fn row(build: u32, revision: u32, architectures: &'static [Arch]) -> Kerne
     Kernel { build: Build::new(10, 0, build, revision), label: "", architectures, same: &[] }
 }
 
-/// Of 100 an update changes the layout; 200 is known from documents; x86 ends with 300; 400 begins without the structure, which its
-/// update 60 brings; of 600 there are images only.
+/// An update of 100 changes the layout; 200 is documented; 300 is the last build for x86; 400 begins without the structure, and its
+/// update 60 adds it; for 600 there are only images.
 static AXIS: Axis = Axis {
     kernels: &[
         row(100, 5, BOTH),
@@ -46,7 +46,7 @@ static AXIS: Axis = Axis {
 const SYMBOLS: u32 = 0;
 const CONVERTED: u32 = 1;
 const IMAGES: u32 = 2;
-/// Symbols that do not hold the structure.
+/// Symbols that do not contain the structure.
 const OTHERS: u32 = 3;
 
 const fn seen(build: u32, revision: u32, witness: u32) -> Seen {
@@ -98,7 +98,7 @@ static T: Structure = Structure {
     of: PhantomData,
 };
 
-/// The build, the word, the layout and the other one, and the neighbours that the sentence names.
+/// Build, architecture, word, sizes of the layout and of the other possible layout, and a part of the sentence.
 #[rustfmt::skip]
 const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.100.10", Arch::X64, "verified (PDB)", &[0xA], "verified against the symbols of this build"),
@@ -112,7 +112,7 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.100.15", Arch::X64, "between", &[0xA], "the examined builds 10.0.100.10 and 10.0.100.20 have the same layout"),
     ("10.0.100.30", Arch::X64, "uncertain", &[0xA, 0xB], "10.0.100.20 and 10.0.100.40, the nearest known builds, have different"),
     ("10.0.100.45", Arch::X64, "uncertain", &[0xB, 0xA], "10.0.100.20 and 10.0.100.50, the nearest known builds, have different"),
-    // What came to the next release may have come to this one, too.
+    // A change in the next release may apply to this one, too.
     ("10.0.100.51", Arch::X64, "uncertain", &[0xB, 0xA], "10.0.100.50 and 10.0.200.5,"),
     ("10.0.100.30", Arch::X86, "after", &[0xA], "from 10.0.100.20, the last examined update"),
     ("10.0.100.10", Arch::X86, "architecture", &[0xA], "from x64: its symbols of build 10.0.100.10 were examined"),
@@ -121,10 +121,10 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.100.0", Arch::X64, "before", &[0xA], "from 10.0.100.10, the first examined update"),
     ("10.0.400.75", Arch::X64, "between", &[0xC], "10.0.400.70 and 10.0.400.80"),
     ("10.0.400.65", Arch::X64, "uncertain", &[0xC], "10.0.400.5 and 10.0.400.70"),
-    // A build of no update that is known follows the first release of the one before, not its last update.
+    // A build that is not on the axis follows the first release of the previous build, not its last update.
     ("10.0.150.7", Arch::X64, "releases", &[0xA], "the releases 10.0.100.5 and 10.0.200.5 have the same layout"),
     ("10.0.150.9", Arch::X64, "partly verified (image)", &[0xA], "the image of this build"),
-    // An image does not show which neighbour's offsets it has.
+    // An image does not decide between different layouts of the neighbors.
     ("10.0.350.9", Arch::X64, "uncertain", &[0xA], "10.0.300.5 and 10.0.400.5, the nearest known builds, have different"),
     ("10.0.350", Arch::X64, "uncertain", &[0xA], "10.0.300.5 and 10.0.400.5, the nearest known builds, have different"),
     ("10.0.700", Arch::X64, "newest", &[0xC], "from 10.0.600.5, the newest known release"),
@@ -132,7 +132,7 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.250.4", Arch::X64, "after", &[0xA], "from 10.0.250.3, the last examined update"),
     ("10.0.600.5", Arch::X64, "partly verified (image)", &[0xC], "the image of this build"),
     ("10.0.600.30", Arch::X64, "documented", &[0xC], "no symbols of this build were examined"),
-    // The structure is not there, and how sure that is.
+    // The structure does not exist, with the confidence in this.
     ("10.0.400.5", Arch::X64, "documented", &[], "does not have the structure: documented; the symbols of this build do not"),
     ("10.0.400.50", Arch::X64, "uncertain", &[], "10.0.400.5 and 10.0.400.60"),
     // There is no such kernel.
@@ -142,13 +142,13 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.301.1", Arch::X86, "documented", &[0xA], "no symbols of this build were examined"),
 ];
 
-/// What it is inferred from, or else how sure it is.
+/// The reason of an inferred layout, otherwise the confidence.
 fn word(confidence: Confidence) -> &'static str {
     confidence.reason().unwrap_or(confidence.word())
 }
 
 #[test]
-fn confidence_is_what_the_examined_builds_give() {
+fn confidence_depends_on_the_examined_builds() {
     for &(build, arch, expected, sizes, sentence) in CASES {
         let selected = T.select(build.parse().expect("a build"), arch);
         let (found, text, layouts) = match selected {
@@ -182,8 +182,8 @@ fn without_a_registry_nothing_is_confirmed() {
     assert_eq!(nowhere.select(Build::new(10, 0, 100, 5), Arch::X64).unwrap_err(), Absent::Arch);
 }
 
-/// The kernels of a build that were seen, in any order and by several witnesses each: the nearest count, and of a kernel's witnesses the
-/// one that says the most.
+/// The nearest examined builds determine the confidence, in any order of the registry. If a build has several sets of facts, the strongest
+/// evidence counts.
 #[test]
 fn the_nearest_examined_build_counts() {
     const KERNELS: [Seen; 6] = [
@@ -227,9 +227,9 @@ fn the_nearest_examined_build_counts() {
     assert!(T.layouts().map(|layout| layout.size).eq([0xA, 0xB, 0xC]), "each once");
 }
 
-/// A build that is another's kernel from revision 7 on: what was seen below is not seen of it.
+/// Build 301 is identical to 300 from revision 7 on. Earlier revisions of 300 are not evidence for 301.
 #[test]
-fn another_builds_kernel() {
+fn identical_builds() {
     const SAME: &[Build] = &[Build::new(10, 0, 301, 7)];
     static AXIS: Axis = Axis { kernels: &[Kernel { same: SAME, ..row(300, 5, BOTH) }], updates: &[] };
     static SIXTH_ON: Registry =
@@ -245,9 +245,9 @@ fn another_builds_kernel() {
     }
 }
 
-/// An update that changed 200 and 100: nobody examined 100 with it.
+/// An update changed 100 and 200. No build of 100 with the update was examined.
 #[test]
-fn an_update_holds_for_every_branch() {
+fn an_update_applies_to_every_branch() {
     const KERNELS: &[Build] = &[Build::new(10, 0, 100, 40), Build::new(10, 0, 200, 30)];
     static AXIS: Axis = Axis {
         kernels: &[row(100, 5, BOTH), row(100, 40, BOTH), row(200, 5, BOTH), row(200, 30, BOTH), row(300, 5, BOTH)],
@@ -272,7 +272,7 @@ fn an_update_holds_for_every_branch() {
     static NO_UPDATES: Axis = Axis { updates: &[], ..AXIS };
     let alone = Structure { axis: &NO_UPDATES, ..of };
     let cases = [
-        // Since when an update was there is known by the kernel that is named, not by the last examined one without it.
+        // The update begins at the build that it states, not after the last examined build without it.
         (100, 30, Arch::X64, "uncertain", &[0xA, 0xB][..]),
         (100, 45, Arch::X64, "branch", &[0xB]),
         (100, 45, Arch::X86, "branch", &[0xB]),
@@ -291,7 +291,7 @@ fn an_update_holds_for_every_branch() {
     assert!([(100, 39), (200, 29), (99, 5)].iter().all(|&(build, revision)| !axis.has(Build::new(10, 0, build, revision))));
 }
 
-/// Addresses without a PDB are those of the only image of the build, or else nobody's.
+/// Without a PDB, there are addresses only for the single image of a build.
 #[test]
 fn addresses_by_build() {
     const PLACED: Seen = Seen { globals: &[("Variable", 0x10)], ..seen(100, 0, IMAGES) };
@@ -349,7 +349,7 @@ fn a_kernel_is_found_by_its_files() {
     assert_eq!(build(REGISTRY.by_image(Image { time_stamp: 9, size: 1 })), Some(28));
     assert_eq!(build(REGISTRY.by_image(Image { time_stamp: 8, size: 3 })), Some(5));
     assert_eq!(build(REGISTRY.by_image(Image { time_stamp: 8, size: 1 })), None);
-    // As the first bytes of a debug directory have it, and as it is written.
+    // The bytes in a debug directory, and the number in the order of the text.
     let bytes = *b"\x29\x7C\xED\xBB\xFB\x55\x22\x45\xAA\xA2\x3F\x4B\x86\x77\xAD\x90";
     assert_eq!(Pdb::from_bytes(bytes, 1).guid.as_u128(), 0xBBED7C29_55FB_4522_AAA2_3F4B8677AD90);
 }

@@ -1,4 +1,4 @@
-//! Values that are no integers.
+//! Values of types that are not integers.
 
 use etw_layouts_runtime::values;
 
@@ -8,7 +8,7 @@ values! {
 }
 
 values! {
-    /// A truth.
+    /// A Boolean value.
     pub value TRUTH: bool = "TRUTH" {}
 }
 

@@ -1,4 +1,4 @@
-//! Members that are no plain old data.
+//! Members that are not plain old data.
 
 use etw_layouts_runtime::{Bytes, layout};
 

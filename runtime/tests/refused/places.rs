@@ -1,4 +1,4 @@
-//! Members that are not where they are stated, and bytes that are no member's.
+//! Members at other offsets than stated, and bytes that belong to no member.
 
 use etw_layouts_runtime::layout;
 

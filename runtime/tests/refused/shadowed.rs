@@ -1,4 +1,4 @@
-//! A caller's macro of a name that `layout!` uses changes no proof.
+//! A macro of the caller cannot replace a macro that `layout!` uses for its checks.
 
 use etw_layouts_runtime::layout;
 

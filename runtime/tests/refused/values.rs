@@ -1,8 +1,8 @@
-//! Types that are there already, and attributes.
+//! Existing types, and attributes.
 
 use etw_layouts_runtime::values;
 
-/// A type that is there already.
+/// A type that already exists.
 #[derive(Clone, Copy)]
 struct There(&'static str);
 

@@ -11,23 +11,23 @@ use std::fmt::{self, Display, Formatter};
 #[cfg(feature = "manifests")]
 use {object::read::ReadCache, std::fs::File, std::path::PathBuf};
 
-/// Why a PE file cannot be used.
+/// Error of a PE file that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BinaryError {
-    /// It is no PE file, or its headers or resources are corrupt.
+    /// The file is not a PE file, or its headers or resources are corrupt.
     File(&'static str),
     /// A WEVT_TEMPLATE resource is corrupt; the place is an offset in the resource.
     Schema(SchemaError),
 }
 
-/// Reads the schemas of a PE file. `languages` are language files, whose messages complete those of the file.
+/// Reads the schemas of a PE file. `languages` are its language files; they add messages that the file lacks.
 ///
-/// A file without schemas gives none.
+/// For a file without schemas, the result is empty.
 ///
 /// # Errors
 ///
-/// The file is no PE file, or is corrupt. Errors in language files are reported with the schemas. No input causes a panic.
+/// The file is not a PE file, or is corrupt. Errors in language files are reported with the schemas. No input causes a panic.
 pub fn read(file: &[u8], languages: &[&[u8]]) -> Result<Schemas, BinaryError> {
     let resources = resources::read(file).map_err(BinaryError::File)?.ok_or(BinaryError::File("not a PE file"))?;
     let mut messages = Messages::default();
@@ -40,8 +40,8 @@ pub fn read(file: &[u8], languages: &[&[u8]]) -> Result<Schemas, BinaryError> {
     schemas(&resources, &messages, errors)
 }
 
-/// Reads the schemas of an open file, of which only headers and resources are read, with the first of its language files that has
-/// messages; `None`, if it has none.
+/// Reads the schemas of an open file, with the messages of the first language file that has any. Only headers and resources are read.
+/// `None` if the file has no schemas.
 #[cfg(feature = "manifests")]
 pub(crate) fn open(
     file: File,
@@ -68,7 +68,7 @@ pub(crate) fn open(
     schemas(&resources, &messages, errors).map(|schemas| Some((schemas, language_file)))
 }
 
-/// The schemas of resources; an error, if the first is corrupt.
+/// The schemas of resources. If no provider can be read, the first error is returned. Otherwise, errors are added to the schemas.
 fn schemas(resources: &Resources<'_>, messages: &Messages, errors: Vec<SchemaError>) -> Result<Schemas, BinaryError> {
     let mut all = Schemas::default();
     for resource in &resources.templates {
@@ -86,10 +86,10 @@ fn schemas(resources: &Resources<'_>, messages: &Messages, errors: Vec<SchemaErr
     }
 }
 
-/// English, as Windows identifies it in resources.
+/// The language identifier of English in resources.
 const ENGLISH: u32 = 0x409;
 
-/// Adds the message tables: English first, since a message that is there already stays.
+/// Adds the message tables, English first, because the first message with an identifier is used.
 fn add(resources: &Resources<'_>, messages: &mut Messages) -> Vec<SchemaError> {
     let mut tables = resources.messages.clone();
     tables.sort_by_key(|(language, _)| *language != ENGLISH);

@@ -1,4 +1,4 @@
-//! Resources of a PE file, read where they are: headers and the resource directory, and the data of two types.
+//! Reads resources of a PE file: only the headers, the resource directory, and the data of two resource types.
 
 use object::ReadRef;
 use object::pe::{self, ImageDosHeader, ImageNtHeaders32, ImageNtHeaders64};
@@ -17,14 +17,14 @@ pub(super) struct Resources<'a> {
 /// Maximum size of all resources of a type, in bytes. The largest message tables of Windows have some MB.
 const MAX_SIZE: u64 = 32 << 20;
 
-/// Maximum number of resources of a type, and of entries of a directory that are looked through.
+/// Maximum number of resources of a type, and maximum number of directory entries that are read.
 const MAX_RESOURCES: usize = 64;
 const MAX_ENTRIES: u16 = 4096;
 
 /// A part of the file that cannot be read.
 pub(super) type Corrupt = &'static str;
 
-/// The resources of a file; `None`, if it is no PE file.
+/// The resources of a file; `None` if it is not a PE file.
 pub(super) fn read<'a, R: ReadRef<'a>>(data: R) -> Result<Option<Resources<'a>>, Corrupt> {
     match FileKind::parse(data) {
         Ok(FileKind::Pe32) => found::<ImageNtHeaders32, R>(data).map(Some),
@@ -55,7 +55,7 @@ fn found<'a, Headers: ImageNtHeaders, R: ReadRef<'a>>(data: R) -> Result<Resourc
     Ok(resources)
 }
 
-/// The offset in the file of an address.
+/// The file offset of an address.
 fn place(sections: &SectionTable<'_>, address: u32) -> Option<u64> {
     sections.pe_file_range_at(address).map(|(offset, _)| offset.into())
 }
@@ -68,7 +68,7 @@ struct Tree<'a, R> {
 }
 
 impl<'a, R: ReadRef<'a>> Tree<'a, R> {
-    /// Of an identifier: it is the offset of a name. Of a child: it is a directory.
+    /// Flag of an identifier that is the offset of a name, and of a child that is a directory.
     const IS_NAME: u32 = 1 << 31;
 
     fn bytes(&self, at: u64, size: u64) -> Result<&'a [u8], Corrupt> {
@@ -96,7 +96,7 @@ impl<'a, R: ReadRef<'a>> Tree<'a, R> {
         Ok(name.encode_utf16().eq(units.iter().map(|unit| u16::from_le_bytes(*unit))))
     }
 
-    /// Language and data of the resources of a type: names, then languages, then data.
+    /// Language and data of all resources of a type. The directory of the type contains names, each name contains languages, each with data.
     fn leaves(&self, names: u32) -> Result<Vec<(u32, &'a [u8])>, Corrupt> {
         let (mut leaves, mut left) = (Vec::new(), MAX_SIZE);
         for (_, languages) in self.entries(names)? {

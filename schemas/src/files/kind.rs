@@ -1,4 +1,4 @@
-//! What a file is, by its content.
+//! Recognizes the kind of a file by its content.
 
 use crate::manifest::{self, MAX_MANIFEST};
 use crate::tmf;
@@ -6,16 +6,16 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
-/// A file by its content.
+/// The kind of a file, with its content.
 pub(super) enum Content {
     Manifest(Vec<u8>),
     Tmf(Vec<u8>),
-    /// A program, library, driver or language file, perhaps.
+    /// Possibly a program, library, driver or language file.
     Binary(File),
     Other,
 }
 
-/// Number of bytes by which a file is recognized.
+/// Number of bytes that are read to recognize a file.
 const HEAD: u64 = 512;
 
 /// Opens a file, and reads it if it is a text with schemas.
@@ -32,7 +32,7 @@ pub(super) fn content(path: &Path) -> io::Result<Content> {
     }
     file.rewind()?;
     let mut bytes = Vec::new();
-    // A file can grow.
+    // The size is limited again, because the file can grow.
     file.take(MAX_MANIFEST).read_to_end(&mut bytes)?;
     Ok(match is_xml {
         true if manifest::is_manifest(&bytes) => Content::Manifest(bytes),

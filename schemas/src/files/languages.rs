@@ -1,22 +1,22 @@
-//! Language files: for `x.dll`, `en-US\x.dll.mui` in the same folder, in any case of letters.
+//! Language files: for `x.dll`, `en-US\x.dll.mui` in the same folder, ignoring case.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// The language files of the folders that have been asked for.
+/// The language files of the folders that were searched so far.
 #[derive(Default)]
 pub(super) struct Languages(Mutex<HashMap<PathBuf, Arc<Folder>>>);
 
-/// The language files of a folder, by their names in lowercase, those in English first.
+/// The language files of a folder, by name in lowercase, English first.
 type Folder = HashMap<String, Vec<PathBuf>>;
 
 /// Maximum number of languages of a folder. Windows has about 40.
 const MAX_LANGUAGES: usize = 256;
 
 impl Languages {
-    /// The language files of a file, those in English first.
+    /// The language files of a file, English first.
     pub fn of(&self, file: &Path) -> Vec<PathBuf> {
         let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
             return Vec::new();

@@ -1,5 +1,5 @@
-//! Reads schemas of files and folders that a user names, down to the System32 folder of a mounted disk image: manifests, PE files with
-//! their language files, and TMF files, each known by its content.
+//! Reads schemas from files and folders that a user names, such as the System32 folder of a mounted disk image: manifests, PE files with
+//! their language files, and TMF files. Files are recognized by their content.
 
 mod kind;
 mod languages;
@@ -20,7 +20,7 @@ use std::thread;
 pub struct PathSchemas {
     /// Files with schemas, in the order of their paths.
     pub files: Vec<FileSchemas>,
-    /// Files and folders that cannot be read, and files whose schemas are corrupt.
+    /// Files and folders that cannot be read, and files with corrupt schemas.
     pub unusable: Vec<UnusableFile>,
     /// Number of files without schemas: other formats, and PE files without the resource.
     pub others: usize,
@@ -63,10 +63,10 @@ pub struct UnusableFile {
     pub reason: String,
 }
 
-/// How far [`read_path`] has come.
+/// The progress of [`read_path`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathProgress {
-    /// Number of files that have been looked at.
+    /// Number of files read so far.
     pub files: usize,
     /// Number of all files.
     pub total: usize,
@@ -115,7 +115,7 @@ pub fn read_path(path: &Path, progress: &(dyn Fn(PathProgress) + Sync)) -> io::R
     Ok(found)
 }
 
-/// Reads a file; `None`, if it has no schemas.
+/// Reads a file; `None` if it has no schemas.
 fn read_file(path: &Path, languages: &Languages) -> Result<Option<FileSchemas>, UnusableFile> {
     let unusable = |reason: String| UnusableFile { path: path.to_owned(), reason };
     let file =

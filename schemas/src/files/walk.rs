@@ -4,7 +4,7 @@ use super::UnusableFile;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Nesting of folders, which without links has no loops.
+/// Maximum nesting of folders. There are no loops, because links are not followed.
 const MAX_DEPTH: usize = 128;
 
 /// The files of a path in the order of their paths, and folders that cannot be read. Links in folders, devices and pipes are left out.

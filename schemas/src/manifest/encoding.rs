@@ -1,4 +1,4 @@
-//! Bytes of a manifest as text.
+//! Decodes the bytes of a manifest as text.
 
 use crate::schemas::SchemaError;
 use std::borrow::Cow;

@@ -16,8 +16,8 @@ pub const MAX_MANIFEST: u64 = 64 << 20;
 
 /// Reads the providers of a manifest in UTF-8 or UTF-16.
 ///
-/// Messages are those of the culture `en-US`, or else of the first. An event whose template or map is missing or unreadable keeps
-/// its other properties; each such error has its line.
+/// Messages are those of the culture `en-US`, otherwise those of the first culture. An event with a missing or unreadable template or map
+/// keeps its other properties. Each such error has its line.
 ///
 /// # Errors
 ///

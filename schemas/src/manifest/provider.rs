@@ -10,7 +10,7 @@ use crate::winmeta;
 use etw_layouts_payload::Uuid;
 use std::collections::HashMap;
 
-/// Names with their values, as events refer to them.
+/// Values by the names that events use.
 type Values<'a> = HashMap<&'a str, u64>;
 
 /// Reads a provider. Errors of its parts are reported; an error of the whole is returned.
@@ -53,7 +53,7 @@ struct Names<'a> {
     keywords: Values<'a>,
     /// Opcodes of a task, by the names of both.
     task_opcodes: HashMap<(&'a str, &'a str), u64>,
-    /// Number, name and keyword bit of channels, by what events call them.
+    /// Number, name and keyword bit of channels, by the names that events use.
     channels: HashMap<&'a str, (u32, &'a str, u64)>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Names<'a> {
         names
     }
 
-    /// Channels have the numbers that they state, or those from 16 on; and the keyword bits from the highest down.
+    /// A channel has its stated number, otherwise the next number from 16 on. Keyword bits of channels are assigned from the highest bit down.
     fn channels(&mut self, provider: &'a Element, schemas: &mut Schemas) {
         let mut next = winmeta::FIRST_CHANNEL;
         let mut bit = 1u64 << 63;
@@ -99,7 +99,7 @@ impl<'a> Names<'a> {
             for key in [id, name] {
                 self.channels.entry(key).or_insert((value, name, bit));
             }
-            // Windows leaves 8 bits to channels.
+            // Windows reserves 8 keyword bits for channels.
             bit = if bit > 1 << 56 { bit >> 1 } else { 0 };
         }
     }
@@ -111,7 +111,7 @@ fn values<'a>(element: &'a Element, (list, item): (&str, &str), value: &str, sch
     for item in element.named(list).flat_map(Element::children).filter(|child| child.name == item) {
         match (item.get("name").or(item.get("symbol")), item.get(value).and_then(number)) {
             (Some(name), Some(number)) => drop(values.entry(name).or_insert(number)),
-            // A use of a name that Windows defines.
+            // A reference to a name that Windows defines.
             (Some(name), None) if name.starts_with("win:") => {}
             _ => schemas.report(SchemaError::line(
                 item.line,

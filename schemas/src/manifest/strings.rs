@@ -8,7 +8,7 @@ use std::collections::HashMap;
 pub(super) struct Strings<'a>(HashMap<&'a str, &'a str>);
 
 impl<'a> Strings<'a> {
-    /// The messages in English, or else in the first language.
+    /// The messages in English, otherwise in the first language.
     pub fn of(root: &'a Element) -> Self {
         let resources: Vec<_> =
             root.all("localization").into_iter().flat_map(|localization| localization.named("resources")).collect();
@@ -26,7 +26,7 @@ impl<'a> Strings<'a> {
         Self(strings)
     }
 
-    /// The message that an attribute `message` refers to as `$(string.ID)`, or the attribute itself; the identifier, if it has no message.
+    /// The message that an attribute refers to as `$(string.ID)`, otherwise the attribute itself. The error is an identifier without a message.
     pub fn message<'b>(&self, attribute: &'b str) -> Result<&'b str, &'b str>
     where
         'a: 'b,

@@ -1,4 +1,4 @@
-//! Templates, the fields of events, and maps, the names of their values.
+//! Templates, which are the fields of events, and maps, which are the names of values.
 
 use super::strings::Strings;
 use super::xml::{Element, number};
@@ -8,7 +8,7 @@ use crate::schemas::{SchemaError, Schemas};
 use etw_layouts_payload::{InType, MapKind, OutType};
 use std::collections::HashMap;
 
-/// Fields by the name of their template; `None` for a template that is unreadable.
+/// Fields by the name of their template; `None` for an unreadable template.
 pub(super) struct Templates(HashMap<String, Option<Vec<Field>>>);
 
 impl Templates {
@@ -17,7 +17,7 @@ impl Templates {
         for (index, map) in maps.iter().enumerate() {
             known.entry(map.name.as_str()).or_insert(Some(index));
         }
-        // Maps of other kinds, such as pattern maps: their fields have numbers only.
+        // Maps of other kinds, such as pattern maps, give no names to values.
         for name in provider.named("maps").flat_map(Element::children).filter_map(|map| map.get("name")) {
             known.entry(name).or_insert(None);
         }
@@ -41,7 +41,7 @@ impl Templates {
         Self(templates)
     }
 
-    /// The fields of an event in a line.
+    /// The fields of the event in a line, by the name of their template.
     pub fn fields(&self, name: &str, line: u32, schemas: &mut Schemas) -> Option<Vec<Field>> {
         let fields = self.0.get(name);
         if fields.is_none() {
@@ -54,7 +54,7 @@ impl Templates {
 /// Indices of maps by name; `None` for those of an unsupported kind.
 type Maps<'a> = HashMap<&'a str, Option<usize>>;
 
-/// The names of the fields before, also those of enclosing structures, with the number of fields that have each.
+/// Names of earlier fields, including those of enclosing structures, with the number of fields of that name.
 type Scope<'a> = HashMap<&'a str, usize>;
 
 /// The fields of a template or structure.
@@ -109,7 +109,7 @@ enum Reference {
     Field(String),
 }
 
-/// A count or length: a number, or the name of a field before.
+/// A count or length: a number, or the name of an earlier field.
 fn reference(element: &Element, attribute: &str, scope: &Scope<'_>) -> Result<Reference, SchemaError> {
     let Some(text) = element.get(attribute).filter(|text| !text.is_empty()) else { return Ok(Reference::None) };
     if scope.get(text).is_some_and(|fields| *fields > 0) {
@@ -132,7 +132,7 @@ fn unknown(element: &Element, attribute: &str, name: &str) -> SchemaError {
     SchemaError::line(element.line, format!("unknown {attribute} `{name}`; {remedy}"))
 }
 
-/// An encoding by its name, such as `win:UInt32`.
+/// The encoding with a name such as `win:UInt32`.
 fn in_type(name: &str) -> Option<InType> {
     let bare = behind_prefix(name);
     let is_named = |ty: &InType| ty.name().is_some_and(|name| name.eq_ignore_ascii_case(bare));
@@ -143,7 +143,7 @@ fn in_type(name: &str) -> Option<InType> {
     alias().or_else(|| (0..=25).filter(|number| *number != InType::STRUCT.0).map(InType).find(is_named))
 }
 
-/// A way to show values by its name, such as `xs:unsignedInt` or `win:HexInt32`.
+/// The display format with a name such as `xs:unsignedInt` or `win:HexInt32`.
 fn out_type(name: &str) -> Option<OutType> {
     let bare = behind_prefix(name);
     let is_named = |ty: &OutType| ty.name().is_some_and(|name| name.eq_ignore_ascii_case(bare));
@@ -195,7 +195,7 @@ pub(super) fn maps(
     Ok(maps)
 }
 
-/// Maps have values of 32 bits, and negative ones as their complement.
+/// A negative value of a map, as its two's complement in 32 bits.
 fn negative(text: &str) -> Option<u64> {
     text.parse::<i32>().ok().map(|value| value.cast_unsigned().into())
 }

@@ -5,16 +5,16 @@ use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
-/// Nesting of elements. Manifests nest 8 deep, within an assembly 10.
+/// Maximum nesting of elements. Manifests have 8 levels, or 10 within an assembly.
 const MAX_DEPTH: usize = 32;
 
-/// Number of elements. The largest manifests have some ten thousand.
+/// Maximum number of elements. The largest manifests have tens of thousands.
 const MAX_ELEMENTS: usize = 1 << 20;
 
-/// Number of attributes of an element. The language has up to 12.
+/// Maximum number of attributes of an element. The manifest schema has up to 12.
 const MAX_ATTRIBUTES: usize = 64;
 
-/// Elements and attributes that are read. Others are passed over, with their content looked through.
+/// Names of elements and attributes that are read. Other elements are ignored, but not their content.
 const NAMES: [&str; 46] = [
     "assembly",
     "bitMap",
@@ -67,7 +67,7 @@ const NAMES: [&str; 46] = [
 /// An element.
 #[derive(Debug, Default)]
 pub(super) struct Element {
-    /// Name without a prefix; empty if the language does not have it.
+    /// Name without a prefix; empty if the name is not in [`NAMES`].
     pub name: &'static str,
     /// Line of its start, from 1.
     pub line: u32,
@@ -87,17 +87,17 @@ impl Element {
         self.get(name).ok_or_else(missing)
     }
 
-    /// All elements in it.
+    /// The child elements.
     pub fn children(&self) -> &[Element] {
         &self.children
     }
 
-    /// The elements in it that have a name.
+    /// The child elements with a name.
     pub fn named<'a, 'n>(&'a self, name: &'n str) -> impl Iterator<Item = &'a Element> + use<'a, 'n> {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    /// The elements in those that have a name, such as each `level` in `levels`.
+    /// The elements in lists with a name, such as each `level` in `levels`.
     pub fn listed<'a, 'n>(&'a self, list: &'n str, name: &'n str) -> impl Iterator<Item = &'a Element> + use<'a, 'n> {
         self.named(list).flat_map(move |list| list.named(name))
     }
@@ -115,7 +115,7 @@ impl Element {
     }
 }
 
-/// A number in decimal, or in hexadecimal behind `0x`.
+/// A number in decimal, or in hexadecimal after `0x`.
 pub(super) fn number(text: &str) -> Option<u64> {
     let text = text.trim();
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
@@ -124,7 +124,7 @@ pub(super) fn number(text: &str) -> Option<u64> {
     }
 }
 
-/// Reads a text. The root has the outermost element as its child.
+/// Parses a text. The child of the result is the outermost element.
 pub(super) fn parse(text: &str) -> Result<Element, SchemaError> {
     let mut reader = Reader::from_str(text);
     let (mut line, mut counted, mut elements) = (1u32, 0usize, 0usize);
@@ -163,7 +163,7 @@ pub(super) fn parse(text: &str) -> Result<Element, SchemaError> {
                 Some(root) if open.is_empty() => return Ok(root),
                 _ => return Err(refused("truncated XML: an element is not closed; get the complete file".to_owned())),
             },
-            // What elements contain besides elements is not part of the language.
+            // Only elements have a meaning in manifests.
             Event::Text(_) | Event::CData(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::GeneralRef(_) => {}
         }
     }
@@ -178,7 +178,7 @@ fn attach(open: &mut [Element], element: Element) {
 fn element(tag: &BytesStart<'_>, line: u32) -> Result<Element, String> {
     let name = known(tag.local_name().as_ref());
     let mut attributes = Vec::new();
-    // Their check for duplicates takes quadratic time.
+    // The check for duplicate attributes takes quadratic time.
     for (number, attribute) in tag.attributes().with_checks(false).enumerate() {
         if number >= MAX_ATTRIBUTES {
             return Err(format!("too many attributes: more than {MAX_ATTRIBUTES} of one element; give a manifest"));
@@ -194,7 +194,7 @@ fn element(tag: &BytesStart<'_>, line: u32) -> Result<Element, String> {
     Ok(Element { name, line, attributes, children: Vec::new() })
 }
 
-/// The name as a constant; empty if it is not of the language.
+/// The name as a constant; empty if it is not in [`NAMES`].
 fn known(name: &str) -> &'static str {
     NAMES.iter().find(|known| **known == name).copied().unwrap_or_default()
 }
@@ -203,7 +203,7 @@ fn known(name: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    /// What happens to an entity that a DTD would define, without the DTD.
+    /// An entity without its DTD is an error.
     #[test]
     fn entities() {
         let error = parse("<events>\n<provider name='&lol;'/></events>").unwrap_err();

@@ -3,7 +3,7 @@
 /// An argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WppArgument {
-    /// The number by which the format refers to it, from 10.
+    /// The number of the argument in the format, from 10.
     pub number: u16,
     /// Expression in the source.
     pub name: String,
@@ -30,11 +30,11 @@ pub enum WppType {
     String,
     /// Zero-terminated UTF-16: ItemWString.
     WideString,
-    /// Bytes behind their number, 16 bits: ItemPString.
+    /// Number of bytes in 16 bits, then the bytes of a string: ItemPString.
     CountedString,
-    /// UTF-16 behind its number of bytes, 16 bits: ItemPWString.
+    /// Number of bytes in 16 bits, then a string in UTF-16: ItemPWString.
     CountedWideString,
-    /// Bytes behind their number, 16 bits, shown in hexadecimal: ItemHEXDump.
+    /// Number of bytes in 16 bits, then bytes that are shown in hexadecimal: ItemHEXDump.
     HexDump,
     /// ItemGuid, ItemCLSID, ItemIID, ItemLIBID.
     Guid,
@@ -68,7 +68,7 @@ pub enum WppType {
         /// Names.
         names: Vec<String>,
     },
-    /// Another type, whose size is not known.
+    /// Another type, of unknown size.
     Unknown(String),
 }
 

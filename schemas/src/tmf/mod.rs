@@ -1,6 +1,6 @@
 //! Messages of the Windows software trace preprocessor (WPP): read from trace message format files (TMF), and their payloads as text.
 //!
-//! A WPP event has the GUID and number of a message, and its arguments as bytes; the text is in the TMF file only.
+//! A WPP event has the GUID and number of a message, and its arguments as bytes. Only the TMF file has the text.
 
 mod argument;
 mod parse;
@@ -16,9 +16,9 @@ use etw_layouts_payload::Uuid;
 /// A message of a TMF file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WppMessage {
-    /// GUID of the messages of a source file, which events have in place of a provider.
+    /// GUID of the messages of a source file. Events have it instead of a provider.
     pub guid: Uuid,
-    /// Number of the message, in events the ID.
+    /// Number of the message. In events, it is the ID.
     pub number: u16,
     /// Component, often the name of the binary.
     pub component: String,

@@ -13,7 +13,7 @@ pub fn is_tmf(bytes: &[u8]) -> bool {
     lines.next().is_some_and(|line| line.starts_with("//PDB:") || line.starts_with("// PDB:") || guid(line).is_some())
 }
 
-/// Reads the messages of a TMF file. Lines that are not understood are errors, and the messages around them stay.
+/// Reads the messages of a TMF file. A line that cannot be parsed is an error, and does not affect other messages.
 pub fn read(bytes: &[u8]) -> (Vec<WppMessage>, Vec<SchemaError>) {
     let text = String::from_utf8_lossy(bytes);
     let mut messages: Vec<WppMessage> = Vec::new();
@@ -42,7 +42,7 @@ pub fn read(bytes: &[u8]) -> (Vec<WppMessage>, Vec<SchemaError>) {
             _ if in_arguments => match (messages.last_mut(), argument(line)) {
                 (Some(message), Some(argument)) => message.arguments.push(argument),
                 _ => {
-                    // Arguments behind a missing one would be read from the wrong bytes.
+                    // The message is dropped, because arguments after an unknown one would be read from the wrong bytes.
                     messages.pop();
                     in_arguments = false;
                     errors.push(error("invalid argument of a message"));

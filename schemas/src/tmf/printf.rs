@@ -1,4 +1,4 @@
-//! Conversions of `printf`, as formats of messages have them.
+//! Conversions of `printf` in the formats of messages.
 
 /// A conversion such as `08x`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -9,7 +9,7 @@ pub(super) struct Conversion {
     alternate: bool,
     width: usize,
     precision: Option<usize>,
-    /// The letter that ends it; `s`, if there is none.
+    /// The letter at its end; `s` if there is none.
     pub letter: char,
 }
 
@@ -41,18 +41,18 @@ impl Conversion {
             }
             None => rest,
         };
-        // Lengths such as `I64` and `ll` are of no use: the type of the argument has the size.
+        // Lengths such as `I64` and `ll` are ignored, because the type of the argument determines the size.
         conversion.letter = rest.chars().next_back().filter(char::is_ascii_alphabetic).unwrap_or('s');
         conversion
     }
 
-    /// A text, cut to the precision and filled to the width.
+    /// A text, truncated to the precision and padded to the width.
     pub fn text(self, text: &str) -> String {
         let cut: String = text.chars().take(self.precision.unwrap_or(usize::MAX)).collect();
         self.filled(cut, false)
     }
 
-    /// An integer of a number of bits.
+    /// An integer with the given number of bits.
     pub fn integer(self, value: i128, bits: u32) -> String {
         let unsigned = value.cast_unsigned() & ((1u128 << bits) - 1);
         let signed = (unsigned.cast_signed() << (128 - bits)) >> (128 - bits);
@@ -112,7 +112,7 @@ impl Conversion {
     }
 }
 
-/// The number that a text begins with, if any, and the rest.
+/// The number at the start of a text, if any, and the rest.
 fn digits(text: &str) -> (Option<usize>, &str) {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let number = text.strip_suffix(rest).filter(|digits| !digits.is_empty());

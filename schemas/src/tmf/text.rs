@@ -13,11 +13,11 @@ pub struct WppText {
     pub text: String,
     /// The first argument that could not be decoded: an index in [`WppMessage::arguments`].
     pub undecoded: Option<usize>,
-    /// Number of bytes of the payload behind the last argument that was decoded.
+    /// Number of bytes of the payload after the last decoded argument.
     pub rest: usize,
 }
 
-/// Maximum length of a text, in bytes: a format can insert an argument many times. What is behind it is left out.
+/// Maximum length of a text, in bytes, because a format can insert an argument many times. The rest is left out.
 const MAX_TEXT: usize = 1 << 20;
 
 /// A decoded argument.
@@ -28,7 +28,7 @@ enum Value {
 }
 
 impl WppMessage {
-    /// The text of a payload. The size of pointers is that of the process or kernel that wrote the event.
+    /// The text of a payload. `pointers` is the pointer size of the process or kernel that wrote the event.
     pub fn text(&self, payload: &[u8], pointers: PointerSize) -> WppText {
         let (mut values, mut rest, mut undecoded) = (Vec::new(), payload, None);
         for (index, argument) in self.arguments.iter().enumerate() {
@@ -76,7 +76,7 @@ impl WppMessage {
         text
     }
 
-    /// Inserts the argument whose number and conversion a format continues with, and returns the format behind it.
+    /// Inserts an argument. The format begins with its number and conversion; returns the format after them.
     fn insert<'a>(&self, format: &'a str, values: &[Value], text: &mut String) -> &'a str {
         let rest = format.trim_start_matches(|c: char| c.is_ascii_digit());
         let digits = format.strip_suffix(rest).unwrap_or_default();
@@ -96,7 +96,7 @@ impl WppMessage {
             (_, Some(None)) => text.push_str("<missing>"),
             (1, None) => text.push_str(&self.component),
             (2, None) => text.push_str(&self.name),
-            // Other numbers below 10 are of the event's header: thread, time, processor.
+            // Other numbers below 10 refer to the header of the event: thread, time, processor.
             (_, None) => text.push_str(&format!("%{number}")),
         }
         rest
@@ -178,7 +178,7 @@ fn integer(rest: &mut &[u8], size: usize, signed: bool) -> Option<Value> {
     Some(Value::Integer(value, bits))
 }
 
-/// Bytes as text, of a code page that the event does not state.
+/// Bytes as text. The event does not state their code page.
 fn latin(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
@@ -191,7 +191,7 @@ fn wide(bytes: &[u8]) -> String {
     char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
-/// Revision, number of parts, authority of 48 bits in network byte order, and parts.
+/// A security identifier: revision, number of parts, authority of 48 bits in network byte order, and parts.
 fn sid(rest: &mut &[u8]) -> Option<String> {
     let [revision, parts, authority @ ..] = *take(rest, 8)?.first_chunk::<8>()?;
     let authority = authority.iter().fold(0u64, |value, byte| value << 8 | u64::from(*byte));

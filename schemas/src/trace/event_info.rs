@@ -9,17 +9,17 @@ use std::collections::HashMap;
 use std::mem::offset_of;
 use std::ops::Range;
 
-/// How deep structures nest at most.
+/// Maximum nesting of structures.
 const DEPTH: usize = 16;
 
-/// Bits of a keyword mask that a provider defines; and those with the bits that winmeta.xml defines. The highest eight are channels, which
-/// have no keyword names.
+/// Bits of a keyword mask that a provider defines, without and with the bits that winmeta.xml defines. The highest eight bits are channels,
+/// which have no keyword names.
 const KEYWORDS: [u64; 2] = [0x0000_FFFF_FFFF_FFFF, 0x00FF_FFFF_FFFF_FFFF];
 
-/// Reads a TRACE_EVENT_INFO: the payload of MetaData/EventInfo in merged traces, and what TdhGetEventInformation returns on Windows.
-/// Both sizes of pointers have the same layout.
+/// Reads a TRACE_EVENT_INFO: the payload of MetaData/EventInfo in merged traces, or the result of TdhGetEventInformation on Windows. The
+/// layout does not depend on the pointer size.
 ///
-/// The provider has one event, the keywords of that event, and its maps by name without entries: they come separately, as
+/// The provider has one event, the keywords of that event, and its maps by name without entries. The entries are in a separate
 /// EVENT_MAP_INFO (see [`map_info`](super::map_info::read)).
 ///
 /// # Errors
@@ -58,7 +58,7 @@ pub fn read(bytes: &[u8]) -> Result<Provider, InfoError> {
         message: info.text("EventMessageOffset", head.EventMessageOffset)?,
         ..Event::default()
     };
-    // Of a MOF class this is the name of the property with the activity.
+    // For a MOF class, this member is the name of the property with the activity.
     if !is_classic {
         event.symbol = info.text("EventNameOffset", head.EventNameOffset())?;
     }
@@ -75,7 +75,7 @@ pub fn read(bytes: &[u8]) -> Result<Provider, InfoError> {
     Ok(provider)
 }
 
-/// A name without the prefix of those that winmeta.xml defines.
+/// A name without the prefix `win:` of names that winmeta.xml defines.
 fn name(info: &mut Info<'_>, member: &'static str, offset: u32, value: u32) -> Result<Name, InfoError> {
     let name = info.text(member, offset)?;
     Ok(Name { value: Some(value), name: name.strip_prefix("win:").map(str::to_owned).unwrap_or(name) })
@@ -85,7 +85,7 @@ pub(crate) fn guid(guid: etw_layouts::layouts::GUID_5_0) -> Uuid {
     Uuid::from_bytes_le(etw_layouts::bytemuck::cast(guid))
 }
 
-/// Keywords with their bits. The names are in the order of the bits, but bits can be without a name: then names have no bits.
+/// Keywords with their bits. Names are in the order of the bits. If some bits have no names, all names are returned without bits.
 fn keywords(mask: u64, names: &[String]) -> Vec<Keyword> {
     let bits = KEYWORDS.map(|bits| mask & bits).into_iter().find(|mask| mask.count_ones() as usize == names.len());
     let mut left = bits.unwrap_or(0);
@@ -101,24 +101,24 @@ fn keywords(mask: u64, names: &[String]) -> Vec<Keyword> {
 struct Reader<'a> {
     info: Info<'a>,
     properties: Vec<EVENT_PROPERTY_INFO>,
-    /// Of each property.
+    /// State of each property.
     states: Vec<State>,
     maps: &'a mut Vec<Map>,
-    /// Of maps by name.
+    /// Indices of maps by name.
     map_indices: HashMap<String, usize>,
 }
 
 #[derive(Clone, Default)]
 struct State {
-    /// Whether the property is a field already. It is one only once, which bounds the work.
+    /// Whether the property is already a field. A property is used only once, which bounds the work.
     is_taken: bool,
-    /// Whether a field that is read now can refer to it.
+    /// Whether the current field can refer to it.
     is_visible: bool,
     name: String,
 }
 
 impl Reader<'_> {
-    /// The fields with these indices, which are those of properties.
+    /// The properties with these indices as fields.
     fn fields(&mut self, range: Range<usize>, depth: usize) -> Result<Vec<Field>, InfoError> {
         self.states[range.clone()].iter_mut().for_each(|state| state.is_taken = true);
         let mut fields = Vec::with_capacity(range.len());
@@ -132,7 +132,7 @@ impl Reader<'_> {
 
     fn field(&mut self, index: usize, depth: usize) -> Result<Field, InfoError> {
         let property = self.properties[index];
-        // PropertyCount is limited by the size of an event, 64 KiB, but not by that of other sources.
+        // In an event, its size of 64 KiB limits PropertyCount. In other sources, it is unlimited.
         let at = u16::try_from(index).unwrap_or(u16::MAX);
         let name = self.info.text("NameOffset", property.NameOffset)?;
         self.states[index].name.clone_from(&name);
@@ -158,7 +158,7 @@ impl Reader<'_> {
             length if length > 0 && has_length(field.in_type) => Length::Constant(length),
             _ => Length::Type,
         };
-        // With a custom schema, the member is the offset of that.
+        // With a custom schema, the member is the offset of the schema instead of a map name.
         if !is(PROPERTY_FLAGS::PropertyHasCustomSchema) && types.MapNameOffset != 0 {
             field.map = Some(self.map(types.MapNameOffset)?);
         }
@@ -194,8 +194,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether the length of a property determines that of its values. Other types have their own size, and the length of a pointer is not that
-/// of the process that wrote the event.
+/// Whether the length of a property is the length of its values. Other types have a fixed size, or the pointer size of the process that
+/// wrote the event.
 fn has_length(in_type: InType) -> bool {
     matches!(
         in_type,

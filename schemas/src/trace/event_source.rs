@@ -1,4 +1,4 @@
-//! Joins the manifests of EventSource providers, which send them as events in chunks.
+//! Joins the manifests of EventSource providers. They are sent as events, in chunks.
 
 use super::place::Place;
 use etw_layouts_payload::Uuid;
@@ -21,13 +21,13 @@ pub struct Manifest {
     pub place: Place,
 }
 
-/// Why a chunk of a manifest is not used.
+/// Error of a chunk that is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChunkError {
     /// The format is not 1, XML.
     Format(u8),
-    /// The number of the chunk is not less than that of all chunks.
+    /// The number of the chunk is not less than the number of all chunks.
     Number {
         /// Number of the chunk.
         number: u16,
@@ -61,7 +61,7 @@ pub struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Reads a payload. `None` if it has no envelope: then the event is one of another kind.
+    /// Reads a payload. `None` if it has no envelope: the event is of another kind.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// What sends a manifest: one thread of a process sends all its chunks, one after the other. They can be out of order in a file.
+/// The sender of a manifest: one thread of a process sends all chunks, one after the other. In a file they can be out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sender {
     /// GUID of the provider.
@@ -89,10 +89,10 @@ pub struct Sender {
     pub thread: Option<u32>,
 }
 
-/// A manifest of which chunks are missing.
+/// A manifest with missing chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Incomplete {
-    /// Who sent it.
+    /// The sender of the manifest.
     pub sender: Sender,
     /// Number of chunks present.
     pub there: usize,
@@ -100,14 +100,14 @@ pub struct Incomplete {
     pub total: u16,
 }
 
-/// How many different manifests of a provider are kept.
+/// Maximum number of different manifests that are kept per provider.
 const VARIANTS: usize = 8;
 
 /// Manifests, complete or not.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manifests {
     complete: Vec<Manifest>,
-    /// Indices of those that are complete, by provider.
+    /// Indices of the complete manifests, by provider.
     indices: HashMap<Uuid, Vec<usize>>,
     open: HashMap<(Sender, [u8; 2], u16), Open>,
 }
@@ -120,8 +120,8 @@ struct Open {
 }
 
 impl Manifests {
-    /// Adds a chunk. A chunk that is there already is replaced: the manifest is sent again. Returns whether the manifest, if this completes
-    /// it, differs from an earlier one of the provider.
+    /// Adds a chunk. It replaces an existing chunk with the same number, because a manifest can be sent again. Returns whether the chunk
+    /// completes a manifest that differs from an earlier one of the provider.
     pub fn add(&mut self, sender: Sender, chunk: Chunk<'_>, place: Place) -> bool {
         let key = (sender, chunk.version, chunk.total);
         let open = self.open.entry(key).or_insert_with(|| Open { place, chunks: BTreeMap::new() });
@@ -143,12 +143,12 @@ impl Manifests {
         is_different
     }
 
-    /// Those that are complete, in the order in which they became so. Each is there once.
+    /// The different complete manifests, in the order of their completion.
     pub fn complete(&self) -> &[Manifest] {
         &self.complete
     }
 
-    /// Those that are complete, and the others with the place of a chunk.
+    /// The complete manifests, and the incomplete ones with the place of a chunk.
     pub fn finish(self) -> (Vec<Manifest>, Vec<(Incomplete, Place)>) {
         let incomplete = |((sender, _, total), open): ((Sender, _, u16), Open)| {
             (Incomplete { sender, there: open.chunks.len(), total }, open.place)

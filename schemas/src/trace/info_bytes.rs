@@ -1,39 +1,39 @@
-//! The bytes of a TRACE_EVENT_INFO or EVENT_MAP_INFO: structures at offsets, and texts that offsets refer to.
+//! Reads structures and texts at offsets in a TRACE_EVENT_INFO or EVENT_MAP_INFO.
 
 use etw_layouts::bytemuck::AnyBitPattern;
 use etw_layouts::runtime::bytes;
 use std::fmt;
 
-/// Why a TRACE_EVENT_INFO or EVENT_MAP_INFO cannot be read.
+/// Error of a TRACE_EVENT_INFO or EVENT_MAP_INFO that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InfoError {
-    /// It ends within its structures.
+    /// The bytes end within the structures.
     Truncated {
         /// Bytes that the structures need.
         needed: u64,
         /// Bytes present.
         there: usize,
     },
-    /// An offset refers to no terminated text.
+    /// There is no terminated text at an offset.
     Text {
         /// The member with the offset.
         member: &'static str,
         /// The offset.
         offset: u32,
     },
-    /// The texts together are longer than the whole, so that offsets refer to the same text many times.
+    /// The total length of all texts exceeds the limit: many offsets refer to the same text.
     Texts,
     /// The decoding source is not a manifest or a MOF class: WPP (2) has no fields, and TraceLogging events (3) carry their own schemas.
     Source(u32),
-    /// More properties are at the top level than there are.
+    /// The number of properties at the top level exceeds the number of all properties.
     TopLevel {
         /// Number of properties at the top level.
         top: u32,
         /// Number of all properties.
         all: u32,
     },
-    /// Members of a structure are not properties, or are fields already.
+    /// Members of a structure do not exist as properties, or are already fields.
     Members {
         /// Index of the structure's property.
         property: u16,
@@ -44,18 +44,18 @@ pub enum InfoError {
     },
     /// Structures nest deeper than 16 levels, at the property with this index.
     Depth(u16),
-    /// A count or length refers to a property that is not before it, in the same or an enclosing structure.
+    /// A count or length does not refer to an earlier property of the same or an enclosing structure.
     Reference {
         /// Index of the property.
         property: u16,
         /// Index of the property that it refers to.
         to: u16,
     },
-    /// The map has flags that are not those of one kind of map.
+    /// The flags of the map do not identify one kind of map.
     MapFlags(u32),
-    /// The map is a pattern map, which names texts, not values.
+    /// The map is a pattern map, which gives names to texts instead of values.
     Pattern,
-    /// The map names texts that are not numbers, such as this one.
+    /// The map gives names to texts that are not numbers, such as this one.
     MapText(String),
 }
 
@@ -83,7 +83,7 @@ impl fmt::Display for InfoError {
 
 impl std::error::Error for InfoError {}
 
-/// The bytes, with a limit for the texts that are read.
+/// The bytes, with a limit for the total length of texts.
 pub(crate) struct Info<'a> {
     bytes: &'a [u8],
     /// Bytes of texts that may still be read.
@@ -91,12 +91,12 @@ pub(crate) struct Info<'a> {
 }
 
 impl<'a> Info<'a> {
-    /// Four times the bytes: properties can share the text of a map's name, and refer to each other by name.
+    /// The limit is four times the number of bytes, because properties can share the name of a map, and refer to each other by name.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, budget: bytes.len().saturating_mul(4) }
     }
 
-    /// The structure at the start, of which the first `length` bytes must be there; the others are zero.
+    /// The structure at the start. Its first `length` bytes must be present; further missing bytes are zero.
     pub fn prefix<T: AnyBitPattern>(&self, length: usize) -> Result<T, InfoError> {
         let truncated = InfoError::Truncated { needed: length as u64, there: self.bytes.len() };
         let mut whole = vec![0; size_of::<T>()];
@@ -107,7 +107,7 @@ impl<'a> Info<'a> {
         bytes::copy(&whole, 0).map_err(|_| truncated)
     }
 
-    /// An array of so many elements at an offset.
+    /// An array of `count` elements at an offset.
     pub fn array<T: AnyBitPattern>(&self, offset: usize, count: u32) -> Result<Vec<T>, InfoError> {
         let needed = (u64::from(count)).saturating_mul(size_of::<T>() as u64).saturating_add(offset as u64);
         let array = usize::try_from(needed).ok().and_then(|end| self.bytes.get(offset..end));
@@ -115,7 +115,7 @@ impl<'a> Info<'a> {
         Ok(array.chunks_exact(size_of::<T>()).map(|bytes| bytes::copy(bytes, 0)).filter_map(Result::ok).collect())
     }
 
-    /// The text at the offset that a member states, without the blanks that end texts of message tables; empty for offset 0.
+    /// The text at the offset in a member; empty for offset 0. Trailing blanks are removed, because texts from message tables have them.
     pub fn text(&mut self, member: &'static str, offset: u32) -> Result<String, InfoError> {
         if offset == 0 {
             return Ok(String::new());
@@ -129,13 +129,13 @@ impl<'a> Info<'a> {
         Ok(text.trim_end_matches(' ').to_owned())
     }
 
-    /// Counts bytes of texts as read.
+    /// Subtracts the length of a text from the limit.
     pub fn charge(&mut self, length: usize) -> Result<(), InfoError> {
         self.budget = self.budget.checked_sub(length).ok_or(InfoError::Texts)?;
         Ok(())
     }
 
-    /// The texts at the offset, one after the other up to an empty one.
+    /// The consecutive texts at the offset, up to an empty one.
     pub fn texts(&mut self, member: &'static str, offset: u32) -> Result<Vec<String>, InfoError> {
         let (mut all, mut offset) = (Vec::new(), offset);
         while offset != 0 {

@@ -10,22 +10,22 @@ use etw_layouts::layouts::{
 use etw_layouts_payload::{MapKind, Uuid};
 use std::mem::offset_of;
 
-/// Reads the payload of MetaData/EventMapInfo in merged traces: the GUID of a provider, and an EVENT_MAP_INFO. The provider has one map, and
+/// Reads the payload of MetaData/EventMapInfo in merged traces: the GUID of a provider, and an EVENT_MAP_INFO. The result has one map and
 /// no name.
 ///
 /// # Errors
 ///
-/// The bytes are not whole, or the map does not name values.
+/// The bytes are truncated, or the map does not give names to values.
 pub fn read_payload(bytes: &[u8]) -> Result<Provider, InfoError> {
     let provider = guid(Info::new(bytes).prefix(size_of::<GUID>())?);
     read(provider, bytes.get(size_of::<GUID>()..).unwrap_or_default())
 }
 
-/// Reads an EVENT_MAP_INFO, which TdhGetEventMapInformation returns on Windows.
+/// Reads an EVENT_MAP_INFO, the result of TdhGetEventMapInformation on Windows.
 ///
 /// # Errors
 ///
-/// The bytes are not whole, or the map does not name values.
+/// The bytes are truncated, or the map does not give names to values.
 pub fn read(provider: Uuid, bytes: &[u8]) -> Result<Provider, InfoError> {
     const ENTRIES: usize = offset_of!(EVENT_MAP_INFO, MapEntryArray);
     let mut info = Info::new(bytes);
@@ -47,10 +47,10 @@ pub fn read(provider: Uuid, bytes: &[u8]) -> Result<Provider, InfoError> {
     Ok(Provider { guid: provider, maps: vec![Map { name, kind, entries }], ..Provider::default() })
 }
 
-/// What the entries of a map are.
+/// The meaning of the entries of a map.
 struct Meaning {
     kind: MapKind,
-    /// Whether they are numbered from 0 and have no values: numbers of values, or of bits.
+    /// Whether the entries have no values: the index of an entry is its value, or the number of its bit.
     is_numbered: bool,
 }
 
@@ -66,7 +66,7 @@ fn meaning(flags: MAP_FLAGS) -> Result<Meaning, InfoError> {
     Ok(Meaning { kind, is_numbered: flags.contains(MAP_FLAGS::EVENTMAP_INFO_FLAG_WBEM_NO_MAP) })
 }
 
-/// The number that the text of a ValueMap qualifier states: `3`, `-1`, `0x04`. Negative ones are of 32 bits.
+/// The number in the text of a ValueMap qualifier: `3`, `-1`, `0x04`. Negative numbers have 32 bits.
 fn number(text: String) -> Result<u64, InfoError> {
     let number = match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),

@@ -4,7 +4,7 @@ use crate::model::{Event, Field, Keyword, Provider};
 use etw_layouts_payload::Uuid;
 use std::collections::HashMap;
 
-/// How many events with the same identity and different contents are kept.
+/// Maximum number of different events that are kept per identity.
 const VARIANTS: usize = 8;
 
 /// Providers by GUID. Each event, keyword and map is kept once.
@@ -17,7 +17,7 @@ pub(crate) struct Merge {
     events: HashMap<(usize, Identity), Vec<usize>>,
 }
 
-/// What identifies an event within its provider: whether it is classic, its ID or opcode, and its version.
+/// The identity of an event within its provider: whether it is classic, its ID or opcode, and its version.
 type Identity = (bool, u32, u8);
 
 /// The index of a keyword, and whether sources state different bits for it.
@@ -32,7 +32,8 @@ struct KeywordState {
 pub(crate) struct Difference;
 
 impl Merge {
-    /// Adds what a provider has and this one has not. Of events that differ, both are kept; of maps, the first.
+    /// Adds the parts of a provider that do not exist yet. Of different events with the same identity, eight are kept; of different maps, the
+    /// first.
     pub fn add(&mut self, provider: Provider) -> Result<(), Difference> {
         let at = *self.indices.entry(provider.guid).or_insert_with(|| {
             self.providers.push(Provider { guid: provider.guid, ..Provider::default() });
@@ -83,7 +84,7 @@ impl Merge {
         &self.providers
     }
 
-    /// The same, without what finds them.
+    /// The providers, by value.
     pub fn into_providers(self) -> Vec<Provider> {
         self.providers
     }
@@ -108,7 +109,7 @@ fn merge_keyword(states: &mut HashMap<(usize, String), KeywordState>, own: &mut 
     }
 }
 
-/// Makes a field refer to its map by the map's new index. Fields nest only as deep as their reader allows.
+/// Updates the index of the map in a field and its members. The recursion is bounded, because readers limit the nesting of fields.
 fn renumber(field: &mut Field, maps: &[usize]) {
     field.map = field.map.and_then(|map| maps.get(map).copied());
     field.members.iter_mut().for_each(|member| renumber(member, maps));

@@ -1,9 +1,9 @@
-//! Collects the schemas that a trace carries.
+//! Collects the schemas in a trace.
 //!
 //! A merged trace (WPR, xperf, PerfView, pktmon) has a TRACE_EVENT_INFO for each kind of event in it, and EVENT_MAP_INFOs with names of values.
-//! EventSource providers send their manifests as events. Schemas can come after the events that they describe: [`collect`] goes through a
-//! file once by event headers, and another pass decodes. While a stream is read, [`Collector::add`] takes each event, and
-//! [`Collector::providers`] has what is known so far.
+//! EventSource providers send their manifests as events. A schema can come after the events that it describes. Therefore, [`collect`] reads the
+//! file once, and the caller decodes events in a second pass. For a stream, pass each event to [`Collector::add`];
+//! [`Collector::providers`] returns the schemas found so far.
 //!
 //! ```no_run
 //! use etw_layouts_etl::Trace;
@@ -46,28 +46,28 @@ const EVENT_INFO: u8 = 32;
 /// Event type of MetaData/EventMapInfo.
 const EVENT_MAP_INFO: u8 = 33;
 
-/// Bytes of payloads with schemas that are kept at most; further ones are reported and not used.
+/// Maximum size of all payloads with schemas, in bytes. Further payloads are reported and not used.
 const MOST: usize = 64 << 20;
 
-/// Bytes that are counted for a payload in addition to its own: what keeps it.
+/// Memory overhead of each payload, in bytes.
 const OVERHEAD: usize = 128;
 
-/// Diagnostics that are kept at most; further ones are counted.
+/// Maximum number of diagnostics that are kept. Further ones are counted.
 const MOST_DIAGNOSTICS: usize = 1024;
 
 /// The schemas of traces.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Collected {
-    /// Providers by EventInfo and EventMapInfo, in the order of their first event. Of an event with several different schemas, the first
-    /// eight are there. A map to which fields refer and that the traces do not have has no entries.
+    /// Providers by EventInfo and EventMapInfo, in the order of their first event. If an event has several different schemas, the
+    /// first eight are kept. A map that is not in the traces has no entries.
     pub providers: Vec<Provider>,
     /// Manifests of EventSource providers, as they were sent.
     pub manifests: Vec<Manifest>,
     /// The providers of these manifests.
     #[cfg(feature = "manifests")]
     pub manifest_providers: Vec<Provider>,
-    /// What cannot be used.
+    /// Schemas that cannot be used.
     pub diagnostics: Vec<Diagnostic>,
     /// Number of further diagnostics, which are not kept.
     pub more_diagnostics: u64,
@@ -76,13 +76,13 @@ pub struct Collected {
 /// A schema that cannot be used, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Where the event is.
+    /// The place of the event.
     pub place: Place,
-    /// What is wrong.
+    /// The kind of diagnostic.
     pub kind: DiagnosticKind,
 }
 
-/// Why a schema cannot be used.
+/// The reason why a schema cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiagnosticKind {
@@ -90,16 +90,17 @@ pub enum DiagnosticKind {
     EventInfo(InfoError),
     /// An EVENT_MAP_INFO is invalid.
     MapInfo(InfoError),
-    /// An event, map or manifest differs from an earlier one with the same identity. Of events and manifests, eight are kept, of maps the first.
+    /// An event, map or manifest differs from an earlier one with the same identity. Eight different events or manifests are kept, but only
+    /// the first map.
     Conflict,
     /// A chunk of an EventSource manifest is invalid.
     Chunk(ChunkError),
-    /// Chunks of an EventSource manifest are missing. The place is that of a chunk.
+    /// Chunks of an EventSource manifest are missing. The place is the place of a chunk.
     Incomplete(Incomplete),
     /// An EventSource manifest, or a part of it, is invalid.
     #[cfg(feature = "manifests")]
     Manifest(SchemaError),
-    /// The schemas together are larger than 64 MiB, or manifests expand to more than 128 MiB; this one is not used.
+    /// All schemas together exceed 64 MiB, or 128 MiB with manifests expanded. This one is not used.
     Limit,
 }
 
@@ -145,13 +146,13 @@ pub struct Collector {
     manifests: Manifests,
     diagnostics: Vec<Diagnostic>,
     more_diagnostics: u64,
-    /// Bytes of the payloads that are used.
+    /// Size of the used payloads, in bytes.
     kept: usize,
     files: usize,
 }
 
 impl Collector {
-    /// Goes through the events of a trace file, in any order of files: their schemas serve all of them.
+    /// Adds the schemas in a trace file. Files can be added in any order, because the schemas apply to all files.
     pub fn add_trace(&mut self, trace: &Trace<'_>) {
         let mut scratch = Scratch::default();
         for buffer in trace.buffers().filter_map(Result::ok) {
@@ -163,7 +164,7 @@ impl Collector {
         self.files += 1;
     }
 
-    /// Takes the schema of an event that carries one. Returns whether it does.
+    /// Adds the schema in an event. Returns whether the event contains a schema or a part of one.
     #[inline]
     pub fn add(&mut self, event: &Event<'_>, place: Place) -> bool {
         if is_info(event) {
@@ -221,7 +222,7 @@ impl Collector {
         }
     }
 
-    /// The providers by EventInfo and EventMapInfo that are known so far.
+    /// The providers by EventInfo and EventMapInfo found so far.
     pub fn providers(&self) -> &[Provider] {
         self.infos.providers()
     }
@@ -231,7 +232,7 @@ impl Collector {
         self.manifests.complete()
     }
 
-    /// All schemas. Manifests of which chunks are missing are diagnostics.
+    /// All schemas. Manifests with missing chunks are diagnostics.
     pub fn finish(mut self) -> Collected {
         let (manifests, incomplete) = std::mem::take(&mut self.manifests).finish();
         for (incomplete, place) in incomplete {
@@ -247,7 +248,7 @@ impl Collector {
         }
     }
 
-    /// The providers of manifests. What repeats its parts until the limit of one manifest is used up ends it for all.
+    /// The providers of manifests. All manifests share one limit of expanded size. The manifest that exceeds it and all later ones are not used.
     #[cfg(feature = "manifests")]
     fn read_manifests(&mut self, manifests: &[Manifest]) -> Vec<Provider> {
         let (mut providers, mut budget) = (Vec::new(), Budget::new());
@@ -267,13 +268,12 @@ impl Collector {
     }
 }
 
-/// Whether an event carries the schema of others, or a part of one.
+/// Whether an event contains a schema of other events, or a part of one.
 pub fn carries_schema(event: &Event<'_>) -> bool {
     is_info(event) || is_chunk(event) && Chunk::read(event.payload()).is_some()
 }
 
-/// Whether an event is MetaData/EventInfo or MetaData/EventMapInfo. A trace that was written again can have another header for a classic
-/// event.
+/// Whether an event is MetaData/EventInfo or MetaData/EventMapInfo. In a relogged trace, a classic event can have a different header type.
 #[inline]
 fn is_info(event: &Event<'_>) -> bool {
     use HeaderType::{Event32, Event64, Full32, Full64};

@@ -1,4 +1,4 @@
-//! Reads of a WEVT_TEMPLATE resource. All numbers are little-endian; offsets are from its start.
+//! Reads numbers and strings of a WEVT_TEMPLATE resource. All numbers are little-endian. Offsets are from the start of the resource.
 
 use crate::schemas::SchemaError;
 use etw_layouts_payload::Uuid;
@@ -54,14 +54,14 @@ impl<'a> Bytes<'a> {
         self.array(at)
     }
 
-    /// A list: its number of entries, if the resource is large enough for them.
+    /// The number of entries of a list; an error if the entries exceed the resource.
     pub fn count(self, at: usize, first: usize, entry: usize) -> Result<usize, SchemaError> {
         let count = self.size(at)?;
         self.slice(first, count.saturating_mul(entry))?;
         Ok(count)
     }
 
-    /// A string behind its size of 32 bits, which includes itself.
+    /// A string after its size. The size has 32 bits, and includes these four bytes.
     pub fn string(self, at: usize) -> Result<String, SchemaError> {
         let size = self.size(at)?.saturating_sub(4);
         if size > MAX_NAME {
@@ -70,7 +70,7 @@ impl<'a> Bytes<'a> {
         Ok(utf16(self.slice(at.saturating_add(4), size)?))
     }
 
-    /// A string up to its terminator or the end.
+    /// A string up to its terminator or the end of the resource.
     pub fn terminated(self, at: usize) -> Result<String, SchemaError> {
         let rest =
             self.0.get(at..).ok_or_else(|| SchemaError::offset(at, "truncated: a string is beyond the end of the resource"))?;

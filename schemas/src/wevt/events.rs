@@ -10,13 +10,13 @@ use crate::schemas::{SchemaError, Schemas};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// Bytes of an event.
+/// Size of an event, in bytes.
 const EVENT: usize = 48;
 
-/// A keyword mask has this many bits.
+/// Number of bits in a keyword mask.
 const MAX_KEYWORDS: usize = 64;
 
-/// What events refer to.
+/// The parts of a provider that events refer to.
 pub(super) struct Context<'a> {
     pub bytes: Bytes<'a>,
     pub messages: &'a Messages,
@@ -97,7 +97,7 @@ impl Context<'_> {
             id: bytes.u16(at)?,
             version: bytes.u8(at + 2)?,
             channel: Name { value: Some(channel), name: self.channels.get(&channel).cloned().unwrap_or_default() },
-            // An opcode of one task has its number in the low half.
+            // The high half of the number is the opcode, the low half its task.
             opcode: self.named(at + 24, bytes.u8(at + 5)?.into(), |stated| stated >> 16, 8, schemas),
             level: self.named(at + 28, bytes.u8(at + 4)?.into(), |stated| stated, 8, schemas),
             task: self.named(at + 32, task.into(), |stated| stated, 24, schemas),
@@ -110,8 +110,8 @@ impl Context<'_> {
         })
     }
 
-    /// A number with its name, from the entry whose offset an event states: a number, a message identifier, and at a distance behind the
-    /// number the offset of the name.
+    /// A number with its name. The event states the offset of an entry, which has the number, a message identifier, and at `distance` the offset
+    /// of the name.
     fn named(&self, at: usize, value: u32, number: fn(u32) -> u32, distance: usize, schemas: &mut Schemas) -> Name {
         Name { value: Some(value), name: schemas.kept(self.entry_name(at, value, number, distance)) }
     }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// Indices of maps by offset; `None` for a map that is corrupt or of an unknown kind.
 pub(super) type MapIndices = HashMap<usize, Option<usize>>;
 
-/// The maps of a provider, and their indices. `at` is the offset of their list, or 0.
+/// The maps of a provider, and their indices. `at` is the offset of the list of maps, or 0.
 pub(super) fn read(
     bytes: Bytes<'_>,
     at: usize,
@@ -38,7 +38,7 @@ pub(super) fn read(
     Ok((maps, offsets))
 }
 
-/// Signature, size, offset of the name, format, number of entries, and these: value and message identifier.
+/// A map: signature, size, offset of the name, format, number of entries, and the entries. An entry is a value and a message identifier.
 fn map(bytes: Bytes<'_>, at: usize, messages: &Messages, budget: &mut Budget) -> Result<Map, Failure> {
     let kind = match &bytes.signature(at)? {
         b"VMAP" => MapKind::Enumeration,

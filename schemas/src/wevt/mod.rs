@@ -1,5 +1,5 @@
-//! Reads WEVT_TEMPLATE resources, the form of manifests in PE files. Microsoft does not document their format; sources are the documentation of
-//! libfwevt, the manifest compiler of event-trace-kit, and binaries whose manifests are published.
+//! Reads WEVT_TEMPLATE resources, the form of manifests in PE files. Microsoft does not document their format. The sources are the
+//! documentation of libfwevt, the manifest compiler of event-trace-kit, and binaries with published manifests.
 
 mod bytes;
 mod events;
@@ -12,16 +12,16 @@ use crate::model::{Keyword, Provider, bare};
 use crate::schemas::{SchemaError, Schemas};
 use bytes::Bytes;
 
-/// A message identifier that means none.
+/// The message identifier that means no message.
 const NONE: u32 = u32::MAX;
 
-/// Reads the providers of a resource. Messages give the texts of events and values of maps, and names that the resource lacks.
+/// Reads the providers of a resource. `messages` contains the texts of events and of map entries, and names that the resource lacks.
 ///
 /// A corrupt provider or event is left out, and a corrupt template makes the fields of its events unknown; each such error has its offset.
 ///
 /// # Errors
 ///
-/// The input is no such resource, is truncated, or has no provider. No input causes a panic.
+/// The input is not such a resource, is truncated, or has no provider. No input causes a panic.
 pub fn read(resource: &[u8], messages: &Messages) -> Result<Schemas, SchemaError> {
     let bytes = Bytes(resource);
     if bytes.signature(0)? != *b"CRIM" {
@@ -45,7 +45,7 @@ pub fn read(resource: &[u8], messages: &Messages) -> Result<Schemas, SchemaError
     }
 }
 
-/// Why a part is left out.
+/// The reason why a part is left out.
 enum Failure {
     Corrupt(SchemaError),
     Exceeded,
@@ -73,7 +73,7 @@ struct Lists {
     attributes: usize,
 }
 
-/// Reads the provider with a descriptor: its GUID and the offset of its lists.
+/// Reads the provider with a descriptor at `at`. The descriptor has the GUID and the offset of the lists.
 fn provider(
     bytes: Bytes<'_>,
     at: usize,
@@ -101,10 +101,10 @@ fn provider(
     Ok(Provider { guid, name, message, keywords, maps, events })
 }
 
-/// The lists of a provider, each known by its signature.
+/// The lists of a provider. Each list is identified by its signature.
 fn lists(bytes: Bytes<'_>, start: usize, schemas: &mut Schemas) -> Result<Lists, SchemaError> {
     let mut lists = Lists::default();
-    // More than there are kinds would be repetitions.
+    // There are fewer kinds of lists, so further lists are repetitions.
     for index in 0..bytes.count(start + 12, start + 16, 8)?.min(64) {
         let at = bytes.size(start + 20 + 8 * index)?;
         let list = match &schemas.kept(bytes.signature(at)) {
@@ -113,7 +113,7 @@ fn lists(bytes: Bytes<'_>, start: usize, schemas: &mut Schemas) -> Result<Lists,
             b"MAPS" => &mut lists.maps,
             b"EVNT" => &mut lists.events,
             b"PRVA" => &mut lists.attributes,
-            // Events refer to templates, levels, opcodes and tasks themselves.
+            // Templates, levels, opcodes and tasks are found by offsets in events.
             _ => continue,
         };
         *list = at;
@@ -121,7 +121,7 @@ fn lists(bytes: Bytes<'_>, start: usize, schemas: &mut Schemas) -> Result<Lists,
     Ok(lists)
 }
 
-/// The name of a provider in its attributes, where the attribute 1 is a string.
+/// The name of a provider in its attributes: attribute 1, a string.
 fn attribute_name(bytes: Bytes<'_>, at: usize) -> Result<String, SchemaError> {
     const NAME: u32 = 0x1000_0001;
     if at == 0 {
@@ -152,20 +152,20 @@ fn keywords(
     Ok(keywords)
 }
 
-/// Offsets of the entries of a list, all within the resource: signature, size, number of entries, and these. Without a list, and in a list
-/// that is too large, there are none.
+/// Offsets of the entries of a list, all within the resource. A list has a signature, a size, the number of entries, and the entries. Empty if
+/// there is no list, or if it exceeds the resource.
 fn entries(bytes: Bytes<'_>, at: usize, size: usize, schemas: &mut Schemas) -> impl Iterator<Item = usize> + use<> {
     let first = at + 12;
     let count = if at == 0 { 0 } else { schemas.kept(bytes.count(at + 8, first, size)) };
     (0..count).map(move |index| first + size * index)
 }
 
-/// The name of a keyword: mask, message identifier, offset of the name.
+/// The name of a keyword. A keyword has a mask, a message identifier, and the offset of the name.
 fn keyword_name(bytes: Bytes<'_>, at: usize, messages: &Messages) -> Result<String, SchemaError> {
     name(bytes, at.saturating_add(12), at.saturating_add(8), messages)
 }
 
-/// A name whose offset is at one place, or else the message whose identifier is at the other.
+/// A name. Its offset is at `offset`. If the name is missing or empty, the message with the identifier at `message`.
 fn name(bytes: Bytes<'_>, offset: usize, message: usize, messages: &Messages) -> Result<String, SchemaError> {
     let stated = match bytes.size(offset)? {
         0 => String::new(),

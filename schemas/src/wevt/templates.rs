@@ -1,4 +1,4 @@
-//! Templates: TEMP, whose items are the fields of events.
+//! Templates: TEMP. The items of a template are the fields of events.
 
 use super::Failure;
 use super::bytes::Bytes;
@@ -9,7 +9,7 @@ use crate::schemas::SchemaError;
 use etw_layouts_payload::{InType, OutType};
 use std::ops::Range;
 
-/// Bytes of an item: flags; encoding and way to show, or index and number of members; offset of a map; count; length; offset of the name.
+/// Size of an item, in bytes: flags; encoding and display format, or index and number of members; offset of a map; count; length; offset of the name.
 const ITEM: usize = 20;
 
 /// Flags of an item.
@@ -19,7 +19,7 @@ const LENGTH_BY_ITEM: u32 = 4;
 const FIXED_COUNT: u32 = 8;
 const COUNT_BY_ITEM: u32 = 0x10;
 
-/// Nesting of structures. Manifests have one level.
+/// Maximum nesting of structures. Manifests have one level.
 const MAX_DEPTH: usize = 8;
 
 /// The fields of a template at an offset.
@@ -45,7 +45,7 @@ struct Items<'a, 'b> {
 }
 
 impl Items<'_, '_> {
-    /// The items of a range as fields. `scope` has the indices of the items before, in each of the enclosing structures.
+    /// The items of a range as fields. `scope` has the indices of earlier items in each of the enclosing structures.
     fn fields(&mut self, range: Range<usize>, scope: &mut Vec<Range<usize>>) -> Result<Vec<Field>, Failure> {
         if range.end > self.all || scope.len() > MAX_DEPTH {
             let message = "corrupt template: items are beyond its end, or nested too deeply";
@@ -96,7 +96,7 @@ impl Items<'_, '_> {
         Ok(field)
     }
 
-    /// The name of the item that the item at an offset refers to.
+    /// The name of the item with an index. The item at the offset `at` refers to it.
     fn referred(&self, at: usize, index: u16, scope: &[Range<usize>]) -> Result<String, SchemaError> {
         if scope.iter().any(|before| before.contains(&index.into())) {
             return self.name(index.into());

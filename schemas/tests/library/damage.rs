@@ -6,7 +6,7 @@ use etw_layouts_payload::{PointerSize, Source};
 use etw_layouts_schemas::Library;
 use fastrand::Rng;
 
-/// No panic, bounded work, and no field behind the end of the library.
+/// Damaged libraries cause no panic and no unbounded work. All fields are within the library.
 #[test]
 fn corruptions() {
     let mut random = Rng::with_seed(0x33);
@@ -21,7 +21,7 @@ fn corruptions() {
                 0 => bytes[at] = random.u8(..),
                 1 => bytes[at..].iter_mut().take(4).for_each(|byte| *byte = 0xFF),
                 _ => {
-                    // A reference to another place.
+                    // An offset to another place.
                     let other = (random.usize(..bytes.len()) as u32).to_le_bytes();
                     bytes[at & !3..].iter_mut().zip(other).for_each(|(byte, other)| *byte = other);
                 }
@@ -40,7 +40,7 @@ fn corruptions() {
         let mut work = 0_usize;
         for provider in library.view().providers() {
             work += 1 + provider.name().len() + provider.keywords().count();
-            // Corrupt references can give a provider the keys of all, and an event the variants of all.
+            // With corrupt references, a provider can have the keys of all providers, and an event the variants of all events.
             for variant in provider.events().take(100).flat_map(|variants| variants.take(100)) {
                 work += 1
                     + variant.keywords().count()

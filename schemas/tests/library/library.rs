@@ -1,4 +1,4 @@
-//! What is built is found, with all that it has, and decodes what a table decodes.
+//! Libraries contain all parts of the providers, and decode like static tables.
 
 use crate::kit;
 use crate::made::provider;
@@ -8,7 +8,7 @@ use etw_layouts_payload::{self as payload, FieldList, MapKind, PointerSize, Sche
 use etw_layouts_schemas::{Count, Event, Field, Length, Library, LibraryBuilder, Map, MapEntry, Name, Provider};
 use fastrand::Rng;
 
-/// All parts of random providers come back; events that are equal are there once, others in the order in which they were added.
+/// All parts of random providers are read back. Equal events are stored once; variants are in the order in which they were added.
 #[test]
 fn round_trip() {
     let mut random = Rng::with_seed(0x31);
@@ -52,7 +52,7 @@ fn round_trip() {
     assert!(found > 2_000 && variants > found, "{found} {variants}");
 }
 
-/// An event with its maps in place of their indices, and without what is not kept: the order of an enumeration.
+/// An event with its maps instead of their indices. Enumerations are sorted, because a library does not keep their order.
 fn resolved(event: &Event, maps: &[Map]) -> (Event, Vec<Option<Map>>) {
     fn take<'a>(fields: &'a mut [Field], maps: &'a [Map], out: &mut Vec<Option<Map>>) {
         for field in fields {
@@ -69,7 +69,7 @@ fn resolved(event: &Event, maps: &[Map]) -> (Event, Vec<Option<Map>>) {
     (event, found)
 }
 
-/// The walk by a library's fields is the walk by the same fields as a table, of whole and of cut payloads.
+/// The fields of a library decode complete and truncated payloads in the same way as the same fields of a table.
 #[test]
 fn walk() {
     let mut random = Rng::with_seed(0x32);
@@ -99,10 +99,10 @@ fn walk() {
     assert!(cut_values > 1_000);
 }
 
-/// A value, or the name and the number of members or elements of what begins; neither where one ends.
+/// A value, or the name and size of a structure or array that begins. Neither at the end of a structure or array.
 type Plain<'a> = (Option<Value<'a>>, Option<(&'a str, u16)>);
 
-/// A step without what differs: how fields refer to each other.
+/// A step without the references between fields, which differ.
 fn plain(step: Result<Step<'_>, payload::Fault>) -> Result<Plain<'_>, payload::Fault> {
     step.map(|step| match step {
         Step::Value(value) => (Some(value), None),
@@ -112,7 +112,7 @@ fn plain(step: Result<Step<'_>, payload::Fault>) -> Result<Plain<'_>, payload::F
     })
 }
 
-/// The fields of a table, whose members are behind their structures, as plain data; `None` if they are of a kind that only TraceLogging has.
+/// The fields of a table as plain data. In the table, members follow their structure. `None` if a kind of field exists only in TraceLogging.
 fn model(all: &[payload::Field<'_>]) -> Option<Vec<Field>> {
     fn some(all: &[payload::Field<'_>], at: &mut usize, count: usize) -> Option<Vec<Field>> {
         let mut fields = Vec::new();
@@ -164,7 +164,7 @@ fn maps() {
     }
 }
 
-/// Sources of variants, by mask and by index, and what the name of an event is.
+/// Sources of variants, by mask and by index, and names of events.
 #[test]
 fn sources() {
     let event = |task: &str, opcode: &str, symbol: &str, fields| Event {

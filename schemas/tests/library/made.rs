@@ -1,16 +1,16 @@
-//! Random providers. Names and numbers are few, so that equal ones meet.
+//! Random providers. There are few names and numbers, so that equal ones occur.
 
 use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
 use etw_layouts_schemas::{Count, Event, Field, Keyword, Length, Map, MapEntry, Name, Provider};
 use fastrand::Rng;
 
-/// A provider whose GUID is one of few.
+/// A provider with one of a few GUIDs.
 pub fn provider(random: &mut Rng) -> Provider {
     let maps: Vec<_> = (0..random.usize(..3)).map(|_| map(random)).collect();
     Provider {
         guid: Uuid::from_u128(u128::from(random.u8(..6)) << 118 | u128::from(random.u8(..2))),
         name: name(random),
-        // Libraries do not have it.
+        // Libraries do not contain the display name.
         message: String::new(),
         keywords: (0..random.usize(..4)).map(|_| Keyword { mask: some(random, 1 << 63), name: name(random) }).collect(),
         events: (0..random.usize(..6)).map(|_| event(random, maps.len())).collect(),
@@ -18,7 +18,7 @@ pub fn provider(random: &mut Rng) -> Provider {
     }
 }
 
-/// One of few texts, some of them empty or longer than the shortest form of a length.
+/// One of a few texts. One is empty, and one is longer than a length of one byte can state.
 fn name(random: &mut Rng) -> String {
     ["", "Start", "Stop", "Größe", "win:Info", &"long ".repeat(30)][random.usize(..6)].to_owned()
 }
@@ -56,7 +56,7 @@ fn fields(random: &mut Rng, maps: usize, depth: usize) -> Vec<Field> {
         let types = [InType::UINT32, InType::UNICODESTRING, InType::BINARY, InType::SID];
         let mut field =
             Field::new(format!("f{depth}{place}"), if is_structure { InType::STRUCT } else { random.choice(types).unwrap() });
-        // A field of this list, or of the enclosing one.
+        // The earlier field is in this list, or in the enclosing one.
         let earlier =
             [(depth, place), (depth.wrapping_sub(1), 1)].map(|(depth, place)| format!("f{depth}{}", place.wrapping_sub(1)));
         let earlier = fields.iter().map(|field: &Field| field.name.clone()).find(|name| earlier.contains(name));

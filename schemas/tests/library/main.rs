@@ -1,7 +1,7 @@
-//! Libraries of random providers, and what damage does to them.
+//! Libraries of random providers, intact and damaged.
 
 mod damage;
-// The walk is compared with that by a table, not with the text.
+// The text of the generator is unused here, because decoding is compared with that of a table.
 #[allow(dead_code)]
 #[path = "../../../payload/tests/kit.rs"]
 mod kit;

@@ -1,4 +1,4 @@
-//! Damaged schemas: a damaged one costs no other.
+//! A damaged schema does not affect other schemas.
 
 use crate::text;
 use crate::written::MANIFEST;
@@ -45,7 +45,7 @@ fn read(events: &[SchemaEvent]) -> Collected {
     collect(&Trace::from_bytes(schema_trace(events)).unwrap())
 }
 
-/// A text for each event, map and manifest.
+/// A description of each event, map and manifest.
 fn facts(collected: &Collected) -> BTreeSet<String> {
     let of = |provider: &Provider| {
         let maps = provider.maps.iter().filter(|map| !map.entries.is_empty()).map(text::map);
@@ -56,7 +56,7 @@ fn facts(collected: &Collected) -> BTreeSet<String> {
     collected.providers.iter().flat_map(of).chain(manifests).collect()
 }
 
-/// Bytes of all texts and fields.
+/// Approximate size of all texts and fields, in bytes.
 fn size(provider: &Provider) -> usize {
     fn of(field: &Field) -> usize {
         24 + field.name.len() + field.members.iter().map(of).sum::<usize>()

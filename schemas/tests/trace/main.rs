@@ -1,4 +1,4 @@
-//! Schemas that traces carry: written ones, damaged ones, and real ones, if `ETW_LAYOUTS_ETL` names a folder of them.
+//! Schemas in traces: generated traces, damaged traces, and real traces from the folder `ETW_LAYOUTS_ETL`.
 
 mod damage;
 mod real;

@@ -9,7 +9,7 @@ use std::fs;
 use test_support::event_infos::META_DATA;
 use test_support::witness;
 
-/// The traces with schemas, and what each has: event schemas, maps, EventSource manifests.
+/// The traces with schemas. Prints the numbers of event schemas, maps and EventSource manifests.
 fn traces() -> Vec<(String, Collected)> {
     let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
     let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -36,7 +36,7 @@ fn traces() -> Vec<(String, Collected)> {
     traces
 }
 
-/// The numbers of distinct payloads of events with schemas, without the code that reads them.
+/// The numbers of distinct payloads of events with schemas, counted without the tested code.
 fn distinct(trace: &Trace<'_>) -> (usize, usize, usize) {
     let (mut scratch, mut payloads) = (Scratch::default(), [(); 3].map(|()| BTreeSet::new()));
     for buffer in trace.buffers() {
@@ -72,7 +72,7 @@ fn all_are_read() {
     }
 }
 
-/// The schemas of .NET's events are those of .NET's manifest: all that both state.
+/// The schemas of .NET events are equal to the manifest of .NET in all properties that both state.
 #[test]
 fn equal_to_the_manifest_of_dotnet() {
     let Some(folder) = witness::folder("ETW_LAYOUTS_PAYLOADS") else { return };
@@ -99,7 +99,7 @@ fn equal_to_the_manifest_of_dotnet() {
     }
 }
 
-/// In what two descriptions of an event differ.
+/// The differences between two descriptions of an event.
 fn differences((own, provider): (&Event, &Provider), (other, theirs): (&Event, &Provider)) -> Vec<String> {
     let mut all = Vec::new();
     let mut compare = |what: &str, own: &dyn std::fmt::Debug, other: &dyn std::fmt::Debug| {
@@ -115,7 +115,7 @@ fn differences((own, provider): (&Event, &Provider), (other, theirs): (&Event, &
     compare("keyword mask", &own.keyword_mask, &other.keyword_mask);
     let sorted = |names: &[String]| names.iter().cloned().collect::<BTreeSet<_>>();
     compare("keywords", &sorted(&own.keywords), &sorted(&other.keywords));
-    // TdhGetEventInformation has replaced the ends of lines.
+    // TdhGetEventInformation replaces line breaks.
     compare("message", &own.message.replace("\r\n", "%n"), &other.message.trim_end());
     let [own, other] = [(own, provider), (other, theirs)].map(|(event, provider)| lines(event.fields.as_deref(), &provider.maps));
     for index in 0..own.len().max(other.len()) {
@@ -124,7 +124,7 @@ fn differences((own, provider): (&Event, &Provider), (other, theirs): (&Event, &
     all
 }
 
-/// Fields one after the other, with the entries of their maps, and the way to show that is the default of an encoding.
+/// The fields as lines, with the entries of their maps. Default display formats are filled in.
 fn lines(fields: Option<&[Field]>, maps: &[Map]) -> Vec<String> {
     let mut all = Vec::new();
     for field in fields.into_iter().flatten() {
@@ -137,7 +137,7 @@ fn lines(fields: Option<&[Field]>, maps: &[Map]) -> Vec<String> {
     all
 }
 
-/// The way to show an encoding if none is stated, from Microsoft's documentation of the type InputType of the manifest schema.
+/// The default display format of an encoding, from Microsoft's documentation of the type InputType of the manifest schema.
 fn default(in_type: InType) -> OutType {
     let types = [
         (InType::UNICODESTRING, OutType::STRING),

@@ -1,4 +1,4 @@
-//! The structures and constants, compared by clang with the declarations in the headers of mingw-w64.
+//! Clang compares the structures and constants with the declarations in the headers of mingw-w64.
 
 use etw_layouts::constants::{DECODING_SOURCE, MAP_FLAGS, MAP_VALUETYPE, PROPERTY_FLAGS, TEMPLATE_FLAGS};
 use etw_layouts::layouts::{
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use test_support::witness;
 
-/// Assertions in C that a member has the offset that it has in Rust.
+/// Assertions in C that members have the same offsets as in Rust.
 macro_rules! offsets {
     ($text:ident, $ty:ident: $($c:ident $rust:ident)*) => {
         $(assert(&mut $text, concat!("offsetof(", stringify!($ty), ", ", stringify!($c), ")"), offset_of!($ty, $rust) as u64);)*
@@ -50,7 +50,7 @@ fn structures_of_tdh_h() {
         [DECODING_SOURCE::VALUES, MAP_FLAGS::VALUES, MAP_VALUETYPE::VALUES, PROPERTY_FLAGS::VALUES, TEMPLATE_FLAGS::VALUES];
     let words: std::collections::BTreeSet<_> = header.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     for (name, value) in enumerations.iter().flat_map(|values| values.constants) {
-        // The header does not have those of Windows 10.
+        // The header lacks the constants of Windows 10.
         if words.contains(name) {
             assert(&mut text, name, *value as u64);
         }
@@ -62,7 +62,7 @@ fn structures_of_tdh_h() {
     assert!(clang(headers, &wrong).contains("PropertyCount"), "a wrong offset compiles");
 }
 
-/// What clang says of a program with the assertions.
+/// The output of clang for a program with the assertions.
 fn clang(headers: &Path, assertions: &str) -> String {
     let mut clang = Command::new("clang")
         .args(["-target", "x86_64-w64-mingw32", "-D_WIN32_WINNT=0x0A00", "-std=c11", "-fsyntax-only", "-x", "c", "-isystem"])

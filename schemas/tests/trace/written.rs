@@ -1,4 +1,4 @@
-//! Written traces.
+//! Generated traces.
 
 use crate::text;
 use etw_layouts_etl::payload::Uuid;
@@ -9,7 +9,7 @@ use test_support::event_infos::{
     Head, META_DATA, Property, SchemaEvent, event_info as info, map_info as map, schema_events, schema_trace,
 };
 
-/// A manifest as EventSource writes it.
+/// A manifest in the form of EventSource.
 pub const MANIFEST: &[u8] = br#"<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events">
  <instrumentation xmlns:win="http://manifests.microsoft.com/win/2004/08/windows/events"><events>
   <provider name="Made-EventSource" guid="{11111111-2222-3333-4444-555555555555}" resourceFileName="a.dll" messageFileName="a.dll" symbol="Made">
@@ -23,7 +23,7 @@ pub const MANIFEST: &[u8] = br#"<instrumentationManifest xmlns="http://schemas.m
  <localization><resources culture="en-US"><stringTable/></resources></localization>
 </instrumentationManifest>"#;
 
-/// Everything that the structures can state, as text. `BLESS=1` writes it anew.
+/// All properties that the structures can state, as text. `BLESS=1` updates the file.
 #[test]
 fn everything() {
     let bytes = schema_trace(&schema_events(MANIFEST));
@@ -36,10 +36,13 @@ fn everything() {
     if std::env::var_os("BLESS").is_some() {
         fs::write(path, &text).unwrap();
     }
-    assert!(fs::read_to_string(path).unwrap() == text, "look at the difference that BLESS=1 makes\n{text}");
+    assert!(
+        fs::read_to_string(path).unwrap() == text,
+        "the output changed; update it with BLESS=1, and review the difference\n{text}"
+    );
 }
 
-/// The class and event types are those of the specs.
+/// The class and the event types are equal to those in the specs.
 #[test]
 fn class_of_the_specs() {
     let name = |opcode| Schemas::of_type(META_DATA, opcode).map(|schema| (schema.provider, schema.event));
@@ -47,7 +50,7 @@ fn class_of_the_specs() {
     assert_eq!(name(33), Some(("MetaData", "EventMapInfo")));
 }
 
-/// A stream gives the same, and before its end what was there until then.
+/// A stream gives the same schemas, and during reading those found so far.
 #[test]
 fn streamed() {
     let events = schema_events(MANIFEST);
@@ -68,7 +71,7 @@ fn streamed() {
     assert_eq!(collector.finish().providers, collect(&Trace::from_bytes(&bytes).unwrap()).providers);
 }
 
-/// Schemas of two files serve both. Equal ones are there once, and those that differ are reported, with the place in their file.
+/// Schemas of two files are merged. Equal ones are kept once. Different ones are reported, with the place in their file.
 #[test]
 fn several_files() {
     let events = schema_events(MANIFEST);
@@ -90,7 +93,7 @@ fn several_files() {
     assert_eq!(collected.manifests, alone.manifests);
 }
 
-/// Each thing that can be wrong is an error of its own.
+/// Each kind of fault has its own error.
 #[test]
 fn errors() {
     let property = |flags| Property { flags, name: "Property", types: [8, 0], count: 1, ..Property::default() };
@@ -137,7 +140,7 @@ fn errors() {
     assert_eq!(map_info::read_payload(&[0; 31]), Err(InfoError::Truncated { needed: 16, there: 15 }));
 }
 
-/// What is wrong with manifests is reported: a missing chunk, an unknown format, a number that is none.
+/// Faults of manifests are reported: a missing chunk, an unknown format, an invalid number.
 #[test]
 fn manifests() {
     let mut events = schema_events(MANIFEST);

@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions};
 use std::io::Write;
 
-/// Maximum number of rows of a file: a Parquet file keeps in memory where its pages are until it is complete.
+/// Maximum number of rows of a file. The writer of a Parquet file keeps the index of its pages in memory until the file is complete.
 pub const ROWS: u64 = 1 << 25;
 
 /// The format of files.
@@ -25,7 +25,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The end of the names of files, without the dot.
+    /// The extension of file names, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Parquet => "parquet",
@@ -81,7 +81,7 @@ impl<W: Write + Send> Writer<W> {
         }
     }
 
-    /// Writes the rows that are in memory: of Parquet, a row group.
+    /// Writes the rows that are in memory. In Parquet, they become a row group.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl<W: Write + Send> Writer<W> {
         }
     }
 
-    /// Memory for rows that are not in the file yet, roughly.
+    /// Approximate memory for rows that are not in the file yet, in bytes.
     pub fn memory(&self) -> usize {
         match &self.0 {
             Kind::Parquet(writer) => writer.memory(),

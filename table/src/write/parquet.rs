@@ -11,9 +11,9 @@ use std::io::Write;
 /// Writes a file with row groups of limited size.
 pub(super) struct Writer<W: Write + Send>(ArrowWriter<W>);
 
-/// Rows of a row group at most: engines skip row groups by their statistics.
+/// Maximum number of rows of a row group. Engines use the statistics of row groups to skip them.
 const ROWS: usize = 1 << 19;
-/// Bytes of a row group, after which it ends.
+/// Size at which a row group ends, in bytes.
 const BYTES: usize = 32 << 20;
 
 impl<W: Write + Send> Writer<W> {
@@ -24,7 +24,7 @@ impl<W: Write + Send> Writer<W> {
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_max_row_group_row_count(Some(ROWS));
-        // Values that hardly repeat, and increase.
+        // The values of these columns increase and rarely repeat.
         for name in ["sequence", "time", "tick"] {
             properties = properties
                 .set_column_dictionary_enabled(path(name), false)

@@ -13,14 +13,14 @@ use etw_layouts_etl::{FileTime, Uuid};
 use std::fmt::Debug;
 use std::io::Write;
 
-/// Memory for lines, used again for each batch.
+/// Memory for lines, reused for each batch.
 #[derive(Default)]
 pub(super) struct Text {
     lines: Vec<u8>,
     cell: Vec<u8>,
 }
 
-/// Bytes that are written at once.
+/// Number of bytes that are written at once.
 const BLOCK: usize = 1 << 18;
 
 impl Text {
@@ -57,7 +57,7 @@ impl Text {
         self.write(out, 0)
     }
 
-    /// Writes rows as JSON, one object a line.
+    /// Writes rows as JSON, one object per line.
     pub fn json(&mut self, rows: &RecordBatch, out: &mut impl Write) -> Result<(), Error> {
         self.lines.clear();
         let schema = rows.schema();
@@ -83,7 +83,7 @@ impl Text {
     }
 }
 
-/// The text of a value that is one.
+/// The text of a value, if the value is a text.
 fn text(column: &dyn Array, row: usize) -> Option<&str> {
     match column.data_type() {
         DataType::Utf8 => Some(column.as_string::<i32>().value(row)),
@@ -95,12 +95,12 @@ fn text(column: &dyn Array, row: usize) -> Option<&str> {
     }
 }
 
-/// Without the quotes of a JSON string.
+/// The cell without the quotes of a JSON string.
 fn bare(cell: &[u8]) -> &[u8] {
     cell.strip_prefix(b"\"").and_then(|cell| cell.strip_suffix(b"\"")).unwrap_or(cell)
 }
 
-/// Appends a cell of CSV, in quotes if it needs them.
+/// Appends a cell of CSV, in quotes if necessary.
 fn quoted(out: &mut Vec<u8>, cell: &[u8]) {
     if !cell.is_empty() && !cell.iter().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) {
         return out.extend_from_slice(cell);
@@ -164,7 +164,7 @@ fn json(column: &dyn Array, row: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// JSON has no infinity: such a number is a text.
+/// JSON has no infinity and no NaN, so these numbers are written as text.
 fn float(number: impl Debug + Copy + Into<f64>, out: &mut Vec<u8>) {
     match number.into().is_finite() {
         true => put::shown(out, format_args!("{number:?}")),
@@ -178,9 +178,9 @@ fn hex(bytes: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// A time in nanoseconds since 1970 as in RFC 3339.
+/// Writes a time in nanoseconds since 1970 in the format of RFC 3339.
 fn time(nanoseconds: i64, out: &mut Vec<u8>) {
-    // All are from units of 100 ns.
+    // All times were converted from units of 100 ns.
     let time = FileTime(nanoseconds.div_euclid(100) + FileTime::UNIX_EPOCH.0);
     match time.digits(b'T') {
         Some(digits) => {

@@ -1,4 +1,4 @@
-//! A structure of 32-bit Windows, with the pointers of a host that has longer ones.
+//! A structure of 32-bit Windows, with pointers of the host, which are longer.
 
 use etw_layouts_macros::layout;
 
