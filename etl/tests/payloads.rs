@@ -49,7 +49,7 @@ const OTHER_POINTERS: &str = "made by a test suite: 32-bit headers before payloa
 
 /// Calls a function with every kernel event of a trace file and the index of its buffer.
 pub fn each_kernel_event(path: &Path, mut visit: impl FnMut(u32, &Event<'_>, &Schemas)) {
-    let classes: BTreeSet<u128> = events::all().map(|(guid, ..)| guid).collect();
+    let classes: BTreeSet<_> = events::all().map(|(guid, ..)| guid).collect();
     let trace = Trace::open(path).unwrap();
     let pointers = if trace.log_file().pointer_size == 4 { PointerSize::Bits32 } else { PointerSize::Bits64 };
     let (schemas, mut scratch) = (Schemas::built_in().with_pointers(pointers), Scratch::default());
@@ -60,7 +60,7 @@ pub fn each_kernel_event(path: &Path, mut visit: impl FnMut(u32, &Event<'_>, &Sc
             // An event of a manifest can have the GUID of a class of kernel events.
             let is_classic =
                 event.flags().is_none_or(|flags| flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER));
-            let is_of_class = is_classic && event.provider().is_some_and(|guid| classes.contains(&guid.as_u128()));
+            let is_of_class = is_classic && event.provider().is_some_and(|guid| classes.contains(&guid));
             if event.hook().is_some() || is_of_class {
                 visit(buffer.index(), &event, &schemas);
             }

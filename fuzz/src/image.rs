@@ -6,7 +6,7 @@ use test_support::pe::Image;
 /// The name of a symbol file from an image is a valid file name.
 pub fn run(input: &[u8]) {
     match image::read(input) {
-        Ok(image) => assert!(image.pdb.guid != 0 && !image.pdb.name.contains(['/', '\\', '\0', ':'])),
+        Ok(image) => assert!(!image.pdb.guid.is_nil() && !image.pdb.name.contains(['/', '\\', '\0', ':'])),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
 }

@@ -6,7 +6,6 @@ use crate::output::{Escaped, Output};
 use etw_layouts::axis::AXIS;
 use etw_layouts::runtime::meta::{Absent, Confidence, Selection};
 use etw_layouts::{Arch, Build};
-use etw_layouts_cli::guid;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_dump::{By, MemoryDump, Source};
 use etw_layouts_memory::{Address, GLOBALS, Kernel};
@@ -232,7 +231,7 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
         size: image.map(|image| image.file.size),
         time_stamp: image.map(|image| image.file.time_stamp),
         pdb: pdb.map(|pdb| pdb.name.clone()),
-        guid: pdb.map(|pdb| guid(pdb.id.guid)),
+        guid: pdb.map(|pdb| pdb.id.guid.to_string()),
         age: pdb.map(|pdb| pdb.id.age),
         symbols_source,
         symbols: read.map(|(path, _)| path.display().to_string()),

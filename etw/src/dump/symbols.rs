@@ -1,6 +1,5 @@
 //! The symbols of the kernel of a full dump.
 
-use etw_layouts_cli::guid;
 use etw_layouts_dump::{MemoryDump, Source};
 use etw_layouts_memory::GLOBALS;
 use etw_layouts_symbols::store::SymbolPath;
@@ -25,7 +24,7 @@ pub fn read<S: Source>(dump: &MemoryDump<S>, file: Option<&Path>, symbol_path: O
         };
         let note = match (table.pdb, named) {
             (Some(own), Some(named)) if own.guid != named.id.guid => {
-                let (own, kernel) = (guid(own.guid), guid(named.id.guid));
+                let (own, kernel) = (own.guid, named.id.guid);
                 return Err(wrong(&format!(
                     "symbols of another build: PDB GUID is {own}, but the kernel has {kernel}; give the matching PDB"
                 )));

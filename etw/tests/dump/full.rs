@@ -320,7 +320,7 @@ fn a_known_kernel_needs_no_symbols() {
     assert!(infos[0]["kernel"]["symbols_note"].as_str().unwrap().contains("may be from another build"));
 
     // The facts do not apply to another PDB, even if the layouts are equal.
-    let path = folder.file("other.dmp", of_pdb(guid ^ 1).1);
+    let path = folder.file("other.dmp", of_pdb(Uuid::from_u128(guid.as_u128() ^ 1)).1);
     let (_, infos) = json(&["dump", "info", "--build", KNOWN, &path]);
     let kernel = &infos[0]["kernel"];
     assert_eq!((kernel["symbols_source"].as_str(), kernel["globals"].as_object().unwrap().len()), (Some("none"), 1));
