@@ -66,6 +66,9 @@ fn the_kernel_of_xp_agrees() {
         }
         let context = &checked.structures["WMI_LOGGER_CONTEXT"];
         assert_eq!((context.outcome, context.equal), (Outcome::Compared(Status::Equal), 131), "{file}");
-        assert_eq!(tables[0].pdb.as_ref().map(|pdb| (pdb.guid, pdb.age)), Some((0x30B5_FB31_AE7E_4ACA_ABA7_50AA_241F_F331, 1)));
+        assert_eq!(
+            tables[0].pdb.as_ref().map(|pdb| (pdb.guid.as_u128(), pdb.age)),
+            Some((0x30B5_FB31_AE7E_4ACA_ABA7_50AA_241F_F331, 1))
+        );
     }
 }
