@@ -77,7 +77,7 @@ fn identity_of_the_kernel() {
     let of = |seen: &&Seen| seen.arch == Arch::X64 && seen.pdb.is_some() && !seen.globals.is_empty();
     let by_pdb = REGISTRY.kernels.iter().find(of).expect("a kernel whose PDB was read");
     let by_image = REGISTRY.kernels.iter().find(|seen| seen.arch == Arch::X64 && seen.image.is_some()).expect("a kernel");
-    let (pdb, file) = (*by_pdb.pdb.expect("a PDB"), by_image.image.expect("an image"));
+    let (pdb, file) = (by_pdb.pdb.expect("a PDB"), by_image.image.expect("an image"));
     let (no_pdb, no_file) = (Pdb { guid: Uuid::from_u128(7), age: 1 }, Image { time_stamp: 1, size: 0x3000 });
     let build = Build::new(10, 0, 19041, 0);
     for (file, pdb, path, name, expected) in [
