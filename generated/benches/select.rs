@@ -14,7 +14,7 @@ fn main() {
     let floor = time(|_| true, search).1;
     println!("nanoseconds to choose the layout of WMI_LOGGER_CONTEXT, among {} kernels", kernels.len());
     println!("  a binary search  {floor:.0}");
-    let by_pdb = |seen: &Seen| seen.pdb.and_then(|&pdb| REGISTRY.by_pdb(pdb)).map_or(0, of);
+    let by_pdb = |seen: &Seen| seen.pdb.and_then(|pdb| REGISTRY.by_pdb(pdb)).map_or(0, of);
     let by_image = |seen: &Seen| seen.image.and_then(|image| REGISTRY.by_image(image)).map_or(0, of);
     for (name, (count, nanoseconds)) in [
         ("build", time(|_| true, of)),
