@@ -74,7 +74,7 @@ fn every_kernel_is_found_by_what_tells_it() {
     for seen in REGISTRY.kernels {
         assert!(REGISTRY.of_build(seen.build.number).iter().any(|found| std::ptr::eq(found, seen)));
         let same = |found: Option<&Seen>| found.is_some_and(|found| (found.build, found.arch) == (seen.build, seen.arch));
-        assert!(seen.pdb.is_none_or(|&pdb| same(REGISTRY.by_pdb(pdb))), "{seen:?}");
+        assert!(seen.pdb.is_none_or(|pdb| same(REGISTRY.by_pdb(pdb))), "{seen:?}");
         assert!(seen.image.is_none_or(|image| same(REGISTRY.by_image(image))), "{seen:?}");
         assert!((seen.witness as usize) < REGISTRY.witnesses.len());
     }
