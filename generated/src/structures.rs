@@ -16,7 +16,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <AGGREGATED_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
 ]);
 
-/// A kernel event as programs name it to TraceSetInformation: the kernel's HookId has a byte for the GUID.
+/// Identifies a kernel event in calls of TraceSetInformation. In a HookId of the kernel, one byte replaces the GUID.
 ///
 /// No symbol data confirms it in `6.1..`: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static CLASSIC_EVENT_ID: Structure<members::CLASSIC_EVENT_ID::Type> = structure("CLASSIC_EVENT_ID", &AXIS, &REGISTRY, &[0x0, 0x0], &[
@@ -1082,7 +1082,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_PROPERTIES_6_3_x64 as Described>::LAYOUT.layout()),
 ]);
 
-/// Queries or sets the releases of spin locks that are traced.
+/// Queries or sets which releases of spin locks are traced.
 ///
 /// No symbol data confirms it in `6.1..`: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static EVENT_TRACE_SPINLOCK_INFORMATION: Structure<members::EVENT_TRACE_SPINLOCK_INFORMATION::Type> = structure("EVENT_TRACE_SPINLOCK_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[

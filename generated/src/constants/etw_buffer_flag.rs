@@ -6,7 +6,7 @@
 use super::{runtime};
 
 runtime::values! {
-    /// Bits of BufferFlag in WMI\_BUFFER\_HEADER, a member since 5.2. NORMAL is the absence of all.
+    /// Bits of BufferFlag in WMI\_BUFFER\_HEADER, a member since 5.2. NORMAL means that no bit is set.
     pub flags ETW_BUFFER_FLAG: u16 = "ETW_BUFFER_FLAG" {
         ETW_BUFFER_FLAG_NORMAL = 0x0, "`ETW_BUFFER_FLAG_NORMAL`.";
         ETW_BUFFER_FLAG_FLUSH_MARKER = 0x1, "`ETW_BUFFER_FLAG_FLUSH_MARKER`.";

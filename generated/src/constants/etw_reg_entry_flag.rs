@@ -8,7 +8,7 @@ use super::{runtime};
 runtime::values! {
     /// Bits of Flags in ETW\_REG\_ENTRY, named after the corresponding bit fields of 6.2 and later, some of which have other positions. The name of the set is this project's.
     pub flags ETW_REG_ENTRY_FLAG: u16 = "ETW_REG_ENTRY_FLAG" {
-        DbgKernelRegistration = 0x1, "6.0..6.1. Made in the kernel; Callback holds, not Process.";
+        DbgKernelRegistration = 0x1, "6.0..6.1. Made in the kernel; Callback is valid, not Process.";
         DbgUserRegistration = 0x2, "6.0..6.1. Made by a process.";
         DbgReplyRegistration = 0x4, "6.0..6.1. Made for replies to a notification; ReplyQueue holds.";
         DbgClassicRegistration = 0x8, "6.0..6.1. Registration of a classic provider.";

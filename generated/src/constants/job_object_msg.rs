@@ -6,7 +6,7 @@
 use super::{runtime};
 
 runtime::values! {
-    /// What a job notifies.
+    /// Kinds of notifications of a job.
     pub value JOB_OBJECT_MSG: u32 = "JOB_OBJECT_MSG" {
         JOB_OBJECT_MSG_END_OF_JOB_TIME = 0x1, "`JOB_OBJECT_MSG_END_OF_JOB_TIME`.";
         JOB_OBJECT_MSG_END_OF_PROCESS_TIME = 0x2, "`JOB_OBJECT_MSG_END_OF_PROCESS_TIME`.";

@@ -549,7 +549,7 @@ runtime::layout! {
 runtime::layout! {
     /// `Thread/SpinLock`, version 2 with pointers of 4 bytes: 0x30 bytes.
     ///
-    /// A spinlock was released that was sampled or contended.
+    /// A sampled or contended spinlock was released.
     pub struct SpinLock_V2_32: 0x30, 8 {
         0x00 SpinLockAddress: runtime::Ptr32 = "Pointer", "Address of the spinlock.";
         0x04 CallerAddress: runtime::Ptr32 = "Pointer", "Return address of the caller that acquired the lock.";
@@ -569,7 +569,7 @@ runtime::layout! {
 runtime::layout! {
     /// `Thread/SpinLock`, version 2 with pointers of 8 bytes: 0x38 bytes.
     ///
-    /// A spinlock was released that was sampled or contended.
+    /// A sampled or contended spinlock was released.
     pub struct SpinLock_V2_64: 0x38, 8 {
         0x00 SpinLockAddress: runtime::Ptr64 = "Pointer", "Address of the spinlock.";
         0x08 CallerAddress: runtime::Ptr64 = "Pointer", "Return address of the caller that acquired the lock.";

@@ -11,7 +11,7 @@ macro_rules! text {
     (Size, $known:literal) => { concat!($known, ". Bytes of the filter, tables included.") };
     (PredicateCount, $known:literal) => { concat!($known, ". How many conditions there are.") };
     (Reserved, $known:literal) => { concat!($known, ". Reserved.") };
-    (HashedEventIdBitmap, $known:literal) => { concat!($known, ". Bits for hashed event identifiers, by its name.") };
+    (HashedEventIdBitmap, $known:literal) => { concat!($known, ". Inferred from its name: bits for hashed event identifiers.") };
     (ProviderGuid, $known:literal) => { concat!($known, ". The provider.") };
     (EachEventTableOffset, $known:literal) => { concat!($known, ". Offset of the table of events.") };
     (EachEventTableLength, $known:literal) => { concat!($known, ". Length of the table of events.") };

@@ -14,7 +14,7 @@ macro_rules! text {
 runtime::layout! {
     /// `CLASSIC_EVENT_ID` since 6.1: 0x18 bytes, aligned to 4.
     ///
-    /// A kernel event as programs name it to TraceSetInformation: the kernel's HookId has a byte for the GUID.
+    /// Identifies a kernel event in calls of TraceSetInformation. In a HookId of the kernel, one byte replaces the GUID.
     pub struct CLASSIC_EVENT_ID_6_1: members::CLASSIC_EVENT_ID, 0x18, 4 {
         0x00 EventGuid: GUID_5_0 = "GUID", text!(EventGuid, "documented");
         0x10 Type: u8 = "UCHAR", text!(Type, "documented");

@@ -14,11 +14,11 @@ macro_rules! text {
     (WaitListHead, $known:literal) => { concat!($known, ". Wait blocks of the threads that wait for the object.") };
     (DebugActive, $known:literal) => { concat!($known, ". Whether debug registers of the thread are in use.") };
     (Lock, $known:literal) => { concat!($known, ". The first four bytes as one number, with a bit that locks the object.") };
-    (NpxIrql, $known:literal) => { concat!($known, ". Unidentified; by its name, an IRQL for floating-point state.") };
+    (NpxIrql, $known:literal) => { concat!($known, ". Unidentified; the name suggests an IRQL for floating-point state.") };
     (Hand, $known:literal) => { concat!($known, ". Index of the timer's list in the timer table.") };
     (Abandoned, $known:literal) => { concat!($known, ". Whether the queue was abandoned.") };
     (Signalling, $known:literal) => { concat!($known, ". Whether the object is being signaled.") };
-    (DpcActive, $known:literal) => { concat!($known, ". Unidentified; by its name, about a DPC.") };
+    (DpcActive, $known:literal) => { concat!($known, ". Unidentified; the name suggests an active DPC.") };
     (TimerControlFlags, $known:literal) => { concat!($known, ". Control flags of the timer as one number.") };
     (Coalescable, $known:literal) => { concat!($known, ". Whether the timer can expire together with others.") };
     (KeepShifting, $known:literal) => { concat!($known, ". Unidentified flag of a timer.") };
@@ -29,7 +29,7 @@ macro_rules! text {
     (CounterProfiling, $known:literal) => { concat!($known, ". Whether processor counters of the thread are profiled.") };
     (Reserved, $known:literal) => { concat!($known, ". Reserved.") };
     (TimerMiscFlags, $known:literal) => { concat!($known, ". Further flags of the timer as one number.") };
-    (Index, $known:literal) => { concat!($known, ". Index; of what is unidentified.") };
+    (Index, $known:literal) => { concat!($known, ". Index (purpose unidentified).") };
     (Processor, $known:literal) => { concat!($known, ". Processor of the timer.") };
     (Expired, $known:literal) => { concat!($known, ". Whether the timer has expired.") };
     (ActiveDR7, $known:literal) => { concat!($known, ". Whether the thread's debug register DR7 is active.") };
@@ -71,9 +71,9 @@ macro_rules! text {
     (EnergyProfiling, $known:literal) => { concat!($known, ". Whether the thread's energy use is profiled.") };
     (Timer2ComponentId, $known:literal) => { concat!($known, ". Identifier of a component, for a KTIMER2.") };
     (Timer2RelativeId, $known:literal) => { concat!($known, ". Relative identifier, for a KTIMER2.") };
-    (SchedulerAssist, $known:literal) => { concat!($known, ". Unidentified; by its name, of assistance for the scheduler.") };
+    (SchedulerAssist, $known:literal) => { concat!($known, ". Unidentified; the name suggests assistance for the scheduler.") };
     (AltSyscall, $known:literal) => { concat!($known, ". Whether system calls of the thread go to an alternate handler.") };
-    (Emulation, $known:literal) => { concat!($known, ". Unidentified; by its name, about emulation.") };
+    (Emulation, $known:literal) => { concat!($known, ". Unidentified; the name suggests emulation.") };
 }
 
 runtime::layout! {

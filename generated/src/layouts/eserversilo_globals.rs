@@ -17,7 +17,7 @@ macro_rules! text {
     (WnfSiloState, $known:literal) => { concat!($known, ". State of the Windows Notification Facility.") };
     (ApiSetSection, $known:literal) => { concat!($known, ". Section with the API set schema.") };
     (ApiSetSchema, $known:literal) => { concat!($known, ". The API set schema.") };
-    (OneCoreForwardersEnabled, $known:literal) => { concat!($known, ". Whether OneCore forwarders are enabled, by its name.") };
+    (OneCoreForwardersEnabled, $known:literal) => { concat!($known, ". Inferred from its name: whether OneCore forwarders are enabled.") };
     (SiloRootDirectoryName, $known:literal) => { concat!($known, ". The root of the names of objects in the silo.") };
     (Storage, $known:literal) => { concat!($known, ". Storage of the silo; the structure is not in public symbols.") };
     (State, $known:literal) => { concat!($known, ". How far the silo has come.") };
@@ -25,12 +25,12 @@ macro_rules! text {
     (DeleteEvent, $known:literal) => { concat!($known, ". Set once the silo is gone.") };
     (UserSharedData, $known:literal) => { concat!($known, ". Data of the silo for user mode, like SharedUserData of the host.") };
     (TerminateWorkItem, $known:literal) => { concat!($known, ". Ends the silo.") };
-    (PsProtectedCurrentDirectory, $known:literal) => { concat!($known, ". Current directory for protected processes, by its name.") };
-    (PsProtectedEnvironment, $known:literal) => { concat!($known, ". Environment for protected processes, by its name.") };
+    (PsProtectedCurrentDirectory, $known:literal) => { concat!($known, ". Inferred from its name: current directory for protected processes.") };
+    (PsProtectedEnvironment, $known:literal) => { concat!($known, ". Inferred from its name: environment for protected processes.") };
     (NtSystemRoot, $known:literal) => { concat!($known, ". The folder of Windows.") };
-    (UserSharedSection, $known:literal) => { concat!($known, ". Section with the silo's data for user mode, by its name.") };
+    (UserSharedSection, $known:literal) => { concat!($known, ". Inferred from its name: section with the silo's data for user mode.") };
     (DbgkSiloState, $known:literal) => { concat!($known, ". State of debugger support.") };
-    (TzVirtualizationSupported, $known:literal) => { concat!($known, ". Whether the silo can have a time zone of its own, by its name.") };
+    (TzVirtualizationSupported, $known:literal) => { concat!($known, ". Inferred from its name: whether the silo can have a time zone of its own.") };
     (ExTimeZoneState, $known:literal) => { concat!($known, ". The time zone.") };
     (ImgFileExecOptions, $known:literal) => { concat!($known, ". Image file execution options; the type is unidentified.") };
     (CriticalProcessExited, $known:literal) => { concat!($known, ". Whether a critical process has died.") };

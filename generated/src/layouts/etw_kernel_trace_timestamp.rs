@@ -6,7 +6,7 @@
 use super::{runtime, members, large_integer::*};
 
 macro_rules! text {
-    (KernelTraceTimeStamp, $known:literal) => { concat!($known, ". Two time stamps of kernel tracing; of what is unidentified.") };
+    (KernelTraceTimeStamp, $known:literal) => { concat!($known, ". Two time stamps of kernel tracing (purpose unidentified).") };
 }
 
 runtime::layout! {

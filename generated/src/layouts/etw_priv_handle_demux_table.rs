@@ -8,7 +8,7 @@ use super::{runtime, members, ex_push_lock::*, rtl_rb_tree::*};
 macro_rules! text {
     (Tree, $known:literal) => { concat!($known, ". Tree of the handles, by the name of the structure.") };
     (Lock, $known:literal) => { concat!($known, ". Guards the tree.") };
-    (SequenceNumber, $known:literal) => { concat!($known, ". Sequence number; of what is unidentified.") };
+    (SequenceNumber, $known:literal) => { concat!($known, ". Sequence number (purpose unidentified).") };
 }
 
 runtime::layout! {

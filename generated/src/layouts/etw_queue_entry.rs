@@ -12,7 +12,7 @@ macro_rules! text {
     (RegIndex, $known:literal) => { concat!($known, ". The index of the registration that receives it.") };
     (ReplyIndex, $known:literal) => { concat!($known, ". The index of the reply among those that are awaited.") };
     (ReplyObject, $known:literal) => { concat!($known, ". The registration through which the sender receives the reply.") };
-    (WakeReference, $known:literal) => { concat!($known, ". Reference for waking a process, by its name.") };
+    (WakeReference, $known:literal) => { concat!($known, ". Inferred from its name: reference for waking a process.") };
     (Flags, $known:literal) => { concat!($known, ". Flags of the entry.") };
 }
 

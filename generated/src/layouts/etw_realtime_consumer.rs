@@ -21,7 +21,8 @@ macro_rules! text {
     (ProcessObject, $known:literal) => { concat!($known, ". The consumer's process.") };
     (DisconnectEvent, $known:literal) => { concat!($known, ". Signals to the consumer that it is disconnected.") };
     (DataAvailableEvent, $known:literal) => { concat!($known, ". Signals to the consumer that buffers are available.") };
-    (UserBufferCount, $known:literal) => { concat!($known, ". In the consumer's process.") };
+    (UserBufferCount, $known:literal) => { concat!($known, ". Address of the number of delivered buffers in the process of the consumer.") };
+    (UserBufferListHead, $known:literal) => { concat!($known, ". Address of the list of delivered buffers in the process of the consumer.") };
     (LoggerId, $known:literal) => { concat!($known, ". The session, by the number of its logger.") };
     (Disconnected, $known:literal) => { concat!($known, ". Whether the consumer has gone.") };
     (ReservedBufferSpaceBitMap, $known:literal) => { concat!($known, ". Bitmap of the pages of that space in use.") };
@@ -35,6 +36,8 @@ macro_rules! text {
     (NewBuffersLost_2, $known:literal) => { concat!($known, ". Buffers were lost without notifying the consumer.") };
     (Disconnected_2, $known:literal) => { concat!($known, ". The consumer has gone.") };
     (Notified, $known:literal) => { concat!($known, ". The consumer was notified.") };
+    (EventsLostCount, $known:literal) => { concat!($known, ". Address of the number of lost events in the process of the consumer.") };
+    (BuffersLostCount, $known:literal) => { concat!($known, ". Address of the number of lost buffers in the process of the consumer.") };
     (SiloState, $known:literal) => { concat!($known, ". The silo of the session.") };
 }
 
@@ -95,7 +98,7 @@ runtime::layout! {
         0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
         0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x2c EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x30 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
@@ -124,7 +127,7 @@ runtime::layout! {
         0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
         0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x54 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x58 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
@@ -155,7 +158,7 @@ runtime::layout! {
         0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
         0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x2c EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
@@ -203,7 +206,7 @@ runtime::layout! {
         0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
         0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x54 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
@@ -253,7 +256,7 @@ runtime::layout! {
         0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
         0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x2c EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
@@ -270,8 +273,8 @@ runtime::layout! {
         0x40 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
         0x44 UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
         0x48 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
-        0x4c EventsLostCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x50 BuffersLostCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x4c EventsLostCount: runtime::Ptr32 = "ULONG *", text!(EventsLostCount, "from symbols");
+        0x50 BuffersLostCount: runtime::Ptr32 = "ULONG *", text!(BuffersLostCount, "from symbols");
     }
 }
 
@@ -288,7 +291,7 @@ runtime::layout! {
         0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
         0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x54 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
@@ -307,8 +310,8 @@ runtime::layout! {
         0x7c UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
         0x80 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
         0x84 _padding84: [u8; 4], "padding.";
-        0x88 EventsLostCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x90 BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x88 EventsLostCount: runtime::Ptr64 = "ULONG *", text!(EventsLostCount, "from symbols");
+        0x90 BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(BuffersLostCount, "from symbols");
     }
 }
 
@@ -325,7 +328,7 @@ runtime::layout! {
         0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
         0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x2c EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
@@ -342,8 +345,8 @@ runtime::layout! {
         0x40 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
         0x44 UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
         0x48 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
-        0x4c EventsLostCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x50 BuffersLostCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x4c EventsLostCount: runtime::Ptr32 = "ULONG *", text!(EventsLostCount, "from symbols");
+        0x50 BuffersLostCount: runtime::Ptr32 = "ULONG *", text!(BuffersLostCount, "from symbols");
         0x54 SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(SiloState, "from symbols");
     }
 }
@@ -361,7 +364,7 @@ runtime::layout! {
         0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
         0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x54 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
@@ -380,8 +383,8 @@ runtime::layout! {
         0x7c UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
         0x80 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
         0x84 _padding84: [u8; 4], "padding.";
-        0x88 EventsLostCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x90 BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x88 EventsLostCount: runtime::Ptr64 = "ULONG *", text!(EventsLostCount, "from symbols");
+        0x90 BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(BuffersLostCount, "from symbols");
         0x98 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(SiloState, "from symbols");
     }
 }

@@ -23,12 +23,12 @@ macro_rules! text {
     (UseDescriptorType, $known:literal) => { concat!($known, ". Whether events may state the types of their data's pieces.") };
     (Traits, $known:literal) => { concat!($known, ". Traits that the provider set when it registered, such as its name and its group.") };
     (Caller, $known:literal) => { concat!($known, ". The code in the kernel that made the registration.") };
-    (DbgKernelRegistration, $known:literal) => { concat!($known, ". Made in the kernel; Callback holds, not Process.") };
+    (DbgKernelRegistration, $known:literal) => { concat!($known, ". Made in the kernel; Callback is valid, not Process.") };
     (DbgUserRegistration, $known:literal) => { concat!($known, ". Made by a process.") };
     (DbgReplyRegistration, $known:literal) => { concat!($known, ". Made for replies to a notification; ReplyQueue holds.") };
     (DbgClassicRegistration, $known:literal) => { concat!($known, ". Registration of a classic provider.") };
     (DbgSessionSpaceRegistration, $known:literal) => { concat!($known, ". Made by a driver in session space; SessionId holds.") };
-    (DbgModernRegistration, $known:literal) => { concat!($known, ". Registration of a provider of manifest-based or later events.") };
+    (DbgModernRegistration, $known:literal) => { concat!($known, ". Registration of a provider whose events are described by a manifest or by themselves.") };
     (DbgClosed, $known:literal) => { concat!($known, ". The owner has unregistered it.") };
     (DbgInserted, $known:literal) => { concat!($known, ". Linked to GuidEntry.") };
     (DbgWow64, $known:literal) => { concat!($known, ". Made by a 32-bit process of a 64-bit system.") };

@@ -19,7 +19,7 @@ macro_rules! text {
     (Node, $known:literal) => { concat!($known, ". Of the tree of registrations, in the order of their GUIDs.") };
     (Lock0, $known:literal) => { concat!($known, ". An SRWLOCK, which is a pointer.") };
     (Lock1, $known:literal) => { concat!($known, ". An SRWLOCK.") };
-    (ThreadId, $known:literal) => { concat!($known, ". Identifier of a thread; of which is unidentified.") };
+    (ThreadId, $known:literal) => { concat!($known, ". Identifier of a thread (which one is unidentified).") };
     (SequenceNumber, $known:literal) => { concat!($known, ". Sequence number of the provider's ETW\\_REGISTRATION\\_HANDLE.") };
     (TrackProviderBinary, $known:literal) => { concat!($known, ". Whether the binary of the provider is tracked.") };
     (Unaccounted0, $known:literal) => { concat!($known, ". Unidentified bytes.") };

@@ -30,7 +30,7 @@ macro_rules! text {
     (PartitionType, $known:literal) => { concat!($known, ". Type of the partition; its values are unidentified.") };
     (SystemLoggerSettings, $known:literal) => { concat!($known, ". Sessions that record kernel events, with the selection of each.") };
     (Silo, $known:literal) => { concat!($known, ". The silo of this state.") };
-    (ContainerRestoreWnfSubscription, $known:literal) => { concat!($known, ". Subscription to the WNF state for restoring a container, by its name.") };
+    (ContainerRestoreWnfSubscription, $known:literal) => { concat!($known, ". Inferred from its name: subscription to the WNF state for restoring a container.") };
     (PartitionName, $known:literal) => { concat!($known, ". The name of the partition.") };
     (PartitionNameSize, $known:literal) => { concat!($known, ". Bytes of PartitionName.") };
     (UnusedPadding, $known:literal) => { concat!($known, ". Not in use.") };

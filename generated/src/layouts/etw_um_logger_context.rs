@@ -51,7 +51,7 @@ macro_rules! text {
     (UnknownUlong0, $known:literal) => { concat!($known, ". Unidentified.") };
     (LoggerLock, $known:literal) => { concat!($known, ". Lock of the session; what it protects is unidentified.") };
     (ReferenceTime, $known:literal) => { concat!($known, ". A reading of the session's clock with the system time then.") };
-    (InstanceCount, $known:literal) => { concat!($known, ". Count of instances; of what is unidentified.") };
+    (InstanceCount, $known:literal) => { concat!($known, ". Count of instances (purpose unidentified).") };
     (BufferCondition, $known:literal) => { concat!($known, ". With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.") };
     (FlushEvent, $known:literal) => { concat!($known, ". Handle to an event for flushing.") };
     (LogFilePattern, $known:literal) => { concat!($known, ". Path with a placeholder for FileCounter, if the session writes a sequence of files.") };
@@ -62,9 +62,9 @@ macro_rules! text {
     (OverflowQueue, $known:literal) => { concat!($known, ". Queue of buffers for overflow.") };
     (RequestFlag_2, $known:literal) => { concat!($known, ". Bit fields at the same offset change with the version, and are not known in detail.") };
     (BufferSequenceNumber, $known:literal) => { concat!($known, ". Counter to number buffers with.") };
-    (EventMarker, $known:literal) => { concat!($known, ". Unidentified; by its name, a mark for events.") };
-    (ErrorMarker, $known:literal) => { concat!($known, ". Unidentified; by its name, a mark for errors.") };
-    (SizeMask, $known:literal) => { concat!($known, ". Unidentified; by its name, a mask for sizes.") };
+    (EventMarker, $known:literal) => { concat!($known, ". Unidentified; the name suggests a mark for events.") };
+    (ErrorMarker, $known:literal) => { concat!($known, ". Unidentified; the name suggests a mark for errors.") };
+    (SizeMask, $known:literal) => { concat!($known, ". Unidentified; the name suggests a mask for sizes.") };
     (FirstBufferOffset_2, $known:literal) => { concat!($known, ". As in WMI\\_LOGGER\\_CONTEXT, the byte offset to which a circular session returns.\n\nErratum, 6.2..10.0 x86: published reference: offset 0xe8; order and size of the declaration: 0xf0 (The document gives the value of 6.1 for all versions. FlushTimer is at that offset.).") };
     (CompressionWorkspace, $known:literal) => { concat!($known, ". Memory that compression needs.") };
     (CompressionBuffer, $known:literal) => { concat!($known, ". Holds compressed buffers until they are flushed.") };
@@ -76,7 +76,7 @@ macro_rules! text {
     (UnknownStructures, $known:literal) => { concat!($known, ". An array of structures.") };
     (ProcessorStreamIndexMap, $known:literal) => { concat!($known, ". By its name, maps processors to streams.") };
     (InstanceId_2, $known:literal) => { concat!($known, ". GUID of the session, by its kernel counterpart.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x2c; order and size of the declaration: 0x38 (The document gives the value of 6.1 for all versions. EventMarker is at that offset.).") };
-    (InstanceCount_2, $known:literal) => { concat!($known, ". Count of instances; of what is unidentified.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x3c; order and size of the declaration: 0x48 (The document gives the value of 6.1 for all versions.).") };
+    (InstanceCount_2, $known:literal) => { concat!($known, ". Count of instances (purpose unidentified).\n\nErratum, 6.2..10.0 x64: published reference: offset 0x3c; order and size of the declaration: 0x48 (The document gives the value of 6.1 for all versions.).") };
     (LogFileHandle_2, $known:literal) => { concat!($known, ". Handle to the log file.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x80; order and size of the declaration: 0x90 (The document gives the value of 6.1 for all versions. FlushEvent is at that offset.).") };
     (LogFileName_3, $known:literal) => { concat!($known, ". Path of the log file.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x98; order and size of the declaration: 0xa8 (The document gives the value of 6.1 for all versions. LoggerName is at that offset.).") };
     (LogFilePattern_2, $known:literal) => { concat!($known, ". Path with a placeholder for FileCounter, if the session writes a sequence of files.\n\nErratum, 6.2..10.0 x64: published reference: offset 0xa8; order and size of the declaration: 0xb8 (The document gives the value of 6.1 for all versions.).") };

@@ -10,7 +10,7 @@ macro_rules! text {
     (NotificationSize, $known:literal) => { concat!($known, ". Bytes of the notification, header included.") };
     (RefCount, $known:literal) => { concat!($known, ". How many hold it.") };
     (ReplyRequested, $known:literal) => { concat!($known, ". Whether the receiver is to reply.") };
-    (ReplyIndex, $known:literal) => { concat!($known, ". Index into ReplySlot of the registration that replies, by its name.") };
+    (ReplyIndex, $known:literal) => { concat!($known, ". Inferred from its name: index into ReplySlot of the registration that replies.") };
     (Timeout, $known:literal) => { concat!($known, ". How long the sender waits.") };
     (NotifyeeCount, $known:literal) => { concat!($known, ". How many registrations get it.") };
     (ReplyCount, $known:literal) => { concat!($known, ". How many replies there are.") };

@@ -16,7 +16,7 @@ macro_rules! text {
 runtime::layout! {
     /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 6.1: 0x10 bytes, aligned to 4.
     ///
-    /// Queries or sets the releases of spin locks that are traced.
+    /// Queries or sets which releases of spin locks are traced.
     pub struct EVENT_TRACE_SPINLOCK_INFORMATION_6_1: members::EVENT_TRACE_SPINLOCK_INFORMATION, 0x10, 4 {
         0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
@@ -28,7 +28,7 @@ runtime::layout! {
 runtime::layout! {
     /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 6.2: 0x10 bytes, aligned to 4.
     ///
-    /// Queries or sets the releases of spin locks that are traced.
+    /// Queries or sets which releases of spin locks are traced.
     pub struct EVENT_TRACE_SPINLOCK_INFORMATION_6_2: members::EVENT_TRACE_SPINLOCK_INFORMATION, 0x10, 4 {
         0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
@@ -40,7 +40,7 @@ runtime::layout! {
 runtime::layout! {
     /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 6.3: 0x14 bytes, aligned to 4.
     ///
-    /// Queries or sets the releases of spin locks that are traced.
+    /// Queries or sets which releases of spin locks are traced.
     pub struct EVENT_TRACE_SPINLOCK_INFORMATION_6_3: members::EVENT_TRACE_SPINLOCK_INFORMATION, 0x14, 4 {
         0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
@@ -53,7 +53,7 @@ runtime::layout! {
 runtime::layout! {
     /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 1607: 0x14 bytes, aligned to 4.
     ///
-    /// Queries or sets the releases of spin locks that are traced.
+    /// Queries or sets which releases of spin locks are traced.
     pub struct EVENT_TRACE_SPINLOCK_INFORMATION_1607: members::EVENT_TRACE_SPINLOCK_INFORMATION, 0x14, 4 {
         0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
@@ -66,7 +66,7 @@ runtime::layout! {
 runtime::layout! {
     /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 1709: 0x14 bytes, aligned to 4.
     ///
-    /// Queries or sets the releases of spin locks that are traced.
+    /// Queries or sets which releases of spin locks are traced.
     pub struct EVENT_TRACE_SPINLOCK_INFORMATION_1709: members::EVENT_TRACE_SPINLOCK_INFORMATION, 0x14, 4 {
         0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
@@ -79,7 +79,7 @@ runtime::layout! {
 runtime::layout! {
     /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 1803: 0x14 bytes, aligned to 4.
     ///
-    /// Queries or sets the releases of spin locks that are traced.
+    /// Queries or sets which releases of spin locks are traced.
     pub struct EVENT_TRACE_SPINLOCK_INFORMATION_1803: members::EVENT_TRACE_SPINLOCK_INFORMATION, 0x14, 4 {
         0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");

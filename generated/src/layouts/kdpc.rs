@@ -19,7 +19,7 @@ macro_rules! text {
     (Number_2, $known:literal) => { concat!($known, ". Of the target processor.") };
     (Expedite, $known:literal) => { concat!($known, ". By its name, whether to expedite the DPC.") };
     (TargetInfoAsUlong, $known:literal) => { concat!($known, ". Type, Importance and Number as one number.") };
-    (ProcessorHistory, $known:literal) => { concat!($known, ". Mask of processors; by its name, those the DPC was queued to.") };
+    (ProcessorHistory, $known:literal) => { concat!($known, ". Mask of processors; the name suggests those that the DPC was queued to.") };
 }
 
 runtime::layout! {

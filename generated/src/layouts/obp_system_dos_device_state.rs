@@ -6,7 +6,7 @@
 use super::{runtime, members};
 
 macro_rules! text {
-    (GlobalDeviceMap, $known:literal) => { concat!($known, ". Bit mask of drive letters in the global device map, by its name.") };
+    (GlobalDeviceMap, $known:literal) => { concat!($known, ". Inferred from its name: bit mask of drive letters in the global device map.") };
     (LocalDeviceCount, $known:literal) => { concat!($known, ". For each drive letter, a number of local devices.") };
 }
 

@@ -10,8 +10,8 @@ macro_rules! text {
     (AnonymousLogonSession, $known:literal) => { concat!($known, ". Anonymous logon session.") };
     (AnonymousLogonToken, $known:literal) => { concat!($known, ". Token of the anonymous logon.") };
     (AnonymousLogonTokenNoEveryone, $known:literal) => { concat!($known, ". Token of the anonymous logon without the group Everyone.") };
-    (UncSystemPaths, $known:literal) => { concat!($known, ". UNC system paths, by its name.") };
-    (NgenPaths, $known:literal) => { concat!($known, ". Paths of the native image generator, by its name.") };
+    (UncSystemPaths, $known:literal) => { concat!($known, ". Inferred from its name: UNC system paths.") };
+    (NgenPaths, $known:literal) => { concat!($known, ". Inferred from its name: paths of the native image generator.") };
 }
 
 runtime::layout! {

@@ -12,7 +12,7 @@ macro_rules! text {
     (LoggerId, $known:literal) => { concat!($known, ". The session, by the number of its logger.") };
     (EnableProperty, $known:literal) => { concat!($known, ". Additional data requested for each event, and events to omit: EVENT\\_ENABLE\\_PROPERTY\\_\\*.") };
     (MatchAnyKeyword, $known:literal) => { concat!($known, ". Keywords of which a requested event has at least one.") };
-    (MatchAllKeyword, $known:literal) => { concat!($known, ". Of those, only events with all of these.") };
+    (MatchAllKeyword, $known:literal) => { concat!($known, ". An event must also have all of these keywords.") };
 }
 
 runtime::layout! {

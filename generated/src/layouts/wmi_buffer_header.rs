@@ -14,7 +14,7 @@ macro_rules! text {
     (CurrentOffset, $known:literal) => { concat!($known, ". Offset of the next event from the start of the buffer. Use observed in 5.0.") };
     (Guid, $known:literal) => { concat!($known, ". GUID of the WNODE\\_HEADER at the same offset.") };
     (ClientContext, $known:literal) => { concat!($known, ". Observed to be cleared in 5.0.") };
-    (Offset, $known:literal) => { concat!($known, ". Where events end, header included, once the buffer is full.") };
+    (Offset, $known:literal) => { concat!($known, ". End of the events, in bytes from the start of the buffer; valid when the buffer is full.") };
     (EventsLost, $known:literal) => { concat!($known, ". Whether events were lost for lack of space.") };
     (InstanceGuid, $known:literal) => { concat!($known, ". GUID of the session.") };
     (GlobalEntry, $known:literal) => { concat!($known, ". Links all buffers of the session.") };
@@ -30,7 +30,7 @@ macro_rules! text {
     (CurrentOffset_2, $known:literal) => { concat!($known, ". Offset of the next event from the start of the buffer.") };
     (ReferenceCount_2, $known:literal) => { concat!($known, ". Number of writers with reserved space that are not finished.") };
     (TimeStamp, $known:literal) => { concat!($known, ". Time when the buffer was taken into use or written out, by the session's clock.") };
-    (StartPerfClock, $known:literal) => { concat!($known, ". Reading of the performance counter at the start; of what is unidentified.") };
+    (StartPerfClock, $known:literal) => { concat!($known, ". Reading of the performance counter at the start (purpose unidentified).") };
     (SequenceNumber, $known:literal) => { concat!($known, ". The number of the buffer among those of the session.") };
     (ClientContext_2, $known:literal) => { concat!($known, ". Processor and session of the buffer.") };
     (StartTime, $known:literal) => { concat!($known, ". When the session started, in 100 ns since 1601.") };
@@ -38,7 +38,7 @@ macro_rules! text {
     (NextBuffer, $known:literal) => { concat!($known, ". The next buffer of its list.") };
     (Pointer0, $known:literal) => { concat!($known, ". First pointer of the 16 bytes, which other members use.") };
     (Pointer1, $known:literal) => { concat!($known, ". Second pointer of the 16 bytes, which other members use.") };
-    (ReferenceTime, $known:literal) => { concat!($known, ". One moment by both clocks.") };
+    (ReferenceTime, $known:literal) => { concat!($known, ". The same time by two clocks.") };
     (ClockType, $known:literal) => { concat!($known, ". Clock of the time stamps.") };
     (Frequency, $known:literal) => { concat!($known, ". Ticks a second of that clock.") };
 }

@@ -23,8 +23,8 @@ macro_rules! text {
     (NewThreadWaitTime, $known:literal) => { concat!($known, ". Time that the new thread waited; in PERFINFO\\_CCSWAP it is in ticks of the timer.") };
     (OldThreadRemainingQuantum, $known:literal) => { concat!($known, ". QuantumTarget less CycleTime of the old thread, divided by 1024.") };
     (OldThreadWaitMode_2, $known:literal) => { concat!($known, ". Processor mode in which the old thread waits: 0 kernel, 1 user.") };
-    (OldThreadBamEppImportant, $known:literal) => { concat!($known, ". Whether the old thread is important to the background activity moderator (BAM), by its name.") };
-    (NewThreadBamEppImportant, $known:literal) => { concat!($known, ". Whether the new thread is important to the background activity moderator (BAM), by its name.") };
+    (OldThreadBamEppImportant, $known:literal) => { concat!($known, ". Inferred from its name: whether the old thread is important to the background activity moderator (BAM).") };
+    (NewThreadBamEppImportant, $known:literal) => { concat!($known, ". Inferred from its name: whether the new thread is important to the background activity moderator (BAM).") };
     (Reserved, $known:literal) => { concat!($known, ". Reserved.") };
     (Flags, $known:literal) => { concat!($known, ". The bit fields beside it as one number.") };
     (OldThreadBamQosLevel, $known:literal) => { concat!($known, ". Quality-of-service level of the old thread; BAM is the background activity moderator.") };

@@ -50,7 +50,7 @@ macro_rules! text {
     (LockedSections, $known:literal) => { concat!($known, ". Eight handles for kernel sections that are locked in memory; kernel sessions only.") };
     (LoggerThread, $known:literal) => { concat!($known, ". Thread that writes the buffers.") };
     (FlushEvent, $known:literal) => { concat!($known, ". In 5.2, set when a requested flush or a requested switch of the log file is done.") };
-    (WriteFailureLimit, $known:literal) => { concat!($known, ". Limit to failed writes, by its name; 5.2 sets it to 100.") };
+    (WriteFailureLimit, $known:literal) => { concat!($known, ". Inferred from its name: limit to failed writes; 5.2 sets it to 100.") };
     (BuffersDirty, $known:literal) => { concat!($known, ". Buffers that wait to be written.") };
     (BuffersInUse, $known:literal) => { concat!($known, ". Buffers that events are written to.") };
     (SwitchingInProgress, $known:literal) => { concat!($known, ". In 5.2, not 0 while buffers move from FlushList to FreeList; no free buffer is taken then.") };
@@ -80,7 +80,7 @@ macro_rules! text {
     (FileCounter_2, $known:literal) => { concat!($known, ". Number of the current log file, for LogFilePattern.\n\nErratum, 5.2: published reference: type ULONG; symbols: LONG.") };
     (NBQHead, $known:literal) => { concat!($known, ". Head of a non-blocking queue of buffers.") };
     (OverflowNBQHead, $known:literal) => { concat!($known, ". Head of a second non-blocking queue of buffers, for overflow.") };
-    (QueueBlockFreeList, $known:literal) => { concat!($known, ". Free blocks, by its name those of the non-blocking queues.") };
+    (QueueBlockFreeList, $known:literal) => { concat!($known, ". Free blocks; the name suggests those of the non-blocking queues.") };
     (FlushTimeStamp, $known:literal) => { concat!($known, ". Time of a flush; of which one is unidentified.") };
     (RealTimeBuffersDelivered, $known:literal) => { concat!($known, ". Buffers that reached real-time consumers.") };
     (MaximumEventSize, $known:literal) => { concat!($known, ". Bytes of the largest event that is accepted.") };
@@ -88,7 +88,7 @@ macro_rules! text {
     (RealtimeLoggerContextFreed, $known:literal) => { concat!($known, ". A bit of Flags from 6.1 on.") };
     (Consumers, $known:literal) => { concat!($known, ". Real-time consumers.") };
     (NumConsumers, $known:literal) => { concat!($known, ". Elements of Consumers.") };
-    (Connecting, $known:literal) => { concat!($known, ". List of real-time consumers that are being connected, by its name.") };
+    (Connecting, $known:literal) => { concat!($known, ". Inferred from its name: list of real-time consumers that are being connected.") };
     (NewConsumer, $known:literal) => { concat!($known, ". Whether there is a new real-time consumer.") };
     (RealtimeLogfileHandle, $known:literal) => { concat!($known, ". File that stores buffers for real-time consumers.") };
     (RealtimeLogfileName, $known:literal) => { concat!($known, ". Path of the file that stores buffers for real-time consumers.") };
@@ -109,7 +109,7 @@ macro_rules! text {
     (BufferSequenceNumber, $known:literal) => { concat!($known, ". Counter to number buffers with.") };
     (AcceptNewEvents, $known:literal) => { concat!($known, ". Whether new events are accepted.") };
     (Flags, $known:literal) => { concat!($known, ". Flags of the session.") };
-    (Persistent, $known:literal) => { concat!($known, ". Unidentified; by its name, of a persistent session.") };
+    (Persistent, $known:literal) => { concat!($known, ". Unidentified; the name suggests a persistent session.") };
     (AutoLogger, $known:literal) => { concat!($known, ". Started by the kernel according to the registry.") };
     (FsReady, $known:literal) => { concat!($known, ". File systems are ready for a log file.") };
     (RealTime, $known:literal) => { concat!($known, ". Delivers events to real-time consumers.") };
@@ -123,7 +123,7 @@ macro_rules! text {
     (RequestDisconnectConsumer, $known:literal) => { concat!($known, ". To disconnect a consumer.") };
     (StackTraceFilterHookCount, $known:literal) => { concat!($known, ". Elements in use of StackTraceFilter.") };
     (StackTraceFilter, $known:literal) => { concat!($known, ". Hook identifiers of the events to trace the stack of.") };
-    (BatchedBufferList, $known:literal) => { concat!($known, ". First of a list of buffers that are batched; for what is unidentified.") };
+    (BatchedBufferList, $known:literal) => { concat!($known, ". First of a list of buffers that are batched (purpose unidentified).") };
     (FlushThreshold, $known:literal) => { concat!($known, ". Number of full buffers that causes a flush.") };
     (RealtimeMaximumFileSize, $known:literal) => { concat!($known, ". Limit to the real-time file, in bytes.") };
     (LoggerLock, $known:literal) => { concat!($known, ". Guards the session.") };
@@ -134,19 +134,19 @@ macro_rules! text {
     (BufferListSpinLock, $known:literal) => { concat!($known, ". Guards the lists of buffers.") };
     (StackTracing, $known:literal) => { concat!($known, ". Stacks are traced of some events.") };
     (ErrorLogged, $known:literal) => { concat!($known, ". An error of the session was logged.") };
-    (RealtimeLoggerContextFreed_2, $known:literal) => { concat!($known, ". The state for real-time delivery was freed, by its name.") };
+    (RealtimeLoggerContextFreed_2, $known:literal) => { concat!($known, ". Inferred from its name: the state for real-time delivery was freed.") };
     (RequestConnectConsumer, $known:literal) => { concat!($known, ". To connect a consumer.") };
     (HookIdMap, $known:literal) => { concat!($known, ". A bit for each hook identifier, set if the stack is traced.") };
     (TokenAccessInformation, $known:literal) => { concat!($known, ". Properties of the creator's token for access checks.") };
     (DisallowedGuids, $known:literal) => { concat!($known, ". Providers that may not log to this session.") };
-    (EventMarker, $known:literal) => { concat!($known, ". Unidentified; by its name, a mark for events.") };
-    (ErrorMarker, $known:literal) => { concat!($known, ". Unidentified; by its name, a mark for errors.") };
-    (SizeMask, $known:literal) => { concat!($known, ". Unidentified; by its name, a mask for sizes.") };
+    (EventMarker, $known:literal) => { concat!($known, ". Unidentified; the name suggests a mark for events.") };
+    (ErrorMarker, $known:literal) => { concat!($known, ". Unidentified; the name suggests a mark for errors.") };
+    (SizeMask, $known:literal) => { concat!($known, ". Unidentified; the name suggests a mask for sizes.") };
     (FailureReason, $known:literal) => { concat!($known, ". Reason of a failure of the session; its values are unidentified.") };
     (BufferQueue, $known:literal) => { concat!($known, ". Queue of buffers of the session.") };
     (OverflowQueue, $known:literal) => { concat!($known, ". Second queue of buffers, for overflow.") };
     (ProviderBinaryList, $known:literal) => { concat!($known, ". List of binaries of providers; the type of its entries is unidentified.") };
-    (ProviderInfoSize, $known:literal) => { concat!($known, ". Size of information about providers; which is unidentified.") };
+    (ProviderInfoSize, $known:literal) => { concat!($known, ". Size of information about providers (which information is unidentified).") };
     (LoggerDpc, $known:literal) => { concat!($known, ". DPC of the session; it replaces FlushDpc of earlier versions.") };
     (PebsTracing, $known:literal) => { concat!($known, ". The processor's precise event-based samples are logged.") };
     (PmcCounters, $known:literal) => { concat!($known, ". Values of processor counters are logged with some events.") };
@@ -170,7 +170,7 @@ macro_rules! text {
     (RealTimeBuffersLost_2, $known:literal) => { concat!($known, ". Buffers that could not be delivered to real-time consumers.\n\nErratum, 6.2 x64: published reference: 0x0114 (6.2 to 1511); symbols: 0x0114 (6.3 to 1511) (the cell also gives 0x0110 (6.2), rightly).") };
     (PeakBuffersCount, $known:literal) => { concat!($known, ". Most buffers that existed at a time.") };
     (StackLookasideListAllocated, $known:literal) => { concat!($known, ". A lookaside list for stacks was allocated.") };
-    (SecurityTrace, $known:literal) => { concat!($known, ". Unidentified; by its name, of a security session.") };
+    (SecurityTrace, $known:literal) => { concat!($known, ". Unidentified; the name suggests a security session.") };
     (ServerSilo, $known:literal) => { concat!($known, ". The silo of the session.") };
     (FlushTimeOutTimer_2, $known:literal) => { concat!($known, ". Runs out when buffers are to be flushed.\n\nErratum, 1607..1703 x86: published reference: offset 0x17c; symbols: 0x180.") };
     (SoftRestartContext, $known:literal) => { concat!($known, ". State for a soft restart of Windows; the structure is not in public symbols.") };
@@ -182,7 +182,7 @@ macro_rules! text {
     (CompressionWorkspace, $known:literal) => { concat!($known, ". Memory that compression needs.") };
     (CompressionOn, $known:literal) => { concat!($known, ". Whether buffers are compressed.") };
     (CompressionRatioGuess, $known:literal) => { concat!($known, ". How much smaller compression is expected to make a buffer.") };
-    (PartialBufferCompressionLevel, $known:literal) => { concat!($known, ". Compression level for buffers that are not full, by its name.") };
+    (PartialBufferCompressionLevel, $known:literal) => { concat!($known, ". Inferred from its name: compression level for buffers that are not full.") };
     (CompressionResumptionMode, $known:literal) => { concat!($known, ". Whether compression is resumed after falling behind.") };
     (PlaceholderList, $known:literal) => { concat!($known, ". List of placeholders; the type of its entries is unidentified.") };
     (CompressionDpc, $known:literal) => { concat!($known, ". Queues CompressionWorkItem.") };
@@ -206,11 +206,11 @@ macro_rules! text {
     (IptData, $known:literal) => { concat!($known, ". Events that include Intel Processor Trace data.") };
     (QpcDeltaTracking, $known:literal) => { concat!($known, ". Events about differences of the performance counter are enabled.") };
     (ReferenceQpcDelta, $known:literal) => { concat!($known, ". Reference value for differences of the performance counter.") };
-    (PeriodicCaptureStateContext, $known:literal) => { concat!($known, ". Separately allocated replacement of the four members before it.") };
-    (MarkerBufferSaved, $known:literal) => { concat!($known, ". A marker buffer was saved, by its name.") };
-    (LastDroppedTime, $known:literal) => { concat!($known, ". Times of the last dropped events, by its name; the indexing is unidentified.") };
-    (FlushingLastDroppedTime, $known:literal) => { concat!($known, ". LastDroppedTime for the buffers that are being flushed, by its name.") };
-    (FlushingSequenceNumber, $known:literal) => { concat!($known, ". Sequence number for flushing; of what is unidentified.") };
+    (PeriodicCaptureStateContext, $known:literal) => { concat!($known, ". Separately allocated; replaces the four members PeriodicCaptureState… of earlier versions.") };
+    (MarkerBufferSaved, $known:literal) => { concat!($known, ". Inferred from its name: a marker buffer was saved.") };
+    (LastDroppedTime, $known:literal) => { concat!($known, ". Inferred from its name: times of the last dropped events; the indexing is unidentified.") };
+    (FlushingLastDroppedTime, $known:literal) => { concat!($known, ". Inferred from its name: LastDroppedTime for the buffers that are being flushed.") };
+    (FlushingSequenceNumber, $known:literal) => { concat!($known, ". Sequence number for flushing (purpose unidentified).") };
     (GetCpuClock_3, $known:literal) => { concat!($known, ". Routine that reads the clock of ClockType; no pointer from 2004 on.\n\nErratum, 2004..: published reference: type LONGLONG (\\*) (VOID); symbols: ULONG\\_PTR.") };
     (LargeMdlPages, $known:literal) => { concat!($known, ". Buffers are allocated as large pages, by a memory descriptor list.") };
     (ExcludeKernelStack, $known:literal) => { concat!($known, ". Stacks are logged without their part in the kernel.") };
@@ -224,7 +224,7 @@ macro_rules! text {
     (ContextRegisterTypes, $known:literal) => { concat!($known, ". Registers that are logged.") };
     (ContextRegisterHookCount, $known:literal) => { concat!($known, ". Elements in use of ContextRegisterHookIdMap.") };
     (ContextRegisterHookIdMap, $known:literal) => { concat!($known, ". Hook identifiers of the events that include processor registers; ContextRegisterHookCount is their number.") };
-    (PfnArray, $known:literal) => { concat!($known, ". Array of numbers of physical pages; by its name and neighbors, of BufferMdl.") };
+    (PfnArray, $known:literal) => { concat!($known, ". Array of numbers of physical pages; name and neighbors suggest those of BufferMdl.") };
 }
 
 runtime::layout! {

@@ -11,7 +11,7 @@ macro_rules! text {
     (PersistentNameStoreRootKey, $known:literal) => { concat!($known, ". Registry key of persistent state names.") };
     (PermanentNameSequenceNumber, $known:literal) => { concat!($known, ". Sequence number for permanent state names.") };
     (PermanentNameSequenceNumberLock, $known:literal) => { concat!($known, ". Guards PermanentNameSequenceNumber.") };
-    (PermanentNameSequenceNumberPool, $known:literal) => { concat!($known, ". Pool of sequence numbers for permanent state names, by its name.") };
+    (PermanentNameSequenceNumberPool, $known:literal) => { concat!($known, ". Inferred from its name: pool of sequence numbers for permanent state names.") };
     (RuntimeNameSequenceNumber, $known:literal) => { concat!($known, ". Sequence number for runtime state names.") };
 }
 
