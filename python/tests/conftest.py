@@ -26,16 +26,16 @@ def traces() -> list[Path]:
     return sorted(found.glob("*.etl")) if found else []
 
 
-def left_out(name: str, remedy: str) -> None:
+def skipped(name: str, remedy: str) -> None:
     """Skips a test, or fails if ETW_LAYOUTS_REQUIRED lists the missing name."""
-    text = f"left out: {name} is absent; {remedy}"
+    text = f"skipped: {name} is missing; {remedy}"
     if name in os.environ.get("ETW_LAYOUTS_REQUIRED", "").split():
         pytest.fail(text, pytrace=False)
     pytest.skip(text, allow_module_level=True)
 
 
 def pytest_report_header() -> str | None:
-    return None if folder() else "left out: tests of real traces; set ETW_LAYOUTS_ETL to a folder of traces"
+    return None if folder() else "skipped: tests of real traces; set ETW_LAYOUTS_ETL to a folder of traces"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -57,7 +57,7 @@ def test_examples_of_the_documentation(tmp_path, monkeypatch, capsys):
     if folder is None:
         pytest.skip("left out: examples of docs/PYTHON.md; set ETW_LAYOUTS_ETL")
     if not importlib.util.find_spec("matplotlib"):
-        conftest.left_out("matplotlib", "pip install matplotlib")
+        conftest.skipped("matplotlib", "pip install matplotlib")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "traces").symlink_to(folder)
     (tmp_path / "docs").mkdir()

@@ -13,9 +13,9 @@ import pytest
 import etw
 
 if not shutil.which("java"):
-    conftest.left_out("java", "install Java 17 or later")
+    conftest.skipped("java", "install Java 17 or later")
 if not importlib.util.find_spec("pyspark"):
-    conftest.left_out("pyspark", "pip install pyspark")
+    conftest.skipped("pyspark", "pip install pyspark")
 
 from pyspark.sql import SparkSession, functions
 

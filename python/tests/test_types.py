@@ -29,7 +29,7 @@ def test_mypy(tmp_path):
     """The package, the examples of the documentation and uses.py conform to the types in the stubs, and the stubs conform to the compiled
     module."""
     if not importlib.util.find_spec("mypy"):
-        conftest.left_out("mypy", "pip install mypy")
+        conftest.skipped("mypy", "pip install mypy")
     from test_docs import blocks
 
     (tmp_path / "examples.py").write_text("\n".join(code for code, _ in blocks("PYTHON.md")))

@@ -62,7 +62,7 @@ pub fn absent(witness: &str) {
     let crate_name = env::current_exe().ok().and_then(|path| Some(path.file_stem()?.to_str()?.rsplit_once('-')?.0.to_owned()));
     let test = format!("{} {}", crate_name.unwrap_or_default(), thread::current().name().unwrap_or("a test"));
     // `eprintln` is not used, because the test harness shows its output only for failing tests.
-    let _ = writeln!(std::io::stderr(), "left out: {test}: {witness} is absent");
+    let _ = writeln!(std::io::stderr(), "skipped: {test}: {witness} is missing");
     let Some(folder) = records() else { return };
     let file = format!("{test} {witness}").replace([':', '/', ' '], "_");
     let _ = fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(file), format!("{witness}\t{test}")));

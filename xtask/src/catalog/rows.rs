@@ -49,7 +49,7 @@ fn manifest_event(line: &str, report: &mut Report) -> Option<Row> {
         return None;
     }
     let (Ok(guid), Ok(id), Ok(version)) = (Uuid::try_parse(guid), id.parse(), version.parse()) else {
-        report.count("left out: GUID, ID or version is no number");
+        report.count("left out: GUID, ID or version is not a number");
         return None;
     };
     let sources = sources.split(' ').fold(Mask::default(), |all, name| {
@@ -103,7 +103,7 @@ fn event_28000(line: &str, guids: &BTreeMap<String, Uuid>, report: &mut Report) 
         return None;
     };
     let Some(guid) = guids.get(provider).copied().or_else(|| guid_in_name(provider)) else {
-        report.example("left out: no source states the GUID of the provider", provider, id);
+        report.example("left out: the GUID of the provider is unknown", provider, id);
         return None;
     };
     let fields = typed_fields(event);

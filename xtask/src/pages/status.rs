@@ -191,8 +191,8 @@ fn structures(layouts: &Layouts, registry: &Registry) -> String {
     let axis = &layouts.spec.axis;
     let by_symbols = confirmed(registry, axis);
     let mut out = String::from(
-        "\n## Structures\n\nTargets are the rows of the tables above. A target is verified if symbols of one of its builds, converted or not, contain the\n\
-         structure. `etw verify` counts the facts.\n\n\
+        "\n## Structures\n\nTargets are the rows of the tables above. A target is verified if symbols or converted symbols of one\n\
+         of its builds contain the structure.\n\n\
          | structure | versions | layouts | sizes | verified targets |\n|---|---|---|---|---|\n",
     );
     for name in layouts.spec.definitions.keys() {

@@ -3,13 +3,13 @@
 fn main() {
     let missed = test_support::witness::missed();
     if missed.is_empty() {
-        return println!("\nno test was left out\n");
+        return println!("\nno test was skipped\n");
     }
     let mut witnesses: Vec<_> = missed.iter().map(|(witness, _)| witness.as_str()).collect();
     witnesses.dedup();
-    println!("\n{} tests were left out, whole or in part, because of what is absent: {}", missed.len(), witnesses.join(", "));
+    println!("\n{} tests were skipped, completely or in part, because these are missing: {}", missed.len(), witnesses.join(", "));
     for (witness, test) in &missed {
         println!("  {test}: {witness}");
     }
-    println!("CONTRIBUTING.md says how to provide it.\n");
+    println!("CONTRIBUTING.md explains how to provide them.\n");
 }
