@@ -2,68 +2,15 @@
 //! target.
 //!
 //! Every target is a module with `run`, which processes an input, and `seeds`, generated inputs that reach deep into the tested
-//! code. `cargo fuzz run TARGET --features libfuzzer` searches for failing inputs. `tests/replay.rs` runs seeds, deterministic
-//! mutations of them, and the regression inputs in `regressions/TARGET`, with any toolchain.
+//! code. `cargo xtask fuzz TARGET` searches for failing inputs. `tests/replay.rs` runs seeds, deterministic mutations of them, and
+//! the regression inputs in `regressions/TARGET`, with any toolchain.
 
 #![forbid(unsafe_code)]
 
-pub mod compile;
-pub mod dump;
-pub mod etl;
-pub mod event_info;
-pub mod image;
-pub mod images;
-pub mod import;
-pub mod isf;
-pub mod macros;
 mod made;
-pub mod manifest;
-pub mod memory;
-pub mod packed;
-pub mod payload;
-pub mod pdb;
-pub mod snapshot;
-pub mod spec;
-pub mod tmf;
-pub mod wevt;
-pub mod writer;
-pub mod xpress;
+mod targets;
 
-/// A fuzz target.
-pub struct FuzzTarget {
-    /// Name of the target, of its binary, and of the folder of its regression inputs.
-    pub name: &'static str,
-    /// Processes an input; panics if a property is violated.
-    pub run: fn(&[u8]),
-    /// Initial inputs.
-    pub seeds: fn() -> Vec<Vec<u8>>,
-    /// Number of mutations of the seeds in the test, for a running time of some seconds.
-    pub mutations: usize,
-}
-
-/// All targets.
-pub const TARGETS: [FuzzTarget; 20] = [
-    FuzzTarget { name: "spec", run: spec::run, seeds: spec::seeds, mutations: 300 },
-    FuzzTarget { name: "compile", run: compile::run, seeds: compile::seeds, mutations: 40 },
-    FuzzTarget { name: "macros", run: macros::run, seeds: macros::seeds, mutations: 300 },
-    FuzzTarget { name: "isf", run: isf::run, seeds: isf::seeds, mutations: 3_000 },
-    FuzzTarget { name: "pdb", run: pdb::run, seeds: pdb::seeds, mutations: 4_000 },
-    FuzzTarget { name: "snapshot", run: snapshot::run, seeds: snapshot::seeds, mutations: 2_000 },
-    FuzzTarget { name: "image", run: image::run, seeds: image::seeds, mutations: 4_000 },
-    FuzzTarget { name: "images", run: images::run, seeds: images::seeds, mutations: 4_000 },
-    FuzzTarget { name: "etl", run: etl::run, seeds: etl::seeds, mutations: 3_000 },
-    FuzzTarget { name: "event_info", run: event_info::run, seeds: event_info::seeds, mutations: 10_000 },
-    FuzzTarget { name: "payload", run: payload::run, seeds: payload::seeds, mutations: 10_000 },
-    FuzzTarget { name: "manifest", run: manifest::run, seeds: manifest::seeds, mutations: 10_000 },
-    FuzzTarget { name: "wevt", run: wevt::run, seeds: wevt::seeds, mutations: 10_000 },
-    FuzzTarget { name: "tmf", run: tmf::run, seeds: tmf::seeds, mutations: 10_000 },
-    FuzzTarget { name: "packed", run: packed::run, seeds: packed::seeds, mutations: 4_000 },
-    FuzzTarget { name: "memory", run: memory::run, seeds: memory::seeds, mutations: 2_000 },
-    FuzzTarget { name: "dump", run: dump::run, seeds: dump::seeds, mutations: 3_000 },
-    FuzzTarget { name: "writer", run: writer::run, seeds: writer::seeds, mutations: 400 },
-    FuzzTarget { name: "xpress", run: xpress::run, seeds: xpress::seeds, mutations: 3_000 },
-    FuzzTarget { name: "import", run: import::run, seeds: import::seeds, mutations: 60 },
-];
+pub use targets::{FuzzTarget, TARGETS};
 
 /// The specs and facts of the workspace.
 fn project() -> etw_layouts_project::Project {

@@ -111,7 +111,7 @@ fn cargo_of(toolchain: &str, args: &[&str], environment: &[(&str, &str)]) -> Res
 
 /// A cargo command of the nightly toolchain, with a separate target folder.
 fn nightly(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
-    let folder = fuzz::built().display().to_string();
+    let folder = fuzz::target_folder().display().to_string();
     cargo_of("nightly", args, &[environment, &[("CARGO_TARGET_DIR", &folder)]].concat())
 }
 
@@ -169,14 +169,14 @@ fn fuzzed() -> Result<Step, Error> {
     if let Some(why) = fuzz::missing() {
         return Ok(Step::Absent(why.into()));
     }
-    let programs = fuzz::prepared(fuzz::Profile::Dev)?;
+    let program = fuzz::built(fuzz::Profile::Dev)?;
     let targets = fuzz::targets()?;
     // Run two targets at a time: these are the last steps, and a target uses one processor.
     let next = AtomicUsize::new(0);
     let work = || -> Result<String, String> {
         let mut failed = String::new();
         while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if let fuzz::Ran::Broke(text) = fuzz::fuzzed(&programs.join(target), FUZZING).map_err(|error| error.to_string())? {
+            if let fuzz::Ran::Broke(text) = fuzz::fuzzed(&program, target, FUZZING).map_err(|error| error.to_string())? {
                 failed += &format!("{target}\n{text}\n");
             }
         }

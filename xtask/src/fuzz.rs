@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 
 /// Run fuzz targets, starting with generated seeds and earlier failing inputs.
 ///
-/// Needs the nightly toolchain and cargo-fuzz: `cargo install cargo-fuzz --locked`. If ETW_LAYOUTS_ETL and ETW_LAYOUTS_SYMBOLS
-/// are folders of real files, these are seeds too. The corpus is stored in target/fuzz/corpus, a failing input in
-/// target/fuzz/artifacts: fix the failure, minimize the input with `cargo fuzz tmin`, and add it to fuzz/regressions.
+/// Needs the nightly toolchain. If ETW_LAYOUTS_ETL and ETW_LAYOUTS_SYMBOLS are folders of real files, these are seeds too. The
+/// corpus is stored in target/fuzz/corpus, a failing input in target/fuzz/artifacts: fix the failure, minimize the input with
+/// --minimize, and add it to fuzz/regressions.
 ///
 /// Exit status: 0 no failures, 1 failures, 2 unknown target or build error.
 #[derive(clap::Args)]
@@ -21,6 +21,9 @@ pub struct Args {
     /// Running time of each target, in seconds.
     #[arg(long, default_value_t = 300)]
     seconds: u64,
+    /// Minimize a failing input of the target, in this time, to a file in target/fuzz/artifacts.
+    #[arg(long, value_name = "FILE")]
+    minimize: Option<PathBuf>,
     /// Add the runs without failures to docs/TRUST.md.
     #[arg(long)]
     record: bool,
@@ -36,10 +39,17 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         return Err(why.into());
     }
     let chosen = if args.targets.is_empty() { &all } else { &args.targets };
-    let programs = prepared(Profile::Release)?;
+    let program = built(Profile::Release)?;
+    if let Some(file) = &args.minimize {
+        let [target] = &args.targets[..] else { return Err("--minimize needs the target of the input".into()) };
+        let mut command = command(&program, target, args.seconds)?;
+        let output = command.arg("-minimize_crash=1").arg(file).output()?;
+        anstream::print!("{}", end_of(&String::from_utf8_lossy(&output.stderr)));
+        return Ok(if output.status.success() { Outcome::Good } else { Outcome::Differs });
+    }
     let mut outcome = Outcome::Good;
     for name in chosen {
-        match fuzzed(&programs.join(name), args.seconds)? {
+        match fuzzed(&program, name, args.seconds)? {
             Ran::Through { inputs } => {
                 anstream::println!("{name:10} {inputs:10} inputs in {} s, no failure", args.seconds);
                 if args.record {
@@ -63,7 +73,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 /// The folder cannot be read.
 pub fn targets() -> Result<Vec<String>, Error> {
     let stem = |path: PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let mut names: Vec<_> = entries(&workspace::root().join("fuzz/fuzz_targets"))?.into_iter().map(stem).collect();
+    let mut names: Vec<_> = entries(&workspace::root().join("fuzz/src/targets"))?.into_iter().map(stem).collect();
     names.sort();
     Ok(names)
 }
@@ -91,23 +101,6 @@ pub enum Profile {
     Dev,
 }
 
-impl Profile {
-    fn args(self) -> &'static [&'static str] {
-        match self {
-            Profile::Release => &["--fuzz-dir", "fuzz", "--features", "libfuzzer"],
-            Profile::Dev => &["--fuzz-dir", "fuzz", "--features", "libfuzzer", "--dev"],
-        }
-    }
-
-    /// The name of the profile's folder in the target folder.
-    fn folder(self) -> &'static str {
-        match self {
-            Profile::Release => "release",
-            Profile::Dev => "debug",
-        }
-    }
-}
-
 /// The result of a run.
 pub enum Ran {
     /// No failure.
@@ -121,89 +114,103 @@ pub enum Ran {
 
 /// The missing tool for building fuzz targets, if any.
 pub fn missing() -> Option<&'static str> {
-    let runs = |program: &str, args: &[&str]| {
-        let status = Command::new(program).args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-        status.is_ok_and(|status| status.success())
-    };
-    if !runs("cargo-fuzz", &["--version"]) {
-        return Some("cargo-fuzz is not installed: cargo install cargo-fuzz --locked");
-    }
-    (!runs("rustup", &["run", "nightly", "rustc", "--version"]))
+    let status = nightly().args(["rustc", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    (!status.is_ok_and(|status| status.success()))
         .then_some("the nightly toolchain is not installed: rustup toolchain install nightly")
 }
 
-/// Builds all targets, and writes their seeds. Returns the folder of the programs.
+/// Options of the compiler that libFuzzer needs: coverage of branches and of compared values, and AddressSanitizer.
+const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-sanitizer-coverage-stack-depth \
+    -Cllvm-args=-simplifycfg-branch-fold-threshold=0 -Zsanitizer=address";
+
+/// Builds the fuzzer. Returns its path.
 ///
 /// # Errors
 ///
 /// Compilation fails.
-pub fn prepared(profile: Profile) -> Result<PathBuf, Error> {
-    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
-    let mut seeds = Command::new(cargo);
-    seeds.args(["run", "-q", "-p", "etw-layouts-fuzz", "--example", "seeds", "--"]).arg(folder("seeds"));
-    let host = nightly(&["rustc", "--print", "host-tuple"]);
-    let mut text = String::new();
-    for mut command in [seeds, build(profile), host] {
-        let output = command.current_dir(workspace::root()).output()?;
-        if !output.status.success() {
-            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+pub fn built(profile: Profile) -> Result<PathBuf, Error> {
+    let host = nightly().args(["rustc", "--print", "host-tuple"]).output()?;
+    let host = String::from_utf8_lossy(&host.stdout).trim().to_owned();
+    let mut build = nightly();
+    // With a target, the options do not apply to build scripts and macros.
+    build.args(["cargo", "build", "-q", "-p", "etw-layouts-fuzz", "--features", "libfuzzer", "--bin", "fuzz", "--target", &host]);
+    let folder = match profile {
+        // The coverage passes prevent inlining between codegen units.
+        Profile::Release => {
+            build.arg("--release").env("RUSTFLAGS", format!("{FLAGS} -Ccodegen-units=1"));
+            "release"
         }
-        text = String::from_utf8_lossy(&output.stdout).into_owned();
+        // Each input has a time limit, which unoptimized code can exceed. For line numbers of a failure, run it in the release
+        // profile.
+        Profile::Dev => {
+            build.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "false");
+            build.env("RUSTFLAGS", format!("{FLAGS} -Cdebug-assertions"));
+            "debug"
+        }
+    };
+    let output = build.output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
     }
-    Ok(built().join(text.trim()).join(profile.folder()))
+    Ok(target_folder().join(host).join(folder).join("fuzz"))
 }
 
-/// Runs the program of a target.
+/// Runs a target.
 ///
 /// # Errors
 ///
 /// The target cannot be started.
-pub fn fuzzed(program: &Path, seconds: u64) -> Result<Ran, Error> {
-    let target = program.file_name().unwrap_or_default();
-    let [corpus, artifacts] = ["corpus", "artifacts"].map(|what| folder(what).join(target));
-    fs::create_dir_all(&corpus)?;
-    fs::create_dir_all(&artifacts)?;
-    // The target is not started by cargo-fuzz, which would first recompile what has changed. cargo-fuzz sets the same option of
-    // AddressSanitizer.
-    let mut command = Command::new(program);
-    command.current_dir(workspace::root()).stdin(Stdio::null()).env("ASAN_OPTIONS", "detect_odr_violation=0");
-    command.args([corpus, folder("seeds").join(target)]);
+pub fn fuzzed(program: &Path, target: &str, seconds: u64) -> Result<Ran, Error> {
+    let mut command = command(program, target, seconds)?;
+    command.args([folder("corpus").join(target), folder("seeds").join(target)]);
     let known = workspace::root().join("fuzz/regressions").join(target);
-    command.args(known.is_dir().then_some(known));
-    command.arg(format!("-artifact_prefix={}/", artifacts.display())).arg(format!("-max_total_time={seconds}"));
-    // An input of `compile` runs the Rust compiler; the first input runs it twice.
-    command.args(["-timeout=60", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-verbosity=1"]);
-    let output = command.output()?;
+    let output = command.args(known.is_dir().then_some(known)).output()?;
     let text = String::from_utf8_lossy(&output.stderr);
     let inputs = text.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok());
     Ok(match (output.status.success(), inputs) {
         (true, Some(inputs)) => Ran::Through { inputs },
-        _ => Ran::Broke(text.lines().rev().take(60).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\n")),
+        _ => Ran::Broke(end_of(&text)),
     })
 }
 
-fn folder(what: &str) -> PathBuf {
-    workspace::root().join("target/fuzz").join(what)
+/// The fuzzer with the options of all runs.
+fn command(program: &Path, target: &str, seconds: u64) -> Result<Command, Error> {
+    let [corpus, seeds, artifacts] = ["corpus", "seeds", "artifacts"].map(|name| folder(name).join(target));
+    for folder in [&corpus, &seeds, &artifacts] {
+        fs::create_dir_all(folder)?;
+    }
+    let mut command = Command::new(program);
+    command.current_dir(workspace::root()).stdin(Stdio::null());
+    command.env("ETW_LAYOUTS_FUZZ", target).env("ETW_LAYOUTS_FUZZ_SEEDS", seeds);
+    // Statics of the standard library are in the program several times.
+    command.env("ASAN_OPTIONS", "detect_odr_violation=0");
+    command.arg(format!("-artifact_prefix={}/", artifacts.display())).arg(format!("-max_total_time={seconds}"));
+    // An input of `compile` runs the Rust compiler; the first input runs it twice.
+    command.args(["-timeout=60", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-verbosity=1"]);
+    Ok(command)
+}
+
+/// The last lines of an output.
+fn end_of(text: &str) -> String {
+    let lines: Vec<_> = text.lines().collect();
+    lines[lines.len().saturating_sub(60)..].join("\n")
+}
+
+fn folder(name: &str) -> PathBuf {
+    workspace::root().join("target/fuzz").join(name)
 }
 
 /// Target folder of the nightly toolchain, separate from the stable one so that neither waits for the other.
-pub fn built() -> PathBuf {
+pub fn target_folder() -> PathBuf {
     workspace::root().join("target/nightly")
 }
 
-/// The command that builds all targets.
-fn build(profile: Profile) -> Command {
-    let mut command = nightly(&["cargo", "fuzz", "build"]);
-    // Each input has a time limit, which unoptimized code can exceed. For line numbers of a failure, run it in the release
-    // profile.
-    command.args(profile.args()).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "false");
-    command
-}
-
 /// A command of the nightly toolchain, in the root.
-fn nightly(args: &[&str]) -> Command {
+fn nightly() -> Command {
     let mut command = Command::new("rustup");
-    command.args(["run", "nightly"]).args(args).current_dir(workspace::root()).stdin(Stdio::null());
-    command.env("CARGO_TARGET_DIR", built());
+    command.args(["run", "nightly"]).current_dir(workspace::root()).stdin(Stdio::null());
+    command.env("CARGO_TARGET_DIR", target_folder());
     command
 }

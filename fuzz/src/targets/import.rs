@@ -1,6 +1,6 @@
 //! Import of fictitious kernels into some of the shipped specs.
 
-use crate::spec;
+use super::spec;
 use etw_layouts_codegen::axis;
 use etw_layouts_project::Error;
 use etw_layouts_project::import::{self, Input, Plan, Texts};

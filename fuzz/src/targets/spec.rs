@@ -11,8 +11,8 @@ const FILE: &str = "#file ";
 
 /// A small version axis and scalars, for inputs without them.
 pub(crate) const BASE: [(&str, &str); 2] = [
-    ("windows.toml", include_str!("../../tests/macro/specs/windows.toml")),
-    ("scalars.toml", include_str!("../../tests/macro/specs/scalars.toml")),
+    ("windows.toml", include_str!("../../../tests/macro/specs/windows.toml")),
+    ("scalars.toml", include_str!("../../../tests/macro/specs/scalars.toml")),
 ];
 
 /// Either all errors are reported with positions, or the emitted code is valid Rust.

@@ -1,6 +1,6 @@
 //! Crash dumps: minidumps and memory dumps.
 
-use crate::etl::saved_events;
+use super::etl::saved_events;
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::{Arch, Build};
 use etw_layouts_dump::{BufferSelection, Dump, DumpSession, MemoryDump};

@@ -1,6 +1,6 @@
 //! Tables in Intermediate Symbol Format, plain and as xz.
 
-use crate::snapshot;
+use super::snapshot;
 use etw_layouts_symbols::{Wanted, isf};
 use liblzma::bufread::XzEncoder;
 use std::io::Read;

@@ -1,6 +1,7 @@
 //! Checks that generated code compiles: for spec texts, for specs derived from bytes, and for imported kernels.
 
-use crate::{import, made, project, spec};
+use super::{import, spec};
+use crate::{made, project};
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::compile;
 use etw_layouts_codegen::emit::rust;
@@ -97,7 +98,7 @@ fn compiled(text: &str) {
 /// Specs that were hard to compile, the specs of the macro tests, derived specs, and two kernels.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = vec![
-        include_bytes!("../../tests/macro/specs/DRIVER_EXTENSION.toml").to_vec(),
+        include_bytes!("../../../tests/macro/specs/DRIVER_EXTENSION.toml").to_vec(),
         // Each type embeds the previous one twice: 2^24 paths.
         (0..24)
             .map(|n| {

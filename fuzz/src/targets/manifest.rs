@@ -46,7 +46,7 @@ fn check<'a>(fields: &'a [Field], before: &mut Vec<&'a str>, maps: usize) {
 
 /// A manifest with every kind of definition, and an entity in a document type definition.
 pub fn seeds() -> Vec<Vec<u8>> {
-    let kinds = include_str!("../../schemas/tests/manifests/kinds.man");
+    let kinds = include_str!("../../../schemas/tests/manifests/kinds.man");
     let wide = "\u{FEFF}".encode_utf16().chain(kinds.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     let entity = b"<!DOCTYPE a [<!ENTITY b 'c'>]><events><provider guid='&b;'/></events>".to_vec();
     vec![kinds.as_bytes().to_vec(), wide, entity]

@@ -1,6 +1,6 @@
 //! Memory of kernels.
 
-use crate::etl::saved_events;
+use super::etl::saved_events;
 use etw_layouts_dump::{BufferSelection, DumpSession};
 use etw_layouts_memory::{Address, Memory, Walk};
 use std::io::Cursor;

@@ -1,6 +1,6 @@
 //! Compiled manifests and message tables, and PE files with them.
 
-use crate::manifest::sound;
+use super::manifest::sound;
 use etw_layouts_schemas::{Messages, binary, manifest, wevt};
 
 /// The input is read as a PE file, as a WEVT_TEMPLATE resource, and as a message table.
@@ -19,7 +19,7 @@ pub fn run(input: &[u8]) {
 /// A PE file, a resource and a message table.
 pub fn seeds() -> Vec<Vec<u8>> {
     use test_support::wevt as kit;
-    let mut schemas = manifest::read(include_bytes!("../../schemas/tests/manifests/kinds.man")).expect("a manifest");
+    let mut schemas = manifest::read(include_bytes!("../../../schemas/tests/manifests/kinds.man")).expect("a manifest");
     // The kit does not support keywords of Windows.
     schemas.providers.iter_mut().for_each(|provider| provider.events.retain(|event| event.id != 3));
     let (resource, table) = kit::compile(&schemas.providers);

@@ -1,14 +1,14 @@
 //! The macros `layouts!` and `#[layout]`.
 
 // Functions of a macro crate can be called only by the compiler, so its files are modules here too.
-#[path = "../../macros/src/generate.rs"]
+#[path = "../../../macros/src/generate.rs"]
 mod generate;
-#[path = "../../macros/src/stand_in.rs"]
+#[path = "../../../macros/src/stand_in.rs"]
 mod stand_in;
-#[path = "../../macros/src/stated.rs"]
+#[path = "../../../macros/src/stated.rs"]
 mod stated;
 
-use crate::spec::BASE;
+use super::spec::BASE;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 
@@ -69,7 +69,7 @@ fn items(tokens: TokenStream) {
 /// Valid calls, and calls with one error each.
 pub fn seeds() -> Vec<Vec<u8>> {
     let base = BASE.map(|(_, text)| format!("spec = r##\"{text}\"##,\n")).concat();
-    let driver = include_str!("../../tests/macro/specs/DRIVER_EXTENSION.toml");
+    let driver = include_str!("../../../tests/macro/specs/DRIVER_EXTENSION.toml");
     let small =
         "[struct]\nname = \"S\"\n[[member]]\nname = \"a\"\ntype = \"ULONG\"\n[[member]]\nname = \"b\"\ntype = \"S * [3]\"\n";
     let spec = |text: &str| format!("spec = r#\"{text}\"#");

@@ -1,6 +1,6 @@
 //! Program databases: MSF and MSFZ.
 
-use crate::snapshot;
+use super::snapshot;
 use etw_layouts_symbols::{MAX_PDB, Wanted, pdb};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use test_support::pdb::{file, streams, words};

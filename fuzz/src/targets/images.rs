@@ -1,6 +1,6 @@
 //! Tables of kernel images.
 
-use crate::snapshot;
+use super::snapshot;
 use etw_layouts_symbols::{Wanted, images};
 
 /// Conversion to a snapshot and back keeps every image with its variables.
