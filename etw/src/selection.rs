@@ -150,26 +150,26 @@ impl Wanted {
         [self.from, self.to].iter().any(|time| matches!(time, Some(Time::Since(_) | Time::OfDay(_))))
     }
 
-    /// A hint for names that matched no event; empty if all names are known.
-    pub fn on_names(&self) -> String {
+    /// A hint for an unknown name; `None` if all names are known.
+    pub fn on_names(&self) -> Option<String> {
         let schemas = self.schemas.of_any();
+        let unknown = |name: &str, what: &str, near: Option<String>, otherwise: &str| {
+            let remedy = near.map_or(otherwise.to_owned(), |near| format!("did you mean `{near}`?"));
+            format!("`{name}` is not the name of {what} in the known schemas; {remedy}")
+        };
         if let Some(name) = self.event.iter().find(|name| !is_known(name, &schemas)) {
-            let near = similar_event(name, &schemas).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            return format!("; no known event has the name `{name}`{near}; `etw list --events` prints the events of the kernel");
+            let otherwise = "`etw list --events` prints the events of the kernel";
+            return Some(unknown(name, "an event", similar_event(name, &schemas), otherwise));
         }
-        let named = |provider: &Provider| if let Provider::Name(name) = provider { Some(name.clone()) } else { None };
         let is_provider = |name: &str| schemas.providers_named(name).next().is_some();
-        match self.provider.iter().filter_map(named).find(|name| !is_provider(name)) {
-            Some(name) => {
-                let near = similar(&name, &schemas).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                format!("; no schema and no event has the provider name `{name}`{near}; give a known name or the provider's GUID")
+        for provider in &self.provider {
+            if let Provider::Name(name) = provider
+                && !is_provider(name)
+            {
+                let otherwise = "give a known name or the provider's GUID";
+                return Some(unknown(name, "a provider", similar(name, &schemas), otherwise));
             }
-            None => self.on_opcodes(&schemas).unwrap_or_default(),
         }
-    }
-
-    /// A hint for an unknown name of an opcode or keyword.
-    fn on_opcodes(&self, schemas: &Schemas) -> Option<String> {
         let variants = || {
             let providers = schemas.libraries().flat_map(|library| library.providers());
             providers.flat_map(|provider| provider.events()).filter_map(|variants| variants.first())
@@ -180,14 +180,14 @@ impl Wanted {
                 && !names::opcodes().any(|own| same(own, name))
                 && !variants().any(|variant| same(variant.opcode().name, name))
             {
-                return Some(format!("; no schema has the opcode name `{name}`; give a number or a name, such as 1 or START"));
+                return Some(unknown(name, "an opcode", None, "give a number or a name, such as 1 or START"));
             }
         }
         for keyword in &self.keyword {
             if let Keyword::Name(name) = keyword
                 && !variants().any(|variant| variant.keywords().any(|(_, own)| same(own, name)))
             {
-                return Some(format!("; no schema has the keyword name `{name}`; give a mask such as 0x10, or a known name"));
+                return Some(unknown(name, "a keyword", None, "give a mask such as 0x10, or a known name"));
             }
         }
         None
@@ -210,15 +210,17 @@ fn is_known(name: &str, schemas: &Schemas) -> bool {
     !events.is_empty() && (event == "*" || events.iter().any(|own| own.eq_ignore_ascii_case(event)))
 }
 
-/// The most similar event name, if there is one. If the provider is unknown, the name with the most similar provider.
+/// The most similar name of a known event, if there is one; if the provider is unknown, of the most similar provider.
 fn similar_event(name: &str, schemas: &Schemas) -> Option<String> {
-    let (provider, event) = name.split_once('/').map_or((name, None), |(provider, event)| (provider, Some(event)));
-    let events = events_of(provider, schemas);
+    let Some((provider, event)) = name.split_once('/') else { return similar(name, schemas) };
+    let mut events = events_of(provider, schemas);
+    let mut known = provider.to_owned();
     if events.is_empty() {
-        let near = similar(provider, schemas)?;
-        return Some(event.map_or(near.clone(), |event| format!("{near}/{event}")));
+        known = similar(provider, schemas)?;
+        events = events_of(&known, schemas);
     }
-    nearest(event?, events.iter().map(String::as_str)).map(|near| format!("{provider}/{near}"))
+    let near = if event == "*" { Some("*") } else { nearest(event, events.iter().map(String::as_str)) };
+    near.map(|near| format!("{known}/{near}"))
 }
 
 /// The name of the most similar provider, if any is similar: one that contains the name, else one with similar letters.
