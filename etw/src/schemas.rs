@@ -1,5 +1,6 @@
 //! Libraries of schemas for the events of traces and dumps: those in the trace, those named by the user, and the catalogue.
 
+use crate::output::Output;
 use crate::wpp::WppMessages;
 use etw_layouts_cli::Error;
 use etw_layouts_etl::payload::packed::Library;
@@ -48,22 +49,22 @@ struct Named {
 }
 
 impl SchemaOptions {
-    /// Reads the paths that the user named. Errors in parts of files are printed to standard error.
+    /// Reads the paths that the user named. Errors in parts of files are reported.
     ///
     /// # Errors
     ///
     /// A path cannot be read, or has no schemas.
-    pub fn load(&self) -> Result<(), Error> {
+    pub fn load(&self, out: &Output) -> Result<(), Error> {
         let paths: Vec<_> = match env::var_os(VARIABLE).filter(|_| self.manifests.is_empty()) {
             Some(variable) => env::split_paths(&variable).filter(|path| !path.as_os_str().is_empty()).collect(),
             None => self.manifests.clone(),
         };
         let mut named = Named::default();
         for path in &paths {
-            read(path, "manifests (.man, .xml), or Windows binaries with compiled manifests", &mut named)?;
+            read(path, "manifests (.man, .xml), or Windows binaries with compiled manifests", &mut named, out)?;
         }
         for path in &self.tmf {
-            read(path, "trace message format files (.tmf)", &mut named)?;
+            read(path, "trace message format files (.tmf)", &mut named, out)?;
         }
         self.named.get_or_init(|| named);
         Ok(())
@@ -104,7 +105,7 @@ impl SchemaOptions {
 }
 
 /// Reads the schemas and messages in a file or folder.
-fn read(path: &Path, wanted: &str, named: &mut Named) -> Result<(), Error> {
+fn read(path: &Path, wanted: &str, named: &mut Named, out: &Output) -> Result<(), Error> {
     let name = path.display();
     let failed = |error: &dyn std::fmt::Display| format!("cannot read schemas: {name}: {error}");
     if path.is_file() {
@@ -131,18 +132,16 @@ fn read(path: &Path, wanted: &str, named: &mut Named) -> Result<(), Error> {
         file.schemas.providers.iter().for_each(|provider| builder.add(provider, origin));
         providers += file.schemas.providers.len();
         for error in &file.schemas.errors {
-            eprintln!("{}: {}", file.path.display().to_string().escape_debug(), error.to_string().escape_debug());
+            out.refused(&file.path.display().to_string(), &error.to_string());
         }
     }
     for file in &found.unusable {
-        eprintln!("{}: {}", file.path.display().to_string().escape_debug(), file.reason.escape_debug());
+        out.refused(&file.path.display().to_string(), &file.reason);
     }
     if providers + messages == 0 {
         return Err(format!("no schemas in {name}; give {wanted}").into());
     }
-    if providers + messages > 0 {
-        named.libraries.push(builder.build().bytes().into());
-    }
+    named.libraries.push(builder.build().bytes().into());
     Ok(())
 }
 

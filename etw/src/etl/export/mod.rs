@@ -115,8 +115,8 @@ enum Payload {
 /// The folder cannot be used or written, or a file cannot be read.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     args.wanted.check()?;
-    args.wanted.schemas.load()?;
     let out = Output::new(Text::Text);
+    args.wanted.schemas.load(&out)?;
     let mut state = State::open(&args.output, &args.options())?;
     let inputs = input::find_all(&args.files, &TRACES, &out);
     let plan = plan::plan(&inputs, args.group.saturating_mul(1 << 20), &mut state, &out)?;
