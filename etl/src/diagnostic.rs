@@ -1,6 +1,6 @@
 //! Diagnostics of a trace file, with their places.
 
-use etw_layouts_payload::{Fault, FileTime};
+use etw_layouts_payload::{Fault, FileTime, Reason};
 use std::fmt;
 
 /// A diagnostic of a trace file. At most the rest of the buffer is lost.
@@ -195,13 +195,15 @@ pub struct Rule {
     pub text: String,
 }
 
-/// An event with a payload that cannot be decoded; see [`names::undecoded`](crate::names::undecoded).
+/// An event with a payload that cannot be decoded to its end; see [`names::undecoded`](crate::names::undecoded).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecoded {
     /// Name and version of the event.
     pub event: String,
     /// The error.
     pub fault: Fault,
+    /// Number of bytes of the payload that are not decoded.
+    pub left: usize,
 }
 
 impl Diagnostic {
@@ -357,10 +359,27 @@ impl fmt::Display for DiagnosticKind {
                 write!(f, "unknown event header: type {ty:#04x}, marker flags {flags:#04x} ({name}); event not decoded")
             }
             Self::Memory => f.write_str("memory limit: decompressed buffers exceed 1 GiB; buffer skipped"),
-            Self::Fields(undecoded) => write!(f, "cannot decode payload of {}: {}", undecoded.event, undecoded.fault),
+            Self::Fields(undecoded) => undecoded.fmt(f),
             Self::Rule(rule) => f.write_str(&rule.text),
         }
     }
 }
 
 impl std::error::Error for Diagnostic {}
+impl fmt::Display for Undecoded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { event, fault, left } = self;
+        match fault.reason {
+            Reason::Rest => {
+                let bytes = if *left == 1 { "byte" } else { "bytes" };
+                let offset = fault.offset;
+                write!(
+                    f,
+                    "payload is longer than its schema: {event}, {left} {bytes} after the last field, at payload offset {offset:#x}"
+                )
+            }
+            _ => write!(f, "cannot decode payload of {event}: {fault}"),
+        }
+    }
+}
+
