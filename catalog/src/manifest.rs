@@ -74,7 +74,7 @@ fn note(variant: &Variant<'_>, wanted: Mask) -> Option<String> {
     let Some(schema) = variant.schema() else { return Some("no source states the fields".to_owned()) };
     let unknown = schema.fields.iter().last().filter(|field| field.in_type == InType::STRUCT && field.members.count == 0);
     let unknown = unknown.map(|field| {
-        format!("no source states the members of the structure {}: it and the fields behind it are left out", field.name)
+        format!("no source states the members of the structure {}: it and the fields after it are left out", field.name)
     });
     let others = (!sources(variant).intersects(wanted)).then(|| format!("fields as stated by source {}", sources(variant)));
     match (others, unknown) {

@@ -276,9 +276,9 @@ impl fmt::Display for DiagnosticKind {
                 write!(f, "unused space: {bytes:#x} zero bytes after the last buffer")
             }
             Self::Size { stated, taken } => write!(f, "invalid buffer size: {stated:#x}; assuming {taken:#x}"),
-            Self::Header => {
-                f.write_str("corrupt buffer header: wrong valid end, flags, type or state; events of this buffer can be wrong")
-            }
+            Self::Header => f.write_str(
+                "corrupt buffer header: wrong end of the events, flags, type or state; events of this buffer can be wrong",
+            ),
             Self::Copy(sequence) => write!(
                 f,
                 "same header as an earlier buffer, with sequence number {sequence}: one is a copy; events are duplicated, and those of \
@@ -326,15 +326,18 @@ impl fmt::Display for DiagnosticKind {
                 f,
                 "clock mismatch: the first time stamp, {stamp}, is implausible for clock {clock} of the log file header; times can be wrong"
             ),
-            Self::Offset(offset) => write!(f, "wrong valid end: offset {offset:#x} is outside the buffer or in its header"),
+            Self::Offset(offset) => {
+                write!(f, "wrong end of the events in the buffer: offset {offset:#x} is outside the buffer or in its header")
+            }
             Self::Tail { bytes, events: 0 } => {
                 write!(
                     f,
-                    "unexpected data: the {bytes:#x} bytes after the valid end are not all 0xFF; the valid end can be wrong"
+                    "unexpected data: the {bytes:#x} bytes after the end of the events in the buffer are not all 0xFF; the end can be wrong"
                 )
             }
             Self::Tail { bytes, events } => {
-                write!(f, "unread events: the {bytes:#x} bytes after the valid end begin with {events} complete events")
+                let events = if *events == 1 { "1 complete event".to_owned() } else { format!("{events} complete events") };
+                write!(f, "unread events: the {bytes:#x} bytes after the end of the events in the buffer begin with {events}")
             }
             Self::TooLarge(size) => {
                 write!(f, "decompressed size too large: {size:#x} bytes exceed the buffer size of the session")
@@ -351,8 +354,8 @@ impl fmt::Display for DiagnosticKind {
                 write!(f, "event too long: {length:#x} bytes, {left:#x} left in the buffer; rest of the buffer skipped")
             }
             Self::Marker { skipped, next } => {
-                let end = if next.is_none() { "the valid end" } else { "the next event" };
-                write!(f, "end marker before the valid end of the buffer: skipped {skipped:#x} bytes up to {end}")
+                let end = if next.is_none() { "that end" } else { "the next event" };
+                write!(f, "end marker before the end of the events in the buffer: skipped {skipped:#x} bytes up to {end}")
             }
             Self::Items => f.write_str("invalid extended data items: event skipped"),
             Self::Layout { name, ty, flags } => {
@@ -365,7 +368,6 @@ impl fmt::Display for DiagnosticKind {
     }
 }
 
-impl std::error::Error for Diagnostic {}
 impl fmt::Display for Undecoded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { event, fault, left } = self;
@@ -383,3 +385,4 @@ impl fmt::Display for Undecoded {
     }
 }
 
+impl std::error::Error for Diagnostic {}
