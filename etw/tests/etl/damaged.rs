@@ -98,6 +98,10 @@ fn unwritten_space() {
         assert!(status == 0 && (out + &err).contains("0x1000 zero bytes"), "{command:?}: {status} {err}");
         json(&err);
     }
+    // It is a note, and not counted.
+    assert_eq!(json(&run(&["info", "--format", "json", &file]).1)[0]["diagnostics_total"], 0);
+    let (_, out, _) = run(&["check", &file]);
+    assert!(out.contains("a.etl: note: buffer 2 at 0x2000") && out.ends_with(": 0 diagnostics\n"), "{out}");
 }
 
 /// Flags of buffers that report losses are counted, although the log file header reports none.
