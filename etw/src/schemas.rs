@@ -10,6 +10,7 @@ use etw_layouts_etl::{LogFile, Schemas};
 use etw_layouts_schemas::files::{self, Format};
 use etw_layouts_schemas::tmf::WppMessage;
 use etw_layouts_schemas::{Event, LibraryBuilder, Provider};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::{env, fmt, fs};
@@ -18,19 +19,22 @@ use std::{env, fmt, fs};
 const VARIABLE: &str = "ETW_MANIFESTS";
 
 /// Options for schemas.
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize)]
 #[command(next_help_heading = "Schemas")]
 pub struct SchemaOptions {
     /// Use the schemas in PATH: manifests (.man, .xml), Windows binaries with compiled manifests, or folders of them, such as the System32
     /// folder of a mounted disk image. Repeatable. Without the option, the environment variable ETW_MANIFESTS names paths,
     /// separated like those of PATH. Schemas in the trace itself take precedence, and the built-in catalogue is used last.
     #[arg(long, value_name = "PATH")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     manifests: Vec<PathBuf>,
     /// Use the messages in PATH for events of the Windows software trace preprocessor (WPP): trace message format files (.tmf), or
     /// folders of them. Repeatable.
     #[arg(long, value_name = "PATH")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     tmf: Vec<PathBuf>,
     #[arg(skip)]
+    #[serde(skip)]
     named: OnceLock<Named>,
 }
 

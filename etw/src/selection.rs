@@ -4,58 +4,70 @@ use crate::schemas::SchemaOptions;
 use etw_layouts_cli::Error;
 use etw_layouts_codegen::nearest;
 use etw_layouts_etl::{FileTime, Filter, Schemas, Uuid, names};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::num::IntErrorKind;
 use std::str::FromStr;
 
-/// Select events by their headers. Give an option several times to match any of its values. An event must match every option; an
-/// event without the value does not match.
-#[derive(Debug, clap::Args)]
+/// Select events by their headers. The same option given twice: either value matches. Different options: all must match. An event
+/// without the value does not match.
+#[derive(Debug, clap::Args, Serialize)]
 #[command(next_help_heading = "Event selection")]
 pub struct Wanted {
     /// Match this provider: a GUID; a class of kernel events, such as Process or DiskIo; a group, such as PROCESS,
     /// EVENT_TRACE_GROUP_PROCESS or "group 0x0f"; or the name of a provider in events or schemas, such as
-    /// Microsoft-Windows-Kernel-Process. Repeat this or another option to match any of its values. If several options are given, an
-    /// event must match each of them.
+    /// Microsoft-Windows-Kernel-Process. The same option given twice: either value matches. Different options: all must match.
     #[arg(long, value_name = "GUID|GROUP|NAME", value_parser = provider)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     provider: Vec<Provider>,
     /// Match events with this name, such as Process/Start or PROVIDER/TASK/OPCODE, or with this ID, such as PROVIDER/5. To match all
     /// events of a class or provider, use its name, or a form such as Process/*.
     #[arg(long, value_name = "NAME", value_parser = event)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     event: Vec<String>,
     /// Match this event ID. For a kernel event, this is the hook ID (group and type, such as 0x0301) or its name; for a WPP message,
     /// it is the message number.
     #[arg(long, value_name = "ID|HOOK", value_parser = id)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     id: Vec<u16>,
     /// Match this opcode: a number, a name such as START, END or STOP, or a name in the schemas.
     #[arg(long, value_name = "N|NAME", value_parser = opcode)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     opcode: Vec<Opcode>,
     /// Match this level: a number, or critical (1), error (2), warning (3), information (4) or verbose (5).
     #[arg(long, value_name = "N|NAME", value_parser = level)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     level: Vec<u8>,
     /// Match events with at least one bit of MASK in their keyword, or with the keyword NAME in their schema. A MASK of 0 matches a
     /// keyword of 0.
     #[arg(long, value_name = "MASK|NAME", value_parser = keyword)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     keyword: Vec<Keyword>,
     /// Match this process ID.
     #[arg(long, value_name = "N", value_parser = number::<u32>)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     process: Vec<u32>,
     /// Match this thread ID.
     #[arg(long, value_name = "N", value_parser = number::<u32>)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     thread: Vec<u32>,
     /// Match this processor number.
     #[arg(long, value_name = "N", value_parser = number::<u16>)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     processor: Vec<u16>,
     /// Match events at or after this time. Accepts a UTC time (2020-07-29T07:06:19.798); a UTC time of day (07:06:19.8) within
     /// the 24 hours that begin one hour before the trace; seconds from the start of the trace (1.5); or units of 100 ns since
     /// 1601 with at least 16 digits (132404799797984230).
     #[arg(long, value_name = "TIME|SECONDS", allow_negative_numbers = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<Time>,
     /// Match events at or before this time; accepts the same forms as --from.
     #[arg(long, value_name = "TIME|SECONDS", allow_negative_numbers = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Time>,
     // Last, because its heading also applies to the options after it.
     #[command(flatten)]
+    #[serde(flatten)]
     pub schemas: SchemaOptions,
 }
 
@@ -235,32 +247,40 @@ fn similar(name: &str, schemas: &Schemas) -> Option<String> {
 }
 
 /// A keyword to match.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Keyword {
     Mask(u64),
     Name(String),
 }
 
 /// An opcode to match.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Opcode {
     Number(u8),
     Name(String),
 }
 
 /// A provider to match.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Provider {
-    Guid(Uuid),
+    Guid(#[serde(serialize_with = "text")] Uuid),
     /// A class of kernel events.
-    Class(Uuid),
+    Class(#[serde(serialize_with = "text")] Uuid),
     /// A group of kernel events, which have no GUID.
     Group(u8),
     Name(String),
 }
 
+fn text<S: Serializer>(guid: &Uuid, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(guid)
+}
+
 /// A time in units of 100 ns.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Time {
     Absolute(i64),
     /// Relative to the start of the trace.

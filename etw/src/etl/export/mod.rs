@@ -117,7 +117,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     args.wanted.check()?;
     let out = Output::new(Text::Text);
     args.wanted.schemas.load(&out)?;
-    let mut state = State::open(&args.output, &args.options())?;
+    let mut state = State::open(&args.output, &args.options()?)?;
     let inputs = input::find_all(&args.files, &TRACES, &out);
     let plan = plan::plan(&inputs, args.group.saturating_mul(1 << 20), &mut state, &out)?;
     let bar = progress(plan.bytes());
@@ -142,16 +142,16 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 
 impl Args {
     /// The options on which the rows depend.
-    fn options(&self) -> Options {
+    fn options(&self) -> Result<Options, Error> {
         let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
-        Options {
+        Ok(Options {
             tables: table::schema::VERSION,
             format: name(&self.format),
             shape: name(&self.shape),
             order: name(&self.order),
             payload: name(&self.payload),
-            selection: format!("{:?}", self.wanted),
-        }
+            selection: serde_json::to_value(&self.wanted)?,
+        })
     }
 
     fn table_options(&self) -> table::Options {
