@@ -10,7 +10,7 @@ use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use crate::selection::Wanted;
-use etw_layouts_cli::{NewFile, Outcome};
+use etw_layouts_cli::{NewFile, Outcome, no_stdout};
 use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::write::{Error, Relog};
 use etw_layouts_etl::{Buffer, Clock, DecodedBuffer, Diagnostic, Filter, LogFile, Scratch, Trace};
@@ -49,7 +49,7 @@ pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
     /// Write the new file to this path, which must not exist.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = no_stdout())]
     output: PathBuf,
     /// Compress the buffers of the new file. Windows 8 and later can read compressed buffers.
     #[arg(long)]

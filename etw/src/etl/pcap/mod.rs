@@ -77,13 +77,17 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Match packets of this component of PktMon. Repeatable.
-    #[arg(long, value_name = "ID", help_heading = "Event selection")]
+    #[arg(long, value_name = "ID", help_heading = "Event selection", value_parser = component)]
     component: Vec<u16>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
 }
 
 /// The maximum number of interfaces in a file.
+fn component(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| "invalid component; expected a number such as 12".to_owned())
+}
+
 const MOST: usize = 1 << 16;
 
 /// Writes the packets of the traces.
