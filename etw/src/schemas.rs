@@ -2,7 +2,7 @@
 
 use crate::output::Output;
 use crate::wpp::WppMessages;
-use etw_layouts_cli::Error;
+use etw_layouts_cli::{Error, unreadable};
 use etw_layouts_etl::payload::packed::Library;
 use etw_layouts_etl::payload::{PointerSize, Source};
 use etw_layouts_etl::write::Producer;
@@ -13,7 +13,7 @@ use etw_layouts_schemas::{Event, LibraryBuilder, Provider};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::{env, fmt, fs};
+use std::{env, fmt, fs, io};
 
 /// The environment variable with paths for --manifests, separated as in PATH.
 const VARIABLE: &str = "ETW_MANIFESTS";
@@ -24,7 +24,7 @@ const VARIABLE: &str = "ETW_MANIFESTS";
 pub struct SchemaOptions {
     /// Use the schemas in PATH: manifests (.man, .xml), Windows binaries with compiled manifests, or folders of them, such as the System32
     /// folder of a mounted disk image. Repeatable. Without the option, the environment variable ETW_MANIFESTS names paths,
-    /// separated like those of PATH. Schemas in the trace itself take precedence, and the built-in catalogue is used last.
+    /// separated as in the environment variable PATH (`;` on Windows, `:` elsewhere). Schemas in the trace itself take precedence, and the built-in catalogue is used last.
     #[arg(long, value_name = "PATH")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     manifests: Vec<PathBuf>,
@@ -111,7 +111,7 @@ impl SchemaOptions {
 /// Reads the schemas and messages in a file or folder.
 fn read(path: &Path, wanted: &str, named: &mut Named, out: &Output) -> Result<(), Error> {
     let name = path.display();
-    let failed = |error: &dyn std::fmt::Display| format!("cannot read schemas: {name}: {error}");
+    let failed = |error: &io::Error| format!("cannot read schemas: {name}: {}", unreadable(error));
     if path.is_file() {
         let bytes = fs::read(path).map_err(|error| failed(&error))?;
         if Library::read(&bytes).is_ok() {
