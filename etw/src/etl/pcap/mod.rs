@@ -61,7 +61,8 @@ use target::Target;
 ///   skipped               other packets not written, by reason
 ///   without_packet        matching events without a packet
 ///
-/// With `-o -`, the summary is printed to standard error.
+/// Without any packet, no file is written, and the exit status is 2. With `-o -`, the summary is printed to
+/// standard error.
 ///
 ///     etw etl pcap -o packets.pcapng PktMon.etl
 ///     etw etl pcap -o card.pcapng --component 12 PktMon.etl
@@ -83,11 +84,11 @@ pub struct Args {
     pub(crate) wanted: Wanted,
 }
 
-/// The maximum number of interfaces in a file.
 fn component(text: &str) -> Result<u16, String> {
     text.parse().map_err(|_| "invalid component; expected a number such as 12".to_owned())
 }
 
+/// The maximum number of interfaces in a file.
 const MOST: usize = 1 << 16;
 
 /// Writes the packets of the traces.
