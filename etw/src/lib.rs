@@ -151,7 +151,7 @@ pub fn unreadable(error: &io::Error) -> String {
 #[must_use]
 pub fn no_stdout() -> impl TypedValueParser<Value = PathBuf> {
     let parse = |path: PathBuf| match path == Path::new("-") {
-        true => Err("standard output is not supported; give a path, such as ./- for this name"),
+        true => Err("`-` does not mean standard output here; give a path, such as ./- for this name"),
         false => Ok(path),
     };
     PathBufValueParser::new().try_map(parse)

@@ -130,9 +130,9 @@ fn unusable_outputs() {
     let (file, output) = (folder.file("a.etl", trace()), text(&folder.0.join("no/such/a.etl")));
     for (args, expected) in [
         (["save", "-o", &output], "the folder does not exist; create it, or choose another path"),
-        (["save", "-o", "-"], "standard output is not supported; give a path"),
+        (["save", "-o", "-"], "`-` does not mean standard output here; give a path"),
         #[cfg(feature = "table")]
-        (["export", "-o", "-"], "standard output is not supported; give a path"),
+        (["export", "-o", "-"], "`-` does not mean standard output here; give a path"),
     ] {
         let (status, _, err) = run(&[&args[..], &[&file]].concat());
         assert!(status == 2 && err.contains(expected), "{args:?}: {status} {err}");
