@@ -13,15 +13,20 @@ pub fn is_known(name: &str, schemas: &Schemas) -> bool {
 
 /// The most similar name of a known event, if there is one; if the provider is unknown, of the most similar provider.
 pub fn similar_event(name: &str, schemas: &Schemas) -> Option<String> {
-    let Some((provider, event)) = name.split_once('/') else { return similar(name, schemas) };
+    let Some((provider, event)) = name.split_once('/') else {
+        return similar(name, schemas).filter(|near| is_known(near, schemas));
+    };
     let mut events = events_of(provider, schemas);
     let mut known = provider.to_owned();
     if events.is_empty() {
         known = similar(provider, schemas)?;
         events = events_of(&known, schemas);
     }
-    let near = if event == "*" { Some("*") } else { nearest(event, events.iter().map(String::as_str)) };
-    near.map(|near| format!("{known}/{near}"))
+    let near = match event {
+        "*" => "*",
+        _ => nearest(event, events.iter().map(String::as_str))?,
+    };
+    Some(format!("{known}/{near}")).filter(|near| is_known(near, schemas))
 }
 
 /// The name of the most similar provider, if any is similar: one that contains the name, else one with similar letters.
@@ -41,5 +46,6 @@ fn events_of(provider: &str, schemas: &Schemas) -> Vec<String> {
     let guids: BTreeSet<_> = schemas.providers_named(provider).collect();
     let providers = schemas.libraries().flat_map(|library| library.providers()).filter(|own| guids.contains(&own.guid()));
     let variants = providers.flat_map(|provider| provider.events()).filter_map(|variants| variants.first());
-    kernel.chain(variants.flat_map(|variant| [variant.name().to_owned(), variant.id().to_string()])).collect()
+    let variants = variants.flat_map(|variant| [variant.name().to_owned(), variant.id().to_string()]);
+    kernel.chain(variants).filter(|name| !name.is_empty()).collect()
 }
