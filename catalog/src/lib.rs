@@ -13,10 +13,11 @@ mod text;
 mod xml;
 
 pub use entry::{Entry, Sources};
-pub use manifest::{find, manifest};
+pub use manifest::{builds, find, manifest};
 pub use pack::pack;
 pub use source::{Mask, SOURCES, Source};
 pub use text::{Error, read, write};
+pub use xml::PLACEHOLDER;
 
 use etw_layouts_payload::packed::Library;
 use liblzma::bufread::XzDecoder;

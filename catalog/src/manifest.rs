@@ -16,25 +16,24 @@ pub fn find(name: &str, build: u32) -> Option<Provider<'static>> {
         return view.provider(guid);
     }
     let named = view.providers().filter(|provider| provider.name().eq_ignore_ascii_case(name));
-    named.max_by_key(|provider| {
-        let listed = provider.events().flatten().fold(Mask::default(), |all, variant| all.union(sources(&variant)));
-        listed.nearest(build).map(|source| source.build).filter(|nearest| *nearest <= build)
-    })
+    named.max_by_key(|provider| listed(*provider).nearest(build).map(|source| source.build).filter(|nearest| *nearest <= build))
+}
+
+/// The builds of Windows for which the sources state a provider, oldest first. Empty for a provider that is not part of Windows.
+pub fn builds(provider: Provider<'_>) -> Vec<u32> {
+    listed(provider).without(without_build()).iter().map(|source| source.build).collect()
 }
 
 /// The manifest of a provider in XML, for a build of Windows: with the events of the newest source at or before the build, otherwise of the
-/// oldest source after it. Comments state the source and the inferred values.
+/// oldest source after it. Comments state the source, and mark numbers that are unknown with [`PLACEHOLDER`](crate::PLACEHOLDER).
 pub fn manifest(provider: Provider<'_>, build: u32) -> String {
     let mut events: BTreeMap<(u16, u8), Vec<Variant<'_>>> = BTreeMap::new();
     for variant in provider.events().flatten() {
         events.entry((variant.id(), variant.version())).or_default().push(variant);
     }
-    let listed = events.values().flatten().fold(Mask::default(), |all, variant| all.union(sources(variant)));
+    let listed = listed(provider);
     // All sources that are not of a build, and the nearest of the others.
-    let others = SOURCES
-        .iter()
-        .filter(|source| source.build == 0)
-        .fold(Mask::default(), |all, source| all.union(Mask::named(source.name)));
+    let others = without_build();
     let nearest = listed.without(others).nearest(build);
     let wanted = nearest.map_or(Mask::default(), |source| Mask::named(source.name)).union(Mask(listed.0 & others.0));
     events.retain(|_, variants| variants.iter().any(|variant| sources(variant).intersects(wanted)));
@@ -45,6 +44,17 @@ pub fn manifest(provider: Provider<'_>, build: u32) -> String {
     let plain = Library::provider(provider, |variant| chosen.get(&(variant.id(), variant.version())) == Some(variant));
     let stated: Vec<String> = wanted.iter().map(Source::to_string).collect();
     write(&plain, &stated.join("; "), &notes)
+}
+
+/// The sources that list events of a provider.
+fn listed(provider: Provider<'_>) -> Mask {
+    provider.events().flatten().fold(Mask::default(), |all, variant| all.union(sources(&variant)))
+}
+
+/// The sources that are not of a build.
+fn without_build() -> Mask {
+    let others = SOURCES.iter().filter(|source| source.build == 0);
+    others.fold(Mask::default(), |all, source| all.union(Mask::named(source.name)))
 }
 
 /// The variant with fields of the source nearest to a build; if no source states fields, the variant without fields.
@@ -64,7 +74,7 @@ fn note(variant: &Variant<'_>, wanted: Mask) -> Option<String> {
     let Some(schema) = variant.schema() else { return Some("no source states the fields".to_owned()) };
     let unknown = schema.fields.iter().last().filter(|field| field.in_type == InType::STRUCT && field.members.count == 0);
     let unknown = unknown.map(|field| {
-        format!("no source states the members of the structure {}: it and the fields behind it are left out", field.name)
+        format!("no source states the members of the structure {}: it and the fields after it are left out", field.name)
     });
     let others = (!sources(variant).intersects(wanted)).then(|| format!("fields as stated by source {}", sources(variant)));
     match (others, unknown) {

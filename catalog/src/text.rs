@@ -48,21 +48,23 @@ pub fn read(text: &str) -> Result<Vec<Entry>, Error> {
     let mut lists: Vec<Vec<Field>> = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
         let error = |reason| Error { line: index + 1, reason };
-        let (first, rest) = line.split_once('\t').ok_or(error("no columns"))?;
+        let (first, rest) = line.split_once('\t').ok_or(error("missing columns"))?;
         if first.starts_with('{') {
-            let guid = Uuid::try_parse(first).map_err(|_| error("no GUID"))?;
+            let guid = Uuid::try_parse(first).map_err(|_| error("invalid GUID"))?;
             let provider = Provider { guid, name: rest.to_owned(), ..Provider::default() };
             entries.push(Entry { provider, sources: Vec::new() });
             lists.clear();
             continue;
         }
-        let entry = entries.last_mut().ok_or(error("no provider"))?;
+        let entry = entries.last_mut().ok_or(error("line before the first provider"))?;
         match first {
-            "v" => entry.provider.maps.push(map(MapKind::Enumeration, rest).ok_or(error("no map"))?),
-            "b" => entry.provider.maps.push(map(MapKind::Flags, rest).ok_or(error("no map"))?),
-            "k" => entry.provider.keywords = rest.split('\t').map(keyword).collect::<Option<_>>().ok_or(error("no keyword"))?,
-            "f" => lists.push(fields(rest).ok_or(error("no field"))?),
-            _ => event(first, rest, &lists, entry).ok_or(error("no event"))?,
+            "v" => entry.provider.maps.push(map(MapKind::Enumeration, rest).ok_or(error("invalid map"))?),
+            "b" => entry.provider.maps.push(map(MapKind::Flags, rest).ok_or(error("invalid map"))?),
+            "k" => {
+                entry.provider.keywords = rest.split('\t').map(keyword).collect::<Option<_>>().ok_or(error("invalid keyword"))?
+            }
+            "f" => lists.push(fields(rest).ok_or(error("invalid field"))?),
+            _ => event(first, rest, &lists, entry).ok_or(error("invalid event"))?,
         }
     }
     Ok(entries)

@@ -29,6 +29,9 @@ const LEVELS: [&str; 16] = [
 const OPCODES: [&str; 11] =
     ["Info", "Start", "Stop", "DC_Start", "DC_Stop", "Extension", "Reply", "Resume", "Suspend", "Send", "Receive"];
 
+/// The comment beside a number that the format requires, but that no source states.
+pub const PLACEHOLDER: &str = "placeholder: the real number is unknown";
+
 /// Writes the manifest of a provider. `notes` has a comment for each event that needs one.
 pub fn write(provider: &Provider, sources: &str, notes: &[Option<String>]) -> String {
     let mut text = String::new();
@@ -41,8 +44,14 @@ fn put(provider: &Provider, sources: &str, notes: &[Option<String>], text: &mut 
     let names = Names::of(provider);
     writeln!(text, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
     writeln!(text, "<!-- Source: {} -->", Comment(sources))?;
-    writeln!(text, "<!-- No source states the numbers of tasks, opcodes and levels, and the masks of most keywords.")?;
-    writeln!(text, "     Those that are marked as inferred are assigned in order. -->")?;
+    if names.has_placeholders() {
+        writeln!(text, "<!-- The sources do not state all numbers of tasks, opcodes and levels, and all masks of keywords.")?;
+        writeln!(
+            text,
+            "     Those that are marked as placeholders are assigned in order, because a manifest needs numbers: do not"
+        )?;
+        writeln!(text, "     enable a provider with them, and do not compare them with events. -->")?;
+    }
     writeln!(text, r#"<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events">"#)?;
     writeln!(
         text,
@@ -228,6 +237,12 @@ impl<'a> Names<'a> {
         names
     }
 
+    /// Whether the manifest needs numbers that no source states.
+    fn has_placeholders(&self) -> bool {
+        let lists = [&self.levels, &self.opcodes, &self.tasks];
+        lists.iter().any(|list| !list.is_empty()) || self.keywords.iter().any(|(_, mask)| mask.is_none())
+    }
+
     fn put(&self, text: &mut String) -> fmt::Result {
         // Numbers below 16 of levels, and below 10 of opcodes, are those of Windows.
         for (list, item, names, first) in
@@ -236,10 +251,11 @@ impl<'a> Names<'a> {
             if names.is_empty() {
                 continue;
             }
-            writeln!(text, "        <{list}> <!-- numbers inferred -->")?;
+            writeln!(text, "        <{list}>")?;
             for (number, name) in (first..).zip(names) {
                 let symbol = format!("{}_{number}", item.to_ascii_uppercase());
-                writeln!(text, r#"          <{item} name="{}" symbol="{symbol}" value="{number}"/>"#, Escaped(name))?;
+                let name = Escaped(name);
+                writeln!(text, r#"          <{item} name="{name}" symbol="{symbol}" value="{number}"/> <!-- {PLACEHOLDER} -->"#)?;
             }
             writeln!(text, "        </{list}>")?;
         }
@@ -255,7 +271,7 @@ impl<'a> Names<'a> {
                 None => {
                     let bit = 1_u64.checked_shl((!used).trailing_zeros()).unwrap_or(0);
                     used |= bit;
-                    writeln!(text, r#"          <keyword name="{name}" mask="{bit:#x}"/> <!-- mask inferred -->"#)?;
+                    writeln!(text, r#"          <keyword name="{name}" mask="{bit:#x}"/> <!-- {PLACEHOLDER} -->"#)?;
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Manifests made from the catalogue.
 
-use etw_layouts_catalog::{find, library, manifest};
+use etw_layouts_catalog::{PLACEHOLDER, find, library, manifest};
 use etw_layouts_payload::InType;
 use etw_layouts_schemas::{Event, Field, Library, Map, Provider};
 
@@ -15,6 +15,27 @@ fn kernel_process() {
     assert!(oldest.contains("<!-- Source: Windows 7 (7600), repnz/etw-providers-docs -->"), "{oldest}");
     assert!(middle.contains("(17134)"), "{middle}");
     assert!(count(&oldest) < count(&middle) && count(&middle) < count(&newest));
+}
+
+/// No number is printed as if a source stated it: other numbers are marked as placeholders.
+#[test]
+fn placeholders() {
+    let marked = |name: &str| {
+        let text = manifest(find(name, 26100).unwrap(), 26100);
+        let lines = ["<task ", "<opcode ", "<level ", "<keyword "].map(|item| {
+            let lines: Vec<_> = text.lines().filter(|line| line.trim_start().starts_with(item)).collect();
+            (lines.len(), lines.iter().filter(|line| line.contains(PLACEHOLDER)).count())
+        });
+        (lines, text.contains("do not\n     enable a provider with them"))
+    };
+    let ([tasks, _, _, keywords], is_warned) = marked("Microsoft-Windows-Kernel-Process");
+    assert!(
+        tasks.0 > 10 && tasks.0 == tasks.1 && keywords.0 > 5 && keywords.0 == keywords.1 && is_warned,
+        "{tasks:?} {keywords:?}"
+    );
+    // The masks of this provider are known.
+    let ([.., keywords], _) = marked("Microsoft-Windows-DotNETRuntime");
+    assert!(keywords.0 > 10 && keywords.1 == 0, "{keywords:?}");
 }
 
 /// Fields end at a structure with unknown members, and a comment states this.

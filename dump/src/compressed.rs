@@ -60,7 +60,10 @@ pub fn unpack(bytes: &[u8], size: u32, most: u64, generation: Generation) -> Unp
         let rest = &bytes[unpacked.taken..];
         let (there, end) = (rest.len().min(header.size as usize), header.offset as usize);
         let Some(after) = left.checked_sub(end as u64) else {
-            unpacked.fault = Some("decompressed buffers exceed the byte limit of the walk".into());
+            unpacked.fault = Some(
+                "memory limit: the decompressed buffers of the sessions are too large together; rest of the session skipped"
+                    .into(),
+            );
             break;
         };
         left = after;

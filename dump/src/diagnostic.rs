@@ -192,7 +192,10 @@ impl fmt::Display for DiagnosticKind {
                 write!(f, "wrong number of data blocks: the list has {found}, the header states {stated}; all are read")
             }
             Self::Unnamed(bytes) => {
-                write!(f, "{bytes:#x} bytes from here on are in no data block: the list of data blocks may be corrupt")
+                write!(
+                    f,
+                    "unlisted data: {bytes:#x} bytes from here on are in no data block; the list of data blocks may be corrupt"
+                )
             }
             Self::Overlap => f.write_str("data blocks exceed the file size: the rest of the list is skipped"),
             Self::Unfinished => f.write_str("incomplete dump: end signature TRGD is missing"),
@@ -227,13 +230,16 @@ impl fmt::Display for DiagnosticKind {
                 write!(f, "skipped {bytes:#x} bytes up to the next session, buffer or end of data")
             }
             Self::Offset(offset) => {
-                write!(f, "wrong valid end: offset {offset:#x} is outside the buffer or inside the next buffer")
+                write!(
+                    f,
+                    "wrong end of the events in the buffer: offset {offset:#x} is outside the buffer or inside the next buffer"
+                )
             }
             Self::BufferSize { session, buffer } => {
                 write!(f, "wrong buffer size: buffer states {buffer:#x} bytes, session {session:#x}")
             }
             Self::Logger { session, buffer } => {
-                write!(f, "wrong session number: buffer states {buffer}, found among the buffers of {session}")
+                write!(f, "buffer is of session {buffer}, but is listed under session {session}")
             }
             Self::Clock(clock) => {
                 write!(f, "unknown clock {clock}: assuming the performance counter")

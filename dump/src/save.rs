@@ -125,7 +125,12 @@ impl fmt::Display for SaveError {
         match self {
             Self::Large(size) => write!(f, "session too large: the file would have {size} bytes, the limit is 1 GiB"),
             Self::Rate(clock) => {
-                write!(f, "unknown rate of the session's clock, {clock:?}; for a full dump, give the symbols of the kernel")
+                let clock = match clock {
+                    ClockType::PerfCounter => "performance counter",
+                    ClockType::SystemTime => "system time",
+                    ClockType::CpuCycle => "processor cycles",
+                };
+                write!(f, "unknown rate of the session's clock ({clock}); for a full dump, give the symbols of the kernel")
             }
             Self::Reference => f.write_str("unknown system time of the session's clock: its events have no times"),
             Self::Clock => f.write_str("unknown clock: the session does not state it, so times are unknown"),

@@ -82,7 +82,7 @@ impl Rules<'_> {
             format!("unknown Windows version in the log file header: {major}.{minor}")
         });
         self.rule("end-time", log.end_time == 0 || log.end_time >= log.start_time, FILE, at, || {
-            "the file ends before it starts".into()
+            "end time before start time in the log file header".into()
         });
     }
 
@@ -94,32 +94,32 @@ impl Rules<'_> {
         let is_header = header.ty == ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER;
         if generation > Generation::V5_1 {
             self.rule("header-buffer", is_header == first, at, 0x36, || match first {
-                true => "the first buffer is not of the type HEADER".into(),
-                false => "a buffer of the type HEADER that is not the first".into(),
+                true => "wrong buffer type: the first buffer is not of the type HEADER".into(),
+                false => "wrong buffer type: HEADER, but the buffer is not the first".into(),
             });
             let types = ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM;
             self.rule("buffer-type", header.ty.0 < types.0, at, 0x36, || format!("unknown buffer type {}", header.ty.0));
             let unknown = header.flags.0 & !FLAGS;
             self.rule("buffer-flags", unknown == 0, at, 0x34, || format!("unknown buffer flags {unknown:#x}"));
             self.rule("header-buffer-compressed", !(first && header.is_compressed()), at, 0x34, || {
-                "the header buffer is compressed".into()
+                "unexpected compression: the header buffer is compressed".into()
             });
         }
         // In files of Vista and 7 the member is zero in header buffers, and stale in some later ones.
         if !first && generation > Generation::V5_2 {
             let (saved, offset) = (header.saved_offset, header.offset);
             self.rule("saved-offset", saved == offset, at, 0x04, || {
-                format!("SavedOffset is {saved:#x}, but Offset is {offset:#x}")
+                format!("contradictory offsets: SavedOffset is {saved:#x}, but Offset is {offset:#x}")
             });
         }
         let (processor, processors) = (header.processor(), self.check.log.processors);
         self.rule("processor", u32::from(processor) < processors.max(1), at, 0x28, || {
-            format!("processor {processor} is out of range: the log file header states {processors} processors")
+            format!("processor out of range: {processor}, the log file header states {processors} processors")
         });
         if !first {
             let circular = self.check.log.mode & LOG_FILE_MODE::EVENT_TRACE_FILE_MODE_CIRCULAR.0 != 0;
             let ordered = circular || header.time_stamp >= self.check.last;
-            self.rule("buffer-order", ordered, at, 0x10, || "the buffer is earlier than the previous one".into());
+            self.rule("buffer-order", ordered, at, 0x10, || "buffer out of order: it is earlier than the previous one".into());
             self.check.last = header.time_stamp;
         }
     }
@@ -140,7 +140,7 @@ impl Rules<'_> {
             }
             if let Some(stamp) = event.time_stamp() {
                 self.rule("event-order", stamp >= last, at, event.offset(), || {
-                    "the event is earlier than the previous one".into()
+                    "event out of order: it is earlier than the previous one".into()
                 });
                 last = stamp;
             }
@@ -153,7 +153,7 @@ impl Rules<'_> {
         let mode = log.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;
         let compressed = self.check.compressed;
         self.rule("compressed-mode", !compressed || mode, FILE, at, || {
-            "buffers are compressed, but the log file mode lacks the compression flag".into()
+            "missing compression flag in the log file mode: buffers are compressed".into()
         });
     }
 }

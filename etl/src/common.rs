@@ -97,7 +97,7 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
         read.inspect(|_| wrong.push(DiagnosticKind::LogFileEvent))
     };
     let Some((mut log_file, pointer_size, header_end)) = log_file(bytes).or_else(repaired) else {
-        return Ok(Err(Error::NoHeader));
+        return Ok(Err(truncated(bytes).unwrap_or(Error::NoHeader)));
     };
     let Some(header) = BufferHeader::read(log_file.generation(), bytes) else { return Ok(Err(Error::Short(bytes.len()))) };
     let compressed = log_file.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;
@@ -151,6 +151,13 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     }
     let diagnostics = wrong.into_iter().map(|kind| FILE.diagnostic(BUFFER_HEADER as u32, kind)).collect();
     Ok(Ok(Start { log_file, common, diagnostics }))
+}
+
+/// The error of a file that begins with a log file header and ends within its first buffer.
+fn truncated(bytes: &[u8]) -> Option<Error> {
+    let size = BufferHeader::read(Generation::V6_1, bytes)?.size;
+    let is_cut = LogFile::is_marked(bytes) && fits(size) && bytes.len() < size as usize;
+    is_cut.then_some(Error::Truncated { length: bytes.len(), size })
 }
 
 /// The log file header from the first event, the pointer size that it states, and the end of the event.
@@ -242,6 +249,13 @@ pub(crate) const XPRESS: u32 = 3;
 pub enum Error {
     /// There are fewer bytes than the size of a buffer header; the number of bytes.
     Short(usize),
+    /// The file begins with a log file header, and ends within it.
+    Truncated {
+        /// The number of bytes.
+        length: usize,
+        /// The size of the first buffer, in bytes.
+        size: u32,
+    },
     /// The first buffer does not begin with a log file header.
     NoHeader,
 }
@@ -249,7 +263,12 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short(length) => write!(f, "not a trace file: {length} bytes are fewer than a buffer header"),
+            Self::Short(0) => f.write_str("not a trace file: empty"),
+            Self::Short(1) => f.write_str("not a trace file: only 1 byte, less than a buffer header"),
+            Self::Short(length) => write!(f, "not a trace file: only {length} bytes, less than a buffer header"),
+            Self::Truncated { length, size } => {
+                write!(f, "truncated trace file: {length} bytes, but the first buffer has {size:#x}")
+            }
             Self::NoHeader => f.write_str(
                 "not a trace file (.etl), or its start is missing: the first buffer does not begin with a log file header",
             ),

@@ -1,6 +1,6 @@
 //! Diagnostics of a trace file, with their places.
 
-use etw_layouts_payload::{Fault, FileTime};
+use etw_layouts_payload::{Fault, FileTime, Reason};
 use std::fmt;
 
 /// A diagnostic of a trace file. At most the rest of the buffer is lost.
@@ -195,13 +195,15 @@ pub struct Rule {
     pub text: String,
 }
 
-/// An event with a payload that cannot be decoded; see [`names::undecoded`](crate::names::undecoded).
+/// An event with a payload that cannot be decoded to its end; see [`names::undecoded`](crate::names::undecoded).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecoded {
     /// Name and version of the event.
     pub event: String,
     /// The error.
     pub fault: Fault,
+    /// Number of bytes of the payload that are not decoded.
+    pub left: usize,
 }
 
 impl Diagnostic {
@@ -274,9 +276,9 @@ impl fmt::Display for DiagnosticKind {
                 write!(f, "unused space: {bytes:#x} zero bytes after the last buffer")
             }
             Self::Size { stated, taken } => write!(f, "invalid buffer size: {stated:#x}; assuming {taken:#x}"),
-            Self::Header => {
-                f.write_str("corrupt buffer header: wrong valid end, flags, type or state; events of this buffer can be wrong")
-            }
+            Self::Header => f.write_str(
+                "corrupt buffer header: wrong end of the events, flags, type or state; events of this buffer can be wrong",
+            ),
             Self::Copy(sequence) => write!(
                 f,
                 "same header as an earlier buffer, with sequence number {sequence}: one is a copy; events are duplicated, and those of \
@@ -324,15 +326,18 @@ impl fmt::Display for DiagnosticKind {
                 f,
                 "clock mismatch: the first time stamp, {stamp}, is implausible for clock {clock} of the log file header; times can be wrong"
             ),
-            Self::Offset(offset) => write!(f, "wrong valid end: offset {offset:#x} is outside the buffer or in its header"),
+            Self::Offset(offset) => {
+                write!(f, "wrong end of the events in the buffer: offset {offset:#x} is outside the buffer or in its header")
+            }
             Self::Tail { bytes, events: 0 } => {
                 write!(
                     f,
-                    "unexpected data: the {bytes:#x} bytes after the valid end are not all 0xFF; the valid end can be wrong"
+                    "unexpected data: the {bytes:#x} bytes after the end of the events in the buffer are not all 0xFF; the end can be wrong"
                 )
             }
             Self::Tail { bytes, events } => {
-                write!(f, "unread events: the {bytes:#x} bytes after the valid end begin with {events} complete events")
+                let events = if *events == 1 { "1 complete event".to_owned() } else { format!("{events} complete events") };
+                write!(f, "unread events: the {bytes:#x} bytes after the end of the events in the buffer begin with {events}")
             }
             Self::TooLarge(size) => {
                 write!(f, "decompressed size too large: {size:#x} bytes exceed the buffer size of the session")
@@ -349,16 +354,33 @@ impl fmt::Display for DiagnosticKind {
                 write!(f, "event too long: {length:#x} bytes, {left:#x} left in the buffer; rest of the buffer skipped")
             }
             Self::Marker { skipped, next } => {
-                let end = if next.is_none() { "the valid end" } else { "the next event" };
-                write!(f, "end marker before the valid end of the buffer: skipped {skipped:#x} bytes up to {end}")
+                let end = if next.is_none() { "that end" } else { "the next event" };
+                write!(f, "end marker before the end of the events in the buffer: skipped {skipped:#x} bytes up to {end}")
             }
             Self::Items => f.write_str("invalid extended data items: event skipped"),
             Self::Layout { name, ty, flags } => {
                 write!(f, "unknown event header: type {ty:#04x}, marker flags {flags:#04x} ({name}); event not decoded")
             }
             Self::Memory => f.write_str("memory limit: decompressed buffers exceed 1 GiB; buffer skipped"),
-            Self::Fields(undecoded) => write!(f, "cannot decode payload of {}: {}", undecoded.event, undecoded.fault),
+            Self::Fields(undecoded) => undecoded.fmt(f),
             Self::Rule(rule) => f.write_str(&rule.text),
+        }
+    }
+}
+
+impl fmt::Display for Undecoded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { event, fault, left } = self;
+        match fault.reason {
+            Reason::Rest => {
+                let bytes = if *left == 1 { "byte" } else { "bytes" };
+                let offset = fault.offset;
+                write!(
+                    f,
+                    "payload is longer than its schema: {event}, {left} {bytes} after the last field, at payload offset {offset:#x}"
+                )
+            }
+            _ => write!(f, "cannot decode payload of {event}: {fault}"),
         }
     }
 }

@@ -149,7 +149,7 @@ impl LogFile {
 
     /// Whether the first event is marked as a log file header, by at least two of its marker, type and hook identifier.
     #[inline]
-    fn is_marked(bytes: &[u8]) -> bool {
+    pub(crate) fn is_marked(bytes: &[u8]) -> bool {
         let Some([_, _, ty, marker, _, _, hook @ ..]) = bytes.get(BUFFER_HEADER..).and_then(<[u8]>::first_chunk::<8>) else {
             return false;
         };

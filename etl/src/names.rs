@@ -114,8 +114,9 @@ pub fn source(source: Source) -> &'static str {
     }
 }
 
-/// The diagnostic of an event with a payload that cannot be decoded.
+/// The diagnostic of an event with a payload that cannot be decoded to its end.
 pub fn undecoded(event: &Event<'_>, schemas: &Schemas, fault: Fault) -> DiagnosticKind {
+    let left = event.payload().len().saturating_sub(fault.offset);
     let event = match event.decode(schemas) {
         Some(decoded) if decoded.schema.provider.is_empty() => {
             let traits = event.traits().and_then(Result::ok);
@@ -124,7 +125,7 @@ pub fn undecoded(event: &Event<'_>, schemas: &Schemas, fault: Fault) -> Diagnost
         Some(decoded) => format!("{decoded} version {}", event.version().unwrap_or_default()),
         None => identity(event, schemas),
     };
-    DiagnosticKind::Fields(Box::new(Undecoded { event, fault }))
+    DiagnosticKind::Fields(Box::new(Undecoded { event, fault, left }))
 }
 
 /// The events of the specs: class and name, such as `Process` and `Start`. A name is repeated for each of its versions.

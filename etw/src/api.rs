@@ -126,7 +126,7 @@ impl Selection {
         }
         let selection = Self::try_parse_from(words).map_err(|error| invalid(&error))?;
         selection.wanted.check()?;
-        selection.wanted.schemas.load()?;
+        selection.wanted.schemas.load(&Output::new(Format::Text))?;
         Ok(selection)
     }
 
@@ -142,7 +142,7 @@ impl Selection {
 
     /// A hint for names that matched no event; empty if all names are known.
     pub fn hint(&self) -> String {
-        self.wanted.on_names()
+        self.wanted.on_names().map(|hint| format!("; {hint}")).unwrap_or_default()
     }
 
     /// How [`Self::json`] decodes the fields of an event.

@@ -43,6 +43,7 @@ pub mod verify;
 mod wpp;
 
 use clap::Subcommand;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 pub use etw_layouts_project::Error;
 use etw_layouts_project::Project;
 use etw_layouts_project::project::Files;
@@ -51,7 +52,7 @@ pub use print::{compact, escape, is_formula, is_hidden, json, pretty, print};
 #[cfg(feature = "embedded")]
 pub use program::program;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The commands.
@@ -144,6 +145,16 @@ pub fn unreadable(error: &io::Error) -> String {
         io::ErrorKind::NotFound => "no such file or folder; check the path".to_owned(),
         _ => error.to_string(),
     }
+}
+
+/// Parses the path of an output that cannot be standard output.
+#[must_use]
+pub fn no_stdout() -> impl TypedValueParser<Value = PathBuf> {
+    let parse = |path: PathBuf| match path == Path::new("-") {
+        true => Err("`-` does not mean standard output here; give a path, such as ./- for this name"),
+        false => Ok(path),
+    };
+    PathBufValueParser::new().try_map(parse)
 }
 
 /// The reason why an output folder cannot be created.

@@ -34,6 +34,9 @@ impl NewFile {
                 Ok(file) => return Ok(Self { file, part, path: path.to_owned() }),
                 // A killed process with the same id left the file.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    return Err("the folder does not exist; create it, or choose another path".into());
+                }
                 Err(error) => return Err(error.to_string()),
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::{Command as OnSpecs, dump, etl, exit, is_hidden, output};
 use clap::{Arg, Parser, Subcommand, value_parser};
+use etw_layouts_cli::Error;
 use etw_layouts_project::Project;
 use etw_layouts_project::project::Files;
 use std::ffi::OsString;
@@ -71,14 +72,8 @@ pub fn program(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = Cli::try_parse_from(args).unwrap_or_else(|error| refuse(&error));
     exit(match &cli.command {
         Command::OnSpecs(command) => command.run(&cli.project()),
-        Command::Etl(_) if cli.specs.is_some() => {
-            Err("--specs has no effect on `etw etl`, which uses the built-in layouts; remove --specs".into())
-        }
-        Command::Dump(_) if cli.specs.is_some() => {
-            Err("--specs has no effect on `etw dump`, which uses the built-in layouts; remove --specs".into())
-        }
-        Command::Etl(command) => etl::run(command),
-        Command::Dump(command) => dump::run(command),
+        Command::Etl(command) => cli.without_effect("etl").and_then(|()| etl::run(command)),
+        Command::Dump(command) => cli.without_effect("dump").and_then(|()| dump::run(command)),
     })
 }
 
@@ -94,6 +89,16 @@ fn refuse(error: &clap::Error) -> ! {
 }
 
 impl Cli {
+    /// The error for an option that a command does not use.
+    fn without_effect(&self, command: &str) -> Result<(), Error> {
+        let option = match (&self.specs, &self.facts) {
+            (Some(_), _) => "--specs",
+            (None, Some(_)) => "--facts",
+            (None, None) => return Ok(()),
+        };
+        Err(format!("{option} has no effect on `etw {command}`, which uses the built-in layouts; remove {option}").into())
+    }
+
     fn project(&self) -> Project {
         let (specs, facts) = match &self.specs {
             Some(specs) => (Files::Folder(specs.clone()), self.facts.clone().map_or(Files::Embedded(&[]), Files::Folder)),

@@ -1,7 +1,8 @@
 //! Libraries of schemas for the events of traces and dumps: those in the trace, those named by the user, and the catalogue.
 
+use crate::output::Output;
 use crate::wpp::WppMessages;
-use etw_layouts_cli::Error;
+use etw_layouts_cli::{Error, unreadable};
 use etw_layouts_etl::payload::packed::Library;
 use etw_layouts_etl::payload::{PointerSize, Source};
 use etw_layouts_etl::write::Producer;
@@ -9,27 +10,31 @@ use etw_layouts_etl::{LogFile, Schemas};
 use etw_layouts_schemas::files::{self, Format};
 use etw_layouts_schemas::tmf::WppMessage;
 use etw_layouts_schemas::{Event, LibraryBuilder, Provider};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::{env, fmt, fs};
+use std::{env, fmt, fs, io};
 
 /// The environment variable with paths for --manifests, separated as in PATH.
 const VARIABLE: &str = "ETW_MANIFESTS";
 
 /// Options for schemas.
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize)]
 #[command(next_help_heading = "Schemas")]
 pub struct SchemaOptions {
     /// Use the schemas in PATH: manifests (.man, .xml), Windows binaries with compiled manifests, or folders of them, such as the System32
     /// folder of a mounted disk image. Repeatable. Without the option, the environment variable ETW_MANIFESTS names paths,
-    /// separated like those of PATH. Schemas in the trace itself take precedence, and the built-in catalogue is used last.
+    /// separated as in the environment variable PATH (`;` on Windows, `:` elsewhere). Schemas in the trace itself take precedence, and the built-in catalogue is used last.
     #[arg(long, value_name = "PATH")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     manifests: Vec<PathBuf>,
     /// Use the messages in PATH for events of the Windows software trace preprocessor (WPP): trace message format files (.tmf), or
     /// folders of them. Repeatable.
     #[arg(long, value_name = "PATH")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     tmf: Vec<PathBuf>,
     #[arg(skip)]
+    #[serde(skip)]
     named: OnceLock<Named>,
 }
 
@@ -48,22 +53,22 @@ struct Named {
 }
 
 impl SchemaOptions {
-    /// Reads the paths that the user named. Errors in parts of files are printed to standard error.
+    /// Reads the paths that the user named. Errors in parts of files are reported.
     ///
     /// # Errors
     ///
     /// A path cannot be read, or has no schemas.
-    pub fn load(&self) -> Result<(), Error> {
+    pub fn load(&self, out: &Output) -> Result<(), Error> {
         let paths: Vec<_> = match env::var_os(VARIABLE).filter(|_| self.manifests.is_empty()) {
             Some(variable) => env::split_paths(&variable).filter(|path| !path.as_os_str().is_empty()).collect(),
             None => self.manifests.clone(),
         };
         let mut named = Named::default();
         for path in &paths {
-            read(path, "manifests (.man, .xml), or Windows binaries with compiled manifests", &mut named)?;
+            read(path, "manifests (.man, .xml), or Windows binaries with compiled manifests", &mut named, out)?;
         }
         for path in &self.tmf {
-            read(path, "trace message format files (.tmf)", &mut named)?;
+            read(path, "trace message format files (.tmf)", &mut named, out)?;
         }
         self.named.get_or_init(|| named);
         Ok(())
@@ -104,9 +109,9 @@ impl SchemaOptions {
 }
 
 /// Reads the schemas and messages in a file or folder.
-fn read(path: &Path, wanted: &str, named: &mut Named) -> Result<(), Error> {
+fn read(path: &Path, wanted: &str, named: &mut Named, out: &Output) -> Result<(), Error> {
     let name = path.display();
-    let failed = |error: &dyn std::fmt::Display| format!("cannot read schemas: {name}: {error}");
+    let failed = |error: &io::Error| format!("cannot read schemas: {name}: {}", unreadable(error));
     if path.is_file() {
         let bytes = fs::read(path).map_err(|error| failed(&error))?;
         if Library::read(&bytes).is_ok() {
@@ -131,18 +136,16 @@ fn read(path: &Path, wanted: &str, named: &mut Named) -> Result<(), Error> {
         file.schemas.providers.iter().for_each(|provider| builder.add(provider, origin));
         providers += file.schemas.providers.len();
         for error in &file.schemas.errors {
-            eprintln!("{}: {}", file.path.display().to_string().escape_debug(), error.to_string().escape_debug());
+            out.refused(&file.path.display().to_string(), &error.to_string());
         }
     }
     for file in &found.unusable {
-        eprintln!("{}: {}", file.path.display().to_string().escape_debug(), file.reason.escape_debug());
+        out.refused(&file.path.display().to_string(), &file.reason);
     }
     if providers + messages == 0 {
         return Err(format!("no schemas in {name}; give {wanted}").into());
     }
-    if providers + messages > 0 {
-        named.libraries.push(builder.build().bytes().into());
-    }
+    named.libraries.push(builder.build().bytes().into());
     Ok(())
 }
 

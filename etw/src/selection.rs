@@ -1,61 +1,74 @@
 //! The options that select events.
 
+mod similar;
+
 use crate::schemas::SchemaOptions;
 use etw_layouts_cli::Error;
-use etw_layouts_codegen::nearest;
 use etw_layouts_etl::{FileTime, Filter, Schemas, Uuid, names};
-use std::collections::BTreeSet;
+use serde::{Serialize, Serializer};
+use similar::{is_known, similar, similar_event};
 use std::num::IntErrorKind;
 use std::str::FromStr;
 
-/// Select events by their headers. Give an option several times to match any of its values. An event must match every option; an
-/// event without the value does not match.
-#[derive(Debug, clap::Args)]
+/// Select events by their headers. The same option given twice: either value matches. Different options: all must match. An event
+/// without the value does not match.
+#[derive(Debug, clap::Args, Serialize)]
 #[command(next_help_heading = "Event selection")]
 pub struct Wanted {
     /// Match this provider: a GUID; a class of kernel events, such as Process or DiskIo; a group, such as PROCESS,
     /// EVENT_TRACE_GROUP_PROCESS or "group 0x0f"; or the name of a provider in events or schemas, such as
-    /// Microsoft-Windows-Kernel-Process. Repeat this or another option to match any of its values. If several options are given, an
-    /// event must match each of them.
+    /// Microsoft-Windows-Kernel-Process. The same option given twice: either value matches. Different options: all must match.
     #[arg(long, value_name = "GUID|GROUP|NAME", value_parser = provider)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     provider: Vec<Provider>,
     /// Match events with this name, such as Process/Start or PROVIDER/TASK/OPCODE, or with this ID, such as PROVIDER/5. To match all
     /// events of a class or provider, use its name, or a form such as Process/*.
     #[arg(long, value_name = "NAME", value_parser = event)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     event: Vec<String>,
     /// Match this event ID. For a kernel event, this is the hook ID (group and type, such as 0x0301) or its name; for a WPP message,
     /// it is the message number.
     #[arg(long, value_name = "ID|HOOK", value_parser = id)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     id: Vec<u16>,
     /// Match this opcode: a number, a name such as START, END or STOP, or a name in the schemas.
     #[arg(long, value_name = "N|NAME", value_parser = opcode)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     opcode: Vec<Opcode>,
     /// Match this level: a number, or critical (1), error (2), warning (3), information (4) or verbose (5).
     #[arg(long, value_name = "N|NAME", value_parser = level)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     level: Vec<u8>,
     /// Match events with at least one bit of MASK in their keyword, or with the keyword NAME in their schema. A MASK of 0 matches a
     /// keyword of 0.
     #[arg(long, value_name = "MASK|NAME", value_parser = keyword)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     keyword: Vec<Keyword>,
     /// Match this process ID.
     #[arg(long, value_name = "N", value_parser = number::<u32>)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     process: Vec<u32>,
     /// Match this thread ID.
     #[arg(long, value_name = "N", value_parser = number::<u32>)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     thread: Vec<u32>,
     /// Match this processor number.
     #[arg(long, value_name = "N", value_parser = number::<u16>)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     processor: Vec<u16>,
     /// Match events at or after this time. Accepts a UTC time (2020-07-29T07:06:19.798); a UTC time of day (07:06:19.8) within
     /// the 24 hours that begin one hour before the trace; seconds from the start of the trace (1.5); or units of 100 ns since
     /// 1601 with at least 16 digits (132404799797984230).
     #[arg(long, value_name = "TIME|SECONDS", allow_negative_numbers = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<Time>,
     /// Match events at or before this time; accepts the same forms as --from.
     #[arg(long, value_name = "TIME|SECONDS", allow_negative_numbers = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Time>,
     // Last, because its heading also applies to the options after it.
     #[command(flatten)]
+    #[serde(flatten)]
     pub schemas: SchemaOptions,
 }
 
@@ -150,26 +163,26 @@ impl Wanted {
         [self.from, self.to].iter().any(|time| matches!(time, Some(Time::Since(_) | Time::OfDay(_))))
     }
 
-    /// A hint for names that matched no event; empty if all names are known.
-    pub fn on_names(&self) -> String {
+    /// A hint for an unknown name; `None` if all names are known.
+    pub fn on_names(&self) -> Option<String> {
         let schemas = self.schemas.of_any();
+        let unknown = |name: &str, what: &str, near: Option<String>, otherwise: &str| {
+            let remedy = near.map_or(otherwise.to_owned(), |near| format!("did you mean `{near}`?"));
+            format!("`{name}` is not the name of {what} in the known schemas; {remedy}")
+        };
         if let Some(name) = self.event.iter().find(|name| !is_known(name, &schemas)) {
-            let near = similar_event(name, &schemas).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            return format!("; no known event has the name `{name}`{near}; `etw list --events` prints the events of the kernel");
+            let otherwise = "`etw list --events` prints the events of the kernel";
+            return Some(unknown(name, "an event", similar_event(name, &schemas), otherwise));
         }
-        let named = |provider: &Provider| if let Provider::Name(name) = provider { Some(name.clone()) } else { None };
         let is_provider = |name: &str| schemas.providers_named(name).next().is_some();
-        match self.provider.iter().filter_map(named).find(|name| !is_provider(name)) {
-            Some(name) => {
-                let near = similar(&name, &schemas).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                format!("; no schema and no event has the provider name `{name}`{near}; give a known name or the provider's GUID")
+        for provider in &self.provider {
+            if let Provider::Name(name) = provider
+                && !is_provider(name)
+            {
+                let otherwise = "give a known name or the provider's GUID";
+                return Some(unknown(name, "a provider", similar(name, &schemas), otherwise));
             }
-            None => self.on_opcodes(&schemas).unwrap_or_default(),
         }
-    }
-
-    /// A hint for an unknown name of an opcode or keyword.
-    fn on_opcodes(&self, schemas: &Schemas) -> Option<String> {
         let variants = || {
             let providers = schemas.libraries().flat_map(|library| library.providers());
             providers.flat_map(|provider| provider.events()).filter_map(|variants| variants.first())
@@ -180,85 +193,55 @@ impl Wanted {
                 && !names::opcodes().any(|own| same(own, name))
                 && !variants().any(|variant| same(variant.opcode().name, name))
             {
-                return Some(format!("; no schema has the opcode name `{name}`; give a number or a name, such as 1 or START"));
+                return Some(unknown(name, "an opcode", None, "give a number or a name, such as 1 or START"));
             }
         }
         for keyword in &self.keyword {
             if let Keyword::Name(name) = keyword
                 && !variants().any(|variant| variant.keywords().any(|(_, own)| same(own, name)))
             {
-                return Some(format!("; no schema has the keyword name `{name}`; give a mask such as 0x10, or a known name"));
+                return Some(unknown(name, "a keyword", None, "give a mask such as 0x10, or a known name"));
             }
         }
         None
     }
 }
 
-/// The names of events, or their IDs, of a class of kernel events or of a provider in the libraries.
-fn events_of(provider: &str, schemas: &Schemas) -> Vec<String> {
-    let kernel = names::events().filter(|(class, _)| class.eq_ignore_ascii_case(provider)).map(|(_, event)| event.to_owned());
-    let guids: BTreeSet<_> = schemas.providers_named(provider).collect();
-    let providers = schemas.libraries().flat_map(|library| library.providers()).filter(|own| guids.contains(&own.guid()));
-    let variants = providers.flat_map(|provider| provider.events()).filter_map(|variants| variants.first());
-    kernel.chain(variants.flat_map(|variant| [variant.name().to_owned(), variant.id().to_string()])).collect()
-}
-
-/// Whether a schema has an event with this name. For the name of a provider, whether a schema has the provider.
-fn is_known(name: &str, schemas: &Schemas) -> bool {
-    let (provider, event) = name.split_once('/').unwrap_or((name, "*"));
-    let events = events_of(provider, schemas);
-    !events.is_empty() && (event == "*" || events.iter().any(|own| own.eq_ignore_ascii_case(event)))
-}
-
-/// The most similar event name, if there is one. If the provider is unknown, the name with the most similar provider.
-fn similar_event(name: &str, schemas: &Schemas) -> Option<String> {
-    let (provider, event) = name.split_once('/').map_or((name, None), |(provider, event)| (provider, Some(event)));
-    let events = events_of(provider, schemas);
-    if events.is_empty() {
-        let near = similar(provider, schemas)?;
-        return Some(event.map_or(near.clone(), |event| format!("{near}/{event}")));
-    }
-    nearest(event?, events.iter().map(String::as_str)).map(|near| format!("{provider}/{near}"))
-}
-
-/// The name of the most similar provider, if any is similar: one that contains the name, else one with similar letters.
-fn similar(name: &str, schemas: &Schemas) -> Option<String> {
-    let classes = names::events().map(|(class, _)| class);
-    let libraries: Vec<_> = schemas.libraries().collect();
-    let known = classes.chain(libraries.iter().flat_map(|library| library.providers()).map(|provider| provider.name()));
-    let known: BTreeSet<_> = known.filter(|own| !own.is_empty()).collect();
-    let wanted = name.to_lowercase();
-    let longer = known.iter().filter(|own| wanted.len() > 3 && own.to_lowercase().contains(&wanted)).min_by_key(|own| own.len());
-    longer.copied().or_else(|| nearest(name, known.iter().copied())).map(str::to_owned)
-}
-
 /// A keyword to match.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Keyword {
     Mask(u64),
     Name(String),
 }
 
 /// An opcode to match.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Opcode {
     Number(u8),
     Name(String),
 }
 
 /// A provider to match.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Provider {
-    Guid(Uuid),
+    Guid(#[serde(serialize_with = "text")] Uuid),
     /// A class of kernel events.
-    Class(Uuid),
+    Class(#[serde(serialize_with = "text")] Uuid),
     /// A group of kernel events, which have no GUID.
     Group(u8),
     Name(String),
 }
 
+fn text<S: Serializer>(guid: &Uuid, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(guid)
+}
+
 /// A time in units of 100 ns.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Time {
     Absolute(i64),
     /// Relative to the start of the trace.

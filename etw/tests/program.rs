@@ -41,6 +41,16 @@ impl Drop for Folder {
     }
 }
 
+/// `-` is no folder or file of that name by accident.
+#[test]
+fn outputs_are_paths() {
+    let folder = Folder::new("outputs");
+    for command in ["export json", "export offsets LUID.LowPart", "export c 6.1-x64", "atlas", "open LUID"] {
+        folder.says(&format!("{command} -o -"), 2, &["`-` does not mean standard output here; give a path"]);
+    }
+    assert!(!folder.0.join("-").exists());
+}
+
 /// Every command that names a build prints its release, update and KB number, also with a user's specs.
 #[test]
 fn builds_are_named_by_release_and_update() {

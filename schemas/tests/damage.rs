@@ -152,7 +152,7 @@ fn parts() {
     let before =
         |part: &[u8], distance: usize| resource.windows(part.len()).position(|window| window == part).unwrap() - distance;
     let cases = [
-        ("map of an unsupported kind", before(b"VMAP", 0), &b"QUER"[..], 3, 2, 3),
+        ("unsupported map", before(b"VMAP", 0), &b"QUER"[..], 3, 2, 3),
         ("corrupt template: the signature", before(b"TEMP", 0), b"TOMP", 3, 2, 2),
         ("corrupt name: more than 4096 bytes", before(&level, 4), &[0xFF; 4], 3, 2, 3),
         ("truncated", before(b"KEYW", 0) + 8, &[0xFF; 4], 3, 3, 3),

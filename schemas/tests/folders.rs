@@ -79,7 +79,7 @@ fn every_format_by_its_content() {
     let unusable: Vec<_> = found.unusable.iter().map(|file| format!("{}: {}", name(&file.path), file.reason)).collect();
     assert_eq!(unusable.len(), 3, "{unusable:?}");
     for (text, expected) in unusable.iter().zip([
-        "corrupt/cut.dll: resources beyond the end of the PE file: it is truncated",
+        "corrupt/cut.dll: truncated PE file: its resources exceed the end of the file",
         "corrupt/cut.man: line 40: malformed XML",
         "corrupt/signature.dll: WEVT_TEMPLATE resource, offset 0x0: not a WEVT_TEMPLATE resource",
     ]) {

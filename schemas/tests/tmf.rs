@@ -125,7 +125,7 @@ fn corrupt_lines() {
     for (found, replacement, error) in [
         ("Count, ItemLong -- 12", "Count ItemLong 12", "line 8: invalid argument of a message"),
         ("#typev Device_c87 10", "#typev Device_c87 x", "line 4: message without a number"),
-        ("\"%0%!FUNC!", "%0%!FUNC!", "line 4: message whose format does not end"),
+        ("\"%0%!FUNC!", "%0%!FUNC!", "line 4: format of a message without a closing quotation mark"),
     ] {
         let text = FILE.replacen(found, replacement, 1);
         let (messages, errors) = tmf::read(text.as_bytes());
@@ -133,5 +133,5 @@ fn corrupt_lines() {
         assert!(errors[0].to_string().starts_with(error), "{} not {error}", errors[0]);
     }
     let (messages, errors) = tmf::read(FILE.replacen("ee01de89", "no GUID ", 1).as_bytes());
-    assert_eq!((messages.len(), errors[0].to_string().starts_with("line 3: line of unknown meaning")), (2, true));
+    assert_eq!((messages.len(), errors[0].to_string().starts_with("line 3: unexpected line: ")), (2, true));
 }

@@ -62,7 +62,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Version { feature, versions } => write!(f, "unsupported by the producer: {feature} need {versions}"),
-            Self::Width(header_type) => write!(f, "wrong header for {}", header_type.name()),
+            Self::Width(header_type) => {
+                write!(f, "wrong header type: {} does not exist in this pointer width", header_type.name())
+            }
             Self::Length(length) => write!(f, "length exceeds 16 bits: {length} bytes"),
             Self::Full { length, left } => {
                 write!(f, "event too large: {length} bytes, {left} left in the buffer")
@@ -72,19 +74,19 @@ impl fmt::Display for Error {
             Self::Message => f.write_str(
                 "invalid message: it has both a GUID and a component identifier, or its other flags announce a member",
             ),
-            Self::Items => f.write_str("extended items without an EVENT_HEADER"),
+            Self::Items => f.write_str("unsupported extended items: the event has no EVENT_HEADER"),
             Self::Padding(length) => write!(f, "wrong padding of an extended item with {length} bytes of data"),
             Self::Raw => f.write_str("invalid raw record: its length differs from its size, or its layout is known"),
             Self::BufferSize(size) => {
                 write!(f, "invalid buffer size: {size} bytes; use a multiple of 8 from 512 bytes to 16 MiB")
             }
             Self::Clock(clock) => {
-                write!(f, "clock {clock} in the log file header lacks its rate, or the producer does not have it")
+                write!(f, "unusable clock in the log file header: clock {clock} lacks its rate, or the producer does not have it")
             }
-            Self::LogFile => f.write_str("log file header and producer differ in version or pointer size"),
-            Self::Name => f.write_str("a name in the log file header contains a NUL"),
+            Self::LogFile => f.write_str("wrong log file header: its version or pointer size differs from that of the producer"),
+            Self::Name => f.write_str("invalid name in the log file header: it contains a NUL"),
             Self::Late => f.write_str("header buffer already written; add its events before all others"),
-            Self::Failed => f.write_str("an earlier write failed: the file lacks events"),
+            Self::Failed => f.write_str("incomplete file: an earlier write failed, so the file lacks events"),
             Self::Io(error) => error.fmt(f),
         }
     }

@@ -21,7 +21,7 @@ pub struct Apart {
 impl fmt::Display for Apart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { property, first, other, .. } = self;
-        write!(f, "a different {property} than the first file: {other}, not {first}")
+        write!(f, "different {property}: {first} and {other}")
     }
 }
 

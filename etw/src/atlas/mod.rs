@@ -31,7 +31,7 @@ mod uses;
 mod values;
 mod write;
 
-use crate::{Error, Outcome, print};
+use crate::{Error, Outcome, no_stdout, print};
 use confidence::Confidences;
 use etw_layouts_project::Project;
 use rayon::prelude::*;
@@ -70,7 +70,7 @@ const SCRIPT: [&str; 8] = [
 #[command(verbatim_doc_comment)]
 pub struct Args {
     /// Write the atlas to this folder; it is created if it does not exist.
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = no_stdout())]
     output: PathBuf,
 }
 

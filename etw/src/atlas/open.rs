@@ -2,7 +2,7 @@
 
 use super::confidence::Confidences;
 use super::{SCRIPT, STYLE, builds, structure, type_data, values};
-use crate::{Error, NewFile, Outcome, print};
+use crate::{Error, NewFile, Outcome, no_stdout, print};
 use etw_layouts_codegen::layouts::{Form, Layouts};
 use etw_layouts_project::Project;
 use etw_layouts_project::names::{Among, name};
@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(short, long, value_name = "BUILD")]
     build: Option<String>,
     /// Write the page to this file, and do not open it.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = no_stdout())]
     output: Option<PathBuf>,
 }
 

@@ -41,7 +41,7 @@ pub fn lines<'a>(file: Option<&'a str>, diagnostics: &[DumpDiagnostic], all: boo
             DumpDiagnostic::Dump(diagnostic) => (diagnostic.kind.name(), diagnostic.kind.to_string()),
             DumpDiagnostic::Memory(finding) => (finding.kind.name(), finding.kind.to_string()),
         };
-        if !all && !tally.count(kind, &message, true) {
+        if !all && !tally.count(kind, &message, false) {
             continue;
         }
         lines.push(match wrong {

@@ -50,9 +50,9 @@ impl<'a> Events<'a> {
     /// # Errors
     ///
     /// Returns an error if the time range is empty.
-    pub fn new(args: &'a Args) -> Result<Self, Error> {
+    pub fn new(args: &'a Args, out: &Output) -> Result<Self, Error> {
         args.asked.wanted.check()?;
-        args.asked.wanted.schemas.load()?;
+        args.asked.wanted.schemas.load(out)?;
         let absent = args.session.iter().map(String::as_str).collect();
         let default = [&DEFAULT[..], &[Column::Session]].concat();
         Ok(Self { args, printer: Printer::new(&args.asked, &default), absent, is_single: false })

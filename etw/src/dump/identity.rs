@@ -11,6 +11,7 @@ use etw_layouts_dump::{By, MemoryDump, Source};
 use etw_layouts_memory::{Address, GLOBALS, Kernel};
 use etw_layouts_project::Project;
 use etw_layouts_project::project::Files;
+use etw_layouts_project::subject::choose;
 use etw_layouts_project::updates::{self, Updates};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -28,20 +29,23 @@ pub struct Args {
     /// stored in .cache/etw/symbols in the home folder.
     #[arg(long, value_name = "PATH", conflicts_with = "symbols")]
     pub symbol_path: Option<String>,
-    /// Set the build with its revision, such as 10.0.19041.1415 or 19041.1415. Needed for minidumps, and for dumps in which neither
-    /// the PDB nor the image of the kernel is found. A build with the same kernel is accepted too, such as 10.0.19045.1415 for
-    /// 10.0.19041.1415. Without a revision, the first revision of the build is assumed.
+    /// Set the build with its revision: a build such as 10.0.19041.1415 or 19041.1415, a release such as 2004, or an update such as
+    /// KB5008212. Used for minidumps, and for dumps in which neither the PDB nor the image of the kernel is found: their headers do
+    /// not state the revision. A build with the same kernel is accepted too, such as 10.0.19045.1415 for 10.0.19041.1415. Without a
+    /// revision, the first revision of the build is assumed.
     #[arg(long, value_name = "BUILD", value_parser = parse_build)]
     build: Option<Build>,
 }
 
-/// Parses a build in full, or without `10.0.`, as in `19041.1415`.
+/// Parses a build as all commands accept it. The specs are read only if it is not given in full.
 fn parse_build(text: &str) -> Result<Build, String> {
-    let whole = || if text.matches('.').count() == 1 { format!("10.0.{text}").parse().ok() } else { None };
-    text.parse()
-        .ok()
-        .or_else(whole)
-        .ok_or_else(|| "invalid build; expected a form such as 10.0.19041.1415 or 19041.1415".to_owned())
+    if let Ok(build) = text.parse() {
+        return Ok(build);
+    }
+    let specs = Files::Embedded(etw_layouts_specs::FILES);
+    let project = Project { listed: etw_layouts_facts::UPDATES, ..Project::of(specs, Files::Embedded(&[])) };
+    let layouts = project.layouts().map_err(|error| error.to_string())?;
+    choose(&layouts.spec.axis, text, None).map(|asked| asked.own).map_err(|error| error.to_string())
 }
 
 /// The build of a dump, its symbols and its layouts.

@@ -99,7 +99,7 @@ pub fn run_on(command: &Command, out: &mut Output) -> Result<Outcome, Error> {
     let mut work = match command {
         Command::Info(args) => Work::Info(args),
         Command::Sessions(_) => Work::Sessions,
-        Command::Events(args) => Work::Events(Box::new(Events::new(args)?)),
+        Command::Events(args) => Work::Events(Box::new(Events::new(args, out)?)),
         Command::Save(args) => Work::Save(args),
     };
     if let Some(symbols) = files.kernel.symbols.as_ref().filter(|symbols| !symbols.exists()) {

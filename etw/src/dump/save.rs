@@ -5,7 +5,7 @@ use super::{Content, DumpDiagnostic, Files, diagnostics};
 use crate::input::Input;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
-use etw_layouts_cli::{NewFile, Outcome, no_folder};
+use etw_layouts_cli::{NewFile, Outcome, no_folder, no_stdout};
 use etw_layouts_dump::{DumpSession, SaveSummary};
 use serde::Serialize;
 use std::fmt::{self, Display};
@@ -26,7 +26,7 @@ pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
     /// Write the trace files to this folder; it is created if it does not exist.
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = no_stdout())]
     output: PathBuf,
 }
 

@@ -74,14 +74,14 @@ pub fn processes(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> 
 }
 
 fn run_all(command: &Command, files: &Files) -> Result<Outcome, Error> {
+    let mut out = Output::new(files.format);
     if let Some(wanted) = command.wanted() {
         wanted.check()?;
-        wanted.schemas.load()?;
+        wanted.schemas.load(&out)?;
     }
     if let Command::Schemas(args) = command {
-        args.schemas.load()?;
+        args.schemas.load(&out)?;
     }
-    let mut out = Output::new(files.format);
     let mut outcome = Outcome::Good;
     let inputs = crate::input::find_all(&files.files, &crate::input::TRACES, &out);
     let mut work = match command {

@@ -75,7 +75,7 @@ impl<'a> Listing<'a> {
         let processes = processes.finish();
         if processes.is_empty() {
             let note = "no kernel process events (Process/Start, DCStart, ...); events of other providers, such as \
-                        Microsoft-Windows-Kernel-Process, are not evaluated";
+                        Microsoft-Windows-Kernel-Process, are not used";
             out.aside(&Note { file: name, note: note.into() });
         }
         let is_of_image = |process: &Process| process.image.is_none() && process.parent.is_none() && process.start.is_none();

@@ -10,12 +10,12 @@ use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use crate::selection::Wanted;
-use etw_layouts_cli::{NewFile, Outcome};
+use etw_layouts_cli::{NewFile, Outcome, no_stdout};
 use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::write::{Error, Relog};
-use etw_layouts_etl::{Buffer, Clock, DecodedBuffer, Diagnostic, Filter, LogFile, Scratch, Trace};
+use etw_layouts_etl::{Buffer, BufferHeader, Clock, DecodedBuffer, Diagnostic, Filter, LogFile, Scratch, Trace};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Display};
 use std::fs::File;
 use std::io;
@@ -49,7 +49,7 @@ pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
     /// Write the new file to this path, which must not exist.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = no_stdout())]
     output: PathBuf,
     /// Compress the buffers of the new file. Windows 8 and later can read compressed buffers.
     #[arg(long)]
@@ -85,7 +85,7 @@ pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Outpu
     let log = LogFile::join(&logs).map_err(|apart| {
         let [first, other] = [0, apart.file].map(|file| Escaped(traces[file].0.name).to_string());
         Stop::Input(format!(
-            "cannot merge {other} and {first}: {other} has {apart}; save each file on its own, or print the events of all files with \
+            "cannot merge {first} and {other}: {apart}; save each file on its own, or print the events of all files with \
              `etw etl events --order time`"
         ))
     })?;
@@ -97,6 +97,8 @@ pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Outpu
     let mut writing = Writing::new(args, &new, &target, &log, own)?;
     let mut files: Vec<_> = traces.iter().map(|(_, trace)| trace.buffers().peekable()).collect();
     let mut scratch = Scratch::default();
+    // The first file with a buffer, by properties that buffers of different contents do not share.
+    let mut seen = HashMap::new();
     loop {
         // Header buffers come first; diagnostics keep their position.
         let key = |buffer: &Result<Buffer<'_>, Diagnostic>| match buffer {
@@ -106,7 +108,14 @@ pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Outpu
         let first = files.iter_mut().enumerate().filter_map(|(file, buffers)| Some((key(buffers.peek()?), file))).min();
         let Some((_, file)) = first else { break };
         match files[file].next() {
-            Some(Ok(buffer)) => writing.buffer(Ok(&buffer.decode(&mut scratch)), &mut parts[file], out)?,
+            Some(Ok(buffer)) => {
+                let BufferHeader { time_stamp, sequence, context, logger, offset, size, .. } = *buffer.header();
+                let known = *seen.entry((time_stamp, sequence, context, logger, offset, size)).or_insert(file);
+                if known != file && buffer.index() > 0 {
+                    *parts[file].copies.entry(names[known]).or_default() += 1;
+                }
+                writing.buffer(Ok(&buffer.decode(&mut scratch)), &mut parts[file], out)?;
+            }
             Some(Err(diagnostic)) => writing.buffer(Err(&diagnostic), &mut parts[file], out)?,
             None => {}
         }
@@ -185,13 +194,15 @@ struct Part<'a> {
     saved: SaveResult<'a>,
     tally: Tally,
     progress: Rc<FileProgress>,
+    /// The number of buffers with the same header as a buffer of another file, by the name of that file.
+    copies: BTreeMap<&'a str, u64>,
 }
 
 impl<'a> Part<'a> {
     fn new(name: &'a str, progress: Rc<FileProgress>, args: &Args) -> Self {
         let output = args.output.display().to_string();
-        let saved = SaveResult { file: name, output, read: 1, saved: 0, bytes: 0, skipped: BTreeMap::new() };
-        Self { saved, tally: Tally::default(), progress }
+        let saved = SaveResult { file: name, output, read: 1, saved: 0, bytes: 0, skipped: BTreeMap::new(), is_last: false };
+        Self { saved, tally: Tally::default(), progress, copies: BTreeMap::new() }
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &Output) {
@@ -209,10 +220,15 @@ fn end(args: &Args, new: NewFile, target: &str, parts: Vec<Part<'_>>, out: &mut 
     let (read, matching) = parts.iter().fold((0, 0), |(read, matching), Part { saved, .. }| {
         (read + saved.read, matching + saved.saved + saved.skipped.values().sum::<u64>())
     });
-    for Part { mut saved, tally, progress } in parts {
-        saved.bytes = bytes;
+    let count = parts.len();
+    for (index, Part { mut saved, tally, progress, copies }) in parts.into_iter().enumerate() {
+        (saved.bytes, saved.is_last) = (bytes, index + 1 == count);
         for line in tally.more(Some(saved.file)) {
             progress.beside(|| out.aside(&line));
+        }
+        for (of, buffers) in copies {
+            out.aside(&Copies { file: saved.file, kind: "buffer-copy", buffers, of });
+            outcome = Outcome::Differs;
         }
         if !saved.skipped.is_empty() || tally.outcome() == Outcome::Differs {
             outcome = Outcome::Differs;
@@ -224,6 +240,22 @@ fn end(args: &Args, new: NewFile, target: &str, parts: Vec<Part<'_>>, out: &mut 
         none_matches(read, &args.wanted, out);
     }
     Ok(outcome)
+}
+
+/// The diagnostic for buffers of a file that another file has too.
+#[derive(Serialize)]
+struct Copies<'a> {
+    file: &'a str,
+    kind: &'static str,
+    buffers: u64,
+    of: &'a str,
+}
+
+impl Display for Copies<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (file, buffers, of) = (Escaped(self.file), Several(self.buffers, "buffer"), Escaped(self.of));
+        write!(f, "{file}: {buffers} with the same header as in {of}: their events are in the new file twice; leave out one file")
+    }
 }
 
 fn unwritable(target: &str, error: &dyn Display) -> Stop {
@@ -243,14 +275,19 @@ struct SaveResult<'a> {
     bytes: u64,
     /// The number of events that could not be copied, by reason.
     skipped: BTreeMap<String, u64>,
+    /// Whether this is the result for the last input.
+    #[serde(skip)]
+    is_last: bool,
 }
 
 impl Display for SaveResult<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, output) = (Escaped(self.file), Escaped(&self.output));
-        // The log file header counts as an event, as in `events` and `stat`.
-        let (saved, all, bytes) = (Grouped(self.saved), Several(self.read, "event"), Grouped(self.bytes));
-        write!(f, "{output}: {saved} of {all} of {file}, and the log file header; {bytes} bytes")?;
+        let (saved, all) = (Grouped(self.saved), Several(self.read - 1, "event"));
+        write!(f, "{output}: {saved} of {all} of {file}")?;
+        if self.is_last {
+            write!(f, ", and the log file header; {} bytes", Grouped(self.bytes))?;
+        }
         for (why, count) in &self.skipped {
             write!(f, "\n  {} not copied: {why}", Grouped(*count))?;
         }

@@ -271,22 +271,30 @@ impl Display for Document<'_> {
             }
         }
         let lists = [
-            ("without schema", &self.without),
-            ("partly decoded", &self.partial),
-            ("with schemas that disagree", &self.disputed),
+            ("without schema", &self.without, false),
+            ("partly decoded", &self.partial, true),
+            ("with schemas that disagree", &self.disputed, false),
         ];
-        for (title, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+        for (title, list, is_partial) in lists.into_iter().filter(|(_, list, _)| !list.is_empty()) {
             write!(f, "\n\n{:>14}  {title}", "events")?;
-            for Listed { event, version, source, events, faults, .. } in list {
-                write!(f, "\n{events:>14}  {}", Escaped(event))?;
+            for Listed { event, version, source, events, whole, faults } in list {
+                let count = if is_partial { format!("{} of {events}", events - whole) } else { events.to_string() };
+                write!(f, "\n{count:>14}  {}", Escaped(event))?;
                 if let Some(version) = version {
                     write!(f, " version {version}")?;
                 }
                 if *source != NONE {
                     write!(f, " ({source})")?;
                 }
-                if let Some(Left { left, reason, events }) = faults.iter().max_by_key(|fault| fault.events) {
-                    write!(f, ": {reason}, {} left in {}", Several(*left as u64, "byte"), Several(*events, "event"))?;
+                if !is_partial {
+                    continue;
+                }
+                for Left { left, reason, events } in faults {
+                    write!(f, "\n{events:>14}    {reason}, {} left", Several(*left as u64, "byte"))?;
+                }
+                let others = events - whole - faults.iter().map(|fault| fault.events).sum::<u64>();
+                if others > 0 {
+                    write!(f, "\n{others:>14}    other faults")?;
                 }
             }
         }

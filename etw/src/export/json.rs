@@ -4,7 +4,7 @@
 use super::offsets::{Image, Pdb, build};
 use super::write::{Text, write};
 use crate::event::{self, Event};
-use crate::{Error, Outcome, print};
+use crate::{Error, Outcome, no_stdout, print};
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::{Form, Layout, Layouts, Type};
 use etw_layouts_codegen::registry::{Registry, WitnessKind};
@@ -31,7 +31,7 @@ use std::path::PathBuf;
 #[command(verbatim_doc_comment)]
 pub struct Args {
     /// Write DIR/atlas.json, or FILE (.json). By default, print to standard output.
-    #[arg(short, long, value_name = "DIR|FILE")]
+    #[arg(short, long, value_name = "DIR|FILE", value_parser = no_stdout())]
     output: Option<PathBuf>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::write::{Text, write};
 use crate::print::{is_formula, pretty};
-use crate::{Error, Outcome};
+use crate::{Error, Outcome, no_stdout};
 use etw_layouts_codegen::axis::{Axis, Build};
 use etw_layouts_project::Project;
 use etw_layouts_project::evidence::{Address, AddressBy};
@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
     /// Write DIR/offsets.csv or DIR/offsets.json, or FILE with that extension. By default, print to standard output.
-    #[arg(short, long, value_name = "DIR|FILE")]
+    #[arg(short, long, value_name = "DIR|FILE", value_parser = no_stdout())]
     output: Option<PathBuf>,
 }
 

@@ -3,7 +3,7 @@
 use super::confidence::Confidence;
 use super::write::{Text, write};
 use crate::target;
-use crate::{Error, Outcome};
+use crate::{Error, Outcome, no_stdout};
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::{Pdb, Registry, Seen};
@@ -27,7 +27,7 @@ pub struct TargetOptions {
     only: Option<String>,
     /// Write one file per target to DIR, or a single target to FILE, which needs the extension of the format (such as .h). A file with
     /// other content is not overwritten. By default, print a single target to standard output.
-    #[arg(short, long, value_name = "DIR|FILE")]
+    #[arg(short, long, value_name = "DIR|FILE", value_parser = no_stdout())]
     output: Option<PathBuf>,
 }
 

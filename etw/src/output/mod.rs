@@ -211,7 +211,8 @@ struct Refused<'a> {
 
 impl Display for Refused<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", Escaped(self.file), Escaped(self.error))
+        let file = if self.file == "-" { "standard input" } else { self.file };
+        write!(f, "{}: {}", Escaped(file), Escaped(self.error))
     }
 }
 

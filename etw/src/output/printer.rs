@@ -39,7 +39,7 @@ fn limit(text: &str) -> Result<u64, String> {
 /// Reports that none of the examined events matched.
 pub fn none_matches(events: u64, wanted: &Wanted, out: &Output) {
     if events > 0 {
-        out.aside(&NoneMatch { matching: 0, events, remedy: wanted.on_names() });
+        out.aside(&NoneMatch { matching: 0, events, note: wanted.on_names() });
     }
 }
 
@@ -92,12 +92,18 @@ impl<'a> Printer<'a> {
         if self.left == self.limit {
             return none_matches(self.seen, self.wanted, out);
         }
+        let printed = self.limit - self.left;
+        let events = if printed == 1 {
+            "the printed event does not have".into()
+        } else {
+            format!("none of the {} has", Several(printed, "printed event"))
+        };
         for column in self.asked {
             if let Column::Field(name) = *column
                 && !self.names.has_field(name)
             {
                 let near = columns::similar(name).map(|near| format!("; did you mean the column `{near}`?"));
-                out.aside(&NoField { note: format!("no event has the field `{name}`{}", near.unwrap_or_default()) });
+                out.aside(&NoField { note: format!("{events} the field `{name}`{}", near.unwrap_or_default()) });
             }
         }
     }
@@ -149,12 +155,14 @@ impl Display for NoField {
 struct NoneMatch {
     matching: u64,
     events: u64,
-    #[serde(skip)]
-    remedy: String,
+    /// The hint for an unknown name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Display for NoneMatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} match{}", self.matching, Several(self.events, "event"), Escaped(&self.remedy))
+        write!(f, "{} of {} match", self.matching, Several(self.events, "event"))?;
+        self.note.as_ref().map_or(Ok(()), |note| write!(f, "; {}", Escaped(note)))
     }
 }

@@ -12,10 +12,16 @@ const MOST: u64 = 100;
 
 #[derive(Default)]
 pub struct Tally {
-    /// For each kind, the number of diagnostics and the first message.
-    kinds: BTreeMap<&'static str, (u64, String)>,
-    /// Whether a diagnostic reports corruption.
-    is_damaged: bool,
+    kinds: BTreeMap<&'static str, Counted>,
+}
+
+/// The diagnostics of a kind.
+struct Counted {
+    count: u64,
+    /// The first message.
+    message: String,
+    /// Whether the kind is for information only. It does not count as a diagnostic.
+    is_note: bool,
 }
 
 impl Tally {
@@ -23,9 +29,11 @@ impl Tally {
     pub fn add<'a>(&mut self, file: Option<&'a str>, diagnostic: &Diagnostic) -> Option<DiagnosticLine<'a>> {
         let kind = diagnostic.kind.name();
         let &Diagnostic { buffer, buffer_offset, offset, .. } = diagnostic;
-        let is_printed = self.count(kind, &diagnostic.kind, diagnostic.is_damage());
+        let is_note = !diagnostic.is_damage();
+        let is_printed = self.count(kind, &diagnostic.kind, is_note);
         is_printed.then(|| DiagnosticLine::Found {
             file,
+            is_note,
             kind,
             buffer,
             buffer_offset,
@@ -35,33 +43,36 @@ impl Tally {
     }
 
     /// Counts a diagnostic of a kind. Returns whether it is to be printed.
-    pub fn count(&mut self, kind: &'static str, message: &dyn Display, is_damage: bool) -> bool {
-        self.is_damaged |= is_damage;
-        let (count, _) = self.kinds.entry(kind).or_insert_with(|| (0, message.to_string()));
-        *count += 1;
-        *count <= MOST
+    pub fn count(&mut self, kind: &'static str, message: &dyn Display, is_note: bool) -> bool {
+        let counted = self.kinds.entry(kind).or_insert_with(|| Counted { count: 0, message: message.to_string(), is_note });
+        counted.count += 1;
+        counted.count <= MOST
     }
 
     /// The counts of the diagnostics that were not printed.
     pub fn more<'a>(&self, file: Option<&'a str>) -> Vec<DiagnosticLine<'a>> {
-        let more = self.kinds.iter().filter(|(_, (count, _))| *count > MOST);
-        more.map(|(kind, (count, message))| DiagnosticLine::More { file, kind, message: message.clone(), more: count - MOST })
-            .collect()
+        let more = self.kinds.iter().filter(|(_, counted)| counted.count > MOST);
+        let line = |(kind, Counted { count, message, .. }): (&&'static str, &Counted)| DiagnosticLine::More {
+            file,
+            kind,
+            message: message.clone(),
+            more: count - MOST,
+        };
+        more.map(line).collect()
     }
 
     /// The number of diagnostics of each kind.
-    #[cfg(feature = "table")]
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.kinds.iter().map(|(kind, (count, _))| (*kind, *count))
+        self.kinds.iter().filter(|(_, counted)| !counted.is_note).map(|(kind, counted)| (*kind, counted.count))
     }
 
     /// The total number of diagnostics.
     pub fn total(&self) -> u64 {
-        self.kinds.values().map(|(count, _)| count).sum()
+        self.counts().map(|(_, count)| count).sum()
     }
 
     pub fn outcome(&self) -> Outcome {
-        if self.is_damaged { Outcome::Differs } else { Outcome::Good }
+        if self.total() > 0 { Outcome::Differs } else { Outcome::Good }
     }
 }
 
@@ -73,6 +84,9 @@ pub enum DiagnosticLine<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<&'a str>,
         kind: &'static str,
+        /// Whether the line is for information only.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_note: bool,
         buffer: u32,
         buffer_offset: u64,
         offset: u32,
@@ -95,7 +109,10 @@ impl Display for DiagnosticLine<'_> {
             write!(f, "{}: ", Escaped(file))?;
         }
         match self {
-            Self::Found { buffer, buffer_offset, offset, message, .. } => {
+            Self::Found { is_note, buffer, buffer_offset, offset, message, .. } => {
+                if *is_note {
+                    f.write_str("note: ")?;
+                }
                 write!(f, "buffer {buffer} at {buffer_offset:#x}, offset {offset:#x}: {message}")
             }
             Self::More { message, more, .. } => write!(f, "{} more of the same kind; the first was: {message}", Grouped(*more)),

@@ -132,6 +132,18 @@ fn options_of_minidumps() {
     let absent = etw(&["dump", "info", "--symbols", "absent.pdb", &path]);
     let said = String::from_utf8_lossy(&absent.stderr);
     assert!(absent.status.code() == Some(2) && said.contains("absent.pdb: no such file or folder"), "{said}");
+    // As other commands accept it: without a revision, as a release, or as an update.
+    for (build, expected) in [
+        ("19041", "10.0.19041.264"),
+        ("2004", "10.0.19041.264"),
+        ("19041.3570", "10.0.19041.3570"),
+        ("kb5031356", "10.0.19041.3570"),
+    ] {
+        assert_eq!(of(&["--build", build]).1[0]["kernel"]["build"], expected, "{build}");
+    }
+    let unknown = etw(&["dump", "info", "--build", "23H9", &path]);
+    let said = String::from_utf8_lossy(&unknown.stderr);
+    assert!(unknown.status.code() == Some(2) && said.contains("unknown build `23H9`; "), "{said}");
     let (_, infos) = of(&["--build", "19041.264"]);
     assert_eq!(infos[0]["kernel"]["build"], "10.0.19041.264");
     let symbols = folder.file("some.pdb", Vec::new());

@@ -23,12 +23,18 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     put("another clock", &file, 0x68 + 0x110, &[2], "is implausible for clock 2 of the log file header");
     put("zeroed header", &file, 3 * 4096, &[0; 0x48], "no buffer header: skipped 0x1000 bytes");
     put("zeroed header, compressed", &compressed, 0x200, &[0; 0x48], "no buffer header: ");
-    put("end marker", &file, 3 * 4096 + 0x48, &[0xFF; 4], "end marker before the valid end");
+    put("end marker", &file, 3 * 4096 + 0x48, &[0xFF; 4], "end marker before the end of the events");
     put("clock", &file, 0x48 + 0x20 + 0x110, &[7], "unknown clock in the log file header: 7");
     put("rate", &file, 0x48 + 0x20 + 0x100, &[0; 8], "no clock rate in the log file header");
     put("pointer size", &file, 0x48 + 0x20 + 0x2C, &[3], "invalid pointer size in the log file header: 3; assuming 8");
     put("buffer size", &file, 0x48 + 0x20, &[0; 4], "invalid buffer size in the log file header: 0x0; assuming 0x1000");
-    put("low valid end", &file, 0x30, &0x48_u32.to_le_bytes(), "after the valid end begin with 1 complete events");
+    put(
+        "low valid end",
+        &file,
+        0x30,
+        &0x48_u32.to_le_bytes(),
+        "after the end of the events in the buffer begin with 1 complete event",
+    );
     let trace = Trace::from_bytes(&file).unwrap();
     let third = trace.buffers().nth(3).unwrap().unwrap();
     let mut scratch = Scratch::default();
@@ -92,6 +98,10 @@ fn unwritten_space() {
         assert!(status == 0 && (out + &err).contains("0x1000 zero bytes"), "{command:?}: {status} {err}");
         json(&err);
     }
+    // It is a note, and not counted.
+    assert_eq!(json(&run(&["info", "--format", "json", &file]).1)[0]["diagnostics_total"], 0);
+    let (_, out, _) = run(&["check", &file]);
+    assert!(out.contains("a.etl: note: buffer 2 at 0x2000") && out.ends_with(": 0 diagnostics\n"), "{out}");
 }
 
 /// Flags of buffers that report losses are counted, although the log file header reports none.

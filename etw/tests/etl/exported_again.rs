@@ -2,6 +2,7 @@
 
 use crate::kernel::kernel_trace;
 use crate::{Folder, mixed, program, run, text};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::env;
 use std::fs::{self, File};
@@ -76,6 +77,30 @@ fn killed() {
     println!("{between} of {kills} kills were between two files");
 }
 
+/// The manifest of a dataset has the options by their names. Payloads that are not decoded to the end are diagnostics, but no damage
+/// of the trace.
+#[test]
+fn described() {
+    let folder = Folder::new("described");
+    let mut damaged = kernel_trace();
+    damaged.truncate(damaged.len() - 100);
+    let options = ["--provider", "Process", "--level", "0", "--from", "-1.5", "--keyword", "0x10", "--event", "Process/Start"];
+    for (bytes, is_damaged) in [(kernel_trace(), false), (damaged, true)] {
+        let (file, output) = (folder.file("a.etl", bytes), folder.0.join(format!("out-{is_damaged}")));
+        let (status, ..) = run(&[&["export", "-o", &text(&output), &file][..], if is_damaged { &options } else { &[] }].concat());
+        let manifest: Value = serde_json::from_slice(&fs::read(output.join("manifest.json")).unwrap()).unwrap();
+        assert_eq!((status, &manifest["parts"][0]["traces"][0]["is_damaged"]), (1, &is_damaged.into()));
+        let expected = json!({
+            "provider": [{"class": "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"}],
+            "event": ["Process/Start"],
+            "level": [0],
+            "keyword": [{"mask": 16}],
+            "from": {"since": -15_000_000},
+        });
+        assert_eq!(manifest["options"]["selection"], if is_damaged { expected } else { json!({}) });
+    }
+}
+
 /// Unchanged traces are not exported again; changed traces are, and new traces are added.
 #[test]
 fn repeated() {
@@ -89,7 +114,7 @@ fn repeated() {
     let (status, out, err) = export(&[]);
     assert!(status == 1 && out.contains("0 traces") && out.contains("1 trace exported before"), "{out}");
     // Earlier diagnostics are reported again.
-    assert!(err.contains("a.etl: exported before, with diagnostics: 1 "), "{err}");
+    assert!(err.contains("a.etl: exported before, with diagnostics: 1 payload not decoded to the end\n"), "{err}");
     // Another modification time with the same contents.
     let touched = File::options().write(true).open(&first).unwrap();
     touched.set_modified(SystemTime::now() + Duration::from_secs(60)).unwrap();
@@ -126,6 +151,10 @@ fn refused() {
         let (status, _, err) = run(&[&["export", "-o", &output, &trace][..], options].concat());
         assert!(status == 2 && err.contains(why), "{err}");
     }
+    // Nothing was exported, so no line states what was.
+    let (status, out, err) = run(&["export", "-o", &text(&folder.0.join("stdin")), "-"]);
+    let expected = "standard input: cannot export standard input, because it is read twice; save it to a file";
+    assert!(status == 2 && out.is_empty() && err.contains(expected), "{out}{err}");
     let other = text(&folder.0.join("other"));
     let none = folder.file("none.etl", "no trace");
     let (status, out, err) = run(&["export", "-o", &other, &trace, &none, "-"]);

@@ -116,7 +116,7 @@ fn names_and_fields() {
     ] {
         let (_, out, err) = run(&["events", options[0], options[1], &file]);
         assert_eq!(out.lines().count(), 1 + count, "{options:?}");
-        assert_eq!(err.contains("no known event has the name `Nothing/Start`"), options[1] == "Nothing/Start", "{err}");
+        assert_eq!(err.contains("`Nothing/Start` is not the name of an event"), options[1] == "Nothing/Start", "{err}");
     }
     let (_, out, _) = run(&["stat", "--by", "event", "--format", "json", &file]);
     let by = json(&out).remove(0)["groups"]

@@ -119,9 +119,52 @@ fn one_bad_file_does_not_end_a_batch() {
         }
         let (status, out, err) = run(&[command, a, b, "/no/such.etl", c]);
         assert_eq!(status, 2);
-        assert!(err.contains("b.etl: not a trace file: 8 bytes") && err.contains("/no/such.etl: "), "{command}: {err}");
+        assert!(
+            err.contains("b.etl: not a trace file: only 8 bytes, less than a buffer header") && err.contains("/no/such.etl: "),
+            "{command}: {err}"
+        );
         assert!(err.contains("2 of 4 files"), "{command}: {err}");
         assert!(out.lines().count() > 1, "{command}: {out}");
+    }
+}
+
+/// The error for bytes that are too few states their number.
+#[test]
+fn too_few_bytes() {
+    let folder = Folder::new("too-few");
+    let whole = trace();
+    for (length, expected) in [
+        (0, "not a trace file: empty"),
+        (6, "not a trace file: only 6 bytes, less than a buffer header"),
+        (0x48 + 20, "truncated trace file: 92 bytes, but the first buffer has 0x1000"),
+        (200, "truncated trace file: 200 bytes, but the first buffer has 0x1000"),
+    ] {
+        let file = folder.file("a.etl", &whole[..length]);
+        let (status, _, err) = run(&["info", &file]);
+        assert!(status == 2 && err.contains(&format!("{file}: {expected}\n")), "{length}: {err}");
+    }
+    let output = program(&["info", "-"]).output().unwrap();
+    assert!(output.stderr.starts_with(b"standard input: not a trace file: empty\n"));
+}
+
+/// Options without effect, and values in a wrong form, are refused.
+#[test]
+fn refused_options() {
+    let folder = Folder::new("refused-options");
+    let file = folder.file("a.etl", trace());
+    for (args, expected) in [
+        (&["info", "--facts", "x"][..], "--facts has no effect on `etw etl`, which uses the built-in layouts; remove --facts"),
+        (&["info", "--specs", "x"], "--specs has no effect on `etw etl`"),
+        (&["events", "--manifests", "/no/such"], "cannot read schemas: /no/such: no such file or folder; check the path"),
+        (&["events", "--tmf", "/no/such"], "cannot read schemas: /no/such: no such file or folder; check the path"),
+        (&["pcap", "-o", "x", "--component", "x"], "invalid component; expected a number such as 12"),
+        #[cfg(feature = "table")]
+        (&["export", "-o", "x", "--group", "x"], "invalid size; expected a number of MiB, such as 64"),
+        #[cfg(feature = "table")]
+        (&["export", "-o", "x", "--jobs", "0"], "invalid number; expected 1 or more"),
+    ] {
+        let (status, _, err) = run(&[args, &[&file]].concat());
+        assert!(status == 2 && err.contains(expected), "{args:?}: {status} {err}");
     }
 }
 

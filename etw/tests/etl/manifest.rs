@@ -86,7 +86,9 @@ fn libraries() {
     let library = folder.file("a.etwschemas", library());
     let with = |args: &[&str]| run(&[args, &["--manifests", &library, &file]].concat());
     let (status, out, err) = with(&["events", "--payload", "message", "--format", "json", "--provider", "maker-kernel-process"]);
-    assert_eq!((status, err.matches("cannot decode payload").count()), (1, 1), "{err}");
+    let expected =
+        "payload is longer than its schema: Maker-Kernel-Process/ProcessStart/Start version 0, 1 byte after the last field";
+    assert_eq!((status, err.matches(expected).count()), (1, 1), "{err}");
     let all: Vec<_> = json(&out)
         .iter()
         .map(|event| json!([event["event"], event["schema"]["origins"], event["fields"], event["message"]]))
@@ -134,6 +136,58 @@ fn libraries() {
     assert_eq!((of("without"), of("partial"), of("disputed").iter().sum::<u64>()), (vec![1], vec![1], 2), "{document}");
     let (status, _, err) = run(&["events", "--manifests", &file, &file]);
     assert!(status == 2 && err.contains("no schemas in "), "{err}");
+}
+
+/// A list of the events that are partly decoded states their number, and the number of events with each fault.
+#[test]
+fn partly_decoded() {
+    let folder = Folder::new("partly");
+    let events: [(u16, &[u8]); 4] = [(2, &[9, 0, 0, 0]), (2, &[9, 0, 0, 0, 1]), (2, &[9, 0]), (2, &[9, 0, 0, 0, 1])];
+    let (file, library) = (folder.file("a.etl", trace(&events)), folder.file("a.etwschemas", library()));
+    let (_, out, _) = run(&["schemas", "--manifests", &library, &file]);
+    let (_, list) = out.split_once("events  partly decoded\n").unwrap_or_else(|| panic!("{out}"));
+    let lines: Vec<_> = list.lines().map(str::trim_start).collect();
+    assert!(lines[0].starts_with("3 of 4  Maker-Kernel-Process/ProcessStart/Start"), "{out}");
+    let faults = ["2    bytes after the last field, 1 byte left", "1    "];
+    assert!(faults.iter().all(|fault| lines[1..].iter().any(|line| line.starts_with(fault))) && lines.len() == 3, "{out}");
+}
+
+/// Manifests of the catalogue: an unknown provider, a build before the known ones, and a note on placeholders.
+#[test]
+fn manifests_of_the_catalogue() {
+    let name = "Microsoft-Windows-Kernel-Process";
+    for (args, status, expected) in [
+        (&[name][..], 0, "note: numbers with the comment `placeholder: "),
+        (&[name, "--build", "7600"], 0, "note: "),
+        (
+            &[name, "--build", "7599"],
+            2,
+            "no manifest of Microsoft-Windows-Kernel-Process for build 7599 or earlier; give one of the known builds: 7600, ",
+        ),
+        (&["{22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716}", "--build", "3"], 2, "; give one of the known builds: 7600, "),
+        (&[name, "--build", "11-22H2"], 2, "invalid build number; expected a number such as 22621"),
+        (&["Microsoft-Windows-Krnel-Process"], 2, "did you mean `Microsoft-Windows-Kernel-Process`?"),
+        (&["Kernel-Proc"], 2, "known names with this text: Microsoft-Windows-Kernel-Proc"),
+    ] {
+        let (code, out, err) = run(&[&["manifest"], args].concat());
+        assert!(code == status && err.contains(expected) && out.is_empty() == (status == 2), "{args:?}: {code} {err}");
+    }
+}
+
+/// With JSON output, errors in files of schemas are objects too.
+#[test]
+fn errors_of_schemas_in_json() {
+    let folder = Folder::new("schemas-json");
+    let provider = format!(r#"<provider name="A" guid="{{{GUID_TEXT}}}"><events><event value="x"/></events></provider>"#);
+    let manifest = folder.file(
+        "a.man",
+        format!(
+            "<instrumentationManifest><instrumentation><events>{provider}</events></instrumentation></instrumentationManifest>"
+        ),
+    );
+    let file = folder.file("a.etl", trace(&[]));
+    let (_, _, err) = run(&["events", "--format", "json", "--manifests", &manifest, &file]);
+    assert_eq!(json(&err)[0]["file"], manifest, "{err}");
 }
 
 /// A trace contains the manifest of an earlier event. It is not used for a stream, which is read only once; a note reports this.

@@ -15,8 +15,14 @@ fn fields_as_columns() {
     let (status, out, err) = run(&["events", "--format", "csv", "--columns", "U64", &logged]);
     assert!(status == 0 && out.contains(&u64::MAX.to_string()) && err.is_empty(), "{status} {out} {err}");
     let (status, _, err) = run(&["events", "--columns", "Foo,tme", "--event", "Process/DCStart", &kernel]);
-    let expected = "note: no event has the field `Foo`\nnote: no event has the field `tme`; did you mean the column `time`?\n";
+    let expected = "note: the printed event does not have the field `Foo`\n\
+                    note: the printed event does not have the field `tme`; did you mean the column `time`?\n";
     assert_eq!((status, err.as_str()), (0, expected));
+    // Events after the limit can have the field.
+    let (_, _, err) = run(&["events", "--columns", "Foo,TIME", "--limit", "2", &kernel]);
+    let expected = "note: none of the 2 printed events has the field `Foo`\n\
+                    note: none of the 2 printed events has the field `TIME`; did you mean the column `time`?\n";
+    assert_eq!(err, expected);
 }
 
 /// A note reports a name that no event or provider has, with a similar name. `stat` prints names that `--event` accepts.
@@ -24,13 +30,22 @@ fn fields_as_columns() {
 fn unknown_names() {
     let folder = Folder::new("names-unknown");
     let [kernel, other] = [folder.file("kernel.etl", kernel_trace()), folder.file("other.etl", trace())];
-    for (option, name, near) in [("--event", "Process/Sart", "Process/Start"), ("--provider", "Proces", "Process")] {
+    for (option, name, what, remedy) in [
+        ("--event", "Process/Sart", "an event", "did you mean `Process/Start`?"),
+        ("--event", "Proces/Start", "an event", "did you mean `Process/Start`?"),
+        ("--event", "Proces", "an event", "did you mean `Process`?"),
+        // The suggestion would not exist.
+        ("--event", "Proces/Foo", "an event", "`etw list --events` prints the events of the kernel"),
+        ("--event", "Foo/Bar", "an event", "`etw list --events` prints the events of the kernel"),
+        ("--provider", "Proces", "a provider", "did you mean `Process`?"),
+        ("--opcode", "BEGINN", "an opcode", "give a number or a name, such as 1 or START"),
+        ("--keyword", "SESION", "a keyword", "give a mask such as 0x10, or a known name"),
+    ] {
+        let expected = format!("`{name}` is not the name of {what} in the known schemas; {remedy}");
         let (status, _, err) = run(&["events", option, name, &kernel]);
-        assert!(status == 0 && err.contains(&format!("`{name}`; did you mean `{near}`?")), "{status} {err}");
-    }
-    for (option, name) in [("--opcode", "BEGINN"), ("--keyword", "SESION")] {
-        let (status, _, err) = run(&["events", option, name, &kernel]);
-        assert!(status == 0 && err.contains(&format!("the {} name `{name}`; give", &option[2..])), "{status} {err}");
+        assert!(status == 0 && err.ends_with(&format!(" match; {expected}\n")), "{status} {err}");
+        let (_, _, err) = run(&["events", option, name, "--format", "json", &kernel]);
+        assert_eq!(json(&err)[0]["note"], expected);
     }
     let (_, out, _) = run(&["stat", "--by", "event", &other]);
     let name = out.lines().find(|line| line.trim_start().starts_with("2 ")).and_then(|line| line.split_whitespace().last());
@@ -49,7 +64,7 @@ fn counts_and_errors() {
     let (status, out, err) = run(&["events", "--limit", "0", &file]);
     assert!(status == 0 && out.lines().count() == 1 && out.starts_with("time "), "{status} {out} {err}");
     let (status, out, err) = run(&["save", "--provider", "FOO", "-o", new.to_str().unwrap(), &file]);
-    assert!(status == 0 && out.contains("0 of 3 events") && err.contains("0 of 3 events match"), "{status} {out} {err}");
+    assert!(status == 0 && out.contains("0 of 2 events of ") && err.contains("0 of 3 events match"), "{status} {out} {err}");
     let absent = folder.0.join("absent.etl");
     let (status, out, err) = run(&["check", "--format", "json", absent.to_str().unwrap(), &file]);
     let lines = json(&err);

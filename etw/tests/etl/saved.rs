@@ -1,6 +1,6 @@
 //! `save`.
 
-use crate::{Folder, damaged, json, program, run, small, text};
+use crate::{Folder, damaged, json, program, run, small, text, trace};
 use etw_layouts_etl::ClockType;
 use serde_json::Value;
 use std::fs;
@@ -53,8 +53,8 @@ fn saved_events() {
     let (bad, out) = (folder.file("bad.etl", damaged()), text(&folder.0.join("of-bad.etl")));
     let (status, printed, err) = run(&["save", "-o", &out, &bad]);
     assert_eq!((status, err.contains("invalid extended data items")), (1, true), "{err}");
-    assert!(printed.contains(": 1 of 2 events of "), "{printed}");
-    // Both files have the same events; the header counts as one.
+    assert!(printed.contains(": 1 of 1 event of "), "{printed}");
+    // Both files have the same events.
     assert!(run(&["stat", &out]).1.starts_with("1 file, 2 events, "));
     let headed = text(&folder.0.join("headed.etl"));
     assert_eq!(run(&["save", "--opcode", "255", "-o", &headed, &bad]).0, 1);
@@ -94,6 +94,16 @@ fn saved_together() {
         assert!(events(&[&out]) == expected);
         assert_eq!(run(&["check", &out]).1, format!("{out}: 0 diagnostics\n"));
     }
+    // The size of the new file is printed once.
+    let out = text(&folder.0.join("size.etl"));
+    assert_eq!(run(&["save", "-o", &out, &first, &second]).1.matches(" bytes").count(), 1);
+    // Buffers that two files have are reported.
+    let (copy, out) = (folder.file("copy.etl", &bytes[..half]), text(&folder.0.join("twice.etl")));
+    let (status, _, err) = run(&["save", "-o", &out, &first, &copy]);
+    let buffers = half / 4096 - 1;
+    let expected =
+        format!("copy.etl: {buffers} buffers with the same header as in {first}: their events are in the new file twice");
+    assert!(status == 1 && err.contains(&expected), "{status} {err}");
     // Offsets in the log file header: version, BootTime, StartTime and ReservedFlags.
     let at = |member: usize| 0x48 + 0x20 + member;
     let clocks = [
@@ -108,8 +118,24 @@ fn saved_together() {
         let other = folder.file("other.etl", &other);
         let out = text(&folder.0.join("none.etl"));
         let (status, _, err) = run(&["save", "-o", &out, &first, &other]);
-        assert!(status == 2 && err.contains(&format!("other.etl has a different {what} than the first file")), "{what}: {err}");
+        assert!(status == 2 && err.contains(&format!("cannot merge {first} and {other}: different {what}: ")), "{what}: {err}");
         assert!(!Path::new(&out).exists());
+    }
+}
+
+/// Outputs that cannot be written are refused with a remedy. Standard output is not supported.
+#[test]
+fn unusable_outputs() {
+    let folder = Folder::new("unusable-outputs");
+    let (file, output) = (folder.file("a.etl", trace()), text(&folder.0.join("no/such/a.etl")));
+    for (args, expected) in [
+        (["save", "-o", &output], "the folder does not exist; create it, or choose another path"),
+        (["save", "-o", "-"], "`-` does not mean standard output here; give a path"),
+        #[cfg(feature = "table")]
+        (["export", "-o", "-"], "`-` does not mean standard output here; give a path"),
+    ] {
+        let (status, _, err) = run(&[&args[..], &[&file]].concat());
+        assert!(status == 2 && err.contains(expected), "{args:?}: {status} {err}");
     }
 }
 

@@ -127,8 +127,10 @@ impl fmt::Debug for Library<'_> {
 impl fmt::Display for LibraryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Magic => f.write_str("no library of schemas: other first bytes"),
-            Self::Format(format) => write!(f, "library of schemas in format {format}: this version reads format {FORMAT}"),
+            Self::Magic => f.write_str("not a library of schemas: wrong signature"),
+            Self::Format(format) => {
+                write!(f, "unsupported format of a library of schemas: {format}; this version reads format {FORMAT}")
+            }
             Self::Size { stated, actual } => {
                 write!(f, "truncated library of schemas: {actual:#x} bytes, the header states {stated:#x}")
             }

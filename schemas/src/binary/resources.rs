@@ -72,7 +72,7 @@ impl<'a, R: ReadRef<'a>> Tree<'a, R> {
     const IS_NAME: u32 = 1 << 31;
 
     fn bytes(&self, at: u64, size: u64) -> Result<&'a [u8], Corrupt> {
-        self.data.read_bytes_at(at, size).map_err(|()| "resources beyond the end of the PE file: it is truncated")
+        self.data.read_bytes_at(at, size).map_err(|()| "truncated PE file: its resources exceed the end of the file")
     }
 
     /// Identifier and child of each entry of the directory at an offset from the root.

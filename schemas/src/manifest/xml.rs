@@ -156,7 +156,7 @@ pub(super) fn parse(text: &str) -> Result<Element, SchemaError> {
             }
             Event::DocType(_) => {
                 return Err(refused(
-                    "document type definition: manifests have none, and entities are not read; remove it".to_owned(),
+                    "unsupported document type definition (DTD): entities are not resolved; remove it".to_owned(),
                 ));
             }
             Event::Eof => match open.pop() {

@@ -50,7 +50,7 @@ pub fn read(bytes: &[u8]) -> (Vec<WppMessage>, Vec<SchemaError>) {
             },
             _ => match guid(line) {
                 Some(found) => source = Some(found),
-                None => errors.push(error("line of unknown meaning")),
+                None => errors.push(error("unexpected line: neither a source file, a message nor an argument")),
             },
         }
         if errors.len() >= crate::Schemas::MAX_ERRORS {
@@ -73,7 +73,7 @@ fn message(line: &str, (guid, component): &(Uuid, String)) -> Result<WppMessage,
     let (head, rest) = line.split_once('"').ok_or("message without a format")?;
     let (format, comment) = match rest.rfind("\" //") {
         Some(end) => rest.split_at(end),
-        None => rest.split_at(rest.rfind('"').ok_or("message whose format does not end")?),
+        None => rest.split_at(rest.rfind('"').ok_or("format of a message without a closing quotation mark")?),
     };
     let mut words = head.split_whitespace().skip(1);
     let name = words.next().ok_or("message without a name")?;

@@ -46,7 +46,7 @@ fn map(bytes: Bytes<'_>, at: usize, messages: &Messages, budget: &mut Budget) ->
         _ => {
             return Err(SchemaError::offset(
                 at,
-                "map of an unsupported kind: the signature is neither VMAP nor BMAP; its fields have numbers only",
+                "unsupported map: its signature is neither VMAP nor BMAP; values of fields with this map have no names",
             )
             .into());
         }

@@ -14,7 +14,7 @@ mod summary;
 use crate::input::{self, TRACES};
 use crate::output::{Escaped, Format as Text, Output};
 use crate::selection::Wanted;
-use etw_layouts_cli::{Error, Outcome};
+use etw_layouts_cli::{Error, Outcome, no_stdout};
 use etw_layouts_table as table;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::ThreadPoolBuilder;
@@ -31,6 +31,8 @@ use summary::Summary;
 /// `typed/provider=…/event=…` has a table for each event and version, with the fields as columns. `stacks` has the
 /// call stacks. `manifest.json` states files, counts and diagnostics.
 ///
+/// With --tmf, events of WPP have names; their messages are not formatted, and their payloads are bytes.
+///
 /// Small traces are written together to the same files. Files appear only when they are complete. If the command is
 /// interrupted, run it again: traces that are complete and did not change are not exported again. New traces can be
 /// added to a dataset with the same options.
@@ -46,7 +48,7 @@ pub struct Args {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Write the dataset to this folder.
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = no_stdout())]
     output: PathBuf,
     /// Format of the files.
     #[arg(long, value_enum, default_value_t = Format::Parquet)]
@@ -60,12 +62,12 @@ pub struct Args {
     /// Form of payloads in the narrow shape.
     #[arg(long, value_enum, default_value_t = Payload::Json)]
     payload: Payload,
-    /// Write traces together to the same files, up to this size of traces in MiB; 0 writes each trace to files of its own.
-    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    /// Write small traces to shared files, up to this total size of the traces in MiB; 0 writes separate files for each trace.
+    #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = group)]
     group: u64,
     /// Export N groups of traces at the same time; each needs up to 250 MB of memory. By default, as many as there are processors.
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    jobs: usize,
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    jobs: Option<usize>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
 }
@@ -108,6 +110,14 @@ enum Payload {
     None,
 }
 
+fn group(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "invalid size; expected a number of MiB, such as 64".to_owned())
+}
+
+fn jobs(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|jobs| *jobs > 0).ok_or_else(|| "invalid number; expected 1 or more".to_owned())
+}
+
 /// Exports the events.
 ///
 /// # Errors
@@ -115,14 +125,14 @@ enum Payload {
 /// The folder cannot be used or written, or a file cannot be read.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     args.wanted.check()?;
-    args.wanted.schemas.load()?;
     let out = Output::new(Text::Text);
-    let mut state = State::open(&args.output, &args.options())?;
+    args.wanted.schemas.load(&out)?;
+    let mut state = State::open(&args.output, &args.options()?)?;
     let inputs = input::find_all(&args.files, &TRACES, &out);
     let plan = plan::plan(&inputs, args.group.saturating_mul(1 << 20), &mut state, &out)?;
     let bar = progress(plan.bytes());
     let part = |part: &plan::Part| part::export(args, part, &state, &bar);
-    let pool = ThreadPoolBuilder::new().num_threads(args.jobs).build()?;
+    let pool = ThreadPoolBuilder::new().num_threads(args.jobs.unwrap_or(0)).build()?;
     let done: Vec<_> = pool.install(|| plan.parts.par_iter().map(part).collect());
     bar.finish_and_clear();
     let mut summary = Summary { unusable: plan.unusable, kept: plan.kept, ..Summary::default() };
@@ -142,16 +152,16 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 
 impl Args {
     /// The options on which the rows depend.
-    fn options(&self) -> Options {
+    fn options(&self) -> Result<Options, Error> {
         let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
-        Options {
+        Ok(Options {
             tables: table::schema::VERSION,
             format: name(&self.format),
             shape: name(&self.shape),
             order: name(&self.order),
             payload: name(&self.payload),
-            selection: format!("{:?}", self.wanted),
-        }
+            selection: serde_json::to_value(&self.wanted)?,
+        })
     }
 
     fn table_options(&self) -> table::Options {

@@ -9,8 +9,8 @@ use super::state::State;
 use crate::carried;
 use crate::output::tally::Tally;
 use crate::output::{Format, Output};
-use etw_layouts_cli::{Outcome, unreadable};
-use etw_layouts_etl::Diagnostic;
+use etw_layouts_cli::unreadable;
+use etw_layouts_etl::{Diagnostic, DiagnosticKind};
 use etw_layouts_schemas::trace::{Collector, Place};
 use etw_layouts_table::{Encoder, Error, Index, MEMORY, Order, Rows, Seen};
 use indicatif::ProgressBar;
@@ -105,7 +105,7 @@ impl Work<'_> {
     fn trace(&self, source: &Source, encoder: &mut Encoder, files: &mut Files) -> Result<Exported, Failed> {
         let unread = |error: &std::io::Error| Failed::Input(0, unreadable(error));
         let open = || File::open(&source.path).map_err(|error| unread(&error));
-        let mut found = Found { work: self, name: &source.name, tally: Tally::default() };
+        let mut found = Found { work: self, name: &source.name, tally: Tally::default(), is_damaged: false };
         let mut collector = Collector::default();
         let mut hashing = Hashing::new(open()?, self.bar);
         let index = Index::read(BufReader::with_capacity(1 << 18, &mut hashing), |seen| match seen {
@@ -163,7 +163,7 @@ impl Work<'_> {
             rows: counts.rows,
             is_ordered,
             diagnostics: found.tally.counts().map(|(kind, count)| (kind.to_owned(), count)).collect(),
-            is_damaged: found.tally.outcome() == Outcome::Differs,
+            is_damaged: found.is_damaged,
         })
     }
 }
@@ -173,10 +173,13 @@ struct Found<'w, 'a> {
     work: &'w Work<'a>,
     name: &'w str,
     tally: Tally,
+    /// Whether a diagnostic reports damage of the file; payloads that schemas do not decode to the end are no damage.
+    is_damaged: bool,
 }
 
 impl Found<'_, '_> {
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.is_damaged |= diagnostic.is_damage() && !matches!(diagnostic.kind, DiagnosticKind::Fields(_));
         if let Some(note) = self.tally.add(Some(self.name), diagnostic) {
             self.work.bar.suspend(|| self.work.out.aside(&note));
         }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::hash::Hasher;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 use twox_hash::XxHash64;
 
@@ -129,9 +129,13 @@ fn source(input: &Input) -> Result<Source, Stop> {
 }
 
 fn described(name: String, path: PathBuf) -> Result<Source, Stop> {
+    let refused = |what: &str| Stop::Input(format!("cannot export {what}, because it is read twice; save it to a file"));
+    if path == Path::new("-") {
+        return Err(refused("standard input"));
+    }
     let metadata = fs::metadata(&path).map_err(|error: io::Error| Stop::Input(unreadable(&error)))?;
     if !metadata.is_file() {
-        return Err(Stop::Input("cannot export a stream, because it is read twice; save it to a file".into()));
+        return Err(refused("a stream"));
     }
     let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified = modified.and_then(|time| u64::try_from(time.as_nanos()).ok()).unwrap_or(0);

@@ -1,6 +1,8 @@
 //! The record of a part: its options, traces and files.
 
+use crate::output::Several;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Options that affect the rows. All parts of a dataset have the same options.
@@ -12,8 +14,8 @@ pub struct Options {
     pub shape: String,
     pub order: String,
     pub payload: String,
-    /// The options that select events and schemas.
-    pub selection: String,
+    /// The options that select events and schemas, by their names.
+    pub selection: Value,
 }
 
 /// A part.
@@ -45,14 +47,24 @@ pub struct Exported {
     pub is_ordered: bool,
     /// Diagnostics by kind.
     pub diagnostics: BTreeMap<String, u64>,
-    /// Whether a diagnostic reports corruption.
+    /// Whether the file is damaged. Payloads that are not decoded to the end are diagnostics, but no damage.
     pub is_damaged: bool,
 }
 
 impl Exported {
-    /// Whether events may be missing, or the rows are not in the requested order.
-    pub fn is_incomplete(&self) -> bool {
-        self.is_damaged || !self.is_ordered
+    /// Whether there are diagnostics, or the rows are not in the requested order.
+    pub fn has_diagnostics(&self) -> bool {
+        !self.diagnostics.is_empty() || !self.is_ordered
+    }
+
+    /// The diagnostics in words.
+    pub fn summary(&self) -> String {
+        let count = |(kind, count): (&String, &u64)| match kind.as_str() {
+            "fields" => format!("{} not decoded to the end", Several(*count, "payload")),
+            _ => format!("{count} {kind}"),
+        };
+        let order = (!self.is_ordered).then(|| "rows not in the order of time".to_owned());
+        self.diagnostics.iter().map(count).chain(order).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -31,6 +31,9 @@ impl Summary {
         let bytes = self.new.iter().flat_map(|record| &record.files).map(|file| file.bytes).sum();
         let output = args.output.display().to_string();
         let mut out = Output::new(Format::Text);
+        if self.new.is_empty() && self.kept.is_empty() {
+            return Err(unread(self.unusable, inputs).into());
+        }
         write!(
             out,
             "{}: {} of {} of {} in {} with {}",
@@ -52,11 +55,10 @@ impl Summary {
         if self.unusable > 0 {
             return Err(unread(self.unusable, inputs).into());
         }
-        for trace in self.kept.iter().filter(|trace| trace.is_incomplete()) {
-            let counts: Vec<_> = trace.diagnostics.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-            out.refused(&trace.trace, &format!("exported before, with diagnostics: {}", counts.join(", ")));
+        for trace in self.kept.iter().filter(|trace| trace.has_diagnostics()) {
+            out.refused(&trace.trace, &format!("exported before, with diagnostics: {}", trace.summary()));
         }
-        let is_incomplete = traces().chain(&self.kept).any(Exported::is_incomplete);
-        Ok(if is_incomplete { Outcome::Differs } else { Outcome::Good })
+        let has_diagnostics = traces().chain(&self.kept).any(Exported::has_diagnostics);
+        Ok(if has_diagnostics { Outcome::Differs } else { Outcome::Good })
     }
 }

@@ -61,7 +61,8 @@ use target::Target;
 ///   skipped               other packets not written, by reason
 ///   without_packet        matching events without a packet
 ///
-/// With `-o -`, the summary is printed to standard error.
+/// Without any packet, no file is written, and the exit status is 2. With `-o -`, the summary is printed to
+/// standard error.
 ///
 ///     etw etl pcap -o packets.pcapng PktMon.etl
 ///     etw etl pcap -o card.pcapng --component 12 PktMon.etl
@@ -77,10 +78,14 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Match packets of this component of PktMon. Repeatable.
-    #[arg(long, value_name = "ID", help_heading = "Event selection")]
+    #[arg(long, value_name = "ID", help_heading = "Event selection", value_parser = component)]
     component: Vec<u16>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
+}
+
+fn component(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| "invalid component; expected a number such as 12".to_owned())
 }
 
 /// The maximum number of interfaces in a file.
