@@ -3,7 +3,7 @@
 use crate::print::{GREEN, HEADING, RED, YELLOW};
 use crate::text_table::{self, Row, styled};
 use anstyle::Style;
-use etw_layouts_project::diff::{Changes, Entry, Side, SideFact};
+use etw_layouts_project::diff::{Changes, Entry, Side, SideFact, unknown};
 use etw_layouts_symbols::{Member, Type, TypeFacts};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,8 +25,16 @@ pub fn lines(a: &Side, b: &Side, changes: &Changes) -> Vec<Line> {
         structure.lines(name, a.types.get(*name), &mut out);
     }
     let all: BTreeSet<_> = a.types.keys().chain(b.types.keys()).collect();
-    let same = all.len() - structures.len();
-    out.extend([plain(String::new()), plain(format!("structures and enumerations: {} of {} equal", same, all.len()))]);
+    let unknown = unknown(a, b, changes).len();
+    let same = all.len() - structures.len() - unknown;
+    let unknown = if unknown > 0 { format!(", {unknown} unknown: inferred or uncertain layouts") } else { String::new() };
+    let whole = |word: &str, list: fn(&Entry) -> bool| match changes.sizes.iter().filter(|entry| list(entry)).count() {
+        0 => String::new(),
+        count => format!(", {count} {word}"),
+    };
+    let whole = whole("added", |entry| entry.a.is_none()) + &whole("removed", |entry| entry.b.is_none());
+    out.push(plain(String::new()));
+    out.push(plain(format!("structures and enumerations: {same} of {} equal{whole}{unknown}", all.len())));
     if !changes.is_empty() {
         out.push(plain(changes.lists().map(|(list, entries)| format!("{list} {}", entries.len())).join(", ")));
     }

@@ -171,6 +171,15 @@ fn an_unknown_build_is_not_reported_as_equal() {
 }
 
 #[test]
+    // An image shows a few layouts of this build. The others are those of the row.
+    let output = etw(&["diff", "26100.1-x64", "26100.4652-x64"]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{message}");
+    assert!(message.contains("unknown whether 10.0.26100.1-x64 and 10.0.26100.4652-x64 differ"), "{message}");
+    let document = document(&["diff", "26100.4652-x64", "28000.1-x64"]);
+    let count = |list: &str| document[list].as_array().map_or(0, Vec::len) as u64;
+    let differ = document["compared"].as_u64().zip(document["equal"].as_u64()).map(|(all, equal)| all - equal - count("unknown"));
+    assert!(count("unknown") > 100 && differ.is_some_and(|differ| differ < 20), "{document}");
 fn a_name_of_several_kernels_selects_the_first() {
     let shown = text(&etw(&["show", "LUID", "--build", "6.3.9600"]));
     assert!(
