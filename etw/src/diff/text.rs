@@ -97,10 +97,18 @@ impl<'a> Structure<'a> {
         }
     }
 
+    /// Kind, size and number of members of a structure that one side lacks.
+    fn extent(&self, fact: &SideFact) -> String {
+        let SideFact::Whole { size, kind } = fact else { return String::new() };
+        let noun = if kind.ends_with("enum") { "constant" } else { "member" };
+        let count = self.members.len();
+        format!("{kind}, {size:#x} bytes, {count} {noun}{}", if count == 1 { "" } else { "s" })
+    }
+
     fn lines(&self, name: &str, before: Option<&TypeFacts>, out: &mut Vec<Line>) {
         let (style, heading) = match self.whole.map(|entry| (&entry.a, &entry.b)) {
-            Some((None, Some(new))) => (GREEN, format!("+ {}, {} members", described(new), self.members.len())),
-            Some((Some(old), None)) => (RED, format!("- {}, {} members", described(old), self.members.len())),
+            Some((None, Some(new))) => (GREEN, format!("added ({})", self.extent(new))),
+            Some((Some(old), None)) => (RED, format!("removed ({})", self.extent(old))),
             Some((Some(SideFact::Whole { size: old, kind: was }), Some(SideFact::Whole { size: new, kind }))) => (
                 HEADING,
                 format!(
