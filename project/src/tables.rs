@@ -253,7 +253,7 @@ fn kernel(
     Ok((build, number, arch))
 }
 
-/// Number of a build or service pack. A label, or a build without a revision, gives its first revision.
+/// Number of a build, service pack or update. A label, or a build without a revision, gives its first revision.
 fn number(build: &str, axis: &Axis, arch: Option<axis::Arch>) -> Result<Build, String> {
     if let Some(number) = axis.build(build) {
         return Ok(number);
@@ -266,5 +266,5 @@ fn number(build: &str, axis: &Axis, arch: Option<axis::Arch>) -> Result<Build, S
         }
         false => error,
     })?;
-    Ok(axis.kernel_of(asked.target).build)
+    Ok(asked.own)
 }
