@@ -214,6 +214,6 @@ fn specs_are_formatted() {
         folder.says(arguments, 2, &["own/QUEUE.toml:3", "DEVICES"]);
     }
     assert_eq!(text("own/DEVICE.toml"), device);
-    folder.says("fmt", 2, &["cannot change the built-in specs", "--specs"]);
+    folder.says("fmt", 2, &["the built-in specs are part of the program", "--specs"]);
     folder.says("fmt --check --specs nowhere", 2, &["nowhere"]);
 }
