@@ -113,7 +113,7 @@ pub fn prepare<'a>(
     let notes = new.iter().filter_map(|table| {
         let other = label::facts_equal(table, shipped.iter().chain(&new))?;
         Some(format!(
-            "{}-{}: note: facts equal those of {:#}; check whether the label is right",
+            "{}-{}: note: facts equal those of {:#}; check whether the build is right",
             table.label, table.arch, other.build
         ))
     });
