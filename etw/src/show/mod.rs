@@ -6,6 +6,7 @@ mod json;
 mod otherwise;
 mod table;
 
+pub(crate) use build::{by_confidence, counted};
 pub use json::json;
 pub use table::text;
 pub(crate) use table::{confirmed_in, kind, range};
