@@ -227,7 +227,7 @@ impl Choice {
         match self.confidence {
             Confidence::Inferred(Reason::Architecture { arch, .. }) => format!(" from {arch}"),
             Confidence::Inferred(Reason::Branch { build }) => format!(" from {build}"),
-            Confidence::Uncertain { older, newer } => format!("; {older} and {newer} differ"),
+            Confidence::Uncertain { older, newer } => format!("; the layouts of {older} and {newer} differ"),
             _ => match self.confidence.neighbours() {
                 [Some(older), Some(newer)] => format!(" from {older} and {newer}"),
                 [Some(one), None] | [None, Some(one)] => format!(" from {one}"),
