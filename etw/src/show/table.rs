@@ -10,7 +10,8 @@ use etw_layouts_codegen::layouts::{Bits, Form, Layouts, Type};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{Body, Constant, Definition, Values, ValuesKind};
 use etw_layouts_project::errata;
-use etw_layouts_project::evidence::Confirmed;
+use etw_layouts_project::Confidence;
+use etw_layouts_project::evidence::{Confirmed, STATED};
 use etw_layouts_project::history::has;
 use etw_layouts_project::members::{Member, c_type, keyword};
 use etw_layouts_project::subject::Subject;
@@ -83,6 +84,13 @@ pub fn subject_errata(layouts: &Layouts, subject: &Subject) -> Vec<String> {
 pub fn known(layouts: &Layouts, subject: &Subject) -> String {
     let Subject { structure, choice, .. } = subject;
     let sentence = choice.sentence(&layouts.spec.axis);
+    let sentence = match choice.confidence {
+        Confidence::Documented { unverifiable: false } => {
+            let word = if layouts.is_own(structure) { STATED } else { "documented" };
+            sentence.replacen("documented or stated by the specs", word, 1)
+        }
+        _ => sentence,
+    };
     match layouts.unverifiable(structure, choice.target()) {
         Some(reason) => format!("{sentence}: {reason}"),
         None => sentence,
