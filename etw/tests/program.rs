@@ -218,3 +218,29 @@ fn specs_are_formatted() {
     folder.says("fmt", 2, &["the built-in specs are part of the program", "--specs"]);
     folder.says("fmt --check --specs nowhere", 2, &["nowhere"]);
 }
+
+/// Builds can be named by what the output prints, and suggestions can be followed.
+#[test]
+fn names_of_builds_can_be_typed() {
+    let folder = Folder::new("typed");
+    for (arguments, status, part) in [
+        ("list --targets 10.0.22621.382-x64", 0, " 11-22H2 "),
+        ("show LUID --build 11-22H2", 0, ": 10.0.22621.382-x64, the first build of 11-22H2-x64"),
+        ("show LUID --build 20H2", 0, " in Windows 10 20H2 "),
+        ("show LUID --build 22H2", 2, "write `10-22H2` or `11-22H2`"),
+        ("show LUID --build 22H3", 2, "did you mean `10-22H2` or `11-22H2`?"),
+        ("show LUID --build 5031356", 2, "did you mean the update `KB5031356`?"),
+        ("show LUID --build 1709-x64", 2, "write --build 1709 --arch x64"),
+        ("show LUID --build 2020-02", 2, "applies to several builds; write one of them, such as 10.0.17763.1075"),
+        ("show LUID --build KB1", 2, "unknown build `KB1`; write a label"),
+        ("show LUID --build 1.5", 2, "unknown build `1.5`; write a label"),
+        ("show ETW_GUID_ENTRY --history", 0, "  1809 and earlier, with update 2020-02 "),
+        ("show ETW_GUID_ENTRY --history", 0, "  1903 and later, without update 2020-02 "),
+        ("list --build 6.1 --arch x86", 0, "Layouts of this build: 181 documented, 60 verified (converted symbols).\n"),
+        ("show --build 6.1 --arch x86", 0, ": 181 documented, 60 verified (converted symbols).\n"),
+        ("import kernel.facts --specs nowhere --facts .", 2, "nowhere: no such file or folder of specs"),
+        ("fmt --help", 0, "Usage: etw fmt --specs <DIR> [--check]"),
+    ] {
+        folder.says(arguments, status, &[part]);
+    }
+}
