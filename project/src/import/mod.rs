@@ -216,7 +216,9 @@ impl Import<'_> {
 /// Errors of [`plan()`], and all differences that `verify` reports.
 pub fn checked(input: &Input) -> Result<Plan, Error> {
     let plan = plan(input)?;
-    verified(&plan.layouts, input.known, input.new)?;
+    let added = input.added.join(", ");
+    let help = if added.is_empty() { String::new() } else { format!("; if {added} cannot be imported, add it by hand") };
+    verified(&plan.layouts, input.known, input.new).map_err(|error| format!("{error}{help}"))?;
     Ok(plan)
 }
 
