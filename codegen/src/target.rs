@@ -51,7 +51,7 @@ impl Asked {
     /// A note on the target that is used for a build that is not on the version axis.
     pub fn note(&self, axis: &Axis) -> Option<String> {
         let (name, target) = (&self.name, axis.target_name(self.target));
-        (self.taken(axis) != self.build).then(|| format!("{name}: not on the version axis; taken as {target}"))
+        (self.taken(axis) != self.build).then(|| format!("{name}: not on the version axis; using {target}"))
     }
 
     fn taken(&self, axis: &Axis) -> Build {

@@ -75,7 +75,7 @@ fn errors_of_classes() {
         (
             "type = \"UInt64\", out = \"ETWTIME\"",
             "type = \"Binary\"",
-            "`Time` reaches to the end of the payload, and is not its last field",
+            "`Time` has no length, but is not the last field",
         ),
         ("count = 4, pointer = 8", "count = 65535, length = 9", "type `UInt8` has no length of its own"),
         ("guid   = \"{11111111-2222-3333-4444-555555555555}\"", "group  = \"G\"", "unknown group `G`"),

@@ -54,7 +54,7 @@ fn builds_are_named_by_release_and_update() {
     }
     let name = "Windows 10 22H2 (19045.3570, KB5031356): 10.0.19045.3570-x64";
     let json = ["\"release\": \"Windows 10 22H2\"", "\"windows_build\": \"10.0.19045.3570\"", "\"KB5031356\""];
-    let commands: [(&str, i32, &[&str]); 19] = [
+    let commands: [(&str, i32, &[&str]); 20] = [
         ("show LUID --build 10.0.19045.3570", 0, &[&format!("aligned to 4, in {name}")]),
         ("show LUID --build 10.0.19041.3570", 0, &[" in Windows 10 version 2004 to 22H2 (19041.3570, KB5031356): "]),
         ("show LUID --build 10.0.19045.3571", 0, &[" in Windows 10 22H2 (19045.3571): "]),
@@ -77,7 +77,7 @@ fn builds_are_named_by_release_and_update() {
         (
             "show DEVICE --specs own --facts wrong-facts",
             2,
-            &["wrong-facts/updates.txt:2: `KB8` has no kernels; write `KB5031356"],
+            &["wrong-facts/updates.txt:2: `KB8` has no builds; write `KB5031356"],
         ),
     ];
     for (arguments, status, parts) in commands {

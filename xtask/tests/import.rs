@@ -54,7 +54,7 @@ fn the_command_fills_an_empty_project() {
     let other = run(&copy, &["import", &pdb, "--build", "6.1.7600.16385", "--arch", "x64"]);
     let message = String::from_utf8_lossy(&other.stderr);
     assert!(
-        other.status.code() == Some(2) && message.contains("differs from the symbols that the specs have of 6.1.7600.16385-x64"),
+        other.status.code() == Some(2) && message.contains("contradicts earlier symbols of 6.1.7600.16385-x64"),
         "{message}"
     );
 

@@ -124,7 +124,7 @@ fn events(layouts: &Layouts, project: &Project, name: &str, args: &Args) -> Resu
         ];
         let given: Vec<_> = given.into_iter().filter(|(is_given, _)| *is_given).map(|(_, name)| name).collect();
         return Err(
-            format!("`{name}` is an event, whose versions are always shown together; remove {}", given.join(" and ")).into()
+            format!("`{name}` is an event: all its versions are shown together; remove {}", given.join(" and ")).into()
         );
     }
     let statements = project.statements()?;

@@ -259,8 +259,8 @@ fn new_tables(
             if let Some(mismatch) = checked.structures.values().flat_map(|standing| &standing.differences).next() {
                 let line = mismatch.line();
                 let source = &table.source;
-                let help = "state another build; or correct the specs first, if they are wrong";
-                return Err(format!("{source}: differs from the symbols that the specs have of {name}: {line}; {help}").into());
+                let help = "name another build; or correct the specs first, if they are wrong";
+                return Err(format!("{source}: contradicts earlier symbols of {name}: {line}; {help}").into());
             }
         }
         let target = axis.at(table.build, table.arch);
