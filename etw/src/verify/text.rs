@@ -80,13 +80,13 @@ fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The file of a table. Builds with equal tables share a file, which is named by the first of them.
+/// The file of a table, or the build that the file is named after: builds with equal tables share a file.
 fn shared(table: &Checked) -> String {
     let Checked { source, build, .. } = table;
     let name = source.rsplit(['/', '\\']).next().unwrap_or(source);
     let first = name.strip_suffix(".facts").and_then(|name| name.split_once('-')).map(|(build, _)| build);
     match first.filter(|first| first != build && first.parse::<Build>().is_ok()) {
-        Some(first) => format!("{source} (same table as {first})"),
+        Some(first) => format!("(same table as {first})"),
         None => source.clone(),
     }
 }
@@ -97,7 +97,8 @@ fn partly(axis: &Axis, images: &[Checked], verbose: bool, out: &mut String) {
     let differ = images.iter().filter(|image| image.differs() || !image.variables.differences.is_empty()).count();
     let addresses = match images.iter().map(|image| image.variables.stated).sum::<usize>() {
         0 => String::new(),
-        count => format!(", {} compared", if count == 1 { "1 address".to_owned() } else { format!("{count} addresses") }),
+        1 => ", 1 address".to_owned(),
+        count => format!(", {count} addresses"),
     };
     let unseen = images.iter().filter(|image| image.asked.is_of_other_build(axis)).count();
     let (style, word) = if differ > 0 { (ALARM, "differs") } else { (Style::new(), "partial") };
