@@ -171,7 +171,7 @@ impl Browser {
             .kernels
             .iter()
             .find(|seen| seen.build.to_string() == "10.0.19041.985" && seen.arch == Arch::X64 && seen.pdb.is_some());
-        let guid = format!("{:032X}", seen.and_then(|seen| seen.pdb.as_ref()).expect("a PDB").guid);
+        let guid = format!("{:X}", seen.and_then(|seen| seen.pdb.as_ref()).expect("a PDB").guid.simple());
         let script = "const row = document.querySelector('.identities tbody tr'), copy = row.querySelector('.copy');
             copy.click();
             await wait(100);
