@@ -77,13 +77,7 @@ pub fn list<'a>(
 }
 
 /// The list as text.
-pub fn text(
-    layouts: &Layouts,
-    registry: &Registry,
-    choice: Option<&Choice>,
-    list: &[Structure],
-    width: Option<usize>,
-) -> String {
+pub fn text(layouts: &Layouts, registry: &Registry, choice: Option<&Choice>, list: &[Structure], width: Option<usize>) -> String {
     let axis = &layouts.spec.axis;
     let mut out = String::new();
     if let Some(choice) = choice {

@@ -123,9 +123,7 @@ fn events(layouts: &Layouts, project: &Project, name: &str, args: &Args) -> Resu
             (args.recursive, "--recursive"),
         ];
         let given: Vec<_> = given.into_iter().filter(|(is_given, _)| *is_given).map(|(_, name)| name).collect();
-        return Err(
-            format!("`{name}` is an event: all its versions are shown together; remove {}", given.join(" and ")).into()
-        );
+        return Err(format!("`{name}` is an event: all its versions are shown together; remove {}", given.join(" and ")).into());
     }
     let statements = project.statements()?;
     let found = catalog::find(&layouts.spec, name)?;

@@ -190,7 +190,8 @@ fn totals(summary: &Summary, offsets: u64, verbose: bool, out: &mut String) {
         "{not_verified:8} facts not verified: not contained in any table that was read, or accepted only by a rule for converted tables"
     );
     if *images > 0 {
-        let (noun, shows) = (if offsets == 1 { "offset" } else { "offsets" }, if *images == 1 { "which" } else { "each of which" });
+        let (noun, shows) =
+            (if offsets == 1 { "offset" } else { "offsets" }, if *images == 1 { "which" } else { "each of which" });
         let by = counted(*images, "image");
         let _ = writeln!(out, "{offsets:8} {noun} verified by {by}, {shows} shows the offsets of some members");
     }

@@ -400,7 +400,8 @@ impl Browser {
         let said = self.run("own.html#build=1703&member=0x18", script);
         let answer = "SequenceNumber 0x0018, LONGLONG at 10.0.15063-x64: verified against converted symbols of this build.";
         assert_eq!(said, json!([answer, true]));
-        let etw = |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_etw")).arg("open").args(arguments).output().expect("etw runs");
+        let etw =
+            |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_etw")).arg("open").args(arguments).output().expect("etw runs");
         let of_build = self.folder.0.join("build.html").display().to_string();
         assert!(etw(&["WMI_BUFFER_HEADER", "--build", "1703", "-o", &of_build]).status.success());
         let script = "await wait(300); return document.querySelector('.panel.x64 .which').textContent;";

@@ -139,7 +139,8 @@ fn a_known_pdb_is_refused_for_another_kernel() {
         let table = labelled(label);
         let imported = etw(&["import", "--dry-run", &table]);
         let message = String::from_utf8_lossy(&imported.stderr);
-        let sentence = format!("stated build {}, but its PDB belongs to 10.0.22000.348-x64 in the facts", label.replace(' ', "-"));
+        let sentence =
+            format!("stated build {}, but its PDB belongs to 10.0.22000.348-x64 in the facts", label.replace(' ', "-"));
         assert!(
             imported.status.code() == Some(2) && message.contains(&format!("{sentence}; nothing was written; correct the build")),
             "{message}"

@@ -74,7 +74,12 @@ fn inferred_evidence_names_its_source() {
         ("WMI_LOGGER_CONTEXT", "10.0.26100.1742", "x64", "Members: verified (converted symbols)."),
         ("WMI_LOGGER_CONTEXT", "10.0.19041.1415", "x64", "Members: verified (PDB)."),
         ("WMI_LOGGER_CONTEXT", "5.0", "x86", "Members: documented,"),
-        ("WMI_LOGGER_CONTEXT", "10.0.19041.5000", "x64", "Members: inferred; the layouts of 10.0.19041.3570 and 10.0.20348.1787 differ."),
+        (
+            "WMI_LOGGER_CONTEXT",
+            "10.0.19041.5000",
+            "x64",
+            "Members: inferred; the layouts of 10.0.19041.3570 and 10.0.20348.1787 differ.",
+        ),
         ("WMI_LOGGER_CONTEXT", "6.1.7601.20000", "x64", "Members: inferred; the layouts of 6.1.7601."),
         ("LUID", "6.1.7601.20000", "x64", "Members: inferred from 6.1.7601."),
         ("LUID", "10.0.65000", "x64", "Members: inferred from 10.0."),

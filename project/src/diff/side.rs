@@ -1,10 +1,10 @@
 //! One side of a comparison: a target's layouts, or a symbol file.
 
-use crate::{Choice, Confidence, Error};
 use crate::members::{c_type, members};
 use crate::names::{Among, names};
 use crate::tables::{self, Stated, SymbolFile};
 use crate::verify::ours;
+use crate::{Choice, Confidence, Error};
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
