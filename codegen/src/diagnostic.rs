@@ -119,7 +119,7 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .into_iter()
         .filter(|name| name.len().max(given.len()) <= 128 && !is_remote(given, name))
         .map(|name| (distance(given, name), gap(given, name), name))
-        .filter(|(distance, _, name)| *distance <= (name.len().max(given.len()) + 2) / 3)
+        .filter(|(distance, _, name)| *distance <= name.len().max(given.len()).div_ceil(3))
         .min()
         .map(|(.., name)| name)
 }

@@ -55,7 +55,7 @@ pub fn filled<'a>(
     for table in order {
         fill.table(table, &new)?;
     }
-    fill.from_neighbors(names);
+    fill.copy_from_neighbors(names);
     fill.unseen();
     texts::changed(texts, &before, &fill.spec, folder);
     Ok(rows)
@@ -143,7 +143,7 @@ impl Fill<'_> {
 
     /// Copies a structure to a build whose tables lack it from its neighbors, if both have the same definition, and if the build has the
     /// types that it embeds. Applies only to embedded types, not to `names`: a reduced table may lack unused types.
-    fn from_neighbors(&mut self, names: &[String]) {
+    fn copy_from_neighbors(&mut self, names: &[String]) {
         let seen = self.seen();
         let axis = self.spec.axis.clone();
         let mut copies: Vec<(String, TargetId, TargetId)> = Vec::new();
