@@ -110,7 +110,7 @@ fn partly(axis: &Axis, images: &[Checked], verbose: bool, out: &mut String) {
     };
     let unseen = match unseen {
         0 => String::new(),
-        _ => format!(", {} of builds not on the version axis", of_images(unseen)),
+        _ => format!(", {} not on the version axis", of_images(unseen)),
     };
     let count = of_images(images.len());
     let equal = counted(all().map(|(_, found)| found.equal).sum::<u64>(), "offset");

@@ -321,7 +321,7 @@ impl Browser {
         let (layouts, _) = specs();
         let page = |seen: &Seen| {
             let target = layouts.spec.axis.at(seen.build, seen.arch).expect("a target");
-            let pdb = seen.pdb.as_ref().map(|pdb| format!("pdb-{:032x}{:x}", pdb.guid, pdb.age));
+            let pdb = seen.pdb.as_ref().map(|pdb| format!("pdb-{:x}{:x}", pdb.guid.simple(), pdb.age));
             let id = pdb.or_else(|| seen.image.as_ref().map(|image| format!("image-{:08x}", image.time_stamp)));
             format!("kernel/{}.html#{}", layouts.spec.axis.target_name(target), id.expect("an identity"))
         };
@@ -329,7 +329,7 @@ impl Browser {
         let symbols = registry.kernels.iter().filter(own).rfind(|seen| seen.pdb.is_some()).expect("a kernel");
         let image = registry.kernels.iter().filter(own).rfind(|seen| seen.image.is_some()).expect("a kernel");
         let pdb = symbols.pdb.as_ref().expect("a PDB");
-        let guid = format!("{:032X}", pdb.guid);
+        let guid = format!("{:X}", pdb.guid.simple());
         let dashed = format!("{{{}-{}-{}-{}-{}}}", &guid[..8], &guid[8..12], &guid[12..16], &guid[16..20], &guid[20..]);
         let stamp = format!("0x{:08x}", image.image.as_ref().expect("an image").time_stamp);
         let words = json!([guid, dashed, format!("{guid}{}", pdb.age), stamp]);
