@@ -213,7 +213,7 @@ impl Checker<'_> {
                 self.add(erratum.span, &title, &label, help).push((*about, format!("computed: {is}")));
             } else if erratum.document == is {
                 let title =
-                    format!("erratum without an error: the published reference is right, the {} is {is}", erratum.what.word());
+                    format!("unnecessary erratum: the published reference is correct; the {} is {is}", erratum.what.word());
                 self.add(erratum.span, &title, "not an erratum", help).push((*about, format!("computed: {is}")));
             }
         }
@@ -243,7 +243,7 @@ impl Checker<'_> {
             } else if within(&document) == within(&actual) {
                 self.add(
                     erratum.span,
-                    "erratum without an error: the published reference is right about the range",
+                    "unnecessary erratum: the published reference is correct; the range is the same",
                     "not an erratum",
                     "remove the erratum",
                 );

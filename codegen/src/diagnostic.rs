@@ -117,9 +117,9 @@ impl core::error::Error for Errors {}
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
-        .filter(|name| name.len().max(given.len()) <= 128)
+        .filter(|name| name.len().max(given.len()) <= 128 && !is_remote(given, name))
         .map(|name| (distance(given, name), gap(given, name), name))
-        .filter(|(distance, _, name)| *distance <= name.len().max(given.len()) / 3 + 1)
+        .filter(|(distance, _, name)| *distance <= name.len().max(given.len()).div_ceil(3))
         .min()
         .map(|(.., name)| name)
 }
@@ -128,6 +128,12 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 fn gap(a: &str, b: &str) -> u64 {
     let number = |text: &str| text.parse::<f64>().ok();
     number(a).zip(number(b)).map_or(0, |(a, b)| ((a - b).abs() * 1000.0) as u64)
+}
+
+/// Whether two numbers differ by more than a tenth, although they can have similar digits.
+fn is_remote(a: &str, b: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok();
+    number(a).zip(number(b)).is_some_and(|(a, b)| (a - b).abs() > a.abs().max(b.abs()) / 10.0)
 }
 
 /// The Levenshtein distance, ignoring case.

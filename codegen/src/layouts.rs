@@ -217,6 +217,12 @@ impl Layouts {
         constants.filter_map(move |one| Some((one.name.value.as_str(), one.value.get(target)?.value)))
     }
 
+    /// Whether a definition is part of a user's specs, which the standard specs complete.
+    pub fn is_own(&self, name: &str) -> bool {
+        let file = self.spec.definitions.get(name).map(|definition| self.spec.sources.file(definition.name.span));
+        self.spec.axis.is_standard && file.is_some_and(|file| !file.standard)
+    }
+
     /// The reason why no public symbols can verify a type at a target, if its spec or its version states one.
     pub fn unverifiable(&self, name: &str, target: TargetId) -> Option<&str> {
         let axis = &self.spec.axis;

@@ -51,7 +51,7 @@ impl Asked {
     /// A note on the target that is used for a build that is not on the version axis.
     pub fn note(&self, axis: &Axis) -> Option<String> {
         let (name, target) = (&self.name, axis.target_name(self.target));
-        (self.taken(axis) != self.build).then(|| format!("{name}: not on the version axis; taken as {target}"))
+        (self.taken(axis) != self.build).then(|| format!("{name}: not on the version axis; using {target}"))
     }
 
     fn taken(&self, axis: &Axis) -> Build {
@@ -99,6 +99,12 @@ impl Axis {
         if build.contains("..") || build.contains(',') {
             return Err(format!("`{build}` is a range, not a build; write BUILD-ARCH, such as 1709-x64"));
         }
+        if let Some((build, arch)) = build.rsplit_once('-')
+            && arch.parse::<Arch>().is_ok()
+            && self.is_build(build)
+        {
+            return Err(format!("`{build}-{arch}` has a build and an architecture; write --build {build} --arch {arch}"));
+        }
         let of_update = self.build_of_update(build, arch).map(|build| format!("{build:#}"));
         let build = of_update.as_deref().unwrap_or(build);
         let whole = self.whole(build).filter(|_| self.label(build).is_none());
@@ -108,10 +114,11 @@ impl Axis {
         {
             return Err(self.no_build(build, arch));
         }
-        let several: Vec<_> = self.labels().filter(|label| is_numbered(label, build)).map(|label| format!("`{label}`")).collect();
-        if !several.is_empty() {
-            return Err(format!("ambiguous release `{build}`; write {}", several.join(" or ")));
-        }
+        let build = match self.numbered(build)[..] {
+            [] => build,
+            [one] if self.label(build).is_none() => one,
+            _ => return Err(format!("ambiguous release `{build}`; write {}", self.typed(build))),
+        };
         let name = format!("{build}-{arch}");
         let number = axis::build(build).or_else(|| Some((*self.builds.get(build)?, false)));
         let of = |target: TargetId| self.targets[target].kernel;
@@ -184,9 +191,30 @@ impl Axis {
         is.or_else(|| self.labels().find(|label| label.eq_ignore_ascii_case(text)))
     }
 
-    /// Completes a build that begins with its third number: 10.0.19045.3570 for `19045.3570`.
+    /// The label to write for the label of a version, which releases of several systems can share: `11-22H2` for `22H2`.
+    pub fn single<'a>(&'a self, label: &'a str) -> &'a str {
+        let version = self.versions.iter().position(|version| version.label == label);
+        let is_it = |(name, of): &&(String, Vec<usize>)| is_numbered(name, label) && of.iter().copied().eq(version);
+        let found = self.groups.iter().filter(|(name, _)| !self.builds.contains_key(name)).find(is_it);
+        found.map_or(label, |(name, _)| name)
+    }
+
+    /// The labels that are another one with the number of a system before it: `10-22H2` and `11-22H2` for `22H2`.
+    fn numbered(&self, text: &str) -> Vec<&str> {
+        self.labels().filter(|label| is_numbered(label, text)).collect()
+    }
+
+    /// The labels to write for a label, quoted.
+    fn typed(&self, label: &str) -> String {
+        let several = self.numbered(label);
+        let all = if several.is_empty() { vec![label] } else { several };
+        all.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(" or ")
+    }
+
+    /// Completes a build that begins with its third number: 10.0.19045.3570 for `19045.3570`. Longer numbers are those of updates.
     fn whole(&self, text: &str) -> Option<String> {
-        let number = text.split('.').next().filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()?;
+        let number = text.split('.').next().filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))?;
+        let number = number.parse().ok().filter(|_| number.len() <= LONGEST)?;
         let [major, minor, _] = self.kernels.iter().rfind(|kernel| kernel.build.number[2] <= number)?.build.number;
         let whole = format!("{major}.{minor}.{text}");
         axis::build(&whole).map(|_| whole)
@@ -204,10 +232,18 @@ impl Axis {
         if !others.is_empty() {
             return format!("no layouts of build `{build}` for {arch}; it has {}", others.join(" and "));
         }
+        if let Some(first) = self.update(build).and_then(|update| update.kernels.first()) {
+            let help = format!("write one of them, such as {first:#}; `etw list --updates {build}` prints them");
+            return format!("update `{build}` applies to several builds; {help}");
+        }
+        let is_kb = |number: u32| self.kbs.values().any(|kbs| kbs.contains(&number));
+        if let Some(kb) = build.parse().ok().filter(|number| is_kb(*number)) {
+            return format!("unknown build `{build}`; did you mean the update `KB{kb}`?");
+        }
         // A release can be written with the number of its system although no other system has it: `11-24H2` for `24H2`.
         let end = build.split_once('-').and_then(|(_, end)| self.labels().find(|label| *label == end));
         let near = end.or_else(|| nearest(build, self.labels())).filter(|_| !self.labels().any(|label| label == build));
-        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        let near = near.map(|near| format!("did you mean {}? ", self.typed(near))).unwrap_or_default();
         let labels: Vec<_> = self.labels().collect();
         let example = |wanted| labels.iter().find(|label| **label == wanted);
         let examples: Vec<_> = ["1709", "11-22H2", "server-2022"].into_iter().filter_map(example).copied().collect();
@@ -219,6 +255,9 @@ impl Axis {
         )
     }
 }
+
+/// The maximum number of digits in the number of a build.
+const LONGEST: usize = 5;
 
 /// Whether a label is another one with the number of a system before it, as `10-22H2` for `22H2`.
 fn is_numbered(label: &str, other: &str) -> bool {

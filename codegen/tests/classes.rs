@@ -72,11 +72,7 @@ fn errors_of_classes() {
         ("count = 4, pointer = 8", "pointer = 8", "padding has no `count`"),
         ("pointer = 8", "pointer = 5", "no pointer has 5 bytes"),
         ("length = \"Size\"", "length = 70000", "number is larger than 65535"),
-        (
-            "type = \"UInt64\", out = \"ETWTIME\"",
-            "type = \"Binary\"",
-            "`Time` reaches to the end of the payload, and is not its last field",
-        ),
+        ("type = \"UInt64\", out = \"ETWTIME\"", "type = \"Binary\"", "`Time` has no length, but is not the last field"),
         ("count = 4, pointer = 8", "count = 65535, length = 9", "type `UInt8` has no length of its own"),
         ("guid   = \"{11111111-2222-3333-4444-555555555555}\"", "group  = \"G\"", "unknown group `G`"),
         ("guid   = \"{11111111-2222-3333-4444-555555555555}\"\n", "", "class has no group"),

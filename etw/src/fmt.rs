@@ -10,7 +10,7 @@ use etw_layouts_project::import::Texts;
 
 /// Format spec files.
 ///
-/// Each fact has one spelling: members are in one list, ranges are as short as possible, a value that differs between
+/// Each fact has one spelling: members are in one list, ranges have as few parts as possible and name their first version, a value that differs between
 /// architectures is listed by architecture, and lines have at most 130 characters. Comments stay before the lines that they
 /// describe. The meaning of the specs does not change.
 ///
@@ -21,7 +21,7 @@ use etw_layouts_project::import::Texts;
 ///
 /// Exit status: 0 all files are formatted; 1 with --check, some files are not formatted; 2 unusable input.
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, override_usage = "etw fmt --specs <DIR> [--check]")]
 pub struct Args {
     /// Write nothing; print the changes as a diff.
     #[arg(long)]

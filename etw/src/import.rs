@@ -47,7 +47,7 @@ pub struct Args {
     symbols: Vec<PathBuf>,
     #[command(flatten)]
     kernel: SymbolOptions,
-    /// Add a structure that the specs do not define yet. Repeatable.
+    /// Add a structure that the specs do not define yet; a leading underscore is ignored. Repeatable.
     #[arg(long, value_name = "STRUCTURE")]
     add: Vec<String>,
     /// Write nothing; print the change as a diff.
@@ -57,6 +57,10 @@ pub struct Args {
 
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     project.folders()?;
+    if !project.root.join(project.folder()?).exists() {
+        // A missing folder cannot be locked. Reading the specs reports it.
+        project.layouts()?;
+    }
     // Of two imports at the same time, each would miss the changes of the other.
     let lock = if args.dry_run { None } else { Some(project.lock("import")?) };
     let layouts = project.layouts()?;
@@ -64,7 +68,10 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     if args.kernel.build.is_some() && tables::files(&symbols)?.len() > 1 {
         return Err("--build applies to a single symbol file; import the files one by one, or omit --build".into());
     }
-    let import = import::prepare(project, &layouts, &symbols, &stated, &args.add)?;
+    // As in `show`, names can be written as in debuggers.
+    let added = args.add.iter().map(|name| name.strip_prefix("nt!").unwrap_or(name));
+    let added: Vec<String> = added.map(|name| name.strip_prefix('_').unwrap_or(name).to_owned()).collect();
+    let import = import::prepare(project, &layouts, &symbols, &stated, &added)?;
     for name in &import.known {
         print(&format!("{name}: already imported\n"))?;
     }
@@ -74,10 +81,12 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     if !import.left_out.is_empty() {
         print(&left_out(&import.left_out))?;
     }
+    // The notes are about builds that are added.
+    let plan = import.plan()?;
     for note in &import.notes {
         print(&format!("{note}\n"))?;
     }
-    let Some(plan) = import.plan()? else {
+    let Some(plan) = plan else {
         print("nothing to import\n")?;
         return Ok(Outcome::Good);
     };

@@ -64,7 +64,7 @@ fn builds_are_named_by_release_and_update() {
     }
     let name = "Windows 10 22H2 (19045.3570, KB5031356): 10.0.19045.3570-x64";
     let json = ["\"release\": \"Windows 10 22H2\"", "\"windows_build\": \"10.0.19045.3570\"", "\"KB5031356\""];
-    let commands: [(&str, i32, &[&str]); 19] = [
+    let commands: [(&str, i32, &[&str]); 20] = [
         ("show LUID --build 10.0.19045.3570", 0, &[&format!("aligned to 4, in {name}")]),
         ("show LUID --build 10.0.19041.3570", 0, &[" in Windows 10 version 2004 to 22H2 (19041.3570, KB5031356): "]),
         ("show LUID --build 10.0.19045.3571", 0, &[" in Windows 10 22H2 (19045.3571): "]),
@@ -84,10 +84,11 @@ fn builds_are_named_by_release_and_update() {
         ("show DEVICE --build 10.0.19045.3570 --specs own", 0, &["in Windows 10 22H2 (19045.3570, KB5031356): "]),
         ("show DEVICE --build 10.0.19045.3570 --specs own --facts own-facts", 0, &["(19045.3570, KB7)"]),
         (
-            "show DEVICE --specs own --facts wrong-facts",
-            2,
-            &["wrong-facts/updates.txt:2: `KB8` has no kernels; write `KB5031356"],
+            "show DEVICE --build 6.1 --specs own",
+            0,
+            &["at this target: stated by the specs; no symbols", "Member: stated by the specs.\n"],
         ),
+        ("show DEVICE --specs own --facts wrong-facts", 2, &["wrong-facts/updates.txt:2: `KB8` has no builds; write `KB5031356"]),
     ];
     for (arguments, status, parts) in commands {
         folder.says(arguments, status, parts);
@@ -224,6 +225,32 @@ fn specs_are_formatted() {
         folder.says(arguments, 2, &["own/QUEUE.toml:3", "DEVICES"]);
     }
     assert_eq!(text("own/DEVICE.toml"), device);
-    folder.says("fmt", 2, &["cannot change the built-in specs", "--specs"]);
+    folder.says("fmt", 2, &["the built-in specs are part of the program", "--specs"]);
     folder.says("fmt --check --specs nowhere", 2, &["nowhere"]);
+}
+
+/// Builds can be named by what the output prints, and suggestions can be followed.
+#[test]
+fn names_of_builds_can_be_typed() {
+    let folder = Folder::new("typed");
+    for (arguments, status, part) in [
+        ("list --targets 10.0.22621.382-x64", 0, " 11-22H2 "),
+        ("show LUID --build 11-22H2", 0, ": 10.0.22621.382-x64, the first build of 11-22H2-x64"),
+        ("show LUID --build 20H2", 0, " in Windows 10 20H2 "),
+        ("show LUID --build 22H2", 2, "write `10-22H2` or `11-22H2`"),
+        ("show LUID --build 22H3", 2, "did you mean `10-22H2` or `11-22H2`?"),
+        ("show LUID --build 5031356", 2, "did you mean the update `KB5031356`?"),
+        ("show LUID --build 1709-x64", 2, "write --build 1709 --arch x64"),
+        ("show LUID --build 2020-02", 2, "applies to several builds; write one of them, such as 10.0.17763.1075"),
+        ("show LUID --build KB1", 2, "unknown build `KB1`; write a label"),
+        ("show LUID --build 1.5", 2, "unknown build `1.5`; write a label"),
+        ("show ETW_GUID_ENTRY --history", 0, "  1809 and earlier, with update 2020-02 "),
+        ("show ETW_GUID_ENTRY --history", 0, "  1903 and later, without update 2020-02 "),
+        ("list --build 6.1 --arch x86", 0, "Layouts of this build: 181 documented, 60 verified (converted symbols).\n"),
+        ("show --build 6.1 --arch x86", 0, ": 181 documented, 60 verified (converted symbols).\n"),
+        ("import kernel.facts --specs nowhere --facts .", 2, "nowhere: no such file or folder of specs"),
+        ("fmt --help", 0, "Usage: etw fmt --specs <DIR> [--check]"),
+    ] {
+        folder.says(arguments, status, &[part]);
+    }
 }

@@ -5,7 +5,7 @@
 #[allow(unused_imports)]
 use ::etw_layouts_runtime::{Arch::*, Build, generated::{pdb, registry, seen, witness}, meta::{Image, Registry, WitnessKind::*}};
 
-/// The global variables that the specs speak of. A kernel has some of them.
+/// The global variables that the specs define. A build has some of them.
 pub const GLOBALS: &[&str] = &[
     // Registration of the kernel's provider for the mode without administrators (Adminless).
     "EtwAdminlessProvRegHandle",

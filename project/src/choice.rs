@@ -98,13 +98,13 @@ impl Choice {
         format!("{:#}-{}, the first of {}", self.asked.own, axis.targets[self.target()].arch, self.asked.name)
     }
 
-    /// The name of a target, with the build that the confidence names if this target is the row of that build.
+    /// The name of a target, with the build that the confidence names if that build uses its layouts.
     fn row(&self, axis: &Axis, target: TargetId) -> String {
         let (name, arch) = (axis.target_name(target), axis.targets[target].arch);
         let is_own = |build: &Build| axis.kernel(*build, arch).is_ok_and(|asked| asked.target == target);
         let build = self.confidence.neighbours().into_iter().flatten().find(is_own);
         match build.filter(|build| axis.kernels[axis.targets[target].kernel].build != *build) {
-            Some(build) => format!("{name} (the row of {build})"),
+            Some(build) => format!("{name} ({build} has the same layouts)"),
             None => name,
         }
     }

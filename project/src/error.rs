@@ -94,13 +94,13 @@ impl Display for Remedy {
             Self::SpecsFolder => "name a folder with your own specs",
             Self::Folders => "name a folder with a copy of them, and a folder of facts",
             Self::Build => {
-                "state it, in a builds.tsv beside the file (columns file, build, arch), or in the file name, as in \
+                "specify it, in a builds.tsv in its folder (columns file, build, arch), or in the file name, as in \
                  10.0.19041.329-x64.json.xz"
             }
             Self::Revision => {
                 "add the revision, as in 10.0.26100.3915, or for Windows XP and Server 2003 the service pack, as in 5.1.2600-sp3"
             }
-            Self::Architecture => "state x86, x64 or arm64",
+            Self::Architecture => "specify x86, x64 or arm64",
             Self::Definition | Self::DefinitionOrVariable => "use a name that the specs define",
             Self::InSymbols(_) | Self::NotVariable(_) | Self::NotBuild(_) => "name a structure",
             Self::Member(_) | Self::Embedded(_) => "use the name of a member or constant",

@@ -30,7 +30,7 @@ pub struct Counts {
     pub events: u64,
     /// Fields that agree.
     pub fields: u64,
-    /// Differences that errata state.
+    /// Errata of this source.
     pub errata: u64,
     /// Differences in fields that the specs mark as `unsettled`.
     pub unsettled: u64,
@@ -114,6 +114,7 @@ pub fn verify(spec: &Spec, statements: &Statements) -> Report {
         let (field, source, states, actual) =
             (&erratum.field.value, &erratum.source.value, &erratum.states.value, &erratum.actual.value);
         let doc = if erratum.doc.is_empty() { String::new() } else { format!(" {}", erratum.doc) };
+        report.sources.entry(source.clone()).and_modify(|counts| counts.errata += 1);
         report.errata.push(format!("{name}, {field}: {source} states {states}; actual: {actual}.{doc}  {place}"));
         if covered(&index, statements, class, event, source) && !used.contains(&(class, event, number)) {
             report.differences.push(EventMismatch {
@@ -243,7 +244,6 @@ fn check(
     for one in judged {
         match one.erratum {
             Some(erratum) => {
-                counts.errata += 1;
                 used.insert((class, event, erratum));
             }
             None if one.difference.is_slight => {}

@@ -10,6 +10,9 @@ pub use etw_layouts_runtime::meta::Evidence;
 use etw_layouts_runtime::meta::{Confidence, Reason, SymbolSource};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The evidence for the facts of a user's specs.
+pub const STATED: &str = "stated by the specs";
+
 /// The targets whose symbols completely contain each structure and enumeration.
 #[derive(Clone, Debug, Default)]
 pub struct Confirmed(BTreeMap<String, TargetSet>);
@@ -205,10 +208,11 @@ impl Choice {
         }
     }
 
-    /// [`source`](Self::source) as text, with the facts that are unknown.
-    pub fn known(&self, axis: &Axis, info: &Info, shows: bool) -> String {
+    /// [`source`](Self::source) as text, with the facts that are unknown. `is_own` is whether a user's spec states the member.
+    pub fn known(&self, axis: &Axis, info: &Info, shows: bool, is_own: bool) -> String {
         let source = self.source(axis, info, shows);
         let more = match source {
+            Source::Document if is_own => String::new(),
             Source::Document if !info.documented && info.unknown.is_none() => ", offset inferred".into(),
             Source::Inferred => self.inferred(axis, info),
             _ => String::new(),
@@ -219,7 +223,8 @@ impl Choice {
             Some(Unknown::NameAndType) => ", name and type unknown",
             Some(Unknown::Use) | None => "",
         };
-        format!("{}{more}{lacks}", source.word())
+        let word = if is_own && source == Source::Document { STATED } else { source.word() };
+        format!("{word}{more}{lacks}")
     }
 
     /// The builds that a member is inferred from, as text that follows `inferred`.
@@ -227,7 +232,7 @@ impl Choice {
         match self.confidence {
             Confidence::Inferred(Reason::Architecture { arch, .. }) => format!(" from {arch}"),
             Confidence::Inferred(Reason::Branch { build }) => format!(" from {build}"),
-            Confidence::Uncertain { older, newer } => format!("; {older} and {newer} differ"),
+            Confidence::Uncertain { older, newer } => format!("; the layouts of {older} and {newer} differ"),
             _ => match self.confidence.neighbours() {
                 [Some(older), Some(newer)] => format!(" from {older} and {newer}"),
                 [Some(one), None] | [None, Some(one)] => format!(" from {one}"),

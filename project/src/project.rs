@@ -217,7 +217,9 @@ impl Project {
     pub fn folder(&self) -> Result<&Path, Error> {
         match &self.specs {
             Files::Folder(specs) => Ok(specs),
-            Files::Embedded(_) => Err(Refusal::new(BUILT_IN, Remedy::SpecsFolder).into()),
+            Files::Embedded(_) => {
+                Err(Refusal::new("no folder of specs: the built-in specs are part of the program", Remedy::SpecsFolder).into())
+            }
         }
     }
 

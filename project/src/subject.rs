@@ -71,23 +71,23 @@ impl Subject {
     /// The evidence for each member at the build, as text; empty for padding.
     pub fn known(&self, layouts: &Layouts, registry: &Registry, members: &[Member]) -> Vec<String> {
         let axis = &layouts.spec.axis;
-        self.of_each(layouts, registry, members, |choice, info, shows| choice.known(axis, info, shows))
+        self.of_each(layouts, registry, members, |choice, info, shows, of| choice.known(axis, info, shows, layouts.is_own(of)))
     }
 
     /// The evidence for each member at the build; `None` for padding.
     pub fn sources(&self, layouts: &Layouts, registry: &Registry, members: &[Member]) -> Vec<Option<Source>> {
         let axis = &layouts.spec.axis;
-        self.of_each(layouts, registry, members, |choice, info, shows| Some(choice.source(axis, info, shows)))
+        self.of_each(layouts, registry, members, |choice, info, shows, _| Some(choice.source(axis, info, shows)))
     }
 
-    /// Calls `ask` for each member, with the choice for the structure that declares it, and with whether an image of the build
-    /// shows its offset.
+    /// Calls `ask` for each member, with the choice for the structure that declares it, with whether an image of the build shows its
+    /// offset, and with the name of that structure.
     fn of_each<T: Default>(
         &self,
         layouts: &Layouts,
         registry: &Registry,
         members: &[Member],
-        ask: impl Fn(&Choice, &Info, bool) -> T,
+        ask: impl Fn(&Choice, &Info, bool, &str) -> T,
     ) -> Vec<T> {
         let axis = &layouts.spec.axis;
         // A symbol table can lack an embedded structure, so each structure has its own choice.
@@ -100,7 +100,7 @@ impl Subject {
             let arch = axis.targets[target].arch;
             let in_image = |path: &String| shows(registry, axis, build, arch, of, path);
             let is_shown = choice.confidence == Confidence::PartlyVerified && path.as_ref().is_some_and(in_image);
-            list.push(field.as_ref().map_or_else(T::default, |(_, info)| ask(choice, info, is_shown)));
+            list.push(field.as_ref().map_or_else(T::default, |(_, info)| ask(choice, info, is_shown, of)));
         }
         list
     }

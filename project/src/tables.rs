@@ -7,7 +7,6 @@ mod tests;
 pub use self::symbol_file::{Builds, SNAPSHOT, SymbolFile, files, in_folder};
 use self::symbol_file::{ENDINGS, file_name};
 
-use crate::names::meant;
 use crate::{Error, Refusal, Remedy};
 use etw_layouts_codegen::SelectedBy;
 use etw_layouts_codegen::axis::{self, Axis, Build};
@@ -253,18 +252,10 @@ fn kernel(
     Ok((build, number, arch))
 }
 
-/// Number of a build or service pack. A label, or a build without a revision, gives its first revision.
+/// Number of a build, service pack or update. A label, or a build without a revision, gives its first revision.
 fn number(build: &str, axis: &Axis, arch: Option<axis::Arch>) -> Result<Build, String> {
     if let Some(number) = axis.build(build) {
         return Ok(number);
     }
-    let asked = axis.find_build(build, arch.unwrap_or(axis::Arch::X86));
-    let asked = asked.map_err(|error| match error.starts_with("unknown build") {
-        true => {
-            let meant = meant(build, axis.labels());
-            format!("unknown build `{build}`{meant}write a label or a full build such as 10.0.26100.3915")
-        }
-        false => error,
-    })?;
-    Ok(axis.kernel_of(asked.target).build)
+    axis.find_build(build, arch.unwrap_or(axis::Arch::X86)).map(|asked| asked.own)
 }

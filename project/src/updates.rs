@@ -51,7 +51,7 @@ impl Updates {
             (Some("month"), Some(month)) => {
                 let kb = number(words.next().unwrap_or_default())?;
                 match self.first.replace((month.parse()?, kb)) {
-                    Some((before, _)) => Err(format!("second month after {before}; keep one")),
+                    Some((before, _)) => Err(format!("duplicate month, after {before}; keep one")),
                     None => {
                         words.next().map_or(Ok(()), |word| Err(format!("unexpected `{word}`; write `month 2022-01 KB5009557`")))
                     }
@@ -61,7 +61,7 @@ impl Updates {
                 let kb = number(kb)?;
                 [first].into_iter().chain(words).try_for_each(|word| self.enter(kb, word))
             }
-            (Some(kb), None) => Err(format!("`{kb}` has no kernels; write `KB5031356 10.0.19045.3570`")),
+            (Some(kb), None) => Err(format!("`{kb}` has no builds; write `KB5031356 10.0.19045.3570`")),
         }
     }
 

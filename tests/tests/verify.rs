@@ -125,7 +125,7 @@ fn claims_hold_in_both_directions() {
     let mut tables = shipped.clone();
     tables[at].build.number = [10, 0, 99999];
     let found = claims(&tables);
-    let off_the_axis = found.iter().filter(|line| line.contains("no row for the build of 10.0.99999.329-x64"));
+    let off_the_axis = found.iter().filter(|line| line.contains("no [[version]] for the build of 10.0.99999.329-x64"));
     // The table also contains structures that the newest kernel no longer has.
     assert!(off_the_axis.count() == 1 && found.iter().skip(1).all(|line| line.contains(" not at 10.0.99999")), "{found:#?}");
 
@@ -252,7 +252,7 @@ fn a_snapshot_refuses_a_wrongly_labelled_table() {
     fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
     let error = wrong.0.expect_err("it is of another kernel");
     assert!(
-        error.contains("labelled 10.0.19041.329-x64, but has the layouts of 10.0.17763.107-x64; nothing was written"),
+        error.contains("stated build 10.0.19041.329-x64, but has the layouts of 10.0.17763.107-x64; nothing was written"),
         "{error}"
     );
     assert_eq!(right.0.expect("it is of that kernel").0, 1);

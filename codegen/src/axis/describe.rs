@@ -34,29 +34,27 @@ impl Axis {
         }
     }
 
-    /// A range that ends with an update ends before it; other ends are inclusive.
+    /// A range that begins with an update has the builds with the update, in any version. A range that ends with one has the builds
+    /// without it. Other ends are inclusive.
     fn range_in_words(&self, range: &Range) -> String {
         let is_update = |name: &str| self.updates.iter().any(|update| update.name == name);
         let (first, last) = match range {
-            Range::Point(name) => return name.clone(),
-            Range::Between(first, last) => (first.as_str(), last.as_str()),
+            Range::Point(name) => return self.single(name).to_owned(),
+            Range::Between(first, last) => (self.single(first), self.single(last)),
         };
-        let from = match first {
-            "" => String::new(),
-            first if is_update(first) => format!("from update {first}"),
-            first => format!("{first} and later"),
+        let versions = match (first, last) {
+            ("", last) if !last.is_empty() && !is_update(last) => format!("{last} and earlier"),
+            (first, last) if is_update(first) && !last.is_empty() && !is_update(last) => format!("{last} and earlier"),
+            (first, last) if !first.is_empty() && !is_update(first) && (last.is_empty() || is_update(last)) => {
+                format!("{first} and later")
+            }
+            (first, last) if !first.is_empty() && !is_update(first) => format!("{first} to {last}"),
+            _ => String::new(),
         };
-        let to = match last {
-            "" => String::new(),
-            last if is_update(last) => format!("before update {last}"),
-            last if first.is_empty() || is_update(first) => format!("up to {last}"),
-            last => return format!("{first} to {last}"),
-        };
-        match (from.is_empty(), to.is_empty()) {
-            (true, true) => "all versions".to_owned(),
-            (false, false) => format!("{from}, {to}"),
-            _ => from + &to,
-        }
+        let with = is_update(first).then(|| format!("with update {first}"));
+        let without = is_update(last).then(|| format!("without update {last}"));
+        let words: Vec<_> = [Some(versions), with, without].into_iter().flatten().filter(|word| !word.is_empty()).collect();
+        if words.is_empty() { "all versions".to_owned() } else { words.join(", ") }
     }
 
     /// As [`describe`](Self::describe), but shorter for a set that omits only targets without published references: `6.1.., where

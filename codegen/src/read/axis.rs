@@ -43,20 +43,20 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
             reader.span(0..0),
             "spec set has no version axis",
             "here",
-            "add a windows.toml with [[version]] tables that list kernels",
+            "add a windows.toml with [[version]] tables that list builds in `kernels`",
         );
     }
     axis.kernels.iter_mut().for_each(|kernel| kernel.added = added.contains(&(kernel.span.file as usize)));
     for pair in axis.kernels.windows(2) {
         let begins = pair[1].added && pair[0].span.file != pair[1].span.file;
         if pair[0].build >= pair[1].build && !begins {
-            let title = format!("kernels out of order: {:#} after {:#}", pair[1].build, pair[0].build);
+            let title = format!("builds out of order: {:#} after {:#}", pair[1].build, pair[0].build);
             reader.error_also(
                 (pair[0].span, "a newer or the same build"),
                 pair[1].span,
                 title,
                 "out of order",
-                "list each kernel once, oldest first",
+                "list each build once, oldest first",
             );
         }
     }
@@ -84,14 +84,14 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
         }
         let own = |k: &&Kernel| kernel.same.iter().any(|same| same.number == k.build.number);
         if let Some(own) = axis.kernels.iter().find(own) {
-            let title = format!("build `{:#}` is both a kernel and in `same` of {:#}", own.build, kernel.build);
+            let title = format!("build `{:#}` has its own row and is in `same` of {:#}", own.build, kernel.build);
             let help = "write it as a revision of that build, or remove it from `same`";
-            reader.error_also((kernel.span, "in `same` here"), own.span, title, "a kernel here", help);
+            reader.error_also((kernel.span, "in `same` here"), own.span, title, "its own row", help);
         }
         if let Some(twin) = axis.kernels[..index].iter().find(|k| k.module == kernel.module) {
             let title = format!("duplicate module `{}`", kernel.module);
             let (first, second) = if twin.added { (kernel, twin) } else { (twin, kernel) };
-            reader.error_also((first.span, "the first"), second.span, title, "the second", "give each kernel its own module");
+            reader.error_also((first.span, "the first"), second.span, title, "the second", "give each build its own module");
         }
     }
     axis.targets = targets.into_iter().collect();
@@ -116,7 +116,7 @@ fn comments(reader: &mut Reader, root: &Table, axis: &mut Axis) {
 /// Checks that there is an axis to extend.
 fn extended(reader: &mut Reader, node: &Node, axis: &Axis) {
     if reader.word(node, &[("windows", ())]).is_some() && axis.versions.is_empty() {
-        let help = "add the specs of etw-layouts, or list all kernels here and remove `extends`";
+        let help = "add the specs of etw-layouts, or list all builds here and remove `extends`";
         reader.error(reader.span(node.span()), "no version axis to extend", "here", help);
     }
 }
@@ -172,7 +172,7 @@ fn version(reader: &mut Reader, table: &Table, all: &[Arch], known: usize, axis:
     let own = known.and_then(|_| ["release", "unverifiable"].into_iter().find(|key| table.get(key).is_some()));
     if let (Some(version), Some(key)) = (known, own) {
         let title = format!("duplicate label `{}`: already used by {}", label.value, axis.versions[version].release);
-        let help = format!("choose another label; or remove `{key}` to add these kernels to that version");
+        let help = format!("choose another label; or remove `{key}` to add these builds to that version");
         reader.error(label.span, title, "here", help);
     }
     let version = known.unwrap_or(axis.versions.len());
@@ -246,8 +246,8 @@ fn group(reader: &mut Reader, table: &Table, axis: &mut Axis) {
         let between = axis.kernels.iter().find(|kernel| kernel.added && (pair[0] + 1..pair[1]).contains(&kernel.version));
         match between {
             Some(kernel) => {
-                let help = "give this kernel the label of one of these versions: the group includes all kernels in between";
-                reader.error_also((table.span, "the group"), kernel.span, title, "kernel in between", help);
+                let help = "give this build the label of one of these versions: the group includes all builds in between";
+                reader.error_also((table.span, "the group"), kernel.span, title, "build in between", help);
             }
             None => reader.error(table.span, title, "here", "list adjacent versions of the version axis, oldest first"),
         }

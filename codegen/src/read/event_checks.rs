@@ -24,9 +24,9 @@ pub(super) fn check_fields(reader: &mut Reader, event: Versions, fields: &[Field
     for field in fields.iter().filter(|field| field.is_open()) {
         let after = fields.iter().skip_while(|other| other.name.span != field.name.span).skip(1);
         if let Some(after) = after.filter(|after| range(event, field).overlaps(range(event, after))).last() {
-            let title = format!("`{}` reaches to the end of the payload, and is not its last field", field.name.value);
+            let title = format!("`{}` has no length, but is not the last field", field.name.value);
             let help = "add a `length`, or move the field to the end";
-            reader.error_also((after.name.span, "a field behind it"), field.name.span, title, "has no end of its own", help);
+            reader.error_also((after.name.span, "a field after it"), field.name.span, title, "no length", help);
         }
     }
     let total = |version| {

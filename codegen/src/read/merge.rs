@@ -16,8 +16,8 @@ pub(super) fn merge(reader: &mut Reader, axis: &mut Axis) {
     axis.kernels.iter_mut().for_each(|kernel| kernel.version = new[kernel.version]);
     let twins = axis.kernels.windows(2).filter(|pair| pair[0].build == pair[1].build && pair[0].span.file != pair[1].span.file);
     for pair in twins {
-        let title = format!("duplicate kernel {:#}: already on the extended axis", pair[1].build);
-        let help = "remove this row: ranges can already use the kernel";
+        let title = format!("duplicate build {:#}: already on the extended axis", pair[1].build);
+        let help = "remove this row: ranges can already use the build";
         reader.error_also((pair[0].span, "on the axis here"), pair[1].span, title, "the duplicate", help);
     }
     for (index, kernel) in axis.kernels.iter().enumerate() {
@@ -25,9 +25,9 @@ pub(super) fn merge(reader: &mut Reader, axis: &mut Axis) {
         let Some(between) = before.map(|before| &axis.kernels[before + 1..index]).and_then(<[_]>::first) else { continue };
         let label = &axis.versions[kernel.version].label;
         // Ranges can use a label, and would include every build in between.
-        let title = format!("kernels of version `{label}` are not adjacent: {:#} is before {:#}", between.build, kernel.build);
+        let title = format!("builds of version `{label}` are not adjacent: {:#} is before {:#}", between.build, kernel.build);
         let (wrong, other) = if between.added { (between, kernel) } else { (kernel, between) };
-        let help = "use the label of the version around this kernel, or a new label outside of other versions";
-        reader.error_also((other.span, "the other kernel"), wrong.span, title, "kernel in between", help);
+        let help = "use the label of the version around this build, or a new label outside of other versions";
+        reader.error_also((other.span, "the other build"), wrong.span, title, "build in between", help);
     }
 }

@@ -14,8 +14,8 @@ pub(super) fn update(reader: &mut Reader, table: &Table, axis: &mut Axis) {
     let mut kernels: Vec<Build> = Vec::new();
     for (build, span) in table.require(reader, "kernels").map(|node| builds(reader, node)).into_iter().flatten() {
         if let Some(before) = kernels.last().filter(|before| before.number >= build.number) {
-            let title = format!("kernels out of order: {build:#} after {before:#}");
-            reader.error(span, title, "out of order", "write one kernel of each build, oldest first");
+            let title = format!("builds out of order: {build:#} after {before:#}");
+            reader.error(span, title, "out of order", "write one revision of each build, oldest first");
         } else if add(reader, axis, build, architectures.as_deref(), span) {
             kernels.push(build);
         }
@@ -36,7 +36,7 @@ fn builds(reader: &mut Reader, node: &Node) -> Vec<(Build, Span)> {
 fn add(reader: &mut Reader, axis: &mut Axis, build: Build, architectures: Option<&[Arch]>, span: Span) -> bool {
     let Some(first) = axis.kernels.iter().position(|kernel| kernel.build.number == build.number) else {
         let title = format!("build {:#} is in no version", Build { revision: 0, ..build });
-        reader.error(span, title, "here", "add the first kernel of this build to a [[version]]");
+        reader.error(span, title, "here", "add the first revision of this build to a [[version]]");
         return false;
     };
     // Another update can name the same build. A build with its own row states its architectures there.

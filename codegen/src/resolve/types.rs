@@ -48,7 +48,7 @@ impl Resolver<'_, '_> {
         }
         if let Some(typedef) = spec.typedefs.get(name) {
             if depth > 16 {
-                self.problem(span, &format!("typedef `{name}` is defined by itself"), "used here", "fix it in scalars.toml");
+                self.problem(span, &format!("typedef `{name}` refers to itself"), "used here", "fix it in scalars.toml");
                 return None;
             }
             let Some(piece) = typedef.get(self.target) else {

@@ -157,7 +157,7 @@ impl<'a> Atlas<'a> {
 
     /// The label of a target's version.
     pub fn label(&self, target: TargetId) -> &str {
-        &self.axis.versions[self.axis.kernel_of(target).version].label
+        self.axis.single(&self.axis.versions[self.axis.kernel_of(target).version].label)
     }
 
     /// The build of a target, without the architecture.

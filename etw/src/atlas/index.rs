@@ -219,7 +219,7 @@ fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
                 html.leaf("small", &[], " update");
             }
         });
-        html.leaf("td", &[], &version.label);
+        html.leaf("td", &[], atlas.axis.single(&version.label));
         html.leaf("td", &[], &version.release);
         for arch in ARCHITECTURES {
             html.el("td", &[], |html| {

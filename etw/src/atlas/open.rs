@@ -4,8 +4,10 @@ use super::confidence::Confidences;
 use super::{SCRIPT, STYLE, builds, structure, type_data, values};
 use crate::{Error, NewFile, Outcome, no_stdout, print};
 use etw_layouts_codegen::layouts::{Form, Layouts};
+use etw_layouts_codegen::spec::Body;
 use etw_layouts_project::Project;
 use etw_layouts_project::names::{Among, name};
+use etw_layouts_project::subject::Subject;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,7 +20,9 @@ use std::{env, process};
 ///     etw open WMI_LOGGER_CONTEXT --build 1703
 ///
 /// Writes the page to a temporary file that needs no other file, prints its path, and opens it: with the program that the environment variable BROWSER
-/// names, or with that of the system.
+/// names, or with that of the system. With --build, the page first shows the layout of that build; other builds can be selected there.
+///
+/// Exit status: 0 written, 2 unknown structure or build, or a build without the structure.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -36,7 +40,8 @@ pub struct Args {
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let layouts = project.layouts()?;
     let structure = name(&layouts, Among::All, &args.name)?.to_owned();
-    let page = page(project, &structure)?;
+    let build = args.build.as_deref().map(|build| selected(project, &layouts, &structure, build)).transpose()?;
+    let page = page(project, &structure, build.as_deref())?;
     let path = match &args.output {
         Some(path) => path.clone(),
         None => (0..100)
@@ -50,13 +55,29 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     file.finish().map_err(at)?;
     print::print(&format!("{}\n", path.display()))?;
     if args.output.is_none() {
-        show(&path, args.build.as_deref())?;
+        show(&path)?;
     }
     Ok(Outcome::Good)
 }
 
+/// The build to show, as the script of the page reads it.
+///
+/// # Errors
+///
+/// The build is unknown or does not have the structure, or the page shows the constants of all builds.
+fn selected(project: &Project, layouts: &Layouts, structure: &str, build: &str) -> Result<String, Error> {
+    let registry = project.registry(&layouts.spec.axis)?;
+    let subject = Subject::find(layouts, &registry, structure, Some(build), None)?;
+    match layouts.spec.definitions.get(structure).map(|definition| &definition.body) {
+        Some(Body::Values(_)) => {
+            Err(format!("the page of {structure} always shows the constants of all builds; remove --build").into())
+        }
+        _ => Ok(subject.choice.asked.name),
+    }
+}
+
 /// The page of a type, with the style sheet, the script and the data embedded. Links to other pages become plain text.
-fn page(project: &Project, name: &str) -> Result<String, Error> {
+fn page(project: &Project, name: &str, build: Option<&str>) -> Result<String, Error> {
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
     let only = embedded(&layouts, name);
@@ -78,7 +99,9 @@ fn page(project: &Project, name: &str) -> Result<String, Error> {
     let (body, end) = body.split_once("</body>").ok_or("the page has no end")?;
     // A `</` in the data could end the script element.
     let data = data.concat().replace("</", "<\\/");
-    let script = SCRIPT.concat();
+    // The script selects the build in the fragment of the URL.
+    let first = build.map(|build| format!("location.hash ||= \"build={}\";\n", encoded(build, "."))).unwrap_or_default();
+    let script = first + &SCRIPT.concat();
     let style = format!("{STYLE}.top, .skip {{ display: none; }} .bar {{ top: 0; }}");
     Ok(format!("{head}<style>{style}</style></head>{body}<script>{data}</script><script>{script}</script></body>{end}"))
 }
@@ -113,10 +136,9 @@ fn unlinked(text: &str) -> String {
     all
 }
 
-fn show(path: &Path, build: Option<&str>) -> Result<(), Error> {
-    let hash = build.map(|build| format!("#build={}", encoded(build, "."))).unwrap_or_default();
+fn show(path: &Path) -> Result<(), Error> {
     let path = path.display().to_string().replace('\\', "/");
-    let address = format!("file:///{}{hash}", encoded(path.trim_start_matches('/'), "./:"));
+    let address = format!("file:///{}", encoded(path.trim_start_matches('/'), "./:"));
     let named = env::var_os("BROWSER").filter(|name| !name.is_empty());
     let mut command = match named {
         Some(program) => Command::new(program),

@@ -76,7 +76,7 @@ fn examined(atlas: &Atlas) -> BTreeSet<(String, String, String)> {
     for (_, kernel) in atlas.kernels.iter() {
         for (seen, id) in kernel.seen.iter().filter_map(|seen| Some((seen, super::target::row_id(seen)?))) {
             let page = format!("{}#{id}", paths::of_kernel(&kernel.name));
-            let pdb = seen.pdb.as_ref().map(|pdb| format!("{:032x}{:x}", pdb.guid, pdb.age));
+            let pdb = seen.pdb.as_ref().map(|pdb| format!("{:x}{:x}", pdb.guid.simple(), pdb.age));
             let stamp = seen.image.as_ref().map(|image| format!("0x{:08x}", image.time_stamp));
             let note = pdb.into_iter().chain(stamp).collect::<Vec<_>>().join(" ");
             list.insert((format!("{}-{}", seen.build, seen.arch), page, note));

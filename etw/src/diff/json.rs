@@ -2,7 +2,7 @@
 
 use crate::target::{Target, target};
 use etw_layouts_codegen::axis::Axis;
-use etw_layouts_project::diff::{Changes, Side};
+use etw_layouts_project::diff::{Changes, Side, unknown};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -15,6 +15,8 @@ pub struct Document<'a> {
     compared: usize,
     /// The number of those that are equal.
     equal: usize,
+    /// The structures of which it is unknown whether they differ, because a build is only partly verified.
+    unknown: BTreeSet<&'a str>,
     #[serde(flatten)]
     changes: &'a Changes,
 }
@@ -41,5 +43,6 @@ pub fn json<'a>(axis: &'a Axis, a: &'a Side, b: &'a Side, changes: &'a Changes) 
     };
     let all: BTreeSet<_> = a.types.keys().chain(b.types.keys()).collect();
     let differ: BTreeSet<_> = changes.lists().iter().flat_map(|(_, list)| *list).map(|entry| &entry.structure).collect();
-    Document { a: side(a), b: side(b), compared: all.len(), equal: all.len() - differ.len(), changes }
+    let unknown = unknown(a, b, changes);
+    Document { a: side(a), b: side(b), compared: all.len(), equal: all.len() - differ.len() - unknown.len(), unknown, changes }
 }

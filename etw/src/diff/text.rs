@@ -3,7 +3,7 @@
 use crate::print::{GREEN, HEADING, RED, YELLOW};
 use crate::text_table::{self, Row, styled};
 use anstyle::Style;
-use etw_layouts_project::diff::{Changes, Entry, Side, SideFact};
+use etw_layouts_project::diff::{Changes, Entry, Side, SideFact, unknown};
 use etw_layouts_symbols::{Member, Type, TypeFacts};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,8 +25,16 @@ pub fn lines(a: &Side, b: &Side, changes: &Changes) -> Vec<Line> {
         structure.lines(name, a.types.get(*name), &mut out);
     }
     let all: BTreeSet<_> = a.types.keys().chain(b.types.keys()).collect();
-    let same = all.len() - structures.len();
-    out.extend([plain(String::new()), plain(format!("structures and enumerations: {} of {} equal", same, all.len()))]);
+    let unknown = unknown(a, b, changes).len();
+    let same = all.len() - structures.len() - unknown;
+    let unknown = if unknown > 0 { format!(", {unknown} unknown: inferred or uncertain layouts") } else { String::new() };
+    let whole = |word: &str, list: fn(&Entry) -> bool| match changes.sizes.iter().filter(|entry| list(entry)).count() {
+        0 => String::new(),
+        count => format!(", {count} {word}"),
+    };
+    let whole = whole("added", |entry| entry.a.is_none()) + &whole("removed", |entry| entry.b.is_none());
+    out.push(plain(String::new()));
+    out.push(plain(format!("structures and enumerations: {same} of {} equal{whole}{unknown}", all.len())));
     if !changes.is_empty() {
         out.push(plain(changes.lists().map(|(list, entries)| format!("{list} {}", entries.len())).join(", ")));
     }
@@ -89,10 +97,18 @@ impl<'a> Structure<'a> {
         }
     }
 
+    /// Kind, size and number of members of a structure that one side lacks.
+    fn extent(&self, fact: &SideFact) -> String {
+        let SideFact::Whole { size, kind } = fact else { return String::new() };
+        let noun = if kind.ends_with("enum") { "constant" } else { "member" };
+        let count = self.members.len();
+        format!("{kind}, {size:#x} bytes, {count} {noun}{}", if count == 1 { "" } else { "s" })
+    }
+
     fn lines(&self, name: &str, before: Option<&TypeFacts>, out: &mut Vec<Line>) {
         let (style, heading) = match self.whole.map(|entry| (&entry.a, &entry.b)) {
-            Some((None, Some(new))) => (GREEN, format!("+ {}, {} members", described(new), self.members.len())),
-            Some((Some(old), None)) => (RED, format!("- {}, {} members", described(old), self.members.len())),
+            Some((None, Some(new))) => (GREEN, format!("added ({})", self.extent(new))),
+            Some((Some(old), None)) => (RED, format!("removed ({})", self.extent(old))),
             Some((Some(SideFact::Whole { size: old, kind: was }), Some(SideFact::Whole { size: new, kind }))) => (
                 HEADING,
                 format!(

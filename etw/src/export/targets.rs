@@ -157,7 +157,7 @@ fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a Seen, Error>
         let help = "write 32 hexadecimal digits, `-` and the age, as in 3177d310-00ba-7590-ded3-35936c93e374-1";
         return Err(format!("--pdb {wanted}: invalid GUID and age; {help}").into());
     };
-    let help = "`etw export offsets` lists the examined builds; import another PDB with `etw import`";
+    let help = "`etw list --targets` prints the known builds; import the symbols of this PDB with `etw import`";
     Ok(by_pdb(registry, guid, age).ok_or_else(|| format!("--pdb {wanted}: no examined build has this PDB; {help}"))?)
 }
 

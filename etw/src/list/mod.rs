@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let list = structures::list(&layouts, &confirmed(&registry, axis), choice.as_ref(), arch, pattern);
     pattern.found(list.is_empty(), "structure", "", layouts.spec.definitions.keys().cloned())?;
     match args.format {
-        Format::Text => print::print(&structures::text(axis, choice.as_ref(), &list, width))?,
+        Format::Text => print::print(&structures::text(&layouts, &registry, choice.as_ref(), &list, width))?,
         Format::Json => print::json(&structures::json(axis, choice.as_ref(), &list))?,
     }
     Ok(Outcome::Good)

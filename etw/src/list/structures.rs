@@ -2,12 +2,13 @@
 
 use super::pattern::Pattern;
 use crate::print::HEADING;
-use crate::show::{confirmed_in, kind};
+use crate::show::{by_confidence, confirmed_in, counted, kind};
 use crate::target::{Target, named, target};
 use crate::text_table::{Row, aligned, paragraph};
 use anstyle::Style;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Choice;
 use etw_layouts_project::evidence::Confirmed;
 use etw_layouts_project::history::has;
@@ -76,13 +77,15 @@ pub fn list<'a>(
 }
 
 /// The list as text.
-pub fn text(axis: &Axis, choice: Option<&Choice>, list: &[Structure], width: Option<usize>) -> String {
+pub fn text(layouts: &Layouts, registry: &Registry, choice: Option<&Choice>, list: &[Structure], width: Option<usize>) -> String {
+    let axis = &layouts.spec.axis;
     let mut out = String::new();
     if let Some(choice) = choice {
         out = choice.note(axis).map_or(out, |note| paragraph(&note, width, ""));
         out += &format!("{HEADING}In {}{HEADING:#}\n", named(axis, choice, &choice.label(axis)));
         if !choice.is_stand_in(axis) {
-            out += &paragraph(&format!("All layouts of this build: {}.", choice.sentence(axis)), width, "");
+            let counts = counted(&by_confidence(layouts, registry, choice));
+            out += &paragraph(&format!("Layouts of this build: {counts}."), width, "");
         }
     }
     let heading = format!("{} {}", list.len(), if list.len() == 1 { "name" } else { "names" });

@@ -41,7 +41,7 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, p
             target: axis.target_name(id),
             build: format!("{:#}", kernel.build),
             arch: arch.to_string(),
-            label: &version.label,
+            label: axis.single(&version.label),
             windows: windows(axis, kernel.build),
             same_builds: kernel.same.iter().map(ToString::to_string).collect(),
             confidence: confidence(axis, &Choice::of(layouts, registry, axis.newest(id), None)),

@@ -42,11 +42,10 @@ struct Otherwise {
 /// Layouts that cannot be compared.
 pub fn overview<'a>(layouts: &'a Layouts, registry: &Registry, choice: &'a Choice) -> Result<Overview<'a>, Error> {
     let axis = &layouts.spec.axis;
-    let (mut structures, mut uncertain) = (BTreeMap::new(), Vec::new());
+    let mut uncertain = Vec::new();
     let (mut nearest, mut other) = (None, choice.other);
     for name in layouts.by_target[choice.target()].keys() {
         let of_it = Choice::of(layouts, registry, choice.asked.clone(), Some(name));
-        *structures.entry(of_it.confidence.word()).or_default() += 1;
         if let Confidence::Uncertain { older, newer } = of_it.confidence {
             uncertain.push(name.as_str());
             nearest = nearest.or(Some([older, newer].map(|build| format!("{build:#}"))));
@@ -63,20 +62,34 @@ pub fn overview<'a>(layouts: &'a Layouts, registry: &Registry, choice: &'a Choic
         }
         None => None,
     };
+    let structures = by_confidence(layouts, registry, choice);
     Ok(Overview { target: target(axis, choice), structures, uncertain, nearest, differences_in_alternative: otherwise })
+}
+
+/// The number of layouts of a build by confidence.
+pub fn by_confidence(layouts: &Layouts, registry: &Registry, choice: &Choice) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for name in layouts.by_target[choice.target()].keys() {
+        *counts.entry(Choice::of(layouts, registry, choice.asked.clone(), Some(name)).confidence.word()).or_default() += 1;
+    }
+    counts
+}
+
+/// The number of layouts by confidence, as text.
+pub fn counted(counts: &BTreeMap<&'static str, usize>) -> String {
+    counts.iter().map(|(word, count)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The overview as text, and the differences between the two candidate targets.
 pub fn text(layouts: &Layouts, choice: &Choice, overview: &Overview) -> String {
     let axis = &layouts.spec.axis;
     let count: usize = overview.structures.values().sum();
-    let by_word: Vec<_> = overview.structures.iter().map(|(word, count)| format!("{count} {word}")).collect();
     let all = layouts.spec.definitions.len();
     let head = named(axis, choice, &choice.label(axis));
     let mut out = format!(
-        "{HEADING}{head}{HEADING:#}\n{}.\n{count} of {all} definitions exist in this build: {}.\n",
-        capital(&choice.sentence(axis)),
-        by_word.join(", ")
+        "{HEADING}{head}{HEADING:#}\n{count} of {all} definitions exist in this build: {}.\nStrongest evidence: {}.\n",
+        counted(&overview.structures),
+        choice.sentence(axis)
     );
     if let Some([older, newer]) = &overview.nearest {
         out += &format!("Nearest known builds: {older} and {newer}. Uncertain: {}.\n", overview.uncertain.join(", "));
@@ -93,9 +106,4 @@ pub fn text(layouts: &Layouts, choice: &Choice, overview: &Overview) -> String {
         }
     }
     out
-}
-
-fn capital(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

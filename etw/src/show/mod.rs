@@ -6,6 +6,7 @@ mod json;
 mod otherwise;
 mod table;
 
+pub(crate) use build::{by_confidence, counted};
 pub use json::json;
 pub use table::text;
 pub(crate) use table::{confirmed_in, kind, range};
@@ -27,8 +28,8 @@ use etw_layouts_project::{Choice, Project};
 /// output states the confidence in the layout for that build; JSON has it as `confidence` and `evidence`. For a build that has
 /// not been examined, the first lines name the nearest known builds and list the differences between their layouts.
 ///
-/// Versions are labels of releases, which `etw list --targets` explains: 5.0 is Windows 2000, 6.1 is Windows 7. An update is named
-/// by its month, such as 2020-02; `etw list --updates` lists its builds. In a history, `as in BUILD` means that the layout is
+/// Versions are labels of releases, which `etw list --targets` explains: 5.0 is Windows 2000, 6.1 is Windows 7. A history also
+/// names changes that several builds received, such as 2020-02; `etw list --updates` lists the builds of each. In a history, `as in BUILD` means that the layout is
 /// again that of BUILD. In an event, the offset `-` means that an earlier field has a variable size; `sources` lists the references
 /// that describe the version, as explained in specs/events/README.md of the source repository.
 ///
@@ -49,7 +50,7 @@ pub struct Args {
     /// --build without a name.
     #[arg(value_name = "NAME")]
     structure: Option<String>,
-    /// Build, label or update: 10.0.19041.1415, 19045.3570, 10.0.19041, 1709, 6.1, 5.1.2600-sp3, KB5031356.
+    /// Build, label or KB number: 10.0.19041.1415, 19045.3570, 10.0.19041, 1709, 6.1, 5.1.2600-sp3, KB5031356.
     #[arg(long)]
     build: Option<String>,
     /// Architecture.
@@ -122,9 +123,7 @@ fn events(layouts: &Layouts, project: &Project, name: &str, args: &Args) -> Resu
             (args.recursive, "--recursive"),
         ];
         let given: Vec<_> = given.into_iter().filter(|(is_given, _)| *is_given).map(|(_, name)| name).collect();
-        return Err(
-            format!("`{name}` is an event, whose versions are always shown together; remove {}", given.join(" and ")).into()
-        );
+        return Err(format!("`{name}` is an event: all its versions are shown together; remove {}", given.join(" and ")).into());
     }
     let statements = project.statements()?;
     let found = catalog::find(&layouts.spec, name)?;

@@ -38,17 +38,32 @@ impl Otherwise {
         Some(Self { here: one, there, embedded: all.filter(is_other).collect(), changes })
     }
 
+    /// The statement that both candidates agree about the subject, and what else differs; `None` if they do not agree.
+    pub fn agreement(&self, layouts: &Layouts, subject: &Subject) -> Option<String> {
+        let Subject { structure, choice, .. } = subject;
+        let [Some(older), Some(newer)] = choice.confidence.neighbours() else { return None };
+        if !self.changes.is_empty() {
+            return None;
+        }
+        let both = format!("in both nearest known builds, {older} and {newer}");
+        let what = match (&subject.member, subject.members(layouts).first()) {
+            (Some(member), Some(first)) => {
+                format!("{structure}.{member} is at offset {:#x} {both}; other members differ", first.offset)
+            }
+            (Some(member), None) => format!("{structure}.{member} is the same {both}"),
+            (None, _) if self.embedded.is_empty() => format!("{structure} has the same layout {both}"),
+            (None, _) => {
+                let embedded = self.embedded.join(", ");
+                format!("the members of {structure} have the same offsets {both}; embedded types differ: {embedded}")
+            }
+        };
+        Some(format!("{}: {what}", choice.asked.name))
+    }
+
     /// The differences as text.
     pub fn text(&self, subject: &Subject) -> String {
         let (there, text) = (&self.there, diff::of(&subject.structure, &self.here, &self.changes));
-        let embedded = self.embedded.join(", ");
-        match text.is_empty() {
-            true if subject.member.is_some() || embedded.is_empty() => format!("{there} has the same layout.\n"),
-            true => {
-                format!("{HEADING}Differences from {there}:{HEADING:#}\nNo member moves; embedded types differ: {embedded}.\n")
-            }
-            false => format!("{HEADING}Differences from {there}:{HEADING:#}\n{text}"),
-        }
+        format!("{HEADING}Differences from {there}:{HEADING:#}\n{text}")
     }
 }
 

@@ -9,8 +9,9 @@ use etw_layouts_codegen::axis::{TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Bits, Form, Layouts, Type};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{Body, Constant, Definition, Values, ValuesKind};
+use etw_layouts_project::Confidence;
 use etw_layouts_project::errata;
-use etw_layouts_project::evidence::Confirmed;
+use etw_layouts_project::evidence::{Confirmed, STATED};
 use etw_layouts_project::history::has;
 use etw_layouts_project::members::{Member, c_type, keyword};
 use etw_layouts_project::subject::Subject;
@@ -24,13 +25,16 @@ pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Op
     let axis = &layouts.spec.axis;
     let Some(definition) = layouts.spec.definitions.get(structure) else { return String::new() };
     let mut out = String::new();
-    if let Some(note) = choice.note(axis) {
+    let otherwise = Otherwise::of(layouts, subject);
+    let agreement = otherwise.as_ref().and_then(|otherwise| otherwise.agreement(layouts, subject));
+    let agrees = agreement.is_some();
+    if let Some(note) = agreement.or_else(|| choice.note(axis)) {
         out += &paragraph(&note, width, "");
     }
     if let Some(nearest) = nearest(layouts, registry, subject) {
         out += &paragraph(&nearest, width, "");
     }
-    if let Some(otherwise) = Otherwise::of(layouts, subject) {
+    if let Some(otherwise) = otherwise.filter(|_| !agrees) {
         out += &otherwise.text(subject);
     }
     if !out.is_empty() {
@@ -80,6 +84,13 @@ pub fn subject_errata(layouts: &Layouts, subject: &Subject) -> Vec<String> {
 pub fn known(layouts: &Layouts, subject: &Subject) -> String {
     let Subject { structure, choice, .. } = subject;
     let sentence = choice.sentence(&layouts.spec.axis);
+    let sentence = match choice.confidence {
+        Confidence::Documented { unverifiable: false } => {
+            let word = if layouts.is_own(structure) { STATED } else { "documented" };
+            sentence.replacen("documented or stated by the specs", word, 1)
+        }
+        _ => sentence,
+    };
     match layouts.unverifiable(structure, choice.target()) {
         Some(reason) => format!("{sentence}: {reason}"),
         None => sentence,

@@ -19,8 +19,8 @@ use std::path::PathBuf;
 /// has one line for each symbol table, one line for each table of kernel images (.tsv), the totals, and the differences.
 ///
 /// A table of a build that is not on the version axis is compared with the first release of the nearest earlier build; its line
-/// states this. The label of a table names its build. The label is wrong if other symbols of that build have different layouts,
-/// and the layouts of the table equal those of another build.
+/// states this. The build of a table is stated by its file name, by builds.tsv or by --build. It is wrong if other symbols of that
+/// build have different layouts, and the layouts of the table equal those of another build.
 ///
 ///     etw verify
 ///     etw verify --symbols symbols/ --only WMI_LOGGER_CONTEXT
@@ -30,7 +30,7 @@ use std::path::PathBuf;
 ///
 /// `cargo xtask verify` does the same with the specs of the workspace.
 ///
-/// Exit status: 0 no differences, 1 differences or wrong labels, 2 unusable input.
+/// Exit status: 0 no differences, 1 differences or wrong builds, 2 unusable input.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {

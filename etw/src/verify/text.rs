@@ -2,7 +2,7 @@
 
 use crate::print::{ALARM, GREEN, HEADING};
 use anstyle::Style;
-use etw_layouts_codegen::axis::Axis;
+use etw_layouts_codegen::axis::{Axis, Build};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_project::Choice;
 use etw_layouts_project::events;
@@ -59,7 +59,7 @@ fn line(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
     let (equal, differs) =
         (of(table, Outcome::Compared(Status::Equal)).len(), of(table, Outcome::Compared(Status::Differs)).len());
     let (style, word) = match (differs, equal) {
-        _ if table.is_labelled_wrongly() => (ALARM, "wrong label"),
+        _ if table.is_labelled_wrongly() => (ALARM, "wrong build"),
         (1.., _) => (ALARM, "differs"),
         (0, 1..) => (GREEN, "equal"),
         (0, 0) => (Style::new(), "absent"),
@@ -69,9 +69,26 @@ fn line(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
         true => format!("{} ", choice.label(axis)),
         false => format!("{}-{}", table.build, table.arch),
     };
-    let other = if differs > 0 { format!(", {differs} differ") } else { String::new() };
-    let source = &table.source;
-    let _ = writeln!(out, "{style}{word:11}{style:#} {target:22}  {equal} structures equal{other}, {facts} facts  {source}");
+    let other = if differs > 0 { format!(", {differs} differ{}", if differs == 1 { "s" } else { "" }) } else { String::new() };
+    let (equal, facts) = (counted(equal as u64, "structure"), counted(facts, "fact"));
+    let source = shared(table);
+    let _ = writeln!(out, "{style}{word:11}{style:#} {target:22}  {equal} equal{other}, {facts}  {source}");
+}
+
+/// A number with its noun.
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The file of a table, or the build that the file is named after: builds with equal tables share a file.
+fn shared(table: &Checked) -> String {
+    let Checked { source, build, .. } = table;
+    let name = source.rsplit(['/', '\\']).next().unwrap_or(source);
+    let first = name.strip_suffix(".facts").and_then(|name| name.split_once('-')).map(|(build, _)| build);
+    match first.filter(|first| first != build && first.parse::<Build>().is_ok()) {
+        Some(first) => format!("(same table as {first})"),
+        None => source.clone(),
+    }
 }
 
 /// One line for all images of a source, which can be thousands; with `verbose` also the structures that they show.
@@ -80,15 +97,25 @@ fn partly(axis: &Axis, images: &[Checked], verbose: bool, out: &mut String) {
     let differ = images.iter().filter(|image| image.differs() || !image.variables.differences.is_empty()).count();
     let addresses = match images.iter().map(|image| image.variables.stated).sum::<usize>() {
         0 => String::new(),
+        1 => ", 1 address".to_owned(),
         count => format!(", {count} addresses"),
     };
     let unseen = images.iter().filter(|image| image.asked.is_of_other_build(axis)).count();
     let (style, word) = if differ > 0 { (ALARM, "differs") } else { (Style::new(), "partial") };
-    let other = if differ > 0 { format!(", {differ} differ") } else { String::new() };
-    let unseen = if unseen > 0 { format!(", {unseen} of builds not on the version axis") } else { String::new() };
-    let (count, equal) = (format!("{} images", images.len()), all().map(|(_, found)| found.equal).sum::<u64>());
+    let of_images = |count: usize| counted(count as u64, "image");
+    let other = match differ {
+        0 => String::new(),
+        1 => ", 1 image differs".to_owned(),
+        _ => format!(", {differ} images differ"),
+    };
+    let unseen = match unseen {
+        0 => String::new(),
+        _ => format!(", {} not on the version axis", of_images(unseen)),
+    };
+    let count = of_images(images.len());
+    let equal = counted(all().map(|(_, found)| found.equal).sum::<u64>(), "offset");
     let source = images.first().map_or("", |image| &image.source);
-    let _ = writeln!(out, "{style}{word:11}{style:#} {count:22}  {equal} offsets equal{addresses}{other}{unseen}  {source}");
+    let _ = writeln!(out, "{style}{word:11}{style:#} {count:22}  {equal} equal{addresses}{other}{unseen}  {source}");
     if verbose {
         let structures: BTreeSet<_> = all().map(|(name, _)| name.as_str()).collect();
         let _ = writeln!(out, "        members of {}", structures.into_iter().collect::<Vec<_>>().join(", "));
@@ -118,7 +145,7 @@ fn variables(table: &Checked, out: &mut String) {
     let Variables { stated, equal, .. } = table.variables;
     let known = if equal > 0 { format!(", {equal} equal to those in the facts of this PDB") } else { String::new() };
     if stated > 0 {
-        let _ = writeln!(out, "        addresses of {stated} global variables{known}");
+        let _ = writeln!(out, "        addresses of {}{known}", counted(stated as u64, "global variable"));
     }
 }
 
@@ -144,14 +171,13 @@ fn errata(report: &Report, out: &mut String) {
 fn totals(summary: &Summary, offsets: u64, verbose: bool, out: &mut String) {
     let Summary { tables, kernels, images, skipped_images, mislabelled, verified, errata, reasons, .. } = summary;
     let Summary { unverifiable, not_verified, .. } = summary;
-    let plural = |count: u64| if count == 1 { "" } else { "s" };
     out.push('\n');
     if *tables > 0 {
         let _ = writeln!(
             out,
-            "{tables} table{} of {kernels} build{}. A fact is a size, offset, type, bit range or constant at one target of the version axis.",
-            plural(*tables),
-            plural(*kernels)
+            "{} of {}. A fact is a size, offset, type, bit range or constant at one target of the version axis.",
+            counted(*tables, "table"),
+            counted(*kernels, "build")
         );
     }
     let _ = writeln!(out, "{verified:8} facts verified{}", if *images > 0 { " by tables" } else { "" });
@@ -164,13 +190,18 @@ fn totals(summary: &Summary, offsets: u64, verbose: bool, out: &mut String) {
         "{not_verified:8} facts not verified: not contained in any table that was read, or accepted only by a rule for converted tables"
     );
     if *images > 0 {
-        let _ = writeln!(out, "{offsets:8} offsets verified by {images} images, each of which shows the offsets of some members");
+        let (noun, shows) =
+            (if offsets == 1 { "offset" } else { "offsets" }, if *images == 1 { "which" } else { "each of which" });
+        let by = counted(*images, "image");
+        let _ = writeln!(out, "{offsets:8} {noun} verified by {by}, {shows} shows the offsets of some members");
     }
     if *skipped_images > 0 {
-        let _ = writeln!(out, "{skipped_images:8} images skipped: the specs do not have their architecture");
+        let noun = if *skipped_images == 1 { "image" } else { "images" };
+        let _ = writeln!(out, "{skipped_images:8} {noun} skipped: the specs do not have the architecture");
     }
     if *mislabelled > 0 {
-        let _ = writeln!(out, "{mislabelled:8} table{} with a wrong label", plural(*mislabelled));
+        let noun = if *mislabelled == 1 { "table" } else { "tables" };
+        let _ = writeln!(out, "{mislabelled:8} {noun} with a wrong build");
     }
     let more = if verbose { "" } else { "; --verbose prints them, and the structures that each table lacks" };
     let _ = writeln!(out, "{errata:8} errata of published references{more}");
@@ -181,9 +212,10 @@ fn events(events: &events::Report, verbose: bool, out: &mut String) {
     for (source, counts) in &events.sources {
         let events::Counts { events, fields, errata, unsettled, differences } = counts;
         let unsettled = if *unsettled > 0 { format!(", {unsettled} unresolved") } else { String::new() };
-        let differ = if *differences > 0 { format!(", {differences} differ") } else { String::new() };
-        let _ =
-            writeln!(out, "{fields:8} fields of {events} events verified against {source}, {errata} errata{unsettled}{differ}");
+        let differ = if *differences > 0 { format!(", {}", counted(*differences, "difference")) } else { String::new() };
+        let (noun, of) = (if *fields == 1 { "field" } else { "fields" }, counted(*events, "event"));
+        let errata = if *errata == 1 { "1 erratum".to_owned() } else { format!("{errata} errata") };
+        let _ = writeln!(out, "{fields:8} {noun} of {of} verified against {source}, {errata}{unsettled}{differ}");
     }
     if verbose && !events.errata.is_empty() {
         let _ = writeln!(out, "\n{HEADING}Errata of sources of events, {}{HEADING:#}", events.errata.len());
@@ -191,18 +223,18 @@ fn events(events: &events::Report, verbose: bool, out: &mut String) {
     }
 }
 
-/// The tables with a wrong label.
+/// The tables with a wrong build.
 fn wrong(axis: &Axis, report: &Report, out: &mut String) {
     let mut wrong = report.tables.iter().filter(|table| table.is_labelled_wrongly()).peekable();
     if wrong.peek().is_some() {
-        let _ = writeln!(out, "\n{HEADING}Wrong labels{HEADING:#}");
+        let _ = writeln!(out, "\n{HEADING}Wrong builds{HEADING:#}");
     }
     for table in wrong {
         let _ = writeln!(out, "  {}; correct --build, the file name or builds.tsv", label::sentence(axis, table));
     }
 }
 
-/// The number of differences, and the differences. A table with a wrong label differs in many facts, which are printed only with
+/// The number of differences, and the differences. A table with a wrong build differs in many facts, which are printed only with
 /// `verbose`.
 fn differences(report: &Report, verbose: bool, out: &mut String) {
     // A renamed member is two mismatches, but counts as one difference.
@@ -214,7 +246,7 @@ fn differences(report: &Report, verbose: bool, out: &mut String) {
     let style = if count > 0 || wrong { ALARM } else { GREEN };
     let noun = if count == 1 { "difference" } else { "differences" };
     let _ =
-        writeln!(out, "{style}{count:8} {noun}{}{style:#}", if wrong { ", not counting tables with a wrong label" } else { "" });
+        writeln!(out, "{style}{count:8} {noun}{}{style:#}", if wrong { ", not counting tables with a wrong build" } else { "" });
     if count > 0 {
         let _ = writeln!(out, "\n{HEADING}Differences{HEADING:#}");
     }

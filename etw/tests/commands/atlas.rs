@@ -1,6 +1,6 @@
 //! The pages of the atlas are well-formed and small, have no dead links, and agree with `etw diff`.
 
-use crate::contract::Folder;
+use crate::contract::{Folder, etw};
 use crate::project;
 use etw_layouts_cli::{atlas, diff, event};
 use etw_layouts_codegen::axis::{Arch, Axis};
@@ -394,4 +394,21 @@ fn colours(style: &str) -> BTreeMap<&str, f64> {
         Some((name, 0.2126 * part(16) + 0.7152 * part(8) + 0.0722 * part(0)))
     };
     style.lines().filter_map(colour).collect()
+}
+
+/// A page of a structure is written only for a build that has the structure.
+#[test]
+fn a_page_is_of_a_known_build() {
+    let folder = Folder::new();
+    let path = folder.0.join("page.html").display().to_string();
+    for (name, build, refusal) in [
+        ("WMI_BUFFER_HEADER", "garbage", "unknown build `garbage`"),
+        ("ETW_SILODRIVERSTATE", "6.1", "ETW_SILODRIVERSTATE does not exist in 6.1.7600.16385-x64"),
+        ("ETW_BUFFER_STATE", "6.1", "always shows the constants of all builds; remove --build"),
+    ] {
+        let output = etw(&["open", name, "--build", build, "-o", &path]);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && message.contains(refusal), "{message}");
+        assert!(!std::path::Path::new(&path).exists());
+    }
 }

@@ -171,7 +171,7 @@ impl Browser {
             .kernels
             .iter()
             .find(|seen| seen.build.to_string() == "10.0.19041.985" && seen.arch == Arch::X64 && seen.pdb.is_some());
-        let guid = format!("{:032X}", seen.and_then(|seen| seen.pdb.as_ref()).expect("a PDB").guid);
+        let guid = format!("{:X}", seen.and_then(|seen| seen.pdb.as_ref()).expect("a PDB").guid.simple());
         let script = "const row = document.querySelector('.identities tbody tr'), copy = row.querySelector('.copy');
             copy.click();
             await wait(100);
@@ -321,7 +321,7 @@ impl Browser {
         let (layouts, _) = specs();
         let page = |seen: &Seen| {
             let target = layouts.spec.axis.at(seen.build, seen.arch).expect("a target");
-            let pdb = seen.pdb.as_ref().map(|pdb| format!("pdb-{:032x}{:x}", pdb.guid, pdb.age));
+            let pdb = seen.pdb.as_ref().map(|pdb| format!("pdb-{:x}{:x}", pdb.guid.simple(), pdb.age));
             let id = pdb.or_else(|| seen.image.as_ref().map(|image| format!("image-{:08x}", image.time_stamp)));
             format!("kernel/{}.html#{}", layouts.spec.axis.target_name(target), id.expect("an identity"))
         };
@@ -329,7 +329,7 @@ impl Browser {
         let symbols = registry.kernels.iter().filter(own).rfind(|seen| seen.pdb.is_some()).expect("a kernel");
         let image = registry.kernels.iter().filter(own).rfind(|seen| seen.image.is_some()).expect("a kernel");
         let pdb = symbols.pdb.as_ref().expect("a PDB");
-        let guid = format!("{:032X}", pdb.guid);
+        let guid = format!("{:X}", pdb.guid.simple());
         let dashed = format!("{{{}-{}-{}-{}-{}}}", &guid[..8], &guid[8..12], &guid[12..16], &guid[16..20], &guid[20..]);
         let stamp = format!("0x{:08x}", image.image.as_ref().expect("an image").time_stamp);
         let words = json!([guid, dashed, format!("{guid}{}", pdb.age), stamp]);
@@ -400,6 +400,12 @@ impl Browser {
         let said = self.run("own.html#build=1703&member=0x18", script);
         let answer = "SequenceNumber 0x0018, LONGLONG at 10.0.15063-x64: verified against converted symbols of this build.";
         assert_eq!(said, json!([answer, true]));
+        let etw =
+            |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_etw")).arg("open").args(arguments).output().expect("etw runs");
+        let of_build = self.folder.0.join("build.html").display().to_string();
+        assert!(etw(&["WMI_BUFFER_HEADER", "--build", "1703", "-o", &of_build]).status.success());
+        let script = "await wait(300); return document.querySelector('.panel.x64 .which').textContent;";
+        assert_eq!(self.run("build.html", script), "Windows 10 version 1703 (15063), x64: 0x48 bytes");
     }
 
     /// The script shows the same sentences as the library.

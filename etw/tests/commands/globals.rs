@@ -144,7 +144,7 @@ fn addresses_by_build() {
         ("x64\t0\t", "x64\t8\t", "that 10.0.10240.16384-x64 has none"),
     ] {
         folder.file("table.tsv", BY_BUILD.replace(from, to));
-        expect(&verify, 1, &[finding, "1 differ", "1 difference"]);
+        expect(&verify, 1, &[finding, "1 image differs", "1 difference"]);
         expect(&import, 2, &[finding, "nothing was written; correct the address"]);
     }
     folder.file("table.tsv", "build\tarch\tEtwThreatIntProvRegHandle\n10.0.10240.16384\tx64\t0\n");

@@ -47,7 +47,7 @@ fn a_wrongly_labelled_table_is_reported() {
         let asked = label.replace(' ', "-");
         match of {
             Some(of) => {
-                let sentence = format!("table.facts: labelled {asked}, but has the layouts of {of}");
+                let sentence = format!("table.facts: stated build {asked}, but has the layouts of {of}");
                 assert!(text.contains(&sentence) && text.contains("\n       0 differences"), "{sentence}\n{text}");
                 assert_eq!((facts_of, wrongly), (&Value::from(vec![of]), &1.into()), "{label}");
                 assert_eq!((verified.status.code(), output.status.code()), (Some(1), Some(1)), "{label}");
@@ -59,9 +59,9 @@ fn a_wrongly_labelled_table_is_reported() {
                 assert!(message.contains("nothing was written; correct the build"), "{message}");
             }
             None => {
-                assert!(!text.contains(": labelled"), "{text}");
+                assert!(!text.contains(": stated build"), "{text}");
                 assert_eq!((facts_of, wrongly), (&Value::Array(Vec::new()), &0.into()), "{label}");
-                assert!(!message.contains(": labelled"), "{message}");
+                assert!(!message.contains(": stated build"), "{message}");
             }
         }
     }
@@ -81,7 +81,7 @@ fn facts_of_another_kernel_are_noted() {
         let table = folder.file("table.facts", &relabelled(kernel, &format!("{label} x64")));
         let imported = etw(&["import", "--dry-run", &table]);
         let said = String::from_utf8_lossy(&imported.stdout);
-        let note = of.map(|of| format!("{label}-x64: note: facts equal those of {of}; check whether the label is right\n"));
+        let note = of.map(|of| format!("{label}-x64: note: facts equal those of {of}; check whether the build is right\n"));
         assert!(imported.status.success(), "{label}: {}", String::from_utf8_lossy(&imported.stderr));
         assert_eq!(said.contains("note:"), note.is_some(), "{label}: {said}");
         assert!(note.is_none_or(|note| said.contains(&note)), "{label}: {said}");
@@ -96,7 +96,7 @@ fn a_table_of_no_known_kernel_is_not_mislabelled() {
     let table = folder.file("table.facts", &table.replacen("struct WMI_BUFFER_HEADER 0x", "struct WMI_BUFFER_HEADER 0x1", 1));
     let output = etw(&["verify", "--symbols", &table]);
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.code() == Some(1) && !text.contains(": labelled") && !text.contains(" 0 differences"), "{text}");
+    assert!(output.status.code() == Some(1) && !text.contains(": stated build") && !text.contains(" 0 differences"), "{text}");
 }
 
 /// Windows 10 22H2 has the kernels of 2004. An error names the requested build.
@@ -114,7 +114,7 @@ fn a_refusal_names_the_build_as_written() {
     let one = table("one.facts", "10.0.19045.4000 x64", size);
     let other = table("other.facts", "10.0.19045.4000 x64", ["struct LUID 0x", "struct LUID 0x1"]);
     for (tables, refusal) in [
-        (vec![&known], "known.facts: differs from the symbols that the specs have of 10.0.19045.329-x64"),
+        (vec![&known], "known.facts: contradicts earlier symbols of 10.0.19045.329-x64"),
         (vec![&member], "member.facts, 10.0.19045.4000-x64: TRACE_LOGFILE_HEADER: `Buffer+Size` is not a valid name"),
         (vec![&one, &other], "other.facts contain different symbols of 10.0.19045.4000-x64; import only one"),
     ] {
@@ -139,7 +139,8 @@ fn a_known_pdb_is_refused_for_another_kernel() {
         let table = labelled(label);
         let imported = etw(&["import", "--dry-run", &table]);
         let message = String::from_utf8_lossy(&imported.stderr);
-        let sentence = format!("labelled {}, but its PDB belongs to 10.0.22000.348-x64 in the facts", label.replace(' ', "-"));
+        let sentence =
+            format!("stated build {}, but its PDB belongs to 10.0.22000.348-x64 in the facts", label.replace(' ', "-"));
         assert!(
             imported.status.code() == Some(2) && message.contains(&format!("{sentence}; nothing was written; correct the build")),
             "{message}"
@@ -173,7 +174,7 @@ fn a_known_pdb_is_refused_for_another_kernel() {
     let two = folder.file("two.facts", &two.replace(line.split(' ').nth(4).expect("a GUID"), &"7".repeat(32)));
     let imported = etw(&["import", "--dry-run", &two]);
     let message = String::from_utf8_lossy(&imported.stderr);
-    assert!(imported.status.code() == Some(2) && message.contains("labelled 10.0.30000.1-x64, but"), "{message}");
+    assert!(imported.status.code() == Some(2) && message.contains("stated build 10.0.30000.1-x64, but"), "{message}");
     let known = etw(&["import", "--dry-run", &labelled("10.0.22000.348 x64")]);
     assert!(String::from_utf8_lossy(&known.stdout).contains("already imported"), "{known:?}");
 }

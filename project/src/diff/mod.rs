@@ -3,5 +3,5 @@
 mod changes;
 mod side;
 
-pub use changes::{Changes, Entry, SideFact, changes, ensure_comparable};
+pub use changes::{Changes, Entry, SideFact, changes, ensure_comparable, unknown};
 pub use side::{Side, sides};

@@ -1,11 +1,10 @@
 //! One side of a comparison: a target's layouts, or a symbol file.
 
-use crate::Choice;
-use crate::Error;
 use crate::members::{c_type, members};
 use crate::names::{Among, names};
 use crate::tables::{self, Stated, SymbolFile};
 use crate::verify::ours;
+use crate::{Choice, Confidence, Error};
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
@@ -13,7 +12,7 @@ use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::Body;
 use etw_layouts_symbols::isf::Wanted;
 use etw_layouts_symbols::{Enumeration, Rules, TypeFacts, Types};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,6 +26,9 @@ pub struct Side {
     pub notes: Vec<String>,
     /// The structures that were not compared, because public symbol files do not contain them.
     pub not_compared: Vec<String>,
+    /// The structures with inferred or uncertain layouts, of a build that its image verifies only in part: if they are equal to those of
+    /// the other side, it is unknown whether they differ.
+    pub unexamined: BTreeSet<String>,
     /// The types to compare.
     pub types: Types,
     /// Pointer size in bytes.
@@ -50,7 +52,10 @@ pub fn sides(layouts: &Layouts, registry: &Registry, asked: [&str; 2], only: Opt
     let only = only.and(names.first().copied());
     let targets = targets.map(|asked| asked.map(|asked| Choice::of(layouts, registry, asked, only)));
     let side = |index: usize| match &targets[index] {
-        Some(choice) => Ok(ours(layouts, choice, &names, among)),
+        Some(choice) => {
+            let unexamined = unexamined(layouts, registry, choice, &names);
+            Ok(Side { unexamined, ..ours(layouts, choice, &names, among) })
+        }
         None => theirs(layouts, asked[index], &names, only),
     };
     let mut sides = [side(0)?, side(1)?];
@@ -87,12 +92,13 @@ impl Side {
         fn one<T: Clone>(all: &BTreeMap<String, T>, name: &str) -> BTreeMap<String, T> {
             all.get_key_value(name).map(|(name, value)| (name.clone(), value.clone())).into_iter().collect()
         }
-        let Self { label, choice, notes, not_compared, rules, pointer, .. } = self;
+        let Self { label, choice, notes, not_compared, unexamined, rules, pointer, .. } = self;
         Self {
             label: label.clone(),
             choice: choice.clone(),
             notes: notes.clone(),
             not_compared: not_compared.clone(),
+            unexamined: unexamined.iter().filter(|name| *name == structure).cloned().collect(),
             types: one(&self.types, structure),
             pointer: *pointer,
             rules: *rules,
@@ -133,7 +139,28 @@ fn ours(layouts: &Layouts, choice: &Choice, names: &[&str], among: Among) -> Sid
     let axis = &layouts.spec.axis;
     let (label, notes) = (choice.label(axis), choice.note(axis).into_iter().collect());
     let pointer = axis.targets[target].arch.pointer_size();
-    Side { label, choice: Some(choice.clone()), notes, not_compared: Vec::new(), types, pointer, rules: Rules::Faithful, c_types }
+    Side {
+        label,
+        choice: Some(choice.clone()),
+        notes,
+        not_compared: Vec::new(),
+        unexamined: BTreeSet::new(),
+        types,
+        pointer,
+        rules: Rules::Faithful,
+        c_types,
+    }
+}
+
+/// The structures whose layouts the image of a build does not show, if nothing else verifies the layouts of the build.
+fn unexamined(layouts: &Layouts, registry: &Registry, choice: &Choice, names: &[&str]) -> BTreeSet<String> {
+    if choice.confidence != Confidence::PartlyVerified {
+        return BTreeSet::new();
+    }
+    let axis = &layouts.spec.axis;
+    let is_stand_in = |name: &str| Choice::of(layouts, registry, choice.asked.clone(), Some(name)).is_stand_in(axis);
+    let present = names.iter().filter(|name| layouts.by_target[choice.target()].contains_key(**name));
+    present.filter(|name| is_stand_in(name)).map(|name| (*name).to_owned()).collect()
 }
 
 /// Adds the values of macros from the specs, because layouts do not contain them.
@@ -157,7 +184,8 @@ fn theirs(layouts: &Layouts, path: &str, names: &[&str], only: Option<&str>) -> 
     types.retain(|name, _| only.is_none_or(|only| name == only));
     let rules = Rules::for_producer(&table.producer);
     let (label, pointer) = (path.to_owned(), table.arch.pointer_size());
-    Ok(Side { label, choice: None, notes: Vec::new(), not_compared: Vec::new(), types, pointer, rules, c_types: BTreeMap::new() })
+    let (notes, not_compared, unexamined, c_types) = Default::default();
+    Ok(Side { label, choice: None, notes, not_compared, unexamined, types, pointer, rules, c_types })
 }
 
 /// Removes from our side the structures that symbol files of the build never contain, unless this file contains them.

@@ -55,7 +55,7 @@ pub fn filled<'a>(
     for table in order {
         fill.table(table, &new)?;
     }
-    fill.fill_from_neighbors(names);
+    fill.copy_from_neighbors(names);
     fill.unseen();
     texts::changed(texts, &before, &fill.spec, folder);
     Ok(rows)
@@ -141,22 +141,45 @@ impl Fill<'_> {
         }
     }
 
-    /// Copies a structure to a build whose tables lack it from its neighbors, if both have the same definition. Applies only to
-    /// embedded types, not to `names`: a reduced table may lack unused types.
-    fn fill_from_neighbors(&mut self, names: &[String]) {
+    /// Copies a structure to a build whose tables lack it from its neighbors, if both have the same definition, and if the build has the
+    /// types that it embeds. Applies only to embedded types, not to `names`: a reduced table may lack unused types.
+    fn copy_from_neighbors(&mut self, names: &[String]) {
         let seen = self.seen();
-        let axis = &self.spec.axis;
+        let axis = self.spec.axis.clone();
+        let mut copies: Vec<(String, TargetId, TargetId)> = Vec::new();
         let is_embedded = |definition: &&mut Definition| is_new(definition) && !names.contains(&definition.name.value);
         for definition in self.spec.definitions.values_mut().filter(is_embedded) {
             let stated = definition.scope.clone();
             for target in axis.targets.ids().filter(|target| !stated.contains(*target)) {
-                if let [Some(before), Some(after)] = beside(axis, &stated, target)
+                if let [Some(before), Some(after)] = beside(&axis, &stated, target)
                     && is_same(definition, before, after)
                 {
-                    take(definition, Some(before), target, Some(NOT_IN_TABLES).filter(|_| seen.contains(&target)));
+                    copies.push((definition.name.value.clone(), before, target));
                 }
             }
         }
+        // A structure can be copied after the structures that it embeds.
+        loop {
+            let (ready, waiting): (Vec<_>, Vec<_>) = copies.into_iter().partition(|copy| self.embeds_known(copy));
+            for (name, before, target) in &ready {
+                if let Some(definition) = self.spec.definitions.get_mut(name) {
+                    take(definition, Some(*before), *target, Some(NOT_IN_TABLES).filter(|_| seen.contains(target)));
+                }
+            }
+            copies = waiting;
+            if ready.is_empty() {
+                break;
+            }
+        }
+    }
+
+    /// Whether a target has the types that a structure embeds at another target.
+    fn embeds_known(&self, (name, from, target): &(String, TargetId, TargetId)) -> bool {
+        let mut held = Vec::new();
+        if let Some(Body::Aggregate(aggregate)) = self.spec.definitions.get(name).map(|definition| &definition.body) {
+            held_at(&aggregate.members, *from, &mut held);
+        }
+        held.iter().all(|name| self.spec.definitions.get(name).is_none_or(|definition| definition.scope.contains(*target)))
     }
 
     /// Copies definitions to builds without a table.

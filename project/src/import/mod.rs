@@ -113,7 +113,7 @@ pub fn prepare<'a>(
     let notes = new.iter().filter_map(|table| {
         let other = label::facts_equal(table, shipped.iter().chain(&new))?;
         Some(format!(
-            "{}-{}: note: facts equal those of {:#}; check whether the label is right",
+            "{}-{}: note: facts equal those of {:#}; check whether the build is right",
             table.label, table.arch, other.build
         ))
     });
@@ -216,7 +216,9 @@ impl Import<'_> {
 /// Errors of [`plan()`], and all differences that `verify` reports.
 pub fn checked(input: &Input) -> Result<Plan, Error> {
     let plan = plan(input)?;
-    verified(&plan.layouts, input.known, input.new)?;
+    let added = input.added.join(", ");
+    let help = if added.is_empty() { String::new() } else { format!("; if {added} cannot be imported, add it by hand") };
+    verified(&plan.layouts, input.known, input.new).map_err(|error| format!("{error}{help}"))?;
     Ok(plan)
 }
 
@@ -257,8 +259,8 @@ fn new_tables(
             if let Some(mismatch) = checked.structures.values().flat_map(|standing| &standing.differences).next() {
                 let line = mismatch.line();
                 let source = &table.source;
-                let help = "state another build; or correct the specs first, if they are wrong";
-                return Err(format!("{source}: differs from the symbols that the specs have of {name}: {line}; {help}").into());
+                let help = "name another build; or correct the specs first, if they are wrong";
+                return Err(format!("{source}: contradicts earlier symbols of {name}: {line}; {help}").into());
             }
         }
         let target = axis.at(table.build, table.arch);

@@ -160,12 +160,12 @@ pub(super) fn read_builds(path: &Path) -> Result<BTreeMap<String, (String, axis:
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => return Err(format!("builds.tsv beside it: {error}")),
+        Err(error) => return Err(format!("builds.tsv in its folder: {error}")),
     };
     let row = |(number, line): (usize, &str)| {
         let wrong = || {
             format!(
-                "builds.tsv beside it, line {}: invalid line; write file, build and architecture (x86, x64, arm64), separated by tabs",
+                "builds.tsv in its folder, line {}: invalid line; write file, build and architecture (x86, x64, arm64), separated by tabs",
                 number + 1
             )
         };

@@ -26,7 +26,7 @@ fn a_list_of_builds_is_read_once() {
     assert_eq!(first.ok(), Some((329, Some(axis::Arch::X64))));
     assert_eq!(later[0].as_ref().ok(), Some(&(1526, Some(axis::Arch::Arm64))));
     assert!(later[1].as_ref().is_err_and(|error| error.to_string().contains(": unknown build; ")), "{later:?}");
-    assert!(anew.as_ref().is_err_and(|error| error.to_string().contains("builds.tsv beside it, line 2: ")), "{anew:?}");
+    assert!(anew.as_ref().is_err_and(|error| error.to_string().contains("builds.tsv in its folder, line 2: ")), "{anew:?}");
 }
 
 /// A missing folder has no facts yet. A folder or file that exists but cannot be read is an error, and is not treated as empty.

@@ -92,7 +92,7 @@ fn errors_of_lists_have_line_and_remedy() {
         ("KB1 10.0.1.2\n2 10.0.1.3", ":2: invalid KB number `2`; write `KB` and digits, as in KB5031356"),
         ("KB-1 10.0.1.2", ":1: invalid KB number `KB-1`; write `KB` and digits, as in KB5031356"),
         ("KB99999999999 10.0.1.2", ":1: invalid KB number `KB99999999999`; write `KB` and digits, as in KB5031356"),
-        ("# a list\n\nKB1", ":3: `KB1` has no kernels; write `KB5031356 10.0.19045.3570`"),
+        ("# a list\n\nKB1", ":3: `KB1` has no builds; write `KB5031356 10.0.19045.3570`"),
         ("KB1 10.0.1", ":1: invalid build `10.0.1`; write four numbers, as in 10.0.19045.3570"),
         ("KB1 10.0.1.2 x", ":1: invalid build `x`; write four numbers, as in 10.0.19045.3570"),
         ("KB1 10.0.1.2\nKB2 10.0.1.3 # and\nKB1 10.0.1.2", ":3: duplicate entry: KB1 already lists 10.0.1.2; remove one"),
@@ -100,7 +100,7 @@ fn errors_of_lists_have_line_and_remedy() {
         ("month 4294967295-01 KB1", ":1: invalid month `4294967295-01`; write year and month, as in 2022-01"),
         ("month 2022-01 KB1 x", ":1: unexpected `x`; write `month 2022-01 KB5009557`"),
         ("month 2022-01", ":1: invalid KB number ``; write `KB` and digits, as in KB5031356"),
-        (&format!("{month}\n{month}"), ":2: second month after 2022-01; keep one"),
+        (&format!("{month}\n{month}"), ":2: duplicate month, after 2022-01; keep one"),
         (month, ": KB1 of 2022-01 is not in the list; add its line"),
     ];
     for (text, error) in lists {

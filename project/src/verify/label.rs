@@ -45,13 +45,13 @@ const NAMED: usize = 4;
 pub fn sentence(axis: &Axis, checked: &Checked) -> String {
     let Checked { source, build, arch, facts_of, pdb_of, .. } = checked;
     if let Some(kernel) = pdb_of {
-        return format!("{source}: labelled {build}-{arch}, but its PDB belongs to {kernel} in the facts");
+        return format!("{source}: stated build {build}-{arch}, but its PDB belongs to {kernel} in the facts");
     }
     let mut others: Vec<_> = facts_of.iter().take(NAMED).map(|&target| axis.target_name(target)).collect();
     if facts_of.len() > NAMED {
         others.push(format!("{} more", facts_of.len() - NAMED));
     }
-    format!("{source}: labelled {build}-{arch}, but has the layouts of {}", others.join(" or "))
+    format!("{source}: stated build {build}-{arch}, but has the layouts of {}", others.join(" or "))
 }
 
 /// The error for a table with a wrong label, which must not be written: its import would add a build that does not exist. `pdbs`

@@ -216,8 +216,8 @@ impl fmt::Display for Reason {
             Self::Between { older, newer } => {
                 write!(f, "inferred: the examined builds {older} and {newer} have the same layout")
             }
-            Self::After { last } => write!(f, "inferred from {last}, the last examined update of this build"),
-            Self::Before { first } => write!(f, "inferred from {first}, the first examined update of this build"),
+            Self::After { last } => write!(f, "inferred from {last}, the last update of this build with examined symbols"),
+            Self::Before { first } => write!(f, "inferred from {first}, the first update of this build with examined symbols"),
             Self::Releases { older, newer } => {
                 write!(f, "inferred: the releases {older} and {newer} have the same layout; this build was not examined")
             }

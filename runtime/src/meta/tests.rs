@@ -114,11 +114,11 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.100.45", Arch::X64, "uncertain", &[0xB, 0xA], "10.0.100.20 and 10.0.100.50, the nearest known builds, have different"),
     // A change in the next release may apply to this one, too.
     ("10.0.100.51", Arch::X64, "uncertain", &[0xB, 0xA], "10.0.100.50 and 10.0.200.5,"),
-    ("10.0.100.30", Arch::X86, "after", &[0xA], "from 10.0.100.20, the last examined update"),
+    ("10.0.100.30", Arch::X86, "after", &[0xA], "from 10.0.100.20, the last update of this build with examined symbols"),
     ("10.0.100.10", Arch::X86, "architecture", &[0xA], "from x64: its symbols of build 10.0.100.10 were examined"),
     ("10.0.100.15", Arch::X86, "architecture", &[0xA], "from x64: the examined builds 10.0.100.10 and 10.0.100.20"),
-    ("10.0.100.6", Arch::X64, "before", &[0xA], "from 10.0.100.10, the first examined update"),
-    ("10.0.100.0", Arch::X64, "before", &[0xA], "from 10.0.100.10, the first examined update"),
+    ("10.0.100.6", Arch::X64, "before", &[0xA], "from 10.0.100.10, the first update of this build with examined symbols"),
+    ("10.0.100.0", Arch::X64, "before", &[0xA], "from 10.0.100.10, the first update of this build with examined symbols"),
     ("10.0.400.75", Arch::X64, "between", &[0xC], "10.0.400.70 and 10.0.400.80"),
     ("10.0.400.65", Arch::X64, "uncertain", &[0xC], "10.0.400.5 and 10.0.400.70"),
     // A build that is not on the axis follows the first release of the previous build, not its last update.
@@ -129,7 +129,7 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.350", Arch::X64, "uncertain", &[0xA], "10.0.300.5 and 10.0.400.5, the nearest known builds, have different"),
     ("10.0.700", Arch::X64, "newest", &[0xC], "from 10.0.600.5, the newest known release"),
     ("10.0.250.3", Arch::X64, "verified (PDB)", &[0xA], "verified against the symbols of this build"),
-    ("10.0.250.4", Arch::X64, "after", &[0xA], "from 10.0.250.3, the last examined update"),
+    ("10.0.250.4", Arch::X64, "after", &[0xA], "from 10.0.250.3, the last update of this build with examined symbols"),
     ("10.0.600.5", Arch::X64, "partly verified (image)", &[0xC], "the image of this build"),
     ("10.0.600.30", Arch::X64, "documented", &[0xC], "no symbols of this build were examined"),
     // The structure does not exist, with the confidence in this.

@@ -17,7 +17,7 @@ impl Emitter<'_> {
             "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, generated::{{pdb, registry, seen, witness}}, meta::{{Image, Registry, WitnessKind::*}}}};\n\n",
             self.options.runtime
         );
-        text.push_str("/// The global variables that the specs speak of. A kernel has some of them.\n");
+        text.push_str("/// The global variables that the specs define. A build has some of them.\n");
         text.push_str("pub const GLOBALS: &[&str] = &[");
         for (name, global) in &self.layouts.spec.globals {
             let doc: String = global.doc.lines().map(|line| format!("\n    // {line}")).collect();

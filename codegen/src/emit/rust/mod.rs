@@ -222,7 +222,7 @@ impl Emitter<'_> {
             return text + &format!("use {runtime} as runtime;\n\n");
         }
         let text = self.header(
-            "Every distinct layout once, called by the first kernel that has it; the modules of the kernels have Microsoft's names.",
+            "Each distinct layout once, named after the first build that has it. The modules of the builds use Microsoft's names.",
         );
         let version = etw_layouts_runtime::generated::VERSION;
         let text =

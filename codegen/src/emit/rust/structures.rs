@@ -10,7 +10,7 @@ use std::fmt::Write;
 impl Emitter<'_> {
     /// Every structure with its layouts.
     pub(super) fn structures(&self) -> String {
-        let mut text = self.header("Every structure in all its layouts, to choose from by build and architecture at run time.");
+        let mut text = self.header("All layouts of each structure, which programs select by build and architecture at run time.");
         let _ = writeln!(text, "#[allow(unused_imports)]\nuse super::{{axis::AXIS, kernels::REGISTRY, layouts::*, members}};");
         let _ = writeln!(
             text,
@@ -45,7 +45,7 @@ impl Emitter<'_> {
         let mut doc = if definition.doc.is_empty() { format!("`{name}`.") } else { definition.doc.clone() };
         for piece in &definition.unverifiable.0 {
             let scope = self.layouts.spec.axis.describe(&piece.targets);
-            let _ = write!(doc, "\n\nNo symbol data confirms it in `{scope}`: {}.", piece.value);
+            let _ = write!(doc, "\n\nNo symbols verify it in `{scope}`: {}.", piece.value);
         }
         doc
     }
@@ -86,13 +86,13 @@ impl Emitter<'_> {
     /// The version axis.
     pub(super) fn axis(&self) -> String {
         let axis = &self.layouts.spec.axis;
-        let mut text = self.header("The version axis: the kernels at which layouts change, or a release begins.");
+        let mut text = self.header("The version axis: the builds at which layouts change or a release begins.");
         let _ = write!(
             text,
             "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, generated::{{axis, kernel, update}}, meta::Axis}};\n\n",
             self.options.runtime
         );
-        text.push_str("/// The kernels, oldest first.\npub static AXIS: Axis = axis(\n    &[\n");
+        text.push_str("/// The builds, oldest first.\npub static AXIS: Axis = axis(\n    &[\n");
         for kernel in &axis.kernels {
             let version = &axis.versions[kernel.version];
             let list = |list: Vec<String>| list.join(", ");

@@ -21,7 +21,7 @@ struct Set {
 impl Emitter<'_> {
     pub(super) fn targets(&self) -> Module {
         let sets = self.sets();
-        let mut text = self.header("A module for each kernel, in it one for each architecture.");
+        let mut text = self.header("A module for each build, with a module for each of its architectures.");
         for Set { name, layouts } in sets.values() {
             let mut by_cfg: BTreeMap<String, Vec<String>> = BTreeMap::new();
             for &id in layouts {

@@ -70,7 +70,7 @@ impl Emitter<'_> {
     /// The tokens of each structure, one per member.
     pub(super) fn tokens(&self) -> String {
         let mut text = self.header(
-            "A token for each member that a structure has in any layout: what reads it from a `View`, whichever layout that has.",
+            "A token for each member that a structure has in any layout. It reads the member from a `View` with any of these layouts.",
         );
         let _ = writeln!(text, "use {} as runtime;", self.options.runtime);
         for (name, tokens) in &self.tokens {
