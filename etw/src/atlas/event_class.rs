@@ -151,7 +151,7 @@ fn event(atlas: &Atlas, event: &Event, html: &mut Html) {
 fn version<'a>(atlas: &Atlas, event: &Event, version: &'a Version, ids: &mut BTreeSet<&'a str>, html: &mut Html) {
     html.leaf("p", &[], format_args!("Sources: {}", version.sources()));
     if !version.unsettled.is_empty() {
-        html.leaf("p", &[], format_args!("Unsettled: {}", version.unsettled));
+        html.leaf("p", &[], format_args!("Unresolved: {}", version.unsettled));
     }
     if version.fields.is_empty() {
         return html.leaf("p", &[], "No fields.");

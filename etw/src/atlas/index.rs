@@ -121,7 +121,7 @@ pub fn events(atlas: &Atlas) -> (String, String) {
         html.leaf(
             "p",
             &[("class", &"lead")],
-            "The payloads of kernel events, by class: the fields of each version, with the sources that state them.",
+            "The payloads of kernel events, by class: the fields of each version, with their sources.",
         );
         filter(html, "Filter by class, group or event ");
         scrolled(html, "Classes of events", |html| {
@@ -187,7 +187,7 @@ pub fn kernels(atlas: &Atlas) -> (String, String) {
         html.leaf(
             "p",
             &[("class", &"lead")],
-            "The first revision of each build, newest first, and the later revisions (updates) that changed a layout. For a revision between two listed ones, the layouts of the earlier one are assumed. The number after an evidence level is the number of examined builds.",
+            "The first revision of each build, newest first, and the later revisions (updates) that changed a layout. For a revision between two listed ones, the layouts of the earlier one are assumed. The number after an evidence level is the number of builds whose symbols or kernel image were examined.",
         );
         scrolled(html, "Builds", |html| {
             html.el("table", &[("class", &"list builds")], |html| {
@@ -253,7 +253,7 @@ pub fn legend() -> (String, String) {
             }
         });
         html.part("builds-and-versions", "Builds and versions");
-        html.leaf("p", &[], "A build can be named by a label (24H2, 1703, 10-22H2), by its number (19041), by number and revision (19041.1415, 10.0.19041.1415-x64) or by the KB number of its update (KB5031356). early-6.0 is Windows Vista before Service Pack 1; late-6.0 is Service Pack 1 and later. A column is a range of builds with the same layout. A dotted edge and the word “update” mark a range that begins with an update (a revision within a build), because updates can change layouts. A revision that was not examined has the layouts of the revision before it, and the confidence says so.");
+        html.leaf("p", &[], "A build can be named by a label (24H2, 1703, 10-22H2), by its number (19041), by number and revision (19041.1415, 10.0.19041.1415-x64) or by the KB number of its update (KB5031356). early-6.0 is Windows Vista before Service Pack 1; late-6.0 is Service Pack 1 and later. A column is a range of builds with the same layout. A dotted edge and the word “update” mark a range that begins with an update (a revision within a build), because updates can change layouts. A revision that was not examined has the layouts of the revision before it, and its confidence is inferred or uncertain.");
         html.part("member-changes", "Changes");
         html.el("ul", &[], |html| {
             for (class, words, means) in [
@@ -269,7 +269,7 @@ pub fn legend() -> (String, String) {
             html.leaf("li", &[], "A hatched cell with a dash: the member does not exist in these versions.");
         });
         html.part("payload-fields", "Events");
-        html.leaf("p", &[], "A field of an event's payload has an offset in traces of 32-bit and of 64-bit systems, whose pointers have 4 and 8 bytes. A field behind one of variable size has none. The sources of a version are the references that state it: mof and windows are the classes that Windows registers, documents the published documentation, phnt the headers of System Informer, perfview the parser of PerfView. Errata are statements of a source that other sources or real traces contradict; unsettled is what no source settles.");
+        html.leaf("p", &[], "A field of an event's payload has an offset in traces of 32-bit and of 64-bit systems, whose pointers have 4 and 8 bytes. A field after a field of variable size has no offset. The sources of a version are the references that describe it: mof and windows are the classes that Windows registers, documents the published documentation, phnt the headers of System Informer, perfview the parser of PerfView. Errata are statements of a source that other sources or real traces contradict; unresolved: the sources disagree, and nothing decides.");
         html.part("search-and-keys", "Search and keys");
         html.leaf("p", &[], "Search finds structures, members, constants, events, builds, releases, KB numbers, the GUIDs of PDB files and the time stamps of kernel images. Parts of a name in any order are enough: guid entry. STRUCTURE+0x398 1703 shows what is at an offset at a build.");
         html.leaf("p", &[], "Press / to search, the arrow keys to select a result, Enter to open it and Escape to leave the search. In the switches of architecture and view, the arrow keys select. Tables and pictures wider than the window scroll separately and support the keyboard.");

@@ -56,7 +56,7 @@ pub fn draw(members: &[Member], size: u64, ids: &[String], html: &mut Html) {
     super::frame::scrolled(html, "Map of the bytes", |html| {
         let view = format!("0 0 {width} {height}");
         html.el("svg", &[("class", &"bytes"), ("viewBox", &view), ("width", &width), ("height", &height)], |html| {
-            html.leaf("title", &[], "Map of the bytes: each member leads to its row in the table of members");
+            html.leaf("title", &[], "Map of the bytes: each member links to its row in the table of members");
             for byte in 0..ROW.min(size.max(8)) {
                 let x = LEFT + byte * BYTE + BYTE / 2;
                 html.leaf("text", &[("x", &x), ("y", &12), ("class", &"dim middle")], format_args!("+{byte:x}"));

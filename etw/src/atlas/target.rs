@@ -97,9 +97,9 @@ fn facts(atlas: &Atlas, target: TargetId, html: &mut Html) {
 /// target.
 fn structures(atlas: &Atlas, target: TargetId, html: &mut Html) {
     html.el("p", &[], |html| {
-        html.text("A sign marks structures whose ");
+        html.text("A symbol marks structures with another ");
         html.link("../legend.html", "evidence level");
-        html.text(" is not that of the build. Sizes lead to the layouts.");
+        html.text(" than the build. Sizes link to the layouts.");
     });
     let whole = atlas.source(None, target, atlas.kernels[target].choice.confidence);
     html.el("ul", &[("class", &"all")], |html| {

@@ -124,7 +124,7 @@ impl Field<'_> {
 
     /// The description of the field, and unresolved disagreements about it.
     pub fn words(&self) -> String {
-        let unsettled = if self.unsettled.is_empty() { String::new() } else { format!(" Unsettled: {}", self.unsettled) };
+        let unsettled = if self.unsettled.is_empty() { String::new() } else { format!(" Unresolved: {}", self.unsettled) };
         let optional = if self.optional { " Optional." } else { "" };
         format!("{}{optional}{unsettled}", self.doc)
     }

@@ -27,7 +27,7 @@ pub fn shown(event: &Event, width: Option<usize>) -> String {
     for version in event.versions.iter().rev() {
         let _ = writeln!(out, "\n{HEADING}{}{HEADING:#}: {}; sources: {}", version.heading(), version.size(), version.sources());
         if !version.unsettled.is_empty() {
-            out += &paragraph(&format!("Unsettled: {}", version.unsettled), width, "");
+            out += &paragraph(&format!("Unresolved: {}", version.unsettled), width, "");
         }
         let rows: Vec<_> = version.fields.iter().map(row).collect();
         out += &aligned(&["32-bit", "64-bit", "field", "type", "shown as", "values", "description"], &rows, width);

@@ -149,7 +149,7 @@ impl Work<'_> {
         }
         let is_ordered = counts.is_ordered && !source.in_file_order;
         if !is_ordered {
-            let note = "rows not in the order of time: the file is damaged, or its buffers are too far out of order; sort by the column `time`";
+            let note = "rows are not in the order of time: the file is damaged, or its buffers are too far out of order; sort by the column `time`";
             self.bar.suspend(|| self.out.refused(&source.name, &format!("note: {note}")));
         }
         found.end();
