@@ -23,7 +23,7 @@ use std::path::PathBuf;
 ///
 /// The layouts do not depend on the order of the symbol files, nor on whether they are imported together or one by one. Nothing
 /// is written unless the result verifies. Comments that begin with `# import:` mark places in the specs that symbols do not
-/// determine; the output lists these places. If the specs do not define a structure yet, all types of the file are imported, or
+/// determine; the output lists these places. If the specs define no structures at all, all types of the file are imported, or
 /// only those of --add. Types that a spec cannot define are left out and listed.
 ///
 /// A structure of --add, and all types that it embeds, are added for all builds in the given symbol files, including known

@@ -22,7 +22,8 @@ use std::{env, process};
 /// Writes the page to a temporary file that needs no other file, prints its path, and opens it: with the program that the environment variable BROWSER
 /// names, or with that of the system. With --build, the page first shows the layout of that build; other builds can be selected there.
 ///
-/// Exit status: 0 written, 2 unknown structure or build, or a build without the structure.
+/// Exit status: 0 written and opened, 2 unknown structure or build, a build without the structure, an existing file, or no
+/// browser.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {

@@ -18,8 +18,8 @@ use etw_layouts_project::diff::{changes, ensure_comparable, sides};
 /// structures that public symbol files never contain.
 ///
 /// If a build has not been examined, the layouts of a known build are used, and the first line names that build. If these
-/// layouts equal those of the other target, it is unknown whether the two targets differ, and the exit status is 2. A build
-/// that its image verifies only in part is treated like this for each structure that the image does not show.
+/// layouts equal those of the other target, it is unknown whether the two targets differ, and the exit status is 2. The
+/// same holds for each structure that the kernel image of a partly verified build does not show.
 ///
 ///     etw diff 6.1.7601.0-x64 6.1.7601.24000-x64
 ///     etw diff 1709-x64 1803-x64 --only WMI_LOGGER_CONTEXT

@@ -5,7 +5,7 @@ use etw_layouts_cli::{Error, Outcome};
 use etw_layouts_codegen::nearest;
 use std::io::{self, Write};
 
-/// Print the manifest of a provider as XML, from the built-in catalogue of Windows' own providers.
+/// Print the manifest of a provider as XML, from the built-in catalogue of the providers of Windows and .NET.
 ///
 /// The catalogue states the names and types of the fields of events for several Windows builds. The manifest has the events of
 /// the newest of these builds that is not after --build. Comments state the source. The catalogue has no numbers of tasks,

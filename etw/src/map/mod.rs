@@ -22,7 +22,8 @@ use etw_layouts_project::subject::{choose, newest};
 /// Show which structures reference each other: members that are pointers, list heads or embedded structures.
 ///
 /// Without a structure, the map starts at the structures that no other one references. Without --build, it shows the newest
-/// build. A structure without references is shown only if a pointer or a list references it.
+/// build. A structure that references no other one is shown only if the map starts there, or if a pointer or a
+/// list references it.
 ///
 ///     etw map                                          all structures, from the silo state to the buffers
 ///     etw map ETW_GUID_ENTRY --build 6.1 --arch x86    the structures reachable from ETW_GUID_ENTRY

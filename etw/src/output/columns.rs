@@ -29,8 +29,8 @@ pub enum Column {
     Thread,
     /// Process ID.
     Process,
-    /// Process ID of the thread in the payload, from the last start or rundown event of that thread; only for events without a
-    /// process ID in the header.
+    /// ID of the process of the thread that the payload names, from the last start or rundown event of that thread; only for
+    /// events without a process ID in the header.
     ThreadProcess,
     /// Header type.
     Header,

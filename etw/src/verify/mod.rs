@@ -19,8 +19,8 @@ use std::path::PathBuf;
 /// has one line for each symbol table, one line for each table of kernel images (.tsv), the totals, and the differences.
 ///
 /// A table of a build that is not on the version axis is compared with the first release of the nearest earlier build; its line
-/// states this. The build of a table is stated by its file name, by builds.tsv or by --build. It is wrong if other symbols of that
-/// build have different layouts, and the layouts of the table equal those of another build.
+/// states this. The build of a table is stated by its file name, by builds.tsv or by --build. The stated build is
+/// reported as wrong if its other symbols have different layouts, and the layouts of the table equal those of another build.
 ///
 ///     etw verify
 ///     etw verify --symbols symbols/ --only WMI_LOGGER_CONTEXT
