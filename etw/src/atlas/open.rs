@@ -4,8 +4,10 @@ use super::confidence::Confidences;
 use super::{SCRIPT, STYLE, builds, structure, type_data, values};
 use crate::{Error, NewFile, Outcome, no_stdout, print};
 use etw_layouts_codegen::layouts::{Form, Layouts};
+use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::Body;
 use etw_layouts_project::Project;
+use etw_layouts_project::events::Statements;
 use etw_layouts_project::names::{Among, name};
 use etw_layouts_project::subject::Subject;
 use std::collections::BTreeSet;
@@ -41,8 +43,9 @@ pub struct Args {
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let layouts = project.layouts()?;
     let structure = name(&layouts, Among::All, &args.name)?.to_owned();
-    let build = args.build.as_deref().map(|build| selected(project, &layouts, &structure, build)).transpose()?;
-    let page = page(project, &structure, build.as_deref())?;
+    let registry = project.registry(&layouts.spec.axis)?;
+    let build = args.build.as_deref().map(|build| selected(&layouts, &registry, &structure, build)).transpose()?;
+    let page = page(&layouts, &registry, &project.statements()?, &structure, build.as_deref())?;
     let path = match &args.output {
         Some(path) => path.clone(),
         None => (0..100)
@@ -66,9 +69,8 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
 /// # Errors
 ///
 /// The build is unknown or does not have the structure, or the page shows the constants of all builds.
-fn selected(project: &Project, layouts: &Layouts, structure: &str, build: &str) -> Result<String, Error> {
-    let registry = project.registry(&layouts.spec.axis)?;
-    let subject = Subject::find(layouts, &registry, structure, Some(build), None)?;
+fn selected(layouts: &Layouts, registry: &Registry, structure: &str, build: &str) -> Result<String, Error> {
+    let subject = Subject::find(layouts, registry, structure, Some(build), None)?;
     match layouts.spec.definitions.get(structure).map(|definition| &definition.body) {
         Some(Body::Values(_)) => {
             Err(format!("the page of {structure} always shows the constants of all builds; remove --build").into())
@@ -78,11 +80,15 @@ fn selected(project: &Project, layouts: &Layouts, structure: &str, build: &str) 
 }
 
 /// The page of a type, with the style sheet, the script and the data embedded. Links to other pages become plain text.
-fn page(project: &Project, name: &str, build: Option<&str>) -> Result<String, Error> {
-    let layouts = project.layouts()?;
-    let registry = project.registry(&layouts.spec.axis)?;
-    let only = embedded(&layouts, name);
-    let atlas = super::collect::atlas(&layouts, &registry, &project.statements()?, |name| only.contains(name))?;
+fn page(
+    layouts: &Layouts,
+    registry: &Registry,
+    statements: &Statements,
+    name: &str,
+    build: Option<&str>,
+) -> Result<String, Error> {
+    let only = embedded(layouts, name);
+    let atlas = super::collect::atlas(layouts, registry, statements, |name| only.contains(name))?;
     let confidences = Confidences::of(&atlas);
     let mut data = vec![builds::data(&atlas)?, confidences.data()?];
     for structure in &atlas.structures {
