@@ -6,6 +6,7 @@ use crate::output::{Escaped, Output};
 use etw_layouts::axis::AXIS;
 use etw_layouts::runtime::meta::{Absent, Confidence, Selection};
 use etw_layouts::{Arch, Build};
+use etw_layouts_cli::Error;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_dump::{By, MemoryDump, Source};
 use etw_layouts_memory::{Address, GLOBALS, Kernel};
@@ -42,10 +43,8 @@ fn parse_build(text: &str) -> Result<Build, String> {
     if let Ok(build) = text.parse() {
         return Ok(build);
     }
-    let specs = Files::Embedded(etw_layouts_specs::FILES);
-    let project = Project { listed: etw_layouts_facts::UPDATES, ..Project::of(specs, Files::Embedded(&[])) };
-    let layouts = project.layouts().map_err(|error| error.to_string())?;
-    choose(&layouts.spec.axis, text, None).map(|asked| asked.own).map_err(|error| error.to_string())
+    let found = built_in_axis().and_then(|axis| choose(&axis, text, None).map(|asked| asked.own));
+    found.map_err(|error| error.to_string())
 }
 
 /// The build of a dump, its symbols and its layouts.
@@ -267,10 +266,16 @@ fn sentence(confidence: &Confidence, arch: Arch, axis: &mut Option<Axis>) -> Str
         return confidence.to_string();
     }
     if axis.is_none() {
-        let specs = Files::Embedded(etw_layouts_specs::FILES);
-        *axis = Project::of(specs, Files::Embedded(&[])).layouts().ok().map(|layouts| layouts.spec.axis);
+        *axis = built_in_axis().ok();
     }
     axis.as_ref().map_or_else(|| confidence.to_string(), |axis| etw_layouts_project::sentence(axis, confidence, arch))
+}
+
+/// The version axis of the built-in specs, with the KB numbers of updates.
+fn built_in_axis() -> Result<Axis, Error> {
+    let specs = Files::Embedded(etw_layouts_specs::FILES);
+    let project = Project { listed: etw_layouts_facts::UPDATES, ..Project::of(specs, Files::Embedded(&[])) };
+    Ok(project.layouts()?.spec.axis)
 }
 
 impl Known {
