@@ -48,7 +48,7 @@ fn put(provider: &Provider, sources: &str, notes: &[Option<String>], text: &mut 
         writeln!(text, "<!-- The sources do not state all numbers of tasks, opcodes and levels, and all masks of keywords.")?;
         writeln!(
             text,
-            "     Those that are marked as placeholders are assigned in order, because a manifest needs numbers: do not"
+            "     A manifest needs numbers, so each missing one is a placeholder, assigned in order and marked: do not"
         )?;
         writeln!(text, "     enable a provider with them, and do not compare them with events. -->")?;
     }

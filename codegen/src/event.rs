@@ -34,7 +34,7 @@ pub struct Event {
     pub types: Vec<EventType>,
     /// The versions of the event.
     pub versions: At<Versions>,
-    /// The question that no source answers; empty if there is none.
+    /// The question that no source answers; empty without such a question.
     pub unsettled: String,
     /// Description of the event.
     pub doc: String,
@@ -91,7 +91,7 @@ pub struct Field {
     pub pointer: Option<u8>,
     /// Whether payloads of the same version may end before it.
     pub optional: bool,
-    /// The question that no source answers; empty if there is none.
+    /// The question that no source answers; empty without such a question.
     pub unsettled: String,
     /// Description, with the unit.
     pub doc: String,

@@ -302,7 +302,7 @@ impl Line<'_> {
         (ranges.into_iter().map(|(range, _)| range).collect(), cost)
     }
 
-    /// The name that denotes exactly the rows from one place to another, if there is one. There is none for the newest row,
+    /// The name of exactly the rows from one index to another, if such a name exists. The newest row has no such name,
     /// because its layouts also apply to later builds.
     fn point(&self, first: usize, last: usize) -> Option<(Range, usize)> {
         let (opens, closes, newest) = (self.opens(first), self.closes(last), last + 1 == self.exist.len());

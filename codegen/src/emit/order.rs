@@ -6,7 +6,7 @@ use crate::layouts::{Form, Layout, Layouts};
 use crate::spec::{Body, Kind, ValuesKind};
 use std::collections::BTreeSet;
 
-/// The types of a target, or one type and the types that it needs. Each type comes after those that it embeds, and after the
+/// The types of a target, or one type and the types that it needs. A type follows the types that it embeds, and the
 /// enumerations and flags of its members. An enumeration is needed behind a pointer too, because C cannot declare one without its
 /// constants.
 pub(super) fn ordered<'a>(layouts: &'a Layouts, target: TargetId, only: Option<&'a str>) -> Vec<&'a Layout> {

@@ -5,7 +5,7 @@ use crate::emit::Files;
 /// A Rust module.
 pub(super) struct Module {
     pub name: String,
-    /// The attribute of its feature, followed by a space; empty if there is none.
+    /// The attribute of its feature, followed by a space; empty without a feature.
     pub cfg: String,
     pub public: bool,
     /// The text before its submodules.

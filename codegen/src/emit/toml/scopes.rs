@@ -30,7 +30,7 @@ impl Scopes<'_> {
         (set != within).then(|| Value::Plain(format!("\"{}\"", self.spell(within, set))))
     }
 
-    /// A value that can differ between the targets of a range; `None` if there is none.
+    /// A value that can differ between the targets of a range; `None` without such a value.
     pub fn pieces<T>(&self, value: &Piecewise<T>, within: &TargetSet, show: impl Fn(&Piece<T>) -> String) -> Option<Value> {
         self.spelled(merged(value.0.iter().map(|piece| (piece.targets.intersection(within), show(piece)))), within, false)
     }
