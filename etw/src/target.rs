@@ -54,8 +54,8 @@ pub struct Confidence {
     /// The builds that the layout is inferred from, before and after the selected one.
     nearest_older: Option<String>,
     nearest_newer: Option<String>,
-    /// The target of a nearest build with a different layout, if there is one.
-    alternative_target: Option<String>,
+    /// The other targets whose layouts the build can have, if the layout is uncertain.
+    alternative_targets: Vec<String>,
     /// The named update that brought the layout to this build, if the layout is inferred from it.
     changed_by: Option<String>,
 }
@@ -98,7 +98,7 @@ pub fn confidence(axis: &Axis, choice: &Choice) -> Confidence {
         evidence: choice.sentence(axis),
         nearest_older: older,
         nearest_newer: newer,
-        alternative_target: choice.other.map(|other| axis.target_name(other)),
+        alternative_targets: choice.candidates[1..].iter().map(|other| axis.target_name(*other)).collect(),
         changed_by: choice.changed_by.clone(),
     }
 }

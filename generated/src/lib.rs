@@ -40,7 +40,7 @@
 //! let chosen = structures::WMI_LOGGER_CONTEXT.select(build, Arch::X64)?;
 //! match chosen.confidence {
 //!     sure if sure.is_sure() => {}
-//!     Confidence::Uncertain { .. } => println!("this layout, or else {:?}", chosen.other),
+//!     Confidence::Uncertain { .. } => println!("this layout, or else {:?}", chosen.candidates().nth(1)),
 //!     // Nothing contradicts the layout, and no symbols verify it.
 //!     confidence => println!("{build}: {confidence}"),
 //! }

@@ -4,18 +4,19 @@ use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen};
 use etw_layouts_codegen::{Asked, SelectedBy};
-use etw_layouts_runtime::meta::{Absent, Confidence, Examined, Line, Reason, Update, choose};
+use etw_layouts_runtime::meta::{Confidence, Examined, Line, Reason, Update, choose};
 use std::collections::BTreeMap;
 
 /// A selected build, the layouts that are used for it, and the confidence in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The selected build, and the target whose layouts are used.
+    /// The selected build.
     pub asked: Asked,
     /// The confidence in the layout of one structure, or in all layouts.
     pub confidence: Confidence,
-    /// The other neighbor of an uncertain build, if its layouts differ.
-    pub other: Option<TargetId>,
+    /// The targets whose layouts the build can have. The first one is selected; there are others, with other layouts, if the layout is
+    /// uncertain.
+    pub candidates: Vec<TargetId>,
     /// The named updates that brought the layout to this build, if the layout is inferred from them.
     pub changed_by: Option<String>,
     /// The first later revision of the build with another layout of the structure, if no revision is selected.
@@ -44,21 +45,19 @@ impl Choice {
         let arch = axis.targets[asked.target].arch;
         // A revision that was examined under another build number is no evidence if this build number never had it.
         let unseen = asked.is_before_its_build(axis).then_some(asked.build);
-        let (confidence, other) = match choose(&Along { unseen, ..line }, asked.build, arch) {
-            Ok(chosen) => (chosen.confidence, chosen.other.map(|(target, _)| target)),
-            Err(Absent::Structure { confidence }) => (confidence, None),
-            // The selected build has a target, so this cannot fail.
-            Err(_) => (Confidence::Documented { unverifiable: false }, None),
-        };
-        let by_update = matches!(confidence, Confidence::Inferred(Reason::Architecture { .. } | Reason::Branch { .. }));
+        let line = Along { unseen, ..line };
+        // The selected build has a target, so there is a row for it.
+        let chosen = choose(&line, asked.build, arch).expect("a build of the version axis");
+        let (confidence, candidates) = (chosen.confidence, chosen.candidates(&line).map(|(target, _)| target).collect());
+        let by_update = matches!(confidence, Confidence::Inferred(Reason::Unverified { .. } | Reason::Branch { .. }));
         let changed_by = structure.filter(|_| by_update).and_then(|name| changed_by(layouts, &asked, name));
         let changed_later = structure.and_then(|name| changed_later(layouts, &asked, name));
-        Self { asked, confidence, other, changed_by, changed_later }
+        Self { asked, confidence, candidates, changed_by, changed_later }
     }
 
-    /// The index of the target whose layouts are used.
+    /// The target whose layouts are used.
     pub fn target(&self) -> TargetId {
-        self.asked.target
+        self.candidates[0]
     }
 
     /// Whether the selected build has not been examined and is not on the version axis, so that the layouts of another build are used.
@@ -130,13 +129,12 @@ impl Choice {
 
     fn stand_in(&self, axis: &Axis) -> Option<String> {
         let asked = if let SelectedBy::First(_) = self.asked.selected_by { self.first(axis) } else { self.asked.name.clone() };
-        let use_of = match self.other {
-            Some(other) => format!(
-                "showing the layouts of {}; the layouts can also be those of {}",
-                self.row(axis, self.target()),
-                self.row(axis, other)
-            ),
-            None => format!("uses the layouts of {}", axis.target_name(self.target())),
+        let use_of = match &self.candidates[..] {
+            [own, others @ ..] if !others.is_empty() => {
+                let others: Vec<String> = others.iter().map(|other| self.row(axis, *other)).collect();
+                format!("showing the layouts of {}; the layouts can also be those of {}", self.row(axis, *own), others.join(", "))
+            }
+            _ => format!("uses the layouts of {}", axis.target_name(self.target())),
         };
         self.is_stand_in(axis).then(|| format!("{asked}: {}; {use_of}", self.sentence(axis)))
     }
@@ -146,7 +144,7 @@ impl Choice {
 /// from.
 pub fn sentence(axis: &Axis, confidence: &Confidence, arch: Arch) -> String {
     match leader(axis, confidence, arch) {
-        Some(leader) if !matches!(confidence, Confidence::Inferred(Reason::Architecture { .. })) => {
+        Some(leader) if !matches!(confidence, Confidence::Inferred(Reason::Unverified { .. })) => {
             format!("{confidence}; where the specs do not name {arch}, it is inferred from {leader}")
         }
         _ => confidence.to_string(),

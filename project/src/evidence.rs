@@ -230,9 +230,9 @@ impl Choice {
     /// The builds that a member is inferred from, as text that follows `inferred`.
     fn inferred(&self, axis: &Axis, info: &Info) -> String {
         match self.confidence {
-            Confidence::Inferred(Reason::Architecture { arch, .. }) => format!(" from {arch}"),
+            Confidence::Inferred(Reason::Unverified { arch }) => format!(" from {arch}"),
             Confidence::Inferred(Reason::Branch { build }) => format!(" from {build}"),
-            Confidence::Uncertain { older, newer } => format!("; the layouts of {older} and {newer} differ"),
+            Confidence::Uncertain { older, newer, .. } => format!("; the layouts of {older} and {newer} differ"),
             _ => match self.confidence.neighbours() {
                 [Some(older), Some(newer)] => format!(" from {older} and {newer}"),
                 [Some(one), None] | [None, Some(one)] => format!(" from {one}"),

@@ -80,6 +80,21 @@ impl Subject {
         self.of_each(layouts, registry, members, |choice, info, shows, _| Some(choice.source(axis, info, shows)))
     }
 
+    /// Whether the offset of each member can be used without checking the data: it is the same in all layouts that the build can have.
+    pub fn is_sure(&self, layouts: &Layouts, members: &[Member]) -> Vec<bool> {
+        let choice = &self.choice;
+        let place = |member: &Member| (member.offset, member.size, member.bits);
+        let others = choice.candidates[1..].iter();
+        let others: Vec<_> =
+            others.map(|target| of(layouts, &self.structure, self.member.as_deref(), *target, self.levels)).collect();
+        let is_sure = |member: &Member| {
+            let is_at =
+                |other: &Vec<Member>| other.iter().any(|other| other.path == member.path && place(other) == place(member));
+            choice.confidence.is_sure_if_same(|| others.iter().all(is_at))
+        };
+        members.iter().map(is_sure).collect()
+    }
+
     /// Calls `ask` for each member, with the choice for the structure that declares it, with whether an image of the build shows its
     /// offset, and with the name of that structure.
     fn of_each<T: Default>(

@@ -3,6 +3,7 @@
 use crate::print::HEADING;
 use crate::target::{Target, named, target};
 use crate::{Error, diff};
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::diff::{Changes, Side, changes, sides};
@@ -22,8 +23,8 @@ pub struct Overview<'a> {
     uncertain: Vec<&'a str>,
     /// The nearest known builds, if any layout is uncertain: the layout can be that of either build.
     nearest: Option<[String; 2]>,
-    /// The differences to the other candidate target.
-    differences_in_alternative: Option<Otherwise>,
+    /// The differences to the other targets whose layouts the uncertain structures can have.
+    differences_in_alternatives: Vec<Otherwise>,
 }
 
 #[derive(Serialize)]
@@ -43,27 +44,27 @@ struct Otherwise {
 pub fn overview<'a>(layouts: &'a Layouts, registry: &Registry, choice: &'a Choice) -> Result<Overview<'a>, Error> {
     let axis = &layouts.spec.axis;
     let mut uncertain = Vec::new();
-    let (mut nearest, mut other) = (None, choice.other);
+    let mut nearest = None;
+    let mut others: BTreeMap<TargetId, Vec<&str>> = BTreeMap::new();
     for name in layouts.by_target[choice.target()].keys() {
         let of_it = Choice::of(layouts, registry, choice.asked.clone(), Some(name));
-        if let Confidence::Uncertain { older, newer } = of_it.confidence {
+        if let Confidence::Uncertain { older, newer, .. } = of_it.confidence {
             uncertain.push(name.as_str());
             nearest = nearest.or(Some([older, newer].map(|build| format!("{build:#}"))));
-            other = other.or(of_it.other);
+            of_it.candidates[1..].iter().for_each(|other| others.entry(*other).or_default().push(name));
         }
     }
-    let otherwise = match other.map(|other| axis.target_name(other)) {
-        Some(other) => {
-            // Both targets are on the version axis, so they are found without facts.
-            let sides = sides(layouts, &Registry::default(), [&axis.target_name(choice.target()), &other], None)?;
-            let mut changes = changes(&sides[0], &sides[1]);
-            changes.of_structures(&uncertain);
-            Some(Otherwise { target: other, sides, changes })
-        }
-        None => None,
+    let otherwise = |(other, names): (TargetId, Vec<&str>)| {
+        let target = axis.target_name(other);
+        // Both targets are on the version axis, so they are found without facts.
+        let sides = sides(layouts, &Registry::default(), [&axis.target_name(choice.target()), &target], None)?;
+        let mut changes = changes(&sides[0], &sides[1]);
+        changes.of_structures(&names);
+        Ok(Otherwise { target, sides, changes })
     };
+    let differences_in_alternatives = others.into_iter().map(otherwise).collect::<Result<_, Error>>()?;
     let structures = by_confidence(layouts, registry, choice);
-    Ok(Overview { target: target(axis, choice), structures, uncertain, nearest, differences_in_alternative: otherwise })
+    Ok(Overview { target: target(axis, choice), structures, uncertain, nearest, differences_in_alternatives })
 }
 
 /// The number of layouts of a build by confidence.
@@ -94,16 +95,17 @@ pub fn text(layouts: &Layouts, choice: &Choice, overview: &Overview) -> String {
     if let Some([older, newer]) = &overview.nearest {
         out += &format!("Nearest known builds: {older} and {newer}. Uncertain: {}.\n", overview.uncertain.join(", "));
     }
-    if let Some(Otherwise { sides: [one, other], changes, .. }) = &overview.differences_in_alternative {
-        out += &format!(
-            "\nDifferences between their layouts; an uncertain layout is one of the two:\n{}",
-            diff::text(one, other, changes)
-        );
-        let is_listed = |name: &&str| changes.lists().iter().any(|(_, list)| list.iter().any(|entry| entry.structure == **name));
-        let embedding: Vec<&str> = overview.uncertain.iter().copied().filter(|name| !is_listed(name)).collect();
-        if !embedding.is_empty() {
-            out += &format!("uncertain only because of embedded types: {}\n", embedding.join(", "));
-        }
+    let others = &overview.differences_in_alternatives;
+    for Otherwise { sides: [one, other], changes, .. } in others {
+        out += &format!("\nDifferences from other layouts that the build can have:\n{}", diff::text(one, other, changes));
+    }
+    let is_listed = |name: &&str| {
+        let mut lists = others.iter().flat_map(|other| other.changes.lists());
+        lists.any(|(_, list)| list.iter().any(|entry| entry.structure == **name))
+    };
+    let embedding: Vec<&str> = overview.uncertain.iter().copied().filter(|name| !is_listed(name)).collect();
+    if !embedding.is_empty() {
+        out += &format!("uncertain only because of embedded types: {}\n", embedding.join(", "));
     }
     out
 }

@@ -7,7 +7,6 @@ use crate::target::{Target, target};
 use etw_layouts_codegen::layouts::{Layouts, Type};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec;
-use etw_layouts_project::diff::Changes;
 use etw_layouts_project::members::{self, c_type, keyword};
 use etw_layouts_project::subject::Subject;
 use serde::Serialize;
@@ -28,9 +27,9 @@ pub struct Document<'a> {
     doc: &'a str,
     /// Why no public symbols can verify it.
     unverifiable: Option<&'a str>,
-    /// The differences to the layout of `alternative_target`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    differences_in_alternative: Option<Changes>,
+    /// The differences to the layouts of `alternative_targets`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    differences_in_alternatives: Vec<Otherwise>,
     /// The members; those of an unnamed structure or union are listed with the members of its parent.
     members: Vec<Member<'a>>,
     unnamed: Vec<Unnamed>,
@@ -53,6 +52,8 @@ struct Member<'a> {
     bits: Option<u64>,
     /// Its evidence level in the build, as text.
     evidence: String,
+    /// Whether the offset can be used without checking the data: it is the same in all layouts that the build can have.
+    is_sure: bool,
     r#in: String,
     doc: String,
     /// The enumeration or flags of its values.
@@ -109,14 +110,15 @@ pub fn json<'a>(layouts: &'a Layouts, registry: &Registry, subject: &'a Subject)
         align: extent.align,
         doc: definition.map_or("", |definition| &definition.doc),
         unverifiable: layouts.unverifiable(&subject.structure, at),
-        differences_in_alternative: Otherwise::of(layouts, subject).map(|otherwise| otherwise.changes),
+        differences_in_alternatives: Otherwise::all(layouts, subject),
         members: Vec::new(),
         unnamed: Vec::new(),
         padding: Vec::new(),
         constants: None,
         errata: subject_errata(layouts, subject),
     };
-    document.members = document.nested(layouts, &rows, &subject.known(layouts, registry, &rows));
+    let known: Vec<_> = subject.known(layouts, registry, &rows).into_iter().zip(subject.is_sure(layouts, &rows)).collect();
+    document.members = document.nested(layouts, &rows, &known);
     if definition.is_some_and(|definition| matches!(definition.body, spec::Body::Values(_))) {
         let constant = |constant: &'a spec::Constant| {
             let value = constant.value.get(at)?.value;
@@ -136,10 +138,10 @@ pub fn json<'a>(layouts: &'a Layouts, registry: &Registry, subject: &'a Subject)
 
 impl<'a> Document<'a> {
     /// The members as a tree, from rows in which enclosed members follow the member that encloses them.
-    fn nested(&mut self, layouts: &'a Layouts, rows: &[members::Member<'a>], known: &[String]) -> Vec<Member<'a>> {
+    fn nested(&mut self, layouts: &'a Layouts, rows: &[members::Member<'a>], known: &[(String, bool)]) -> Vec<Member<'a>> {
         let mut list = Vec::new();
         let (mut rest, mut sources) = (rows, known);
-        while let (Some((row, after)), Some((known, further))) = (rest.split_first(), sources.split_first()) {
+        while let (Some((row, after)), Some(((known, is_sure), further))) = (rest.split_first(), sources.split_first()) {
             let inside = after.iter().take_while(|inner| inner.depth > row.depth).count();
             let (of_inside, further) = further.split_at(inside);
             let (inside, after) = after.split_at(inside);
@@ -157,6 +159,7 @@ impl<'a> Document<'a> {
                     bit,
                     bits,
                     evidence: known.clone(),
+                    is_sure: *is_sure,
                     r#in: layouts.spec.axis.describe(&info.scope),
                     doc: info.doc.clone(),
                     values: field.values.as_deref(),

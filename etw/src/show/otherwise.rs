@@ -2,28 +2,40 @@
 
 use crate::diff;
 use crate::print::HEADING;
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::emit::types;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::diff::{Changes, Side, changes, sides};
 use etw_layouts_project::subject::Subject;
 use etw_layouts_project::{Choice, Confidence, Reason};
+use serde::Serialize;
+use std::collections::BTreeSet;
 
-/// The differences from the other layout that the build may have.
+/// The differences from another layout that the build can have.
+#[derive(Serialize)]
 pub struct Otherwise {
+    /// The target with that layout.
+    target: String,
+    #[serde(skip)]
     here: Side,
-    there: String,
     /// The embedded types with different layouts.
+    #[serde(skip)]
     embedded: Vec<String>,
     /// The differences of the structure, or of the member.
-    pub changes: Changes,
+    #[serde(flatten)]
+    changes: Changes,
 }
 
 impl Otherwise {
-    /// None if there is no other layout.
-    pub fn of(layouts: &Layouts, subject: &Subject) -> Option<Self> {
+    /// The other layouts of a subject; none unless its layout is uncertain.
+    pub fn all(layouts: &Layouts, subject: &Subject) -> Vec<Self> {
+        subject.choice.candidates[1..].iter().filter_map(|other| Self::of(layouts, subject, *other)).collect()
+    }
+
+    fn of(layouts: &Layouts, subject: &Subject, other: TargetId) -> Option<Self> {
         let axis = &layouts.spec.axis;
-        let targets = [subject.choice.target(), subject.choice.other?];
+        let targets = [subject.choice.target(), other];
         let [here, there] = targets.map(|target| axis.target_name(target));
         let [one, other] = sides(layouts, &Registry::default(), [&here, &there], Some(&subject.structure)).ok()?;
         let mut changes = changes(&one, &other);
@@ -35,25 +47,26 @@ impl Otherwise {
             *name != subject.structure && one != other
         };
         let all = types(layouts, targets[0], Some(&subject.structure)).into_iter().map(|layout| layout.name.clone());
-        Some(Self { here: one, there, embedded: all.filter(is_other).collect(), changes })
+        Some(Self { here: one, target: there, embedded: all.filter(is_other).collect(), changes })
     }
 
-    /// The statement that both candidates agree about the subject, and what else differs; `None` if they do not agree.
-    pub fn agreement(&self, layouts: &Layouts, subject: &Subject) -> Option<String> {
+    /// The statement that all candidates have the subject at the same offsets, and what else differs; `None` if they do not.
+    pub fn agreement(all: &[Self], layouts: &Layouts, subject: &Subject) -> Option<String> {
         let Subject { structure, choice, .. } = subject;
-        let [Some(older), Some(newer)] = choice.confidence.neighbours() else { return None };
-        if !self.changes.is_empty() {
+        let Confidence::Uncertain { older, newer, .. } = choice.confidence else { return None };
+        if all.iter().any(|other| !other.changes.is_empty()) {
             return None;
         }
         let both = format!("in both nearest known builds, {older} and {newer}");
+        let embedded: BTreeSet<&str> = all.iter().flat_map(|other| &other.embedded).map(String::as_str).collect();
         let what = match (&subject.member, subject.members(layouts).first()) {
             (Some(member), Some(first)) => {
                 format!("{structure}.{member} is at offset {:#x} {both}; other members differ", first.offset)
             }
             (Some(member), None) => format!("{structure}.{member} is the same {both}"),
-            (None, _) if self.embedded.is_empty() => format!("{structure} has the same layout {both}"),
+            (None, _) if embedded.is_empty() => format!("{structure} has the same layout {both}"),
             (None, _) => {
-                let embedded = self.embedded.join(", ");
+                let embedded = Vec::from_iter(embedded).join(", ");
                 format!("the members of {structure} have the same offsets {both}; embedded types differ: {embedded}")
             }
         };
@@ -62,7 +75,7 @@ impl Otherwise {
 
     /// The differences as text.
     pub fn text(&self, subject: &Subject) -> String {
-        let (there, text) = (&self.there, diff::of(&subject.structure, &self.here, &self.changes));
+        let (there, text) = (&self.target, diff::of(&subject.structure, &self.here, &self.changes));
         format!("{HEADING}Differences from {there}:{HEADING:#}\n{text}")
     }
 }
@@ -73,7 +86,7 @@ pub fn nearest(layouts: &Layouts, registry: &Registry, subject: &Subject) -> Opt
     let axis = &layouts.spec.axis;
     let own = axis.targets[choice.target()].arch;
     let arch = match choice.confidence {
-        Confidence::Inferred(Reason::Architecture { arch, .. }) => arch,
+        Confidence::Inferred(Reason::Unverified { arch }) => arch,
         Confidence::Inferred(_) | Confidence::Uncertain { .. } => own,
         _ => return None,
     };

@@ -25,8 +25,8 @@ pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Op
     let axis = &layouts.spec.axis;
     let Some(definition) = layouts.spec.definitions.get(structure) else { return String::new() };
     let mut out = String::new();
-    let otherwise = Otherwise::of(layouts, subject);
-    let agreement = otherwise.as_ref().and_then(|otherwise| otherwise.agreement(layouts, subject));
+    let others = Otherwise::all(layouts, subject);
+    let agreement = Otherwise::agreement(&others, layouts, subject);
     let agrees = agreement.is_some();
     if let Some(note) = agreement.or_else(|| choice.note(axis)) {
         out += &paragraph(&note, width, "");
@@ -34,8 +34,8 @@ pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Op
     if let Some(nearest) = nearest(layouts, registry, subject) {
         out += &paragraph(&nearest, width, "");
     }
-    if let Some(otherwise) = otherwise.filter(|_| !agrees) {
-        out += &otherwise.text(subject);
+    for other in others.iter().filter(|_| !agrees) {
+        out += &other.text(subject);
     }
     if !out.is_empty() {
         out += "\n";

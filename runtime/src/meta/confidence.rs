@@ -25,12 +25,15 @@ pub enum Confidence {
     /// This build has not been examined. The layout is inferred from examined builds.
     Inferred(Reason),
     /// This build has not been examined, and the known builds before and after it have different layouts. The layout is that of one of
-    /// them, and the other is returned too. Check the values in memory, or the PDB of the kernel, to decide.
+    /// them, or of a build between them: see [`Selection::candidates`](super::Selection::candidates). Check the values in memory, or the
+    /// PDB of the kernel, to decide.
     Uncertain {
         /// The nearest known build before it.
         older: Build,
         /// The nearest known build after it.
         newer: Build,
+        /// Whether both are examined updates of the branch, on this architecture.
+        is_verified: bool,
     },
 }
 
@@ -47,14 +50,13 @@ pub enum SymbolSource {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Examined builds of another architecture. Its layout changed at the same updates.
+    /// Symbols of another architecture select this layout among those that are verified on this architecture before and after the
+    /// build.
     Architecture {
         /// The other architecture.
         arch: Arch,
-        /// The examined build at or before this one.
-        older: Build,
-        /// The examined build at or after this one, which has the same layout.
-        newer: Build,
+        /// The build whose layout is used. The layout of the other architecture is the same in both builds.
+        build: Build,
     },
     /// The same update on another branch of Windows.
     Branch {
@@ -63,6 +65,16 @@ pub enum Reason {
     },
     /// Examined updates of the same branch before and after this build have the same layout.
     Between {
+        /// The last examined update before it.
+        older: Build,
+        /// The first examined update after it.
+        newer: Build,
+    },
+    /// Examined updates of the same branch before and after this build have the same layout, but another architecture has another layout
+    /// between them.
+    Changed {
+        /// The other architecture.
+        arch: Arch,
         /// The last examined update before it.
         older: Build,
         /// The first examined update after it.
@@ -77,6 +89,19 @@ pub enum Reason {
     Before {
         /// The first examined update.
         first: Build,
+    },
+    /// Symbols of another architecture select this layout, but no symbols of this architecture and branch were examined.
+    Release {
+        /// The other architecture.
+        arch: Arch,
+        /// The build of another release whose layout is used. The layout of the other architecture is the same in both builds.
+        build: Build,
+    },
+    /// Only symbols of another architecture were examined, and no build with verified layouts of this architecture corresponds to this
+    /// build.
+    Unverified {
+        /// The other architecture.
+        arch: Arch,
     },
     /// The branch of the build is unknown. The releases before and after this build have the same layout.
     Releases {
@@ -134,8 +159,11 @@ impl Confidence {
             Self::Inferred(Reason::Architecture { .. }) => Some("architecture"),
             Self::Inferred(Reason::Branch { .. }) => Some("branch"),
             Self::Inferred(Reason::Between { .. }) => Some("between"),
+            Self::Inferred(Reason::Changed { .. }) => Some("changed"),
             Self::Inferred(Reason::After { .. }) => Some("after"),
             Self::Inferred(Reason::Before { .. }) => Some("before"),
+            Self::Inferred(Reason::Release { .. }) => Some("release"),
+            Self::Inferred(Reason::Unverified { .. }) => Some("unverified"),
             Self::Inferred(Reason::Releases { .. }) => Some("releases"),
             Self::Inferred(Reason::Newest { .. }) => Some("newest"),
             _ => None,
@@ -152,20 +180,28 @@ impl Confidence {
         matches!(self, Self::Verified(_))
     }
 
-    /// Whether the layout can be used without checking the data: it is verified by symbols of this build, of the same update
-    /// elsewhere, or of updates before and after it.
+    /// Whether the layout can be used without checking the data. Symbols of this architecture verify it, in this build or in builds before
+    /// or after it; in the latter case, symbols of another architecture or branch show which of them has the layout.
     pub const fn is_sure(&self) -> bool {
         let by = matches!(self, Self::Inferred(Reason::Architecture { .. } | Reason::Branch { .. } | Reason::Between { .. }));
         self.is_verified() || by
     }
 
-    /// The builds that the layout is inferred from, the older and the newer one.
+    /// Whether a part of the layout, such as the offset of a member, can be used without checking the data: the layout is sure, or it is
+    /// uncertain between two updates of one branch and the part is the same in all candidates. Candidates of other branches do not suffice,
+    /// because the branch can have had a change of its own.
+    pub fn is_sure_if_same(&self, is_same: impl FnOnce() -> bool) -> bool {
+        self.is_sure() || matches!(self, Self::Uncertain { is_verified: true, .. }) && is_same()
+    }
+
+    /// The builds that the layout is inferred from, the older and the newer one; a single one comes first if it can be either.
     pub const fn neighbours(&self) -> [Option<Build>; 2] {
         match *self {
-            Self::Uncertain { older, newer }
+            Self::Uncertain { older, newer, .. }
             | Self::Inferred(
-                Reason::Architecture { older, newer, .. } | Reason::Between { older, newer } | Reason::Releases { older, newer },
+                Reason::Between { older, newer } | Reason::Changed { older, newer, .. } | Reason::Releases { older, newer },
             ) => [Some(older), Some(newer)],
+            Self::Inferred(Reason::Architecture { build, .. } | Reason::Release { build, .. }) => [Some(build), None],
             Self::Inferred(Reason::After { last } | Reason::Newest { last }) => [Some(last), None],
             Self::Inferred(Reason::Before { first }) => [None, Some(first)],
             _ => [None, None],
@@ -196,7 +232,7 @@ impl fmt::Display for Confidence {
                 f.write_str("documented or stated by the specs; no symbols of this build were examined")
             }
             Self::Inferred(reason) => reason.fmt(f),
-            Self::Uncertain { older, newer } => {
+            Self::Uncertain { older, newer, .. } => {
                 write!(f, "uncertain: {older} and {newer}, the nearest known builds, have different layouts")
             }
         }
@@ -206,15 +242,27 @@ impl fmt::Display for Confidence {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Architecture { arch, older, newer } if older == newer => {
-                write!(f, "inferred from {arch}: its symbols of build {older} were examined")
+            Self::Architecture { arch, build } => {
+                write!(f, "inferred from {build}, an examined build: {arch} has the same layout in both builds")
             }
-            Self::Architecture { arch, older, newer } => {
-                write!(f, "inferred from {arch}: the examined builds {older} and {newer} have the same layout")
+            Self::Release { arch, build } => {
+                write!(
+                    f,
+                    "inferred from {build}, an examined build of another release: {arch} has the same layout in both builds"
+                )
+            }
+            Self::Unverified { arch } => {
+                write!(f, "inferred from {arch}, whose symbols were examined; not verified on this architecture")
             }
             Self::Branch { build } => write!(f, "inferred from {build}, an examined build with the same update"),
             Self::Between { older, newer } => {
                 write!(f, "inferred: the examined builds {older} and {newer} have the same layout")
+            }
+            Self::Changed { arch, older, newer } => {
+                write!(
+                    f,
+                    "inferred: the examined builds {older} and {newer} have the same layout, but {arch} has another one between them"
+                )
             }
             Self::After { last } => write!(f, "inferred from {last}, the last update of this build with examined symbols"),
             Self::Before { first } => write!(f, "inferred from {first}, the first update of this build with examined symbols"),

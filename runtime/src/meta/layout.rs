@@ -123,6 +123,19 @@ impl Layout {
     pub fn member(&self, name: &str) -> Option<&'static Member> {
         self.members.iter().find(|member| member.name == name)
     }
+
+    /// Whether another layout has the same members at the same offsets.
+    pub(super) fn has_offsets_of(&self, other: &Self) -> bool {
+        let places = |layout: &'static [Member]| layout.iter().map(|member| (member.name, member.place()));
+        places(self.members).eq(places(other.members))
+    }
+}
+
+impl Member {
+    /// Offset, size and bits.
+    pub(super) const fn place(&self) -> (usize, usize, Option<(u32, u32)>) {
+        (self.offset, self.size, self.bits)
+    }
 }
 
 impl PartialEq for Layout {

@@ -2,7 +2,7 @@
 
 use super::axis::{Arch, Build, Update};
 use super::confidence::{Absent, Confidence, Reason, SymbolSource};
-use core::cmp::{Ordering, Reverse};
+use core::cmp::Ordering;
 
 /// The known facts about one structure in all builds of Windows. Builds are those of the version axis: of identical builds, the one
 /// on the axis.
@@ -54,15 +54,17 @@ pub enum Evidence {
 
 /// Result of the selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Chosen<K, L> {
     /// The build of the version axis with the selected layout.
     pub kernel: K,
-    /// The layout.
-    pub layout: L,
-    /// Build and layout of a neighbor with a different layout, if the selection is uncertain.
-    pub other: Option<(K, L)>,
-    /// Confidence in the layout.
+    /// The layout; `None` if the build lacks the structure.
+    pub layout: Option<L>,
+    /// Confidence in the layout, or in the absence of the structure.
     pub confidence: Confidence,
+    arch: Arch,
+    /// The nearest builds before and after it whose layouts are known on the architecture.
+    known: [Option<Build>; 2],
 }
 
 /// The build of an axis that has the layouts of a build. This is the last row of the same build with the same or an earlier
@@ -94,20 +96,47 @@ pub fn place<K>(
 
 /// The layout for a build, with its confidence.
 ///
+/// If symbols verify a layout of this architecture before and after the build, it is the layout, or one of the two is. Symbols of another
+/// architecture select one of them: the layout of the build in which the other architecture has the same layout as in the requested
+/// build. Without such symbols, the layout is that of the version axis.
+///
 /// # Errors
 ///
-/// There is no such build, or it lacks the structure.
+/// There is no such build.
 pub fn choose<S: Line>(line: &S, build: Build, arch: Arch) -> Result<Chosen<S::Kernel, S::Layout>, Absent> {
     let (row, kernel) = place(build, line.kernels(arch), line.newest())?;
     let asked = Asked { line, build, arch, row, layout: line.layout(kernel) };
-    let (confidence, neighbours) = asked.judged();
-    let Some(layout) = asked.layout else { return Err(Absent::Structure { confidence }) };
-    let other = |build: Build| {
-        let (_, kernel) = asked.at(build, arch)?;
-        Some((kernel, line.layout(kernel).filter(|other| *other != layout)?))
-    };
-    let [before, after] = neighbours.map(|build| build.filter(|_| !confidence.is_sure()).and_then(other));
-    Ok(Chosen { kernel, layout, other: after.or(before), confidence })
+    let Answer { confidence, of, known } = asked.answer();
+    // Several rows can have the selected layout; that of the build itself comes first.
+    let other =
+        of.and_then(|of| asked.at(of, arch)).map(|(_, kernel)| kernel).filter(|kernel| line.layout(*kernel) != asked.layout);
+    let kernel = other.unwrap_or(kernel);
+    Ok(Chosen { kernel, layout: line.layout(kernel), confidence, arch, known })
+}
+
+impl<K: Copy, L: Copy + PartialEq> Chosen<K, L> {
+    /// The builds of the version axis whose layouts the requested build can have, the selected one first. There are others if the layout is
+    /// uncertain: those from the nearest known build before it to the nearest after it, oldest first, each distinct layout once.
+    pub fn candidates<S: Line<Kernel = K, Layout = L>>(&self, line: &S) -> impl Iterator<Item = (K, Option<L>)> {
+        let (own, arch) = ((self.kernel, self.layout), self.arch);
+        let is_open = match self.confidence {
+            Confidence::Uncertain { .. } | Confidence::PartlyVerified => true,
+            Confidence::Documented { unverifiable } => unverifiable,
+            Confidence::Verified(_) | Confidence::Inferred(_) => false,
+        };
+        let known = if is_open { self.known } else { [None; 2] };
+        let [first, last] = known.map(|build| place(build?, line.kernels(arch), line.newest()).ok().map(|(row, _)| row));
+        let is_between = move |row: Build| first.is_some_and(|first| first <= row) && last.is_some_and(|last| row <= last);
+        let rows = move || {
+            let rows = line.kernels(arch).filter(move |(row, _)| is_between(*row));
+            rows.map(move |(_, kernel)| (kernel, line.layout(kernel)))
+        };
+        let is_new = move |(index, layout): (usize, Option<L>)| {
+            layout != own.1 && !rows().take(index).any(|(_, earlier)| earlier == layout)
+        };
+        let others = rows().enumerate().filter(move |&(index, (_, layout))| is_new((index, layout)));
+        core::iter::once(own).chain(others.map(|(_, row)| row))
+    }
 }
 
 /// A requested build, and its layout on the version axis.
@@ -120,74 +149,146 @@ struct Asked<'a, S: Line> {
     layout: Option<S::Layout>,
 }
 
+/// The confidence, the build whose layout is selected if it is not that of the row, and the nearest known builds before and after.
+struct Answer {
+    confidence: Confidence,
+    of: Option<Build>,
+    known: [Option<Build>; 2],
+}
+
 impl<S: Line> Asked<'_, S> {
-    /// The confidence, and the builds before and after it that determine the confidence.
-    fn judged(&self) -> (Confidence, [Option<Build>; 2]) {
-        let near = self.near();
-        let [older, newer] = [near.older, near.newer].map(|side| side.map(|side| side.build));
-        let inferred = |reason| (Confidence::Inferred(reason), [older, newer]);
-        let is_own_branch = self.row.number == self.build.number;
-        match near.own {
-            Some(Evidence::Symbols) => return (Confidence::Verified(SymbolSource::Pdb), [None; 2]),
-            Some(Evidence::Converted) => return (Confidence::Verified(SymbolSource::Converted), [None; 2]),
-            Some(Evidence::Partly) if is_own_branch => return (Confidence::PartlyVerified, [older, newer]),
-            Some(Evidence::Lacks) => return (Confidence::Documented { unverifiable: true }, [older, newer]),
+    fn answer(&self) -> Answer {
+        let own = self.line.examined(Some(self.build.number)).filter(|seen| seen.arch == self.arch && seen.build == self.build);
+        // If a build has several sets of facts, the strongest evidence counts.
+        let own = own.map(|seen| seen.evidence).max();
+        let branch = self.nearest(self.arch, self.build, Some(self.build.number));
+        let [before, after] = self.nearest(self.arch, self.build, None);
+        let known = [branch[0].or(before), branch[1].or(after)];
+        let of_row = |confidence| Answer { confidence, of: None, known };
+        match own {
+            Some(Evidence::Symbols) => return of_row(Confidence::Verified(SymbolSource::Pdb)),
+            Some(Evidence::Converted) => return of_row(Confidence::Verified(SymbolSource::Converted)),
+            // The other layouts of this branch are candidates too.
+            Some(Evidence::Partly) if self.is_own_branch() => {
+                return Answer { known: branch, ..of_row(Confidence::PartlyVerified) };
+            }
+            Some(Evidence::Lacks) => return Answer { known: branch, ..of_row(Confidence::Documented { unverifiable: true }) },
             _ => {}
         }
-        if let Some(same) = near.same {
-            return inferred(Reason::Architecture { arch: same.arch, older: self.build, newer: self.build });
-        }
-        let fits = |side: Option<Examined>| side.is_some_and(|side| self.has(side.build) == self.layout);
-        // The change to this layout came after the last examined update without it, so it is known from another source.
-        if near.older.is_some()
-            && !fits(near.older)
-            && let Some(reason) = self.of_branch()
+        let shown = |arch: Arch| Some((arch, self.shown(arch, self.build)?));
+        let other = Arch::ALL.into_iter().filter(|arch| *arch != self.arch).filter_map(shown);
+        let other = other.max_by_key(|(arch, _)| arch.pointer_size() == self.arch.pointer_size());
+        if let [Some(older), Some(newer)] = branch
+            && self.has(older) == self.has(newer)
         {
-            return inferred(reason);
+            let changed = other.filter(|&(arch, shown)| self.changes(arch, shown, older, newer)).map(|(arch, _)| arch);
+            let reason = match changed {
+                Some(arch) => Reason::Changed { arch, older, newer },
+                None => Reason::Between { older, newer },
+            };
+            return Answer { confidence: Confidence::Inferred(reason), of: Some(older), known };
         }
-        match (near.older, near.newer) {
-            (Some(one), Some(other)) if fits(near.older) && fits(near.newer) => {
-                let (older, newer) = (one.build, other.build);
-                match [one.arch, other.arch].into_iter().find(|arch| *arch != self.arch) {
-                    Some(arch) => inferred(Reason::Architecture { arch, older, newer }),
-                    None => inferred(Reason::Between { older, newer }),
-                }
-            }
-            (Some(older), Some(newer)) => {
-                // The first build with the other layout may be known although it was not examined.
-                let first = self.next().filter(|_| fits(near.older)).unwrap_or(newer.build);
-                let (older, newer) = (older.build, newer.build.min(first));
-                (Confidence::Uncertain { older, newer }, [Some(older), Some(newer)])
-            }
-            (Some(last), None) => {
-                let last = last.build;
-                // A change of newer releases may apply to this one too.
-                match self.next().filter(|next| fits(near.older) && self.has(*next) != self.layout) {
-                    Some(newer) => (Confidence::Uncertain { older: last, newer }, [Some(last), Some(newer)]),
-                    None => inferred(Reason::After { last }),
-                }
-            }
-            (None, Some(first)) => inferred(Reason::Before { first: first.build }),
-            (None, None) if near.lacks => (Confidence::Documented { unverifiable: true }, [None; 2]),
-            (None, None) if is_own_branch => (Confidence::Documented { unverifiable: false }, [None; 2]),
-            (None, None) => match self.unknown() {
-                // The image shows the offsets of one of the neighbors' layouts, which decides only if both neighbors have the
-                // same layout.
-                (Confidence::Inferred(_), sides) if near.own.is_some() => (Confidence::PartlyVerified, sides),
-                unknown => unknown,
-            },
+        if let Some((arch, shown)) = other
+            && let Some((reason, build)) = self.by_architecture(arch, shown, branch, known)
+        {
+            return Answer { confidence: Confidence::Inferred(reason), of: Some(build), known };
+        }
+        let confidence = self.of_row(branch, own, other.map(|(arch, _)| arch));
+        let known = match confidence {
+            Confidence::Uncertain { older, newer, .. } => [known[0].or(Some(older)), known[1].or(Some(newer))],
+            _ => known,
+        };
+        Answer { confidence, of: None, known }
+    }
+
+    /// The examined build of this architecture, before or after, in which another architecture has the layout that it has in this
+    /// build.
+    fn by_architecture(
+        &self,
+        arch: Arch,
+        shown: Option<S::Layout>,
+        branch: [Option<Build>; 2],
+        known: [Option<Build>; 2],
+    ) -> Option<(Reason, Build)> {
+        let is_same = |build: &Build| self.shown(arch, *build) == Some(shown);
+        let (build, is_sure) = match known.map(|build| build.filter(is_same)) {
+            [Some(before), Some(after)] if self.has(before) == self.has(after) => (before, true),
+            // Only this architecture changed, at an unknown revision.
+            [Some(_), Some(_)] | [None, None] => return None,
+            [Some(build), None] | [None, Some(build)] => (build, branch.contains(&Some(build))),
+        };
+        let reason = if is_sure { Reason::Architecture { arch, build } } else { Reason::Release { arch, build } };
+        Some((reason, build))
+    }
+
+    /// Whether another architecture has a layout in this build that it had not before, and that it may not have in two builds before and
+    /// after.
+    fn changes(&self, arch: Arch, shown: Option<S::Layout>, older: Build, newer: Build) -> bool {
+        let [before, _] = self.nearest(arch, self.build, Some(self.build.number));
+        let is_kept = || [older, newer].into_iter().any(|build| self.shown(arch, build) == Some(shown));
+        before.is_some_and(|before| self.layout_of(before, arch) != shown) && !is_kept()
+    }
+
+    /// The confidence in the layout of the version axis.
+    fn of_row(&self, branch: [Option<Build>; 2], own: Option<Evidence>, other: Option<Arch>) -> Confidence {
+        let is_own = |build: Build| self.has(build) == self.layout;
+        if let Some(older) = branch[0]
+            && !is_own(older)
+            && let Some(build) = self.of_branch()
+        {
+            // The change to this layout came after the last examined update without it, so it is known from another source.
+            return Confidence::Inferred(Reason::Branch { build });
+        }
+        match (branch, other) {
+            ([Some(older), Some(newer)], _) => Confidence::Uncertain { older, newer, is_verified: true },
+            (_, Some(arch)) => Confidence::Inferred(Reason::Unverified { arch }),
+            ([Some(last), None], _) if is_own(last) => self.after(last, Reason::After { last }),
+            ([None, Some(first)], _) if is_own(first) => Confidence::Inferred(Reason::Before { first }),
+            ([None, Some(newer)], _) => Confidence::Uncertain { older: self.row, newer, is_verified: false },
+            _ => self.of_other_architecture().unwrap_or_else(|| self.of_no_symbols(own)),
         }
     }
 
-    /// The confidence for a build of a branch that is neither examined nor on the version axis.
-    fn unknown(&self) -> (Confidence, [Option<Build>; 2]) {
+    /// The confidence if the nearest symbols of the branch are those of another architecture.
+    fn of_other_architecture(&self) -> Option<Confidence> {
+        let others = Arch::ALL.into_iter().filter(|arch| *arch != self.arch);
+        let near = others.map(|arch| (arch, self.nearest(arch, self.build, Some(self.build.number))));
+        let near = near.filter(|(_, near)| near.iter().any(Option::is_some));
+        let (arch, near) = near.max_by_key(|(arch, _)| arch.pointer_size() == self.arch.pointer_size())?;
+        let unverified = Reason::Unverified { arch };
+        Some(match near {
+            [Some(older), Some(newer)] if self.has(older) != self.has(newer) => {
+                Confidence::Uncertain { older, newer, is_verified: false }
+            }
+            [Some(last), None] => self.after(last, unverified),
+            _ => Confidence::Inferred(unverified),
+        })
+    }
+
+    /// The confidence if no symbols of the branch were examined.
+    fn of_no_symbols(&self, own: Option<Evidence>) -> Confidence {
+        if self.lacks() {
+            return Confidence::Documented { unverifiable: true };
+        }
+        if self.is_own_branch() {
+            return Confidence::Documented { unverifiable: false };
+        }
         let older = self.row;
         match self.next() {
-            None => (Confidence::Inferred(Reason::Newest { last: older }), [None; 2]),
-            Some(newer) if self.has(newer) == self.layout => {
-                (Confidence::Inferred(Reason::Releases { older, newer }), [None, Some(newer)])
-            }
-            Some(newer) => (Confidence::Uncertain { older, newer }, [None, Some(newer)]),
+            Some(newer) if self.has(newer) != self.layout => Confidence::Uncertain { older, newer, is_verified: false },
+            // The image shows the offsets of one of the neighbors' layouts, which decides only if both neighbors have the same layout.
+            _ if own.is_some() => Confidence::PartlyVerified,
+            Some(newer) => Confidence::Inferred(Reason::Releases { older, newer }),
+            None => Confidence::Inferred(Reason::Newest { last: older }),
+        }
+    }
+
+    /// The confidence in the layout after the last examined update of a branch. A change of newer releases may apply to this one too.
+    fn after(&self, last: Build, reason: Reason) -> Confidence {
+        let is_own = |build: Build| self.has(build) == self.layout;
+        match self.next().filter(|next| is_own(last) && !is_own(*next)) {
+            Some(newer) => Confidence::Uncertain { older: last, newer, is_verified: false },
+            None => Confidence::Inferred(reason),
         }
     }
 
@@ -203,6 +304,11 @@ impl<S: Line> Asked<'_, S> {
         next.map(|(kernel, _)| kernel)
     }
 
+    /// Whether the version axis has the build number.
+    fn is_own_branch(&self) -> bool {
+        self.row.number == self.build.number
+    }
+
     /// The row of the version axis for a build.
     fn at(&self, build: Build, arch: Arch) -> Option<(Build, S::Kernel)> {
         place(build, self.line.kernels(arch), self.line.newest()).ok()
@@ -210,58 +316,58 @@ impl<S: Line> Asked<'_, S> {
 
     /// The layout of a build on the requested architecture.
     fn has(&self, build: Build) -> Option<S::Layout> {
-        self.at(build, self.arch).and_then(|(_, kernel)| self.line.layout(kernel))
+        self.layout_of(build, self.arch)
     }
 
-    /// The nearest examined builds of this branch.
-    fn near(&self) -> Near {
-        let mut near = Near::default();
-        // If a build has several sets of facts, the strongest evidence counts.
-        let rank = |seen: Examined| {
-            let distance = seen.build.revision.abs_diff(self.build.revision);
-            (Reverse(distance), self.kinship(seen.arch), seen.evidence)
-        };
-        for seen in self.line.examined(Some(self.build.number)) {
-            let is_own = seen.arch == self.arch;
-            let side = match seen.build.cmp(&self.build) {
-                Ordering::Equal if is_own => {
-                    near.own = near.own.max(Some(seen.evidence));
-                    continue;
-                }
-                Ordering::Less => &mut near.older,
-                Ordering::Equal => &mut near.same,
-                Ordering::Greater => &mut near.newer,
+    fn layout_of(&self, build: Build, arch: Arch) -> Option<S::Layout> {
+        self.at(build, arch).and_then(|(_, kernel)| self.line.layout(kernel))
+    }
+
+    /// Whether symbols of other builds of this branch lack the structure, although it exists there.
+    fn lacks(&self) -> bool {
+        let mut own = self.line.examined(Some(self.build.number)).filter(|seen| seen.arch == self.arch);
+        own.any(|seen| seen.evidence == Evidence::Lacks)
+    }
+
+    /// The layout of another architecture in a build, if symbols show it: those of the build, or of builds before and after it with
+    /// the same layout. `None` inside means that the structure does not exist.
+    fn shown(&self, arch: Arch, build: Build) -> Option<Option<S::Layout>> {
+        let mut own = self.line.examined(Some(build.number)).filter(|seen| seen.arch == arch && seen.build == build);
+        if own.any(|seen| self.is_verified_by(seen)) {
+            return Some(self.layout_of(build, arch));
+        }
+        let [older, newer] = self.nearest(arch, build, Some(build.number)).map(|near| Some(self.layout_of(near?, arch)));
+        older.filter(|_| older == newer)
+    }
+
+    /// The nearest builds before and after a build, of a branch or of all branches, whose symbols verify the layout.
+    fn nearest(&self, arch: Arch, build: Build, branch: Option<[u32; 3]>) -> [Option<Build>; 2] {
+        let [mut older, mut newer] = [None; 2];
+        for seen in self.line.examined(branch).filter(|seen| seen.arch == arch) {
+            let (side, is_nearer): (&mut Option<Build>, fn(Build, Build) -> bool) = match seen.build.cmp(&build) {
+                Ordering::Less => (&mut older, |near, other| near < other),
+                Ordering::Greater => (&mut newer, |near, other| near > other),
+                Ordering::Equal => continue,
             };
-            near.lacks |= is_own && seen.evidence == Evidence::Lacks;
-            if side.is_none_or(|best| rank(seen) > rank(best)) && self.is_shown_by(seen) {
-                *side = Some(seen);
+            if side.is_none_or(|near| is_nearer(near, seen.build)) && self.is_verified_by(seen) {
+                *side = Some(seen.build);
             }
         }
-        near
+        [older, newer]
     }
 
-    /// Whether an examined build shows its layout on the requested architecture. Another architecture does so only if its layout
-    /// changed between the same two builds.
-    fn is_shown_by(&self, seen: Examined) -> bool {
-        let holds = matches!(seen.evidence, Evidence::Symbols | Evidence::Converted);
-        if seen.evidence == Evidence::Partly {
-            return false;
+    /// Whether symbols verify the layout of their own build, or that it lacks the structure.
+    fn is_verified_by(&self, seen: Examined) -> bool {
+        match seen.evidence {
+            Evidence::Symbols | Evidence::Converted => true,
+            Evidence::Lacks => self.layout_of(seen.build, seen.arch).is_none(),
+            Evidence::Partly => false,
         }
-        if seen.arch == self.arch {
-            return holds || self.has(seen.build).is_none();
-        }
-        let of = |build| self.at(build, seen.arch).map(|(_, kernel)| self.line.layout(kernel));
-        let (Some(there), Some(now), here) = (of(seen.build), of(self.build), self.has(seen.build)) else { return false };
-        there.is_some() == holds && here.is_some() == holds && (there == now) == (here == self.layout)
     }
 
-    /// Similarity of an architecture to the requested one: the same, then the same pointer size, then others.
-    fn kinship(&self, arch: Arch) -> (bool, bool) {
-        (arch == self.arch, arch.pointer_size() == self.arch.pointer_size())
-    }
-
-    /// An examined build of another branch that has the updates that gave this branch its layout.
-    fn of_branch(&self) -> Option<Reason> {
+    /// An examined build of another branch that has the updates that gave this branch its layout, if symbols verify this layout on the
+    /// architecture.
+    fn of_branch(&self) -> Option<Build> {
         let branch = self.line.kernels(self.arch).filter(|(kernel, _)| kernel.number == self.build.number && *kernel <= self.row);
         let mut since = None;
         for (kernel, layout) in branch.map(|(kernel, row)| (kernel, self.line.layout(row))) {
@@ -270,24 +376,13 @@ impl<S: Line> Asked<'_, S> {
         let since = since?;
         let is_own = |update: &Update| update.first_of(since) == Some(since);
         self.line.updates().find(is_own)?;
+        let mut own = self.line.examined(None).filter(|seen| seen.arch == self.arch);
+        own.find(|seen| self.is_verified_by(*seen) && self.has(seen.build) == self.layout)?;
         let has = |build: Build| self.line.updates().filter(is_own).all(|update| update.has(build));
         let shows = |seen: &Examined| matches!(seen.evidence, Evidence::Symbols | Evidence::Converted);
         let others = self.line.examined(None).filter(|seen| seen.build.number != self.build.number);
         let others = others.filter(|seen| shows(seen) && has(seen.build));
-        let build = others.max_by_key(|seen| (self.kinship(seen.arch), seen.evidence, seen.build))?.build;
-        Some(Reason::Branch { build })
+        let kinship = |arch: Arch| (arch == self.arch, arch.pointer_size() == self.arch.pointer_size());
+        Some(others.max_by_key(|seen| (kinship(seen.arch), seen.evidence, seen.build))?.build)
     }
-}
-
-/// The nearest examined builds of a branch that show the layout.
-#[derive(Default)]
-struct Near {
-    /// Evidence from the build itself.
-    own: Option<Evidence>,
-    /// The build itself on another architecture.
-    same: Option<Examined>,
-    older: Option<Examined>,
-    newer: Option<Examined>,
-    /// Whether symbols of other builds lack the structure.
-    lacks: bool,
 }

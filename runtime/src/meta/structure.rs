@@ -2,10 +2,10 @@
 
 use super::axis::{Arch, Axis, Build, Kernel, Update};
 use super::confidence::{Absent, Confidence};
-use super::layout::Layout;
-use super::line::{Examined, Line, choose};
+use super::layout::{Layout, Member};
+use super::line::{Chosen, Examined, Line, choose};
 use super::registry::Registry;
-use crate::token::LayoutOf;
+use crate::token::{LayoutOf, Token, Tokens};
 use core::fmt;
 use core::marker::PhantomData;
 
@@ -59,9 +59,9 @@ pub struct Selection<S = ()> {
     pub kernel: &'static Kernel,
     /// Confidence in the layout for the requested build.
     pub confidence: Confidence,
-    /// The other possible layout if the selection is uncertain: that of a neighbor. Also `None` if that neighbor lacks the
-    /// structure.
-    pub other: Option<LayoutOf<S>>,
+    chosen: Chosen<(&'static Kernel, Arch), &'static Layout>,
+    along: Along,
+    of: PhantomData<fn() -> S>,
 }
 
 impl Change {
@@ -73,6 +73,42 @@ impl Change {
     /// The removal of the structure.
     pub const fn none(since: Build, arch: Arch) -> Self {
         Self { since, arch, layout: None }
+    }
+}
+
+impl<S> Selection<S> {
+    /// The layouts that the build can have, the selected one first. There are others if the layout is [`Confidence::Uncertain`]; `None`
+    /// means that the build may lack the structure.
+    pub fn candidates(&self) -> impl Iterator<Item = Option<LayoutOf<S>>> {
+        self.chosen.candidates(&self.along).map(|(_, layout)| layout.map(LayoutOf::known))
+    }
+
+    /// Whether all candidates have the same members at the same offsets. Embedded structures can differ inside.
+    pub fn agrees_on_members(&self) -> bool {
+        let own = self.layout.layout();
+        self.candidates().all(|layout| layout.is_some_and(|layout| layout.layout().has_offsets_of(own)))
+    }
+
+    /// Whether all candidates have a member at the same offset, or all lack it.
+    pub fn agrees_on<K>(&self, token: Token<S, K>) -> bool
+    where
+        S: Tokens,
+    {
+        let place = |layout: LayoutOf<S>| layout.find(token).map(Member::place);
+        self.candidates().all(|layout| layout.and_then(place) == place(self.layout))
+    }
+
+    /// Whether the offsets of all members can be used without checking the data: see [`Confidence::is_sure_if_same`].
+    pub fn is_sure_of_members(&self) -> bool {
+        self.confidence.is_sure_if_same(|| self.agrees_on_members())
+    }
+
+    /// Whether the offset of a member can be used without checking the data: see [`Confidence::is_sure_if_same`].
+    pub fn is_sure_of<K>(&self, token: Token<S, K>) -> bool
+    where
+        S: Tokens,
+    {
+        self.confidence.is_sure_if_same(|| self.agrees_on(token))
     }
 }
 
@@ -96,9 +132,11 @@ impl<S> Structure<S> {
     pub fn select(&self, build: Build, arch: Arch) -> Result<Selection<S>, Absent> {
         let has_none = self.axis.same(build).is_some_and(|(_, first)| build.revision < first.revision);
         let build = self.axis.canonical(build);
-        let chosen = choose(&Along { structure: &self.any(), unseen: has_none.then_some(build) }, build, arch)?;
-        let other = chosen.other.map(|(_, layout)| LayoutOf::known(layout));
-        Ok(Selection { layout: LayoutOf::known(chosen.layout), kernel: chosen.kernel.0, confidence: chosen.confidence, other })
+        let along = Along { structure: self.any(), unseen: has_none.then_some(build) };
+        let chosen = choose(&along, build, arch)?;
+        let Chosen { layout, kernel: (kernel, _), confidence, .. } = chosen;
+        let layout = LayoutOf::known(layout.ok_or(Absent::Structure { confidence })?);
+        Ok(Selection { layout, kernel, confidence, chosen, along, of: PhantomData })
     }
 
     /// The distinct layouts, oldest first.
@@ -125,8 +163,9 @@ impl<S> Structure<S> {
 }
 
 /// A structure in all builds.
-struct Along<'a> {
-    structure: &'a Structure,
+#[derive(Clone, Copy)]
+struct Along {
+    structure: Structure,
     /// An examined build to ignore: the requested build has another number, and never had this revision.
     unseen: Option<Build>,
 }
@@ -156,9 +195,9 @@ impl<S> fmt::Debug for Target<S> {
 
 impl<S> fmt::Debug for Selection<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { layout, kernel, confidence, other } = self;
+        let Self { layout, kernel, confidence, .. } = self;
         let mut shown = f.debug_struct("Selection");
-        shown.field("layout", layout).field("kernel", kernel).field("confidence", confidence).field("other", other).finish()
+        shown.field("layout", layout).field("kernel", kernel).field("confidence", confidence).finish_non_exhaustive()
     }
 }
 
@@ -168,7 +207,7 @@ impl<S> fmt::Debug for Structure<S> {
     }
 }
 
-impl Line for Along<'_> {
+impl Line for Along {
     type Kernel = (&'static Kernel, Arch);
     type Layout = &'static Layout;
 

@@ -110,20 +110,20 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.200.5", Arch::X64, "documented", &[0xA], "no symbols of this build were examined"),
     ("10.0.200.1", Arch::X64, "documented", &[0xA], "no symbols of this build were examined"),
     ("10.0.100.15", Arch::X64, "between", &[0xA], "the examined builds 10.0.100.10 and 10.0.100.20 have the same layout"),
-    ("10.0.100.30", Arch::X64, "uncertain", &[0xA, 0xB], "10.0.100.20 and 10.0.100.40, the nearest known builds, have different"),
+    ("10.0.100.30", Arch::X64, "uncertain", &[0xA, 0xB], "10.0.100.20 and 10.0.100.50, the nearest known builds, have different"),
     ("10.0.100.45", Arch::X64, "uncertain", &[0xB, 0xA], "10.0.100.20 and 10.0.100.50, the nearest known builds, have different"),
     // A change in the next release may apply to this one, too.
     ("10.0.100.51", Arch::X64, "uncertain", &[0xB, 0xA], "10.0.100.50 and 10.0.200.5,"),
     ("10.0.100.30", Arch::X86, "after", &[0xA], "from 10.0.100.20, the last update of this build with examined symbols"),
-    ("10.0.100.10", Arch::X86, "architecture", &[0xA], "from x64: its symbols of build 10.0.100.10 were examined"),
-    ("10.0.100.15", Arch::X86, "architecture", &[0xA], "from x64: the examined builds 10.0.100.10 and 10.0.100.20"),
+    ("10.0.100.10", Arch::X86, "architecture", &[0xA], "from 10.0.100.20, an examined build: x64 has the same layout in both builds"),
+    ("10.0.100.15", Arch::X86, "architecture", &[0xA], "from 10.0.100.20, an examined build: x64 has the same layout in both builds"),
     ("10.0.100.6", Arch::X64, "before", &[0xA], "from 10.0.100.10, the first update of this build with examined symbols"),
     ("10.0.100.0", Arch::X64, "before", &[0xA], "from 10.0.100.10, the first update of this build with examined symbols"),
     ("10.0.400.75", Arch::X64, "between", &[0xC], "10.0.400.70 and 10.0.400.80"),
     ("10.0.400.65", Arch::X64, "uncertain", &[0xC], "10.0.400.5 and 10.0.400.70"),
     // A build that is not on the axis follows the first release of the previous build, not its last update.
     ("10.0.150.7", Arch::X64, "releases", &[0xA], "the releases 10.0.100.5 and 10.0.200.5 have the same layout"),
-    ("10.0.150.9", Arch::X64, "partly verified (image)", &[0xA], "the image of this build"),
+    ("10.0.150.9", Arch::X64, "partly verified (image)", &[0xA, 0xB], "the image of this build"),
     // An image does not decide between different layouts of the neighbors.
     ("10.0.350.9", Arch::X64, "uncertain", &[0xA], "10.0.300.5 and 10.0.400.5, the nearest known builds, have different"),
     ("10.0.350", Arch::X64, "uncertain", &[0xA], "10.0.300.5 and 10.0.400.5, the nearest known builds, have different"),
@@ -134,7 +134,7 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.600.30", Arch::X64, "documented", &[0xC], "no symbols of this build were examined"),
     // The structure does not exist, with the confidence in this.
     ("10.0.400.5", Arch::X64, "documented", &[], "does not have the structure: documented; the symbols of this build do not"),
-    ("10.0.400.50", Arch::X64, "uncertain", &[], "10.0.400.5 and 10.0.400.60"),
+    ("10.0.400.50", Arch::X64, "uncertain", &[], "10.0.400.5 and 10.0.400.70"),
     // There is no such kernel.
     ("10.0.99.1", Arch::X64, "no such kernel", &[], "the oldest build of this architecture is 10.0.100.5"),
     ("10.0.400.5", Arch::X86, "no such kernel", &[], "the newest build of this architecture is 10.0.300.5, with its updates"),
@@ -153,7 +153,7 @@ fn confidence_depends_on_the_examined_builds() {
         let selected = T.select(build.parse().expect("a build"), arch);
         let (found, text, layouts) = match selected {
             Ok(selected) => {
-                let layouts = [Some(selected.layout), selected.other].into_iter().flatten().map(|layout| layout.size).collect();
+                let layouts = selected.candidates().flatten().map(|layout| layout.size).collect();
                 (word(selected.confidence), selected.confidence.to_string(), layouts)
             }
             Err(absent @ Absent::Structure { confidence }) => {
@@ -210,7 +210,7 @@ fn the_nearest_examined_build_counts() {
                 (20, "verified (PDB)", [None, None]),
                 (25, "between", [Some(20), Some(30)]),
                 (30, "verified (converted symbols)", [None, None]),
-                (35, "uncertain", [Some(30), Some(40)]),
+                (35, "uncertain", [Some(30), Some(50)]),
                 (60, "uncertain", [Some(50), Some(5)]),
             ];
             for (revision, expected, neighbours) in cases {
@@ -275,14 +275,14 @@ fn an_update_applies_to_every_branch() {
         // The update begins at the build that it states, not after the last examined build without it.
         (100, 30, Arch::X64, "uncertain", &[0xA, 0xB][..]),
         (100, 45, Arch::X64, "branch", &[0xB]),
-        (100, 45, Arch::X86, "branch", &[0xB]),
+        (100, 45, Arch::X86, "unverified", &[0xB]),
         (200, 35, Arch::X64, "uncertain", &[0xB, 0xA]),
-        (200, 40, Arch::X86, "architecture", &[0xB]),
+        (200, 40, Arch::X86, "unverified", &[0xB]),
         (200, 50, Arch::X64, "after", &[0xB]),
     ];
     for (build, revision, arch, expected, sizes) in cases {
         let [with, without] = [&of, &alone].map(|of| of.select(Build::new(10, 0, build, revision), arch).unwrap());
-        let layouts: Vec<_> = [Some(with.layout), with.other].into_iter().flatten().map(|layout| layout.size).collect();
+        let layouts: Vec<_> = with.candidates().flatten().map(|layout| layout.size).collect();
         assert_eq!((word(with.confidence), &layouts[..]), (expected, sizes), "{build}.{revision} {arch}: {with:?}");
         assert!(word(without.confidence) != "branch" && without.layout.size == with.layout.size, "{without:?}");
     }

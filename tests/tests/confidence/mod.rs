@@ -1,0 +1,197 @@
+//! Compares the reported confidence with the truth: forgets the facts about examined builds, and asks for these builds.
+
+mod forget;
+
+use self::forget::{Forgotten, Known, One, Target};
+use etw_layouts::runtime::meta::{Confidence, Evidence, choose};
+use etw_layouts_codegen::axis::{Arch, Build};
+use etw_layouts_codegen::layouts::{Aggregate, Form, LayoutId, Layouts, Type};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Answers by truth and confidence.
+#[derive(Clone, Copy, Default)]
+struct Answers {
+    right_sure: usize,
+    right: usize,
+    wrong: usize,
+    wrong_sure: usize,
+}
+
+/// The answers of a mode, for structures and for their members.
+#[derive(Default)]
+struct Count {
+    structures: Answers,
+    members: Answers,
+    wrong_sure: Vec<String>,
+    by_word: BTreeMap<String, Answers>,
+}
+
+/// Offset, size, and bits of each member, by its path.
+type Places = BTreeMap<String, (u64, u64, Option<(u64, u64)>)>;
+
+/// The members of each layout, and how many of an answer are right, and the same in all candidates.
+struct Compared {
+    places: Vec<Places>,
+    known: BTreeMap<(Option<LayoutId>, Vec<Option<LayoutId>>), Vec<((bool, bool), usize)>>,
+}
+
+impl Compared {
+    fn compare(&mut self, truth: Option<LayoutId>, candidates: &[Option<LayoutId>]) -> Vec<((bool, bool), usize)> {
+        let places = &self.places;
+        let compare = || {
+            let none = Places::new();
+            let of = |id: &Option<LayoutId>| id.map_or(&none, |id| &places[id]);
+            let candidates: Vec<&Places> = candidates.iter().map(of).collect();
+            let (truth, first) = (of(&truth), candidates.first().copied().unwrap_or(&none));
+            let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+            for path in truth.keys().chain(first.keys()).collect::<BTreeSet<_>>() {
+                let is_same = candidates.iter().all(|other| other.get(path) == first.get(path));
+                *counts.entry((truth.get(path) == first.get(path), is_same)).or_default() += 1;
+            }
+            counts.into_iter().collect()
+        };
+        self.known.entry((truth, candidates.to_vec())).or_insert_with(compare).clone()
+    }
+}
+
+impl Answers {
+    fn add(&mut self, is_right: bool, is_sure: bool) {
+        self.add_many(is_right, is_sure, 1);
+    }
+
+    fn add_many(&mut self, is_right: bool, is_sure: bool, count: usize) {
+        *match (is_right, is_sure) {
+            (true, true) => &mut self.right_sure,
+            (true, false) => &mut self.right,
+            (false, false) => &mut self.wrong,
+            (false, true) => &mut self.wrong_sure,
+        } += count;
+    }
+}
+
+impl Count {
+    /// Asks for all structures of the forgotten builds for which the builds' own symbols show the right answer.
+    fn ask(&mut self, forgotten: &Forgotten, members: &mut Compared) {
+        let known = forgotten.known;
+        for entry in &known.structures {
+            let (structure, evidence) = entry;
+            let one = One::new(forgotten, entry);
+            let mut last = None;
+            for (target, evidence) in evidence.iter().filter(|(target, _)| forgotten.out.contains(target)) {
+                let truth = known.layouts.spec.axis.kernel(target.0, target.1).expect("an examined build").target;
+                let layout = known.layout(truth, structure);
+                let shows = match evidence {
+                    Evidence::Symbols | Evidence::Converted => layout.is_some(),
+                    Evidence::Lacks => layout.is_none(),
+                    Evidence::Partly => false,
+                };
+                if shows && last != Some(target) {
+                    self.compare(&one, structure, *target, layout, members);
+                    last = Some(target);
+                }
+            }
+        }
+    }
+
+    fn compare(&mut self, one: &One, structure: &str, (build, arch): Target, truth: Option<LayoutId>, members: &mut Compared) {
+        let answer = choose(one, build, arch).ok();
+        let chosen = answer.and_then(|chosen| chosen.layout);
+        let is_sure = answer.is_some_and(|it| it.confidence.is_sure() || it.confidence == Confidence::PartlyVerified);
+        let is_right = answer.is_some() && chosen == truth;
+        self.structures.add(is_right, is_sure);
+        if is_sure && !is_right {
+            self.wrong_sure.push(format!("{structure} at {build} {arch}: {:?}, not {truth:?}", answer.map(|it| it.confidence)));
+        }
+        let word = answer.map_or("no such build", |it| it.confidence.reason().unwrap_or(it.confidence.word()));
+        match self.by_word.get_mut(word) {
+            Some(answers) => answers.add(is_right, is_sure),
+            None => self.by_word.entry(word.to_owned()).or_default().add(is_right, is_sure),
+        }
+        let candidates: Vec<Option<LayoutId>> =
+            answer.iter().flat_map(|it| it.candidates(one).map(|(_, layout)| layout)).collect();
+        for ((is_right, is_same), count) in members.compare(truth, &candidates) {
+            let is_sure_of = answer.is_some_and(|it| it.confidence.is_sure_if_same(|| is_same));
+            self.members.add_many(is_right, is_sure || is_sure_of, count);
+        }
+    }
+
+    fn print(&self, mode: &str) {
+        for (kind, a) in [("structures", self.structures), ("members", self.members)] {
+            println!("| {mode} | {kind} | {} | {} | {} | {} |", a.right_sure, a.right, a.wrong, a.wrong_sure);
+        }
+        for (word, a) in &self.by_word {
+            println!("    {word:48} {:6} {:6} {:6} {:6}", a.right_sure, a.right, a.wrong, a.wrong_sure);
+        }
+        for wrong in self.wrong_sure.iter().take(12) {
+            println!("      {wrong}");
+        }
+    }
+}
+
+/// The members of each layout.
+fn members(layouts: &Layouts) -> Vec<Places> {
+    fn add(aggregate: &Aggregate, base: u64, prefix: &str, places: &mut Places) {
+        for field in &aggregate.fields {
+            let offset = base + field.offset;
+            let name = field.name.as_ref().map(|name| format!("{prefix}{name}"));
+            if let Type::Inline(inner) = &field.ty {
+                add(inner, offset, &name.as_ref().map_or(prefix.to_owned(), |name| format!("{name}.")), places);
+            }
+            if let Some(name) = name {
+                places.insert(name, (offset, field.size, field.bits.map(|bits| (bits.position, bits.width))));
+            }
+        }
+    }
+    let of = |form: &Form| {
+        let mut places = Places::new();
+        if let Form::Aggregate(aggregate) = form {
+            add(aggregate, 0, "", &mut places);
+        }
+        places
+    };
+    layouts.layouts.iter().map(|layout| of(&layout.form)).collect()
+}
+
+/// Forgets tables in several ways, and asks for what was forgotten.
+#[test]
+fn no_forgotten_build_is_wrong_and_sure() {
+    let known = Known::read();
+    let mut members = Compared { places: members(&known.layouts), known: BTreeMap::new() };
+    let examined: Vec<Target> = known.examined.keys().copied().collect();
+    let updates = &known.layouts.spec.axis.updates;
+    let firsts: BTreeSet<Build> = updates.iter().flat_map(|update| update.kernels.iter().copied()).collect();
+    let mut modes: Vec<(String, Vec<BTreeSet<Target>>, bool)> = Vec::new();
+    let of =
+        |test: &dyn Fn(&Target) -> bool| -> BTreeSet<Target> { examined.iter().copied().filter(|target| test(target)).collect() };
+    modes.push(("each table".into(), examined.iter().map(|&target| BTreeSet::from([target])).collect(), false));
+    // An update of a branch lasts until the next update of the branch.
+    let within = |first: Build, build: Build| {
+        let end = firsts.iter().copied().find(|next| *next > first && next.number == first.number);
+        build.number == first.number && build >= first && end.is_none_or(|end| build < end)
+    };
+    let by_arch =
+        firsts.iter().flat_map(|&first| Arch::ALL.map(|arch| of(&|target| target.1 == arch && within(first, target.0))));
+    modes.push(("each update of one architecture".into(), by_arch.collect(), false));
+    let all: Vec<_> = firsts.iter().map(|&first| of(&|target| within(first, target.0))).collect();
+    modes.push(("each update".into(), all.clone(), false));
+    modes.push(("each update, its month known from another branch".into(), all, true));
+    let releases: BTreeSet<[u32; 3]> = examined.iter().map(|target| target.0.number).collect();
+    let behind = |own: Arch| releases.iter().map(move |&number| (own, number));
+    let behind =
+        Arch::ALL.into_iter().flat_map(behind).map(|(arch, number)| of(&|target| target.1 == arch && target.0.number > number));
+    modes.push(("one architecture after a release".into(), behind.collect(), false));
+    let one =
+        releases.iter().flat_map(|&number| Arch::ALL.map(|arch| of(&|target| target.1 == arch && target.0.number == number)));
+    modes.push(("one architecture of a release".into(), one.collect(), false));
+    modes.push(("each release".into(), releases.iter().map(|&number| of(&|target| target.0.number == number)).collect(), false));
+    for arch in Arch::ALL {
+        modes.push((format!("all {arch}"), vec![of(&|target| target.1 == arch)], false));
+    }
+    for (mode, sets, keeps_rows) in modes {
+        let mut count = Count::default();
+        for out in sets.iter().filter(|out| !out.is_empty()) {
+            count.ask(&known.without(out, keeps_rows), &mut members);
+        }
+        count.print(&mode);
+    }
+}
