@@ -11,9 +11,9 @@ pub struct Registry {
     /// The builds, by build, then by architecture.
     pub kernels: &'static [Seen],
     /// Indices in `kernels` of the builds with a known PDB, sorted by GUID and age.
-    pub pdbs: &'static [u32],
+    pub(crate) pdbs: &'static [u32],
     /// Indices in `kernels` of the builds with a known image, sorted by time stamp and size.
-    pub images: &'static [u32],
+    pub(crate) images: &'static [u32],
     /// The sets of facts about them.
     pub witnesses: &'static [Witness],
 }
