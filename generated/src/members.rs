@@ -6,3016 +6,3016 @@ use ::etw_layouts_runtime as runtime;
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     AGGREGATED_PAYLOAD_FILTER {
-        MagicValue MAGIC_VALUE, "6.3..";
-        DescriptorVersion DESCRIPTOR_VERSION, "6.3..";
-        Size SIZE, "6.3..";
-        PredicateCount PREDICATE_COUNT, "6.3..";
-        Reserved RESERVED, "6.3..";
-        HashedEventIdBitmap HASHED_EVENT_ID_BITMAP, "6.3..";
-        ProviderGuid PROVIDER_GUID: GUID, "6.3..";
-        EachEventTableOffset EACH_EVENT_TABLE_OFFSET, "6.3..";
-        EachEventTableLength EACH_EVENT_TABLE_LENGTH, "6.3..";
-        PayloadDecoderTableOffset PAYLOAD_DECODER_TABLE_OFFSET, "6.3..";
-        PayloadDecoderTableLength PAYLOAD_DECODER_TABLE_LENGTH, "6.3..";
-        EventFilterTableOffset EVENT_FILTER_TABLE_OFFSET, "6.3..";
-        EventFilterTableLength EVENT_FILTER_TABLE_LENGTH, "6.3..";
-        UNICODEStringTableOffset UNICODE_STRING_TABLE_OFFSET, "6.3..";
-        UNICODEStringTableLength UNICODE_STRING_TABLE_LENGTH, "6.3..";
-        ANSIStringTableOffset ANSI_STRING_TABLE_OFFSET, "6.3..";
-        ANSIStringTableLength ANSI_STRING_TABLE_LENGTH, "6.3..";
-        PredicateTable PREDICATE_TABLE, "6.3..";
+        MagicValue MAGIC_VALUE, "6.3 and later", "Value that marks the structure.";
+        DescriptorVersion DESCRIPTOR_VERSION, "6.3 and later", "Version of the structure's format.";
+        Size SIZE, "6.3 and later", "Bytes of the filter, tables included.";
+        PredicateCount PREDICATE_COUNT, "6.3 and later", "How many conditions there are.";
+        Reserved RESERVED, "6.3 and later", "Reserved.";
+        HashedEventIdBitmap HASHED_EVENT_ID_BITMAP, "6.3 and later", "Inferred from its name: bits for hashed event identifiers.";
+        ProviderGuid PROVIDER_GUID: GUID, "6.3 and later", "The provider.";
+        EachEventTableOffset EACH_EVENT_TABLE_OFFSET, "6.3 and later", "Offset of the table of events.";
+        EachEventTableLength EACH_EVENT_TABLE_LENGTH, "6.3 and later", "Length of the table of events.";
+        PayloadDecoderTableOffset PAYLOAD_DECODER_TABLE_OFFSET, "6.3 and later", "Offset of the table for decoding payloads.";
+        PayloadDecoderTableLength PAYLOAD_DECODER_TABLE_LENGTH, "6.3 and later", "Length of the table for decoding payloads.";
+        EventFilterTableOffset EVENT_FILTER_TABLE_OFFSET, "6.3 and later", "Offset of the table of event filters.";
+        EventFilterTableLength EVENT_FILTER_TABLE_LENGTH, "6.3 and later", "Length of the table of event filters.";
+        UNICODEStringTableOffset UNICODE_STRING_TABLE_OFFSET, "6.3 and later", "Offset of the table of UTF-16 strings.";
+        UNICODEStringTableLength UNICODE_STRING_TABLE_LENGTH, "6.3 and later", "Length of the table of UTF-16 strings.";
+        ANSIStringTableOffset ANSI_STRING_TABLE_OFFSET, "6.3 and later", "Offset of the table of ANSI strings.";
+        ANSIStringTableLength ANSI_STRING_TABLE_LENGTH, "6.3 and later", "Length of the table of ANSI strings.";
+        PredicateTable PREDICATE_TABLE, "6.3 and later", "The conditions, as many as PredicateCount says.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     CLASSIC_EVENT_ID {
-        EventGuid EVENT_GUID: GUID, "6.1..";
-        Type TYPE, "6.1..";
-        Reserved RESERVED, "6.1..";
+        EventGuid EVENT_GUID: GUID, "6.1 and later", "The class of kernel events.";
+        Type TYPE, "6.1 and later", "Type of the event within its class.";
+        Reserved RESERVED, "6.1 and later", "Not in use.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     CPTABLEINFO {
-        CodePage CODE_PAGE, "server-2022..";
-        MaximumCharacterSize MAXIMUM_CHARACTER_SIZE, "server-2022..";
-        DefaultChar DEFAULT_CHAR, "server-2022..";
-        UniDefaultChar UNI_DEFAULT_CHAR, "server-2022..";
-        TransDefaultChar TRANS_DEFAULT_CHAR, "server-2022..";
-        TransUniDefaultChar TRANS_UNI_DEFAULT_CHAR, "server-2022..";
-        DBCSCodePage DBCS_CODE_PAGE, "server-2022..";
-        LeadByte LEAD_BYTE, "server-2022..";
-        MultiByteTable MULTI_BYTE_TABLE, "server-2022..";
-        WideCharTable WIDE_CHAR_TABLE, "server-2022..";
-        DBCSRanges DBCS_RANGES, "server-2022..";
-        DBCSOffsets DBCS_OFFSETS, "server-2022..";
+        CodePage CODE_PAGE, "server-2022 and later", "Number of the code page.";
+        MaximumCharacterSize MAXIMUM_CHARACTER_SIZE, "server-2022 and later", "Largest number of bytes of a character.";
+        DefaultChar DEFAULT_CHAR, "server-2022 and later", "Default character of the code page.";
+        UniDefaultChar UNI_DEFAULT_CHAR, "server-2022 and later", "Default character in UTF-16.";
+        TransDefaultChar TRANS_DEFAULT_CHAR, "server-2022 and later", "DefaultChar translated to UTF-16.";
+        TransUniDefaultChar TRANS_UNI_DEFAULT_CHAR, "server-2022 and later", "UniDefaultChar translated to the code page.";
+        DBCSCodePage DBCS_CODE_PAGE, "server-2022 and later", "Not 0 if characters can have two bytes.";
+        LeadByte LEAD_BYTE, "server-2022 and later", "Ranges of bytes that begin a two-byte character.";
+        MultiByteTable MULTI_BYTE_TABLE, "server-2022 and later", "Table for translating to UTF-16.";
+        WideCharTable WIDE_CHAR_TABLE, "server-2022 and later", "Table for translating from UTF-16.";
+        DBCSRanges DBCS_RANGES, "server-2022 and later", "Ranges of lead bytes.";
+        DBCSOffsets DBCS_OFFSETS, "server-2022 and later", "Offsets of the tables for lead bytes.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     CRITICAL_PROCESS_EXCEPTION_DATA {
-        ReportId REPORT_ID: GUID, "1607..";
-        ModuleName MODULE_NAME: UNICODE_STRING, "1607..";
-        ModuleTimestamp MODULE_TIMESTAMP, "1607..";
-        ModuleSize MODULE_SIZE, "1607..";
-        Offset OFFSET, "1607..";
-        TerminatingProcessId TERMINATING_PROCESS_ID, "26H1..";
-        TerminatingProcessSequenceNumber TERMINATING_PROCESS_SEQUENCE_NUMBER, "26H1..";
-        TerminatingThreadId TERMINATING_THREAD_ID, "26H1..";
+        ReportId REPORT_ID: GUID, "1607 and later", "By its name, GUID of an error report.";
+        ModuleName MODULE_NAME: UNICODE_STRING, "1607 and later", "Name of the module.";
+        ModuleTimestamp MODULE_TIMESTAMP, "1607 and later", "Time stamp of the module.";
+        ModuleSize MODULE_SIZE, "1607 and later", "Size of the module.";
+        Offset OFFSET, "1607 and later", "Offset in the module, by its neighbors.";
+        TerminatingProcessId TERMINATING_PROCESS_ID, "26H1 and later", "Identifier of the terminating process.";
+        TerminatingProcessSequenceNumber TERMINATING_PROCESS_SEQUENCE_NUMBER, "26H1 and later", "Sequence number of the terminating process.";
+        TerminatingThreadId TERMINATING_THREAD_ID, "26H1 and later", "Identifier of the terminating thread.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     CVDD {
-        RsDs RS_DS: RSDS, "6.2..";
-        NB10 NB10: NB10, "6.2..";
-        Signature SIGNATURE, "6.2..";
+        RsDs RS_DS: RSDS, "6.2 and later", "If Signature is RSDS.";
+        NB10 NB10: NB10, "6.2 and later", "If Signature is NB10.";
+        Signature SIGNATURE, "6.2 and later", "Format of the identity.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     DBGK_SILOSTATE {
-        ErrorPortLock ERROR_PORT_LOCK: EX_PUSH_LOCK, "1709..";
-        ErrorPort ERROR_PORT, "1709..";
-        ErrorProcess ERROR_PROCESS, "1709..";
-        ErrorPortRegisteredEvent ERROR_PORT_REGISTERED_EVENT, "1709..";
+        ErrorPortLock ERROR_PORT_LOCK: EX_PUSH_LOCK, "1709 and later", "Lock of the error port.";
+        ErrorPort ERROR_PORT, "1709 and later", "The error port.";
+        ErrorProcess ERROR_PROCESS, "1709 and later", "The error process; by its neighbors, that of ErrorPort.";
+        ErrorPortRegisteredEvent ERROR_PORT_REGISTERED_EVENT, "1709 and later", "Event for the registration of the error port.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     DISALLOWED_GUIDS {
-        Count COUNT, "traits..";
-        Guids GUIDS, "traits..";
+        Count COUNT, "with update traits", "Elements at Guids.";
+        Guids GUIDS, "with update traits", "Array of the GUIDs.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     DISPATCHER_HEADER {
-        Type TYPE, "5.0..";
-        Absolute ABSOLUTE, "5.0..";
-        Size SIZE, "5.0..";
-        Inserted INSERTED, "5.0..";
-        SignalState SIGNAL_STATE, "5.0..";
-        WaitListHead WAIT_LIST_HEAD: LIST_ENTRY, "5.0..";
-        DebugActive DEBUG_ACTIVE, "5.2..";
-        Lock LOCK, "5.2..";
-        NpxIrql NPX_IRQL, "5.2.3790-sp1..6.0";
-        Hand HAND, "5.2.3790-sp1..";
-        Abandoned ABANDONED, "6.0..";
-        Signalling SIGNALLING, "6.0..";
-        DpcActive DPC_ACTIVE, "6.0..";
-        TimerControlFlags TIMER_CONTROL_FLAGS, "6.1..";
-        Coalescable COALESCABLE, "6.1";
-        KeepShifting KEEP_SHIFTING, "6.1";
-        EncodedTolerableDelay ENCODED_TOLERABLE_DELAY, "6.1..";
-        ThreadControlFlags THREAD_CONTROL_FLAGS, "6.1..";
-        CpuThrottled CPU_THROTTLED, "6.1";
-        CycleProfiling CYCLE_PROFILING, "6.1..";
-        CounterProfiling COUNTER_PROFILING, "6.1..";
-        Reserved RESERVED, "6.1..6.2";
-        TimerMiscFlags TIMER_MISC_FLAGS, "6.1..";
-        Index INDEX, "6.1..";
-        Processor PROCESSOR, "6.1.. x86";
-        Expired EXPIRED, "6.1..";
-        ActiveDR7 ACTIVE_DR7, "6.1, 6.1.. x64";
-        Instrumented INSTRUMENTED, "6.1, 6.1.. x64, 10.0..";
-        Reserved2 RESERVED2, "6.1, 6.1..8.1-update x64, 6.3..8.1-update";
-        UmsScheduled UMS_SCHEDULED, "6.1, 6.1..19569 x64";
-        UmsPrimary UMS_PRIMARY, "6.1, 6.1..19569 x64";
-        ThreadSpecControl THREAD_SPEC_CONTROL, "6.1.7601.24000, 10.0.10240.17770..10.0, 1803, no arm64";
-        SpecControlIbrs SPEC_CONTROL_IBRS, "6.1.7601.24000, 10.0.10240.17770..10.0, 1803, no arm64";
-        SpecControlStibp SPEC_CONTROL_STIBP, "6.1.7601.24000, 10.0.10240.17770..10.0, 1803, no arm64";
-        SpecControlReserved SPEC_CONTROL_RESERVED, "6.1.7601.24000, 10.0.10240.17770..10.0, 1803, no arm64";
-        Wake WAKE, "6.2..";
-        GroupScheduling GROUP_SCHEDULING, "6.2..";
-        AffinitySet AFFINITY_SET, "6.2..";
-        LockNV LOCK_NV, "6.2..";
-        QueueControlFlags QUEUE_CONTROL_FLAGS, "6.3..";
-        DisableIncrement DISABLE_INCREMENT, "6.3..";
-        Timer2Flags TIMER2_FLAGS, "6.3..";
-        Timer2Inserted TIMER2_INSERTED, "6.3..";
-        Timer2Expiring TIMER2_EXPIRING, "6.3..";
-        Timer2CancelPending TIMER2_CANCEL_PENDING, "6.3..";
-        Timer2SetPending TIMER2_SET_PENDING, "6.3..";
-        Timer2Running TIMER2_RUNNING, "6.3..";
-        Timer2Disabled TIMER2_DISABLED, "6.3..";
-        Reserved1 RESERVED1, "6.3..";
-        Reserved3 RESERVED3, "6.3..8.1-update";
-        Reserved5 RESERVED5, "6.3..8.1-update, server-2022..";
-        Minimal MINIMAL, "6.3.. x64";
-        Reserved4 RESERVED4, "6.3.. x64";
-        TimerType TIMER_TYPE, "8.1-update..";
-        Timer2Type TIMER2_TYPE, "8.1-update..";
-        Timer2ReservedFlags TIMER2_RESERVED_FLAGS, "8.1-update..";
-        Timer2Reserved1 TIMER2_RESERVED1, "8.1-update..1607";
-        Timer2Reserved2 TIMER2_RESERVED2, "8.1-update..1607";
-        QueueType QUEUE_TYPE, "8.1-update..";
-        QueueReservedControlFlags QUEUE_RESERVED_CONTROL_FLAGS, "8.1-update..";
-        QueueSize QUEUE_SIZE, "8.1-update..";
-        QueueReserved QUEUE_RESERVED, "8.1-update..";
-        ThreadType THREAD_TYPE, "8.1-update..";
-        ThreadReserved THREAD_RESERVED, "6.3.9600.17031..10.0.10240.16384, 1511..1709, 1809.., 1709.. arm64";
-        ThreadReservedControlFlags THREAD_RESERVED_CONTROL_FLAGS, "8.1-update..1709, 8.1-update.. x64";
-        MutantType MUTANT_TYPE, "8.1-update..";
-        MutantSize MUTANT_SIZE, "8.1-update..";
-        MutantReserved MUTANT_RESERVED, "8.1-update..";
-        Tagged TAGGED, "10.0..";
-        EnergyProfiling ENERGY_PROFILING, "10.0..";
-        Timer2ComponentId TIMER2_COMPONENT_ID, "1703..";
-        Timer2RelativeId TIMER2_RELATIVE_ID, "1703..";
-        SchedulerAssist SCHEDULER_ASSIST, "1803..";
-        AltSyscall ALT_SYSCALL, "2004.. x64";
-        Emulation EMULATION, "server-2022..";
+        Type TYPE, "5.0 and later", "Type of the object.";
+        Absolute ABSOLUTE, "5.0 and later", "Whether the due time of the timer is absolute.";
+        Size SIZE, "5.0 and later", "Size of the object in units of 4 bytes.";
+        Inserted INSERTED, "5.0 and later", "Whether the timer is in the timer table.";
+        SignalState SIGNAL_STATE, "5.0 and later", "Whether the object is signaled: greater than 0; for a semaphore, its count.";
+        WaitListHead WAIT_LIST_HEAD: LIST_ENTRY, "5.0 and later", "Wait blocks of the threads that wait for the object.";
+        DebugActive DEBUG_ACTIVE, "5.2 and later", "Whether debug registers of the thread are in use.";
+        Lock LOCK, "5.2 and later", "The first four bytes as one number, with a bit that locks the object.";
+        NpxIrql NPX_IRQL, "5.2.3790-sp1 to 6.0", "Unidentified; the name suggests an IRQL for floating-point state.";
+        Hand HAND, "5.2.3790-sp1 and later", "Index of the timer's list in the timer table.";
+        Abandoned ABANDONED, "6.0 and later", "Whether the queue was abandoned.";
+        Signalling SIGNALLING, "6.0 and later", "Whether the object is being signaled.";
+        DpcActive DPC_ACTIVE, "6.0 and later", "Unidentified; the name suggests an active DPC.";
+        TimerControlFlags TIMER_CONTROL_FLAGS, "6.1 and later", "Control flags of the timer as one number.";
+        Coalescable COALESCABLE, "6.1", "Whether the timer can expire together with others.";
+        KeepShifting KEEP_SHIFTING, "6.1", "Unidentified flag of a timer.";
+        EncodedTolerableDelay ENCODED_TOLERABLE_DELAY, "6.1 and later", "Tolerable delay of the timer; the encoding is unidentified.";
+        ThreadControlFlags THREAD_CONTROL_FLAGS, "6.1 and later", "Control flags of the thread as one number.";
+        CpuThrottled CPU_THROTTLED, "6.1", "Whether the processor time of the thread is throttled.";
+        CycleProfiling CYCLE_PROFILING, "6.1 and later", "Whether the thread's processor cycles are profiled.";
+        CounterProfiling COUNTER_PROFILING, "6.1 and later", "Whether processor counters of the thread are profiled.";
+        Reserved RESERVED, "6.1 to 6.2", "Reserved.";
+        TimerMiscFlags TIMER_MISC_FLAGS, "6.1 and later", "Further flags of the timer as one number.";
+        Index INDEX, "6.1 and later", "Index (purpose unidentified).";
+        Processor PROCESSOR, "6.1 and later, x86", "Processor of the timer.";
+        Expired EXPIRED, "6.1 and later", "Whether the timer has expired.";
+        ActiveDR7 ACTIVE_DR7, "6.1; 6.1 and later, x64", "Whether the thread's debug register DR7 is active.";
+        Instrumented INSTRUMENTED, "6.1; 6.1 and later, x64; 10.0 and later", "Whether the thread is instrumented.";
+        Reserved2 RESERVED2, "6.1; 6.1 and later, without update 8.1-update, x64; 6.3 and later, without update 8.1-update", "Reserved.";
+        UmsScheduled UMS_SCHEDULED, "6.1; 6.1 to 19569, x64", "Whether the thread is scheduled in user mode (UMS).";
+        UmsPrimary UMS_PRIMARY, "6.1; 6.1 to 19569, x64", "Whether the thread is a primary thread of user-mode scheduling (UMS).";
+        ThreadSpecControl THREAD_SPEC_CONTROL, "6.1.7601.24000; 10.0.10240.17770 to 10.0; 1803; not arm64", "Speculation control of the thread as one number.";
+        SpecControlIbrs SPEC_CONTROL_IBRS, "6.1.7601.24000; 10.0.10240.17770 to 10.0; 1803; not arm64", "Indirect branch restricted speculation (IBRS) for the thread.";
+        SpecControlStibp SPEC_CONTROL_STIBP, "6.1.7601.24000; 10.0.10240.17770 to 10.0; 1803; not arm64", "Single thread indirect branch predictors (STIBP) for the thread.";
+        SpecControlReserved SPEC_CONTROL_RESERVED, "6.1.7601.24000; 10.0.10240.17770 to 10.0; 1803; not arm64", "Reserved.";
+        Wake WAKE, "6.2 and later", "Whether the timer wakes the system.";
+        GroupScheduling GROUP_SCHEDULING, "6.2 and later", "Whether the thread is scheduled as part of a group.";
+        AffinitySet AFFINITY_SET, "6.2 and later", "Whether an affinity of the thread was set.";
+        LockNV LOCK_NV, "6.2 and later", "Lock, accessed as not volatile.";
+        QueueControlFlags QUEUE_CONTROL_FLAGS, "6.3 and later", "Control flags of the queue as one number.";
+        DisableIncrement DISABLE_INCREMENT, "6.3 and later", "By its name, disables a priority increment.";
+        Timer2Flags TIMER2_FLAGS, "6.3 and later", "Flags of the KTIMER2 as one number.";
+        Timer2Inserted TIMER2_INSERTED, "6.3 and later", "Whether the KTIMER2 is inserted.";
+        Timer2Expiring TIMER2_EXPIRING, "6.3 and later", "Whether the KTIMER2 is expiring.";
+        Timer2CancelPending TIMER2_CANCEL_PENDING, "6.3 and later", "Whether the KTIMER2 is to be canceled.";
+        Timer2SetPending TIMER2_SET_PENDING, "6.3 and later", "Whether the KTIMER2 is to be set.";
+        Timer2Running TIMER2_RUNNING, "6.3 and later", "Whether the KTIMER2 is running.";
+        Timer2Disabled TIMER2_DISABLED, "6.3 and later", "Whether the KTIMER2 is disabled.";
+        Reserved1 RESERVED1, "6.3 and later", "Reserved.";
+        Reserved3 RESERVED3, "6.3 and later, without update 8.1-update", "Reserved.";
+        Reserved5 RESERVED5, "6.3 and later, without update 8.1-update; server-2022 and later", "Reserved.";
+        Minimal MINIMAL, "6.3 and later, x64", "Whether the thread is minimal.";
+        Reserved4 RESERVED4, "6.3 and later, x64", "Reserved.";
+        TimerType TIMER_TYPE, "with update 8.1-update", "Type of the object, for a timer.";
+        Timer2Type TIMER2_TYPE, "with update 8.1-update", "Type of the object, for a KTIMER2.";
+        Timer2ReservedFlags TIMER2_RESERVED_FLAGS, "with update 8.1-update", "Reserved.";
+        Timer2Reserved1 TIMER2_RESERVED1, "1607 and earlier, with update 8.1-update", "Reserved.";
+        Timer2Reserved2 TIMER2_RESERVED2, "1607 and earlier, with update 8.1-update", "Reserved.";
+        QueueType QUEUE_TYPE, "with update 8.1-update", "Type of the object, for a queue.";
+        QueueReservedControlFlags QUEUE_RESERVED_CONTROL_FLAGS, "with update 8.1-update", "Reserved.";
+        QueueSize QUEUE_SIZE, "with update 8.1-update", "Size of the object, for a queue.";
+        QueueReserved QUEUE_RESERVED, "with update 8.1-update", "Reserved.";
+        ThreadType THREAD_TYPE, "with update 8.1-update", "Type of the object, for a thread.";
+        ThreadReserved THREAD_RESERVED, "6.3.9600.17031 to 10.0.10240.16384; 1511 to 1709; 1809 and later; 1709 and later, arm64", "Reserved.";
+        ThreadReservedControlFlags THREAD_RESERVED_CONTROL_FLAGS, "1709 and earlier, with update 8.1-update; with update 8.1-update, x64", "Reserved.";
+        MutantType MUTANT_TYPE, "with update 8.1-update", "Type of the object, for a mutant.";
+        MutantSize MUTANT_SIZE, "with update 8.1-update", "Size of the object, for a mutant.";
+        MutantReserved MUTANT_RESERVED, "with update 8.1-update", "Reserved.";
+        Tagged TAGGED, "10.0 and later", "Unidentified flag of a thread.";
+        EnergyProfiling ENERGY_PROFILING, "10.0 and later", "Whether the thread's energy use is profiled.";
+        Timer2ComponentId TIMER2_COMPONENT_ID, "1703 and later", "Identifier of a component, for a KTIMER2.";
+        Timer2RelativeId TIMER2_RELATIVE_ID, "1703 and later", "Relative identifier, for a KTIMER2.";
+        SchedulerAssist SCHEDULER_ASSIST, "1803 and later", "Unidentified; the name suggests assistance for the scheduler.";
+        AltSyscall ALT_SYSCALL, "2004 and later, x64", "Whether system calls of the thread go to an alternate handler.";
+        Emulation EMULATION, "server-2022 and later", "Unidentified; the name suggests emulation.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     DUMP_BLOB_FILE_HEADER {
-        Signature1 SIGNATURE1, "5.2..";
-        Signature2 SIGNATURE2, "5.2..";
-        HeaderSize HEADER_SIZE, "5.2..";
-        BuildNumber BUILD_NUMBER, "5.2..";
+        Signature1 SIGNATURE1, "5.2 and later", "The letters Dump.";
+        Signature2 SIGNATURE2, "5.2 and later", "The letters Blob.";
+        HeaderSize HEADER_SIZE, "5.2 and later", "Bytes of this structure: how far it is to the first blob.";
+        BuildNumber BUILD_NUMBER, "5.2 and later", "The build number of Windows; the upper four bits distinguish a free build from a checked one.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     DUMP_BLOB_HEADER {
-        HeaderSize HEADER_SIZE, "5.2..";
-        Tag TAG: GUID, "5.2..";
-        DataSize DATA_SIZE, "5.2..";
-        PrePad PRE_PAD, "5.2..";
-        PostPad POST_PAD, "5.2..";
+        HeaderSize HEADER_SIZE, "5.2 and later", "Bytes of this structure.";
+        Tag TAG: GUID, "5.2 and later", "Tag of the component that added the data.";
+        DataSize DATA_SIZE, "5.2 and later", "Bytes of the data.";
+        PrePad PRE_PAD, "5.2 and later", "Bytes between the header and the data.";
+        PostPad POST_PAD, "5.2 and later", "Bytes between the data and the next header.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     DUMP_HEADER32 {
-        Signature SIGNATURE, "5.2.. x86";
-        ValidDump VALID_DUMP, "5.2.. x86";
-        MajorVersion MAJOR_VERSION, "5.2.. x86";
-        MinorVersion MINOR_VERSION, "5.2.. x86";
-        DirectoryTableBase DIRECTORY_TABLE_BASE, "5.2.. x86";
-        PfnDataBase PFN_DATA_BASE, "5.2.. x86";
-        PsLoadedModuleList PS_LOADED_MODULE_LIST, "5.2.. x86";
-        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD, "5.2.. x86";
-        MachineImageType MACHINE_IMAGE_TYPE, "5.2.. x86";
-        NumberProcessors NUMBER_PROCESSORS, "5.2.. x86";
-        BugCheckCode BUG_CHECK_CODE, "5.2.. x86";
-        BugCheckParameter1 BUG_CHECK_PARAMETER1, "5.2.. x86";
-        BugCheckParameter2 BUG_CHECK_PARAMETER2, "5.2.. x86";
-        BugCheckParameter3 BUG_CHECK_PARAMETER3, "5.2.. x86";
-        BugCheckParameter4 BUG_CHECK_PARAMETER4, "5.2.. x86";
-        VersionUser VERSION_USER, "5.2.. x86";
-        PaeEnabled PAE_ENABLED, "5.2.. x86";
-        KdSecondaryVersion KD_SECONDARY_VERSION, "5.2.. x86";
-        Spare3 SPARE3, "5.2.. x86";
-        KdDebuggerDataBlock KD_DEBUGGER_DATA_BLOCK, "5.2.. x86";
-        PhysicalMemoryBlockBuffer PHYSICAL_MEMORY_BLOCK_BUFFER, "5.2.. x86";
-        ContextRecord CONTEXT_RECORD, "5.2.. x86";
-        Exception EXCEPTION, "5.2.. x86";
-        Comment COMMENT, "5.2.. x86";
-        Reserved0 RESERVED0, "5.2.. x86";
-        DumpType DUMP_TYPE, "5.2.. x86";
-        MiniDumpFields MINI_DUMP_FIELDS, "5.2.. x86";
-        SecondaryDataState SECONDARY_DATA_STATE, "5.2.. x86";
-        ProductType PRODUCT_TYPE, "5.2.. x86";
-        SuiteMask SUITE_MASK, "5.2.. x86";
-        WriterStatus WRITER_STATUS, "5.2.. x86";
-        RequiredDumpSpace REQUIRED_DUMP_SPACE: LARGE_INTEGER, "5.2.. x86";
-        Reserved2 RESERVED2, "5.2.. x86";
-        SystemUpTime SYSTEM_UP_TIME: LARGE_INTEGER, "5.2.. x86";
-        SystemTime SYSTEM_TIME: LARGE_INTEGER, "5.2.. x86";
-        Reserved3 RESERVED3, "5.2.. x86";
+        Signature SIGNATURE, "5.2 and later, x86", "The letters PAGE.";
+        ValidDump VALID_DUMP, "5.2 and later, x86", "The letters DUMP.";
+        MajorVersion MAJOR_VERSION, "5.2 and later, x86", "15 for a free build of Windows, 12 for a checked one.";
+        MinorVersion MINOR_VERSION, "5.2 and later, x86", "The build number of Windows.";
+        DirectoryTableBase DIRECTORY_TABLE_BASE, "5.2 and later, x86", "Physical address of the top-level page table of the current process.";
+        PfnDataBase PFN_DATA_BASE, "5.2 and later, x86", "Address of the page frame number database.";
+        PsLoadedModuleList PS_LOADED_MODULE_LIST, "5.2 and later, x86", "Address of the list of loaded modules.";
+        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD, "5.2 and later, x86", "Address of the list of processes.";
+        MachineImageType MACHINE_IMAGE_TYPE, "5.2 and later, x86", "The architecture, as in the header of an image: 0x014C.";
+        NumberProcessors NUMBER_PROCESSORS, "5.2 and later, x86", "Number of processors.";
+        BugCheckCode BUG_CHECK_CODE, "5.2 and later, x86", "Why the system stopped.";
+        BugCheckParameter1 BUG_CHECK_PARAMETER1, "5.2 and later, x86", "First parameter of BugCheckCode.";
+        BugCheckParameter2 BUG_CHECK_PARAMETER2, "5.2 and later, x86", "Second parameter of BugCheckCode.";
+        BugCheckParameter3 BUG_CHECK_PARAMETER3, "5.2 and later, x86", "Third parameter of BugCheckCode.";
+        BugCheckParameter4 BUG_CHECK_PARAMETER4, "5.2 and later, x86", "Fourth parameter of BugCheckCode.";
+        VersionUser VERSION_USER, "5.2 and later, x86", "Text about the version; its use is unidentified.";
+        PaeEnabled PAE_ENABLED, "5.2 and later, x86", "Whether physical address extension (PAE) is on.";
+        KdSecondaryVersion KD_SECONDARY_VERSION, "5.2 and later, x86", "Secondary version of the debugger support.";
+        Spare3 SPARE3, "5.2 and later, x86", "Not in use.";
+        KdDebuggerDataBlock KD_DEBUGGER_DATA_BLOCK, "5.2 and later, x86", "Address of the KDDEBUGGER\\_DATA64.";
+        PhysicalMemoryBlockBuffer PHYSICAL_MEMORY_BLOCK_BUFFER, "5.2 and later, x86", "Ranges of physical memory; absent in a triage dump.";
+        ContextRecord CONTEXT_RECORD, "5.2 and later, x86", "CONTEXT of the processor when the system stopped.";
+        Exception EXCEPTION, "5.2 and later, x86", "As an EXCEPTION\\_RECORD32.";
+        Comment COMMENT, "5.2 and later, x86", "Comment as text.";
+        Reserved0 RESERVED0, "5.2 and later, x86", "Unidentified bytes.";
+        DumpType DUMP_TYPE, "5.2 and later, x86", "Parts of memory in the dump.";
+        MiniDumpFields MINI_DUMP_FIELDS, "5.2 and later, x86", "Flags of parts of a small dump: 0x01 CONTEXT, 0x02 exception, 0x04 KPRCB, 0x08 process, 0x10 thread, and others.";
+        SecondaryDataState SECONDARY_DATA_STATE, "5.2 and later, x86", "State of the secondary data; its values are unidentified.";
+        ProductType PRODUCT_TYPE, "5.2 and later, x86", "Product type: 1 workstation, 2 domain controller, 3 server.";
+        SuiteMask SUITE_MASK, "5.2 and later, x86", "Bit mask of the product suites.";
+        WriterStatus WRITER_STATUS, "5.2 and later, x86", "Status of the writer of the dump.";
+        RequiredDumpSpace REQUIRED_DUMP_SPACE: LARGE_INTEGER, "5.2 and later, x86", "Space that the dump may need, in bytes; observed values exceed the file size.";
+        Reserved2 RESERVED2, "5.2 and later, x86", "Unidentified bytes.";
+        SystemUpTime SYSTEM_UP_TIME: LARGE_INTEGER, "5.2 and later, x86", "For how long the system ran, in units of 100 ns.";
+        SystemTime SYSTEM_TIME: LARGE_INTEGER, "5.2 and later, x86", "When the system stopped, in units of 100 ns since 1601.";
+        Reserved3 RESERVED3, "5.2 and later, x86", "Unidentified bytes.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     DUMP_HEADER32_Exception {
-        ExceptionCode EXCEPTION_CODE, "5.2.. x86";
-        ExceptionFlags EXCEPTION_FLAGS, "5.2.. x86";
-        ExceptionRecord EXCEPTION_RECORD, "5.2.. x86";
-        ExceptionAddress EXCEPTION_ADDRESS, "5.2.. x86";
-        NumberParameters NUMBER_PARAMETERS, "5.2.. x86";
-        ExceptionInformation EXCEPTION_INFORMATION, "5.2.. x86";
+        ExceptionCode EXCEPTION_CODE, "5.2 and later, x86", "Code of the exception.";
+        ExceptionFlags EXCEPTION_FLAGS, "5.2 and later, x86", "Flags of the exception.";
+        ExceptionRecord EXCEPTION_RECORD, "5.2 and later, x86", "Address of a nested exception record.";
+        ExceptionAddress EXCEPTION_ADDRESS, "5.2 and later, x86", "Address of the instruction.";
+        NumberParameters NUMBER_PARAMETERS, "5.2 and later, x86", "Elements in use of ExceptionInformation.";
+        ExceptionInformation EXCEPTION_INFORMATION, "5.2 and later, x86", "Parameters of the exception.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     DUMP_HEADER64 {
-        Signature SIGNATURE, "5.2.. x64";
-        ValidDump VALID_DUMP, "5.2.. x64";
-        MajorVersion MAJOR_VERSION, "5.2.. x64";
-        MinorVersion MINOR_VERSION, "5.2.. x64";
-        DirectoryTableBase DIRECTORY_TABLE_BASE, "5.2.. x64";
-        PfnDataBase PFN_DATA_BASE, "5.2.. x64";
-        PsLoadedModuleList PS_LOADED_MODULE_LIST, "5.2.. x64";
-        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD, "5.2.. x64";
-        MachineImageType MACHINE_IMAGE_TYPE, "5.2.. x64";
-        NumberProcessors NUMBER_PROCESSORS, "5.2.. x64";
-        BugCheckCode BUG_CHECK_CODE, "5.2.. x64";
-        BugCheckParameter1 BUG_CHECK_PARAMETER1, "5.2.. x64";
-        BugCheckParameter2 BUG_CHECK_PARAMETER2, "5.2.. x64";
-        BugCheckParameter3 BUG_CHECK_PARAMETER3, "5.2.. x64";
-        BugCheckParameter4 BUG_CHECK_PARAMETER4, "5.2.. x64";
-        VersionUser VERSION_USER, "5.2.. x64";
-        KdDebuggerDataBlock KD_DEBUGGER_DATA_BLOCK, "5.2.. x64";
-        PhysicalMemoryBlockBuffer PHYSICAL_MEMORY_BLOCK_BUFFER, "5.2.. x64";
-        ContextRecord CONTEXT_RECORD, "5.2.. x64";
-        Exception EXCEPTION, "5.2.. x64";
-        DumpType DUMP_TYPE, "5.2.. x64";
-        RequiredDumpSpace REQUIRED_DUMP_SPACE: LARGE_INTEGER, "5.2.. x64";
-        SystemTime SYSTEM_TIME: LARGE_INTEGER, "5.2.. x64";
-        Comment COMMENT, "5.2.. x64";
-        SystemUpTime SYSTEM_UP_TIME: LARGE_INTEGER, "5.2.. x64";
-        MiniDumpFields MINI_DUMP_FIELDS, "5.2.. x64";
-        SecondaryDataState SECONDARY_DATA_STATE, "5.2.. x64";
-        ProductType PRODUCT_TYPE, "5.2.. x64";
-        SuiteMask SUITE_MASK, "5.2.. x64";
-        WriterStatus WRITER_STATUS, "5.2.. x64";
-        Unused1 UNUSED1, "5.2.. x64";
-        KdSecondaryVersion KD_SECONDARY_VERSION, "5.2.. x64";
-        Unused UNUSED, "5.2.. x64";
-        Reserved0 RESERVED0, "5.2.. x64";
+        Signature SIGNATURE, "5.2 and later, x64", "The letters PAGE.";
+        ValidDump VALID_DUMP, "5.2 and later, x64", "The letters DU64.";
+        MajorVersion MAJOR_VERSION, "5.2 and later, x64", "15 for a free build of Windows, 12 for a checked one.";
+        MinorVersion MINOR_VERSION, "5.2 and later, x64", "The build number of Windows.";
+        DirectoryTableBase DIRECTORY_TABLE_BASE, "5.2 and later, x64", "Physical address of the top-level page table of the current process.";
+        PfnDataBase PFN_DATA_BASE, "5.2 and later, x64", "Address of the page frame number database.";
+        PsLoadedModuleList PS_LOADED_MODULE_LIST, "5.2 and later, x64", "Address of the list of loaded modules.";
+        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD, "5.2 and later, x64", "Address of the list of processes.";
+        MachineImageType MACHINE_IMAGE_TYPE, "5.2 and later, x64", "The architecture, as in the header of an image: 0x8664 or 0xAA64.";
+        NumberProcessors NUMBER_PROCESSORS, "5.2 and later, x64", "Number of processors.";
+        BugCheckCode BUG_CHECK_CODE, "5.2 and later, x64", "Why the system stopped.";
+        BugCheckParameter1 BUG_CHECK_PARAMETER1, "5.2 and later, x64", "First parameter of BugCheckCode.";
+        BugCheckParameter2 BUG_CHECK_PARAMETER2, "5.2 and later, x64", "Second parameter of BugCheckCode.";
+        BugCheckParameter3 BUG_CHECK_PARAMETER3, "5.2 and later, x64", "Third parameter of BugCheckCode.";
+        BugCheckParameter4 BUG_CHECK_PARAMETER4, "5.2 and later, x64", "Fourth parameter of BugCheckCode.";
+        VersionUser VERSION_USER, "5.2 and later, x64", "Text about the version; its use is unidentified.";
+        KdDebuggerDataBlock KD_DEBUGGER_DATA_BLOCK, "5.2 and later, x64", "Address of the KDDEBUGGER\\_DATA64.";
+        PhysicalMemoryBlockBuffer PHYSICAL_MEMORY_BLOCK_BUFFER, "5.2 and later, x64", "Ranges of physical memory; absent in a triage dump.";
+        ContextRecord CONTEXT_RECORD, "5.2 and later, x64", "CONTEXT of the processor when the system stopped.";
+        Exception EXCEPTION, "5.2 and later, x64", "As an EXCEPTION\\_RECORD64.";
+        DumpType DUMP_TYPE, "5.2 and later, x64", "Parts of memory in the dump.";
+        RequiredDumpSpace REQUIRED_DUMP_SPACE: LARGE_INTEGER, "5.2 and later, x64", "Space that the dump may need, in bytes; observed values exceed the file size.";
+        SystemTime SYSTEM_TIME: LARGE_INTEGER, "5.2 and later, x64", "When the system stopped, in units of 100 ns since 1601.";
+        Comment COMMENT, "5.2 and later, x64", "Comment as text.";
+        SystemUpTime SYSTEM_UP_TIME: LARGE_INTEGER, "5.2 and later, x64", "For how long the system ran, in units of 100 ns.";
+        MiniDumpFields MINI_DUMP_FIELDS, "5.2 and later, x64", "Flags of parts of a small dump: 0x01 CONTEXT, 0x02 exception, 0x04 KPRCB, 0x08 process, 0x10 thread, and others.";
+        SecondaryDataState SECONDARY_DATA_STATE, "5.2 and later, x64", "State of the secondary data; its values are unidentified.";
+        ProductType PRODUCT_TYPE, "5.2 and later, x64", "Product type: 1 workstation, 2 domain controller, 3 server.";
+        SuiteMask SUITE_MASK, "5.2 and later, x64", "Bit mask of the product suites.";
+        WriterStatus WRITER_STATUS, "5.2 and later, x64", "Status of the writer of the dump.";
+        Unused1 UNUSED1, "5.2 and later, x64", "Not in use.";
+        KdSecondaryVersion KD_SECONDARY_VERSION, "5.2 and later, x64", "Secondary version of the debugger support.";
+        Unused UNUSED, "5.2 and later, x64", "Not in use.";
+        Reserved0 RESERVED0, "5.2 and later, x64", "Unidentified bytes.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     DUMP_HEADER64_Exception {
-        ExceptionCode EXCEPTION_CODE, "5.2.. x64";
-        ExceptionFlags EXCEPTION_FLAGS, "5.2.. x64";
-        ExceptionRecord EXCEPTION_RECORD, "5.2.. x64";
-        ExceptionAddress EXCEPTION_ADDRESS, "5.2.. x64";
-        NumberParameters NUMBER_PARAMETERS, "5.2.. x64";
-        unusedAlignment UNUSED_ALIGNMENT, "5.2.. x64";
-        ExceptionInformation EXCEPTION_INFORMATION, "5.2.. x64";
+        ExceptionCode EXCEPTION_CODE, "5.2 and later, x64", "Code of the exception.";
+        ExceptionFlags EXCEPTION_FLAGS, "5.2 and later, x64", "Flags of the exception.";
+        ExceptionRecord EXCEPTION_RECORD, "5.2 and later, x64", "Address of a nested exception record.";
+        ExceptionAddress EXCEPTION_ADDRESS, "5.2 and later, x64", "Address of the instruction.";
+        NumberParameters NUMBER_PARAMETERS, "5.2 and later, x64", "Elements in use of ExceptionInformation.";
+        unusedAlignment UNUSED_ALIGNMENT, "5.2 and later, x64", "Padding.";
+        ExceptionInformation EXCEPTION_INFORMATION, "5.2 and later, x64", "Parameters of the exception.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ESERVERSILO_GLOBALS {
-        ObSiloState OB_SILO_STATE: OBP_SILODRIVERSTATE, "1607..";
-        SeSiloState SE_SILO_STATE: SEP_SILOSTATE, "1607..";
-        SeRmSiloState SE_RM_SILO_STATE: SEP_RM_LSA_CONNECTION_STATE, "1607..";
-        EtwSiloState ETW_SILO_STATE, "1607..";
-        MiSessionLeaderProcess MI_SESSION_LEADER_PROCESS, "1607..22H2";
-        ExpDefaultErrorPortProcess EXP_DEFAULT_ERROR_PORT_PROCESS, "1607..";
-        ExpDefaultErrorPort EXP_DEFAULT_ERROR_PORT, "1607..";
-        HardErrorState HARD_ERROR_STATE, "1607..";
-        WnfSiloState WNF_SILO_STATE: WNF_SILODRIVERSTATE, "1607..";
-        ApiSetSection API_SET_SECTION, "1607..";
-        ApiSetSchema API_SET_SCHEMA, "1607..";
-        OneCoreForwardersEnabled ONE_CORE_FORWARDERS_ENABLED, "1607..";
-        SiloRootDirectoryName SILO_ROOT_DIRECTORY_NAME: UNICODE_STRING, "1607..";
-        Storage STORAGE, "1607..";
-        State STATE, "1607..";
-        ExitStatus EXIT_STATUS, "1607..";
-        DeleteEvent DELETE_EVENT, "1607..";
-        UserSharedData USER_SHARED_DATA: SILO_USER_SHARED_DATA, "1607" or USER_SHARED_DATA_VALUE, "1607..";
-        TerminateWorkItem TERMINATE_WORK_ITEM: WORK_QUEUE_ITEM, "1607..";
-        PsProtectedCurrentDirectory PS_PROTECTED_CURRENT_DIRECTORY: UNICODE_STRING, "1703..";
-        PsProtectedEnvironment PS_PROTECTED_ENVIRONMENT: UNICODE_STRING, "1703..";
-        NtSystemRoot NT_SYSTEM_ROOT: UNICODE_STRING, "1703..";
-        UserSharedSection USER_SHARED_SECTION, "1703..";
-        DbgkSiloState DBGK_SILO_STATE: DBGK_SILOSTATE, "1709..";
-        TzVirtualizationSupported TZ_VIRTUALIZATION_SUPPORTED, "2021-05..2004";
-        ExTimeZoneState EX_TIME_ZONE_STATE, "2021-05..";
-        ImgFileExecOptions IMG_FILE_EXEC_OPTIONS, "2022-07..";
-        CriticalProcessExited CRITICAL_PROCESS_EXITED, "2023-06..";
-        CriticalProcessStatus CRITICAL_PROCESS_STATUS, "2023-06..";
-        CriticalProcessName CRITICAL_PROCESS_NAME, "2023-06..";
-        CriticalProcessExceptionData CRITICAL_PROCESS_EXCEPTION_DATA: CRITICAL_PROCESS_EXCEPTION_DATA, "2023-06..";
-        ExpLicenseState EXP_LICENSE_STATE, "2004..";
-        IsDownlevelContainer IS_DOWNLEVEL_CONTAINER, "2004..22H2";
-        NlsState NLS_STATE, "19569..";
-        RtlNlsState RTL_NLS_STATE: RTL_NLS_STATE, "server-2022..";
-        PspSessionLeaderProcess PSP_SESSION_LEADER_PROCESS, "24H2..";
-        ContainerBuildNumber CONTAINER_BUILD_NUMBER, "24H2..";
-        RtlFunctionalityCache RTL_FUNCTIONALITY_CACHE, "24H2..";
+        ObSiloState OB_SILO_STATE: OBP_SILODRIVERSTATE, "1607 and later", "State of the object manager.";
+        SeSiloState SE_SILO_STATE: SEP_SILOSTATE, "1607 and later", "State of the security reference monitor.";
+        SeRmSiloState SE_RM_SILO_STATE: SEP_RM_LSA_CONNECTION_STATE, "1607 and later", "Connection of the security reference monitor to LSASS.";
+        EtwSiloState ETW_SILO_STATE, "1607 and later", "State of ETW.";
+        MiSessionLeaderProcess MI_SESSION_LEADER_PROCESS, "1607 to 11-22H2", "The process that leads the session of the silo.";
+        ExpDefaultErrorPortProcess EXP_DEFAULT_ERROR_PORT_PROCESS, "1607 and later", "The process that hard errors are sent to.";
+        ExpDefaultErrorPort EXP_DEFAULT_ERROR_PORT, "1607 and later", "The port that hard errors are sent to.";
+        HardErrorState HARD_ERROR_STATE, "1607 and later", "State of hard errors; its values are unidentified.";
+        WnfSiloState WNF_SILO_STATE: WNF_SILODRIVERSTATE, "1607 and later", "State of the Windows Notification Facility.";
+        ApiSetSection API_SET_SECTION, "1607 and later", "Section with the API set schema.";
+        ApiSetSchema API_SET_SCHEMA, "1607 and later", "The API set schema.";
+        OneCoreForwardersEnabled ONE_CORE_FORWARDERS_ENABLED, "1607 and later", "Inferred from its name: whether OneCore forwarders are enabled.";
+        SiloRootDirectoryName SILO_ROOT_DIRECTORY_NAME: UNICODE_STRING, "1607 and later", "The root of the names of objects in the silo.";
+        Storage STORAGE, "1607 and later", "Storage of the silo; the structure is not in public symbols.";
+        State STATE, "1607 and later", "How far the silo has come.";
+        ExitStatus EXIT_STATUS, "1607 and later", "How the silo ended.";
+        DeleteEvent DELETE_EVENT, "1607 and later", "Set once the silo is gone.";
+        UserSharedData USER_SHARED_DATA: SILO_USER_SHARED_DATA, "1607" or USER_SHARED_DATA_VALUE, "1607 and later", "Data of the silo for user mode, like SharedUserData of the host.";
+        TerminateWorkItem TERMINATE_WORK_ITEM: WORK_QUEUE_ITEM, "1607 and later", "Ends the silo.";
+        PsProtectedCurrentDirectory PS_PROTECTED_CURRENT_DIRECTORY: UNICODE_STRING, "1703 and later", "Inferred from its name: current directory for protected processes.";
+        PsProtectedEnvironment PS_PROTECTED_ENVIRONMENT: UNICODE_STRING, "1703 and later", "Inferred from its name: environment for protected processes.";
+        NtSystemRoot NT_SYSTEM_ROOT: UNICODE_STRING, "1703 and later", "The folder of Windows.";
+        UserSharedSection USER_SHARED_SECTION, "1703 and later", "Inferred from its name: section with the silo's data for user mode.";
+        DbgkSiloState DBGK_SILO_STATE: DBGK_SILOSTATE, "1709 and later", "State of debugger support.";
+        TzVirtualizationSupported TZ_VIRTUALIZATION_SUPPORTED, "2004 and earlier, with update 2021-05", "Inferred from its name: whether the silo can have a time zone of its own.";
+        ExTimeZoneState EX_TIME_ZONE_STATE, "with update 2021-05", "The time zone.";
+        ImgFileExecOptions IMG_FILE_EXEC_OPTIONS, "with update 2022-07", "Image file execution options; the type is unidentified.";
+        CriticalProcessExited CRITICAL_PROCESS_EXITED, "with update 2023-06", "Whether a critical process has died.";
+        CriticalProcessStatus CRITICAL_PROCESS_STATUS, "with update 2023-06", "How that process ended.";
+        CriticalProcessName CRITICAL_PROCESS_NAME, "with update 2023-06", "The name of that process.";
+        CriticalProcessExceptionData CRITICAL_PROCESS_EXCEPTION_DATA: CRITICAL_PROCESS_EXCEPTION_DATA, "with update 2023-06", "Exception that terminated that process.";
+        ExpLicenseState EXP_LICENSE_STATE, "2004 and later", "State of licenses.";
+        IsDownlevelContainer IS_DOWNLEVEL_CONTAINER, "2004 to 11-22H2", "Whether the silo is of an older Windows than the host.";
+        NlsState NLS_STATE, "19569 and later", "National language support: code pages and locales.";
+        RtlNlsState RTL_NLS_STATE: RTL_NLS_STATE, "server-2022 and later", "Code pages and tables of letters.";
+        PspSessionLeaderProcess PSP_SESSION_LEADER_PROCESS, "24H2 and later", "The process that leads the session of the silo.";
+        ContainerBuildNumber CONTAINER_BUILD_NUMBER, "24H2 and later", "The build of Windows of the silo.";
+        RtlFunctionalityCache RTL_FUNCTIONALITY_CACHE, "24H2 and later", "Unidentified cache.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETWP_NOTIFICATION_HEADER {
-        NotificationType NOTIFICATION_TYPE, "6.2..";
-        NotificationSize NOTIFICATION_SIZE, "6.2..";
-        RefCount REF_COUNT, "6.2..";
-        ReplyRequested REPLY_REQUESTED, "6.2..";
-        ReplyIndex REPLY_INDEX, "6.2..";
-        Timeout TIMEOUT, "6.2..";
-        NotifyeeCount NOTIFYEE_COUNT, "6.2..";
-        ReplyCount REPLY_COUNT, "6.2..";
-        ReplyHandle REPLY_HANDLE, "6.2..";
-        ReplyObject REPLY_OBJECT, "6.2..";
-        RegIndex REG_INDEX, "6.2..";
-        TargetPID TARGET_PID, "6.2..";
-        SourcePID SOURCE_PID, "6.2..";
-        DestinationGuid DESTINATION_GUID: GUID, "6.2..";
-        SourceGuid SOURCE_GUID: GUID, "6.2..";
+        NotificationType NOTIFICATION_TYPE, "6.2 and later", "Subject of the notification.";
+        NotificationSize NOTIFICATION_SIZE, "6.2 and later", "Bytes of the notification, header included.";
+        RefCount REF_COUNT, "6.2 and later", "How many hold it.";
+        ReplyRequested REPLY_REQUESTED, "6.2 and later", "Whether the receiver is to reply.";
+        ReplyIndex REPLY_INDEX, "6.2 and later", "Inferred from its name: index into ReplySlot of the registration that replies.";
+        Timeout TIMEOUT, "6.2 and later", "How long the sender waits.";
+        NotifyeeCount NOTIFYEE_COUNT, "6.2 and later", "How many registrations get it.";
+        ReplyCount REPLY_COUNT, "6.2 and later", "How many replies there are.";
+        ReplyHandle REPLY_HANDLE, "6.2 and later", "For the sender: where it gets the replies.";
+        ReplyObject REPLY_OBJECT, "6.2 and later", "For the kernel: the object that receives the replies.";
+        RegIndex REG_INDEX, "6.2 and later", "Index of the registration that receives the notification.";
+        TargetPID TARGET_PID, "6.2 and later", "If not 0, only registrations of this process get it.";
+        SourcePID SOURCE_PID, "6.2 and later", "The process that sent it.";
+        DestinationGuid DESTINATION_GUID: GUID, "6.2 and later", "The provider whose registrations receive it.";
+        SourceGuid SOURCE_GUID: GUID, "6.2 and later", "The GUID that it was sent from.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_APC_ENTRY {
-        SListEntry S_LIST_ENTRY: SINGLE_LIST_ENTRY, "1709.. x86" or S_LIST_ENTRY_VALUE, "1709..";
-        Apc APC: KAPC, "1709..";
+        SListEntry S_LIST_ENTRY: SINGLE_LIST_ENTRY, "1709 and later, x86" or S_LIST_ENTRY_VALUE, "1709 and later", "Links the APCs that are free.";
+        Apc APC: KAPC, "1709 and later", "The APC.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_APC_POOL {
-        LoggerContext LOGGER_CONTEXT, "24H2..";
-        ApcSpinLock APC_SPIN_LOCK, "24H2..";
-        ApcGlobalListHead APC_GLOBAL_LIST_HEAD: SLIST_HEADER, "24H2..";
-        ApcFreeListHead APC_FREE_LIST_HEAD: SLIST_HEADER, "24H2..";
-        DpcContext1 DPC_CONTEXT1, "24H2..";
-        DpcContext2 DPC_CONTEXT2, "24H2..";
-        DpcContext3 DPC_CONTEXT3, "24H2..";
-        DpcNormalRoutine DPC_NORMAL_ROUTINE, "24H2..";
-        DpcCancelRoutine DPC_CANCEL_ROUTINE, "24H2..";
-        DpcThread DPC_THREAD, "24H2..";
-        Dpc DPC: KDPC, "24H2..";
-        Flags FLAGS, "24H2..";
-        ApcCount APC_COUNT, "24H2..";
-        MinimumApcCount MINIMUM_APC_COUNT, "24H2..";
-        MaximumApcCount MAXIMUM_APC_COUNT, "24H2..";
-        OutstandingApcCount OUTSTANDING_APC_COUNT, "24H2..";
-        MaxOutstandingApcCount MAX_OUTSTANDING_APC_COUNT, "24H2..";
+        LoggerContext LOGGER_CONTEXT, "24H2 and later", "The session.";
+        ApcSpinLock APC_SPIN_LOCK, "24H2 and later", "Guards the lists of APCs.";
+        ApcGlobalListHead APC_GLOBAL_LIST_HEAD: SLIST_HEADER, "24H2 and later", "All APCs.";
+        ApcFreeListHead APC_FREE_LIST_HEAD: SLIST_HEADER, "24H2 and later", "APCs that are free.";
+        DpcContext1 DPC_CONTEXT1, "24H2 and later", "First of three context pointers for Dpc.";
+        DpcContext2 DPC_CONTEXT2, "24H2 and later", "Second of three context pointers for Dpc.";
+        DpcContext3 DPC_CONTEXT3, "24H2 and later", "Third of three context pointers for Dpc.";
+        DpcNormalRoutine DPC_NORMAL_ROUTINE, "24H2 and later", "By its name, a normal routine for Dpc.";
+        DpcCancelRoutine DPC_CANCEL_ROUTINE, "24H2 and later", "By its name, a cancel routine for Dpc.";
+        DpcThread DPC_THREAD, "24H2 and later", "By its name, a thread for Dpc; unidentified otherwise.";
+        Dpc DPC: KDPC, "24H2 and later", "DPC of the pool; its use is unidentified.";
+        Flags FLAGS, "24H2 and later", "Unidentified flags.";
+        ApcCount APC_COUNT, "24H2 and later", "APCs that exist.";
+        MinimumApcCount MINIMUM_APC_COUNT, "24H2 and later", "APCs to exist at least.";
+        MaximumApcCount MAXIMUM_APC_COUNT, "24H2 and later", "APCs to exist at most.";
+        OutstandingApcCount OUTSTANDING_APC_COUNT, "24H2 and later", "APCs that have yet to run.";
+        MaxOutstandingApcCount MAX_OUTSTANDING_APC_COUNT, "24H2 and later", "Limit to OutstandingApcCount, or its highest value; unidentified.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_BOOT_CONFIG {
-        MaxLoggers MAX_LOGGERS, "19569..";
-        BootLoggersList BOOT_LOGGERS_LIST: LIST_ENTRY, "19569..";
+        MaxLoggers MAX_LOGGERS, "19569 and later", "How many sessions there may be at once.";
+        BootLoggersList BOOT_LOGGERS_LIST: LIST_ENTRY, "19569 and later", "List of sessions that start with the system; the type of its entries is unidentified.";
     }
 }
 
 #[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     ETW_BUFFER_CONTEXT {
-        ProcessorNumber PROCESSOR_NUMBER, "6.0..";
-        Alignment ALIGNMENT, "6.0..";
-        LoggerId LOGGER_ID, "6.0..";
-        ProcessorIndex PROCESSOR_INDEX, "6.1.7601.23418..";
+        ProcessorNumber PROCESSOR_NUMBER, "6.0 and later", "The processor.";
+        Alignment ALIGNMENT, "6.0 and later", "How events are aligned, in bytes.";
+        LoggerId LOGGER_ID, "6.0 and later", "The session, by its number.";
+        ProcessorIndex PROCESSOR_INDEX, "6.1.7601.23418 and later", "The processor, where there can be more than 256.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_BUFFER_HANDLE {
-        TraceBuffer TRACE_BUFFER, "6.1";
-        BufferFastRef BUFFER_FAST_REF, "6.1";
+        TraceBuffer TRACE_BUFFER, "6.1", "The buffer.";
+        BufferFastRef BUFFER_FAST_REF, "6.1", "The counted reference to the buffer.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_BUFFER_QUEUE {
-        QueueHead QUEUE_HEAD, "6.1..1511";
-        QueueTail QUEUE_TAIL, "6.1..";
-        QueueEntry QUEUE_ENTRY: SINGLE_LIST_ENTRY, "6.1..";
+        QueueHead QUEUE_HEAD, "6.1 to 1511", "End of the queue from which buffers are removed.";
+        QueueTail QUEUE_TAIL, "6.1 and later", "Where buffers are put in.";
+        QueueEntry QUEUE_ENTRY: SINGLE_LIST_ENTRY, "6.1 and later", "An entry that is part of the queue itself; its use is unidentified.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_COUNTERS {
-        GuidCount GUID_COUNT, "1703..";
-        PoolUsage POOL_USAGE, "1703..";
-        SessionCount SESSION_COUNT, "1703..";
+        GuidCount GUID_COUNT, "1703 and later", "How many GUIDs have entries.";
+        PoolUsage POOL_USAGE, "1703 and later", "Memory that is used, by kind of pool.";
+        SessionCount SESSION_COUNT, "1703 and later", "How many sessions there are.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_DATA_SOURCE {
-        Process PROCESS, "6.0..6.2";
-        NotificationSemaphore NOTIFICATION_SEMAPHORE: KSEMAPHORE, "6.0..6.2";
-        Lock LOCK: EX_PUSH_LOCK, "6.0..";
-        NotificationQueue NOTIFICATION_QUEUE: LIST_ENTRY, "6.0..";
-        NotificationCount NOTIFICATION_COUNT, "6.0..6.2";
-        UnknownUlong UNKNOWN_ULONG, "6.0..6.2";
-        UnknownBoolean UNKNOWN_BOOLEAN, "6.0..6.2";
-        NotificationEvent NOTIFICATION_EVENT, "6.3..";
+        Process PROCESS, "6.0 to 6.2", "The process.";
+        NotificationSemaphore NOTIFICATION_SEMAPHORE: KSEMAPHORE, "6.0 to 6.2", "Counts the notifications that wait.";
+        Lock LOCK: EX_PUSH_LOCK, "6.0 and later", "Guards the queue.";
+        NotificationQueue NOTIFICATION_QUEUE: LIST_ENTRY, "6.0 and later", "Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
+        NotificationCount NOTIFICATION_COUNT, "6.0 to 6.2", "Notifications that wait.";
+        UnknownUlong UNKNOWN_ULONG, "6.0 to 6.2", "A count.";
+        UnknownBoolean UNKNOWN_BOOLEAN, "6.0 to 6.2", "Unidentified flag.";
+        NotificationEvent NOTIFICATION_EVENT, "6.3 and later", "Signals to the process that there are notifications.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_DEBUGID_TRACKING_ENTRY {
-        ListEntry LIST_ENTRY: LIST_ENTRY, "1709..";
-        ConsumersNotified CONSUMERS_NOTIFIED, "1709..";
-        Spare SPARE, "1709..";
-        DebugIdSize DEBUG_ID_SIZE, "1709..";
-        DebugId DEBUG_ID: CVDD, "1709..";
+        ListEntry LIST_ENTRY: LIST_ENTRY, "1709 and later", "Links those of the session.";
+        ConsumersNotified CONSUMERS_NOTIFIED, "1709 and later", "Whether the consumers were notified of it.";
+        Spare SPARE, "1709 and later", "Not in use.";
+        DebugIdSize DEBUG_ID_SIZE, "1709 and later", "Bytes of DebugId.";
+        DebugId DEBUG_ID: CVDD, "1709 and later", "The identity of the symbol file, as images state it.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_DECODE_CONTROL_ENTRY {
-        Next NEXT, "1709..";
-        Decode DECODE: GUID, "1709..";
-        Control CONTROL: GUID, "1709..";
-        ConsumersNotified CONSUMERS_NOTIFIED, "1709..";
+        Next NEXT, "1709 and later", "The next of the session.";
+        Decode DECODE: GUID, "1709 and later", "The GUID that events are decoded by.";
+        Control CONTROL: GUID, "1709 and later", "The GUID that the provider is enabled by.";
+        ConsumersNotified CONSUMERS_NOTIFIED, "1709 and later", "Whether the consumers were notified of it.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     ETW_DUMP_HEADER {
-        TimerResolution TIMER_RESOLUTION, "2004..";
-        BuildNumber BUILD_NUMBER, "2004..";
-        CpuSpeedInMHz CPU_SPEED_IN_M_HZ, "2004..";
-        Reserved RESERVED, "2004..";
-        BootTime BOOT_TIME: LARGE_INTEGER, "2004..";
-        PerfFreq PERF_FREQ: LARGE_INTEGER, "2004..";
+        TimerResolution TIMER_RESOLUTION, "2004 and later", "In units of 100 ns.";
+        BuildNumber BUILD_NUMBER, "2004 and later", "The build number of Windows; the upper four bits as in DUMP\\_BLOB\\_FILE\\_HEADER.";
+        CpuSpeedInMHz CPU_SPEED_IN_M_HZ, "2004 and later", "Speed of the processor, in MHz.";
+        Reserved RESERVED, "2004 and later", "Observed value: 0.";
+        BootTime BOOT_TIME: LARGE_INTEGER, "2004 and later", "In units of 100 ns since 1601.";
+        PerfFreq PERF_FREQ: LARGE_INTEGER, "2004 and later", "Ticks a second of the performance counter.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     ETW_DUMP_SESSION {
-        Signature SIGNATURE, "2004..";
-        LoggerId LOGGER_ID, "2004..";
-        LoggerMode LOGGER_MODE, "2004..";
-        ClockType CLOCK_TYPE, "2004..";
-        BufferSize BUFFER_SIZE, "2004..";
-        NameLength NAME_LENGTH, "2004..";
-        StartTime START_TIME: LARGE_INTEGER, "2004..";
-        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "2004..";
+        Signature SIGNATURE, "2004 and later", "Observed value: 0x01EBAFE1.";
+        LoggerId LOGGER_ID, "2004 and later", "The number of the session, as in its buffers.";
+        LoggerMode LOGGER_MODE, "2004 and later", "How the session logs.";
+        ClockType CLOCK_TYPE, "2004 and later", "Clock of the time stamps.";
+        BufferSize BUFFER_SIZE, "2004 and later", "Size of a buffer in memory, in bytes, as in the buffer headers.";
+        NameLength NAME_LENGTH, "2004 and later", "Size of the unterminated name, in bytes.";
+        StartTime START_TIME: LARGE_INTEGER, "2004 and later", "When the session began, in units of 100 ns since 1601.";
+        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "2004 and later", "One moment as the system time and as the session's clock.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_ENABLE_NOTIFICATION_PACKET {
-        Header HEADER: ETW_NOTIFICATION_HEADER, "6.0..";
-        EnableInfo ENABLE_INFO: TRACE_ENABLE_INFO, "6.0..";
-        LegacyEnableContext LEGACY_ENABLE_CONTEXT: TRACE_ENABLE_CONTEXT, "6.0..";
-        ProviderEnabled PROVIDER_ENABLED, "6.0..";
-        Reserved RESERVED, "6.0";
-        FilterType FILTER_TYPE, "6.1..";
+        Header HEADER: ETW_NOTIFICATION_HEADER, "6.0 and later", "Header of the notification.";
+        EnableInfo ENABLE_INFO: TRACE_ENABLE_INFO, "6.0 and later", "How sessions enable the provider.";
+        LegacyEnableContext LEGACY_ENABLE_CONTEXT: TRACE_ENABLE_CONTEXT, "6.0 and later", "How a session enables it, in the terms of classic providers.";
+        ProviderEnabled PROVIDER_ENABLED, "6.0 and later", "1 enables, 0 disables.";
+        Reserved RESERVED, "6.0", "Not in use.";
+        FilterType FILTER_TYPE, "6.1 and later", "Whether filters follow: in 6.1 and 6.2 0x80000000, later 1.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_FILTER_EVENT_NAME_DATA {
-        FilterIn FILTER_IN, "1607..";
-        Level LEVEL, "1607..";
-        MatchAnyKeyword MATCH_ANY_KEYWORD, "1607..";
-        MatchAllKeyword MATCH_ALL_KEYWORD, "1607..";
-        NameTable NAME_TABLE: RTL_HASH_TABLE, "1607..";
+        FilterIn FILTER_IN, "1607 and later", "Whether the events named are those that pass, not those that are dropped.";
+        Level LEVEL, "1607 and later", "Level of the filtered events.";
+        MatchAnyKeyword MATCH_ANY_KEYWORD, "1607 and later", "Keywords of which a filtered event has at least one.";
+        MatchAllKeyword MATCH_ALL_KEYWORD, "1607 and later", "Keywords of which a filtered event has all.";
+        NameTable NAME_TABLE: RTL_HASH_TABLE, "1607 and later", "The names.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_FILTER_HEADER {
-        FilterFlags FILTER_FLAGS, "6.3..";
-        PidFilter PID_FILTER, "6.3..";
-        ExeFilter EXE_FILTER, "6.3..";
-        PkgIdFilter PKG_ID_FILTER, "6.3..";
-        PkgAppIdFilter PKG_APP_ID_FILTER, "6.3..";
-        StackWalkFilter STACK_WALK_FILTER, "6.3..1703";
-        EventIdFilter EVENT_ID_FILTER, "6.3..";
-        PayloadFilter PAYLOAD_FILTER, "6.3..";
-        ProviderSideFilter PROVIDER_SIDE_FILTER, "6.3..";
-        EventNameFilter EVENT_NAME_FILTER, "1607..";
-        StackWalkIdFilter STACK_WALK_ID_FILTER, "1709..";
-        StackWalkNameFilter STACK_WALK_NAME_FILTER, "1709..";
-        StackWalkLevelKwFilter STACK_WALK_LEVEL_KW_FILTER, "1709..";
-        ContainerFilter CONTAINER_FILTER, "2020-02..";
+        FilterFlags FILTER_FLAGS, "6.3 and later", "Flags of the filters; the bits are unidentified.";
+        PidFilter PID_FILTER, "6.3 and later", "By process.";
+        ExeFilter EXE_FILTER, "6.3 and later", "By the name of the executable.";
+        PkgIdFilter PKG_ID_FILTER, "6.3 and later", "By the identity of the package.";
+        PkgAppIdFilter PKG_APP_ID_FILTER, "6.3 and later", "By the application within its package.";
+        StackWalkFilter STACK_WALK_FILTER, "6.3 to 1703", "By identifier: the events that are recorded with their stacks.";
+        EventIdFilter EVENT_ID_FILTER, "6.3 and later", "By the identifier of the event.";
+        PayloadFilter PAYLOAD_FILTER, "6.3 and later", "Filter by the contents of the event data.";
+        ProviderSideFilter PROVIDER_SIDE_FILTER, "6.3 and later", "Filters that the provider itself applies.";
+        EventNameFilter EVENT_NAME_FILTER, "1607 and later", "By the name of the event.";
+        StackWalkIdFilter STACK_WALK_ID_FILTER, "1709 and later", "By identifier: the events that are recorded with their stacks.";
+        StackWalkNameFilter STACK_WALK_NAME_FILTER, "1709 and later", "Filter by name.";
+        StackWalkLevelKwFilter STACK_WALK_LEVEL_KW_FILTER, "1709 and later", "Filter by level and keyword.";
+        ContainerFilter CONTAINER_FILTER, "with update 2020-02", "By the container.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_FILTER_PID {
-        Count COUNT, "6.3..";
-        Pids PIDS, "6.3..";
+        Count COUNT, "6.3 and later", "How many processes there are.";
+        Pids PIDS, "6.3 and later", "The identifiers of the processes.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_FILTER_STRING_TOKEN {
-        Count COUNT, "6.3..";
-        Tokens TOKENS, "6.3..";
+        Count COUNT, "6.3 and later", "How many names there are.";
+        Tokens TOKENS, "6.3 and later", "The names, as many as Count says.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_FILTER_STRING_TOKEN_ELEMENT {
-        Length LENGTH, "6.3..";
-        String STRING, "6.3..";
+        Length LENGTH, "6.3 and later", "How long it is.";
+        String STRING, "6.3 and later", "The name.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_GUID_ENTRY {
-        GuidList GUID_LIST: LIST_ENTRY, "6.0..";
-        RefCount REF_COUNT, "6.0..";
-        Guid GUID: GUID, "6.0..";
-        RegListHead REG_LIST_HEAD: LIST_ENTRY, "6.0..";
-        SecurityDescriptor SECURITY_DESCRIPTOR, "6.0..";
-        LegacyEnableContext LEGACY_ENABLE_CONTEXT: TRACE_ENABLE_CONTEXT, "early-6.0";
-        LegacyProviderEnabled LEGACY_PROVIDER_ENABLED, "early-6.0";
-        ProviderEnableInfo PROVIDER_ENABLE_INFO: TRACE_ENABLE_INFO, "6.0..";
-        EnableInfo ENABLE_INFO, "6.0..";
-        LastEnable LAST_ENABLE: ETW_LAST_ENABLE_INFO, "late-6.0..";
-        MatchId MATCH_ID, "6.1..";
-        FilterData FILTER_DATA, "6.1..";
-        ServerSilo SERVER_SILO, "10.0";
-        HostSilo HOST_SILO, "1511";
-        Lock LOCK: EX_PUSH_LOCK, "1511..";
-        LockOwner LOCK_OWNER, "1511..";
-        SiloState SILO_STATE, "1607..";
-        SiloGuidList SILO_GUID_LIST: LIST_ENTRY, "2020-02..";
-        HostEntry HOST_ENTRY, "2020-02..";
+        GuidList GUID_LIST: LIST_ENTRY, "6.0 and later", "Links the entries whose GUIDs have the same hash.";
+        RefCount REF_COUNT, "6.0 and later", "Number of references that keep the entry allocated.";
+        Guid GUID: GUID, "6.0 and later", "The GUID.";
+        RegListHead REG_LIST_HEAD: LIST_ENTRY, "6.0 and later", "The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
+        SecurityDescriptor SECURITY_DESCRIPTOR, "6.0 and later", "Security descriptor for registering and enabling the provider.";
+        LegacyEnableContext LEGACY_ENABLE_CONTEXT: TRACE_ENABLE_CONTEXT, "early-6.0", "The session that enables the provider, if it is a classic provider, which only one session can enable.";
+        LegacyProviderEnabled LEGACY_PROVIDER_ENABLED, "early-6.0", "Whether there is one.";
+        ProviderEnableInfo PROVIDER_ENABLE_INFO: TRACE_ENABLE_INFO, "6.0 and later", "Summary of the enable information of all sessions.";
+        EnableInfo ENABLE_INFO, "6.0 and later", "Enable information of each session. Each element corresponds to a bit of EnableMask in a registration.";
+        LastEnable LAST_ENABLE: ETW_LAST_ENABLE_INFO, "late-6.0 and later", "How the provider was last enabled.";
+        MatchId MATCH_ID, "6.1 and later", "Identifier for matching; its use is unidentified.";
+        FilterData FILTER_DATA, "6.1 and later", "Filters of sessions for the provider's events.";
+        ServerSilo SERVER_SILO, "10.0", "The silo that the entry is of.";
+        HostSilo HOST_SILO, "1511", "Whether the entry belongs to the host rather than to a silo.";
+        Lock LOCK: EX_PUSH_LOCK, "1511 and later", "Guards the entry.";
+        LockOwner LOCK_OWNER, "1511 and later", "The thread that holds Lock.";
+        SiloState SILO_STATE, "1607 and later", "The ETW state of the silo that the entry belongs to; the host counts as a silo.";
+        SiloGuidList SILO_GUID_LIST: LIST_ENTRY, "with update 2020-02", "Links the entries that silos have for the GUID of this entry of the host's.";
+        HostEntry HOST_ENTRY, "with update 2020-02", "For an entry of a silo, the host's entry with the same GUID.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_HASH_BUCKET {
-        ListHead LIST_HEAD, "6.1.7601.23418..";
-        BucketLock BUCKET_LOCK: EX_PUSH_LOCK, "6.1.7601.23418..";
+        ListHead LIST_HEAD, "6.1.7601.23418 and later", "A list of entries for each kind of GUID, in the order of ETW\\_GUID\\_TYPE.";
+        BucketLock BUCKET_LOCK: EX_PUSH_LOCK, "6.1.7601.23418 and later", "Guards the lists.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_HW_TRACE_EXT_INTERFACE {
-        StartProcessorTraceOnEachCore START_PROCESSOR_TRACE_ON_EACH_CORE, "1803..";
-        StopProcessorTraceOnEachCore STOP_PROCESSOR_TRACE_ON_EACH_CORE, "1803..";
-        LogProcessorTraceOnCurrentCore LOG_PROCESSOR_TRACE_ON_CURRENT_CORE, "1803..";
+        StartProcessorTraceOnEachCore START_PROCESSOR_TRACE_ON_EACH_CORE, "1803 and later", "Starts the processor's tracing on each core.";
+        StopProcessorTraceOnEachCore STOP_PROCESSOR_TRACE_ON_EACH_CORE, "1803 and later", "Stops the processor's tracing on each core.";
+        LogProcessorTraceOnCurrentCore LOG_PROCESSOR_TRACE_ON_CURRENT_CORE, "1803 and later", "Logs the trace of the core that calls it.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_IPT_SUPPORT {
-        IptHandle IPT_HANDLE, "1803..";
-        IptOption IPT_OPTION, "1803..";
-        EtwHwTraceExtInterface ETW_HW_TRACE_EXT_INTERFACE, "1803..";
-        HookIdCount HOOK_ID_COUNT, "1803..";
-        HookId HOOK_ID, "1803..";
+        IptHandle IPT_HANDLE, "1803 and later", "Handle of Intel Processor Trace; what it refers to is unidentified.";
+        IptOption IPT_OPTION, "1803 and later", "Options of Intel Processor Trace; the bits are unidentified.";
+        EtwHwTraceExtInterface ETW_HW_TRACE_EXT_INTERFACE, "1803 and later", "The driver's routines.";
+        HookIdCount HOOK_ID_COUNT, "1803 and later", "How many of HookId are used.";
+        HookId HOOK_ID, "1803 and later", "The kernel events that it is recorded with.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_KERNEL_HEADER_EXTENSION {
-        GroupMasks GROUP_MASKS: PERFINFO_GROUPMASK, "5.2..";
-        Version VERSION, "6.0..";
+        GroupMasks GROUP_MASKS: PERFINFO_GROUPMASK, "5.2 and later", "Bit masks of the kernel events that the session records.";
+        Version VERSION, "6.0 and later", "Version of the tracing: EventTraceKernelVersion.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_KERNEL_TRACE_TIMESTAMP {
-        KernelTraceTimeStamp KERNEL_TRACE_TIME_STAMP, "6.0";
+        KernelTraceTimeStamp KERNEL_TRACE_TIME_STAMP, "6.0", "Two time stamps of kernel tracing (purpose unidentified).";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_LAST_ENABLE_INFO {
-        EnableFlags ENABLE_FLAGS: LARGE_INTEGER, "late-6.0..";
-        LoggerId LOGGER_ID, "late-6.0..";
-        Level LEVEL, "late-6.0..";
-        Enabled ENABLED, "late-6.0..";
-        InternalFlag INTERNAL_FLAG, "late-6.0..";
+        EnableFlags ENABLE_FLAGS: LARGE_INTEGER, "late-6.0 and later", "Requested events: flags of a classic provider, otherwise keywords.";
+        LoggerId LOGGER_ID, "late-6.0 and later", "The session, by the number of its logger.";
+        Level LEVEL, "late-6.0 and later", "Maximum level of requested events.";
+        Enabled ENABLED, "late-6.0 and later", "Whether it was enabled, rather than disabled.";
+        InternalFlag INTERNAL_FLAG, "late-6.0 and later", "Flags of internal use; the bits are unidentified.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_LBR_SUPPORT {
-        LbrHandle LBR_HANDLE, "1709..";
-        LbrOptions LBR_OPTIONS, "1709..";
-        HookIdCount HOOK_ID_COUNT, "1709..";
-        HookId HOOK_ID, "1709..";
+        LbrHandle LBR_HANDLE, "1709 and later", "Handle of last branch recording; what it refers to is unidentified.";
+        LbrOptions LBR_OPTIONS, "1709 and later", "Options of last branch recording; the bits are unidentified.";
+        HookIdCount HOOK_ID_COUNT, "1709 and later", "How many of HookId are used.";
+        HookId HOOK_ID, "1709 and later", "The kernel events that they are recorded with.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_LOGGER_HANDLE {
-        DereferenceAndLeave DEREFERENCE_AND_LEAVE, "6.1..";
+        DereferenceAndLeave DEREFERENCE_AND_LEAVE, "6.1 and later", "By its name, whether closing the handle dereferences the session and leaves.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_NOTIFICATION_HEADER {
-        NotificationType NOTIFICATION_TYPE, "6.0..";
-        NotificationSize NOTIFICATION_SIZE, "6.0..";
-        Offset OFFSET, "6.0..";
-        ReplyRequested REPLY_REQUESTED, "6.0..";
-        Reserved1 RESERVED1, "6.0";
-        ReplyCount REPLY_COUNT, "6.0..";
-        NotifyeeCount NOTIFYEE_COUNT, "6.0..";
-        Reserved2 RESERVED2, "6.0..";
-        TargetPID TARGET_PID, "6.0..";
-        SourcePID SOURCE_PID, "6.0..";
-        DestinationGuid DESTINATION_GUID: GUID, "6.0..";
-        SourceGuid SOURCE_GUID: GUID, "6.0..";
-        Timeout TIMEOUT, "6.1..";
+        NotificationType NOTIFICATION_TYPE, "6.0 and later", "Type of the notification.";
+        NotificationSize NOTIFICATION_SIZE, "6.0 and later", "Bytes of the notification, header included.";
+        Offset OFFSET, "6.0 and later", "Of several replies: from this header to the next.";
+        ReplyRequested REPLY_REQUESTED, "6.0 and later", "Whether the sender waits for replies.";
+        Reserved1 RESERVED1, "6.0", "Not in use.";
+        ReplyCount REPLY_COUNT, "6.0 and later", "How many replies there are.";
+        NotifyeeCount NOTIFYEE_COUNT, "6.0 and later", "Returned to the sender: how many registrations get it.";
+        Reserved2 RESERVED2, "6.0 and later", "Returned to the sender: a handle to where it gets the replies.";
+        TargetPID TARGET_PID, "6.0 and later", "If not 0, only registrations of this process get it.";
+        SourcePID SOURCE_PID, "6.0 and later", "The process of the sender.";
+        DestinationGuid DESTINATION_GUID: GUID, "6.0 and later", "The provider whose registrations receive it.";
+        SourceGuid SOURCE_GUID: GUID, "6.0 and later", "The provider that sends it.";
+        Timeout TIMEOUT, "6.1 and later", "How long the sender waits.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_PARTITION_CONTEXT {
-        Partition PARTITION, "2004..";
+        Partition PARTITION, "2004 and later", "The memory partition.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_PAYLOAD_FILTER {
-        RefCount REF_COUNT, "6.3..";
-        PayloadFilter PAYLOAD_FILTER: AGGREGATED_PAYLOAD_FILTER, "6.3..";
+        RefCount REF_COUNT, "6.3 and later", "How many hold it.";
+        PayloadFilter PAYLOAD_FILTER: AGGREGATED_PAYLOAD_FILTER, "6.3 and later", "The filter.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_PERF_COUNTERS {
-        TotalActiveSessions TOTAL_ACTIVE_SESSIONS, "6.1..";
-        TotalBufferMemoryNonPagedPool TOTAL_BUFFER_MEMORY_NON_PAGED_POOL, "6.1..";
-        TotalBufferMemoryPagedPool TOTAL_BUFFER_MEMORY_PAGED_POOL, "6.1..";
-        TotalGuidsEnabled TOTAL_GUIDS_ENABLED, "6.1..";
-        TotalGuidsNotEnabled TOTAL_GUIDS_NOT_ENABLED, "6.1..";
-        TotalGuidsPreEnabled TOTAL_GUIDS_PRE_ENABLED, "6.1..";
+        TotalActiveSessions TOTAL_ACTIVE_SESSIONS, "6.1 and later", "How many sessions there are.";
+        TotalBufferMemoryNonPagedPool TOTAL_BUFFER_MEMORY_NON_PAGED_POOL, "6.1 and later", "Memory of buffers in non-paged pool.";
+        TotalBufferMemoryPagedPool TOTAL_BUFFER_MEMORY_PAGED_POOL, "6.1 and later", "Memory of buffers in paged pool.";
+        TotalGuidsEnabled TOTAL_GUIDS_ENABLED, "6.1 and later", "GUIDs that are enabled.";
+        TotalGuidsNotEnabled TOTAL_GUIDS_NOT_ENABLED, "6.1 and later", "GUIDs that are registered and not enabled.";
+        TotalGuidsPreEnabled TOTAL_GUIDS_PRE_ENABLED, "6.1 and later", "GUIDs that are enabled before they are registered.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_PMC_SUPPORT {
-        Source SOURCE, "6.2..";
-        HookIdCount HOOK_ID_COUNT, "6.2..";
-        HookId HOOK_ID, "6.2..";
-        CountersCount COUNTERS_COUNT, "6.2..";
-        ProcessorCtrs PROCESSOR_CTRS, "6.2..";
+        Source SOURCE, "6.2 and later", "The counters.";
+        HookIdCount HOOK_ID_COUNT, "6.2 and later", "How many of HookId are used.";
+        HookId HOOK_ID, "6.2 and later", "The events that carry the counters.";
+        CountersCount COUNTERS_COUNT, "6.2 and later", "How many of Source are used.";
+        ProcessorCtrs PROCESSOR_CTRS, "6.2 and later", "One for each processor.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_PRIV_HANDLE_DEMUX_TABLE {
-        Tree TREE: RTL_RB_TREE, "1703..";
-        Lock LOCK: EX_PUSH_LOCK, "1703..";
-        SequenceNumber SEQUENCE_NUMBER, "1703..";
+        Tree TREE: RTL_RB_TREE, "1703 and later", "Tree of the handles, by the name of the structure.";
+        Lock LOCK: EX_PUSH_LOCK, "1703 and later", "Guards the tree.";
+        SequenceNumber SEQUENCE_NUMBER, "1703 and later", "Sequence number (purpose unidentified).";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_PROVIDER_TABLE_ENTRY {
-        RefCount REF_COUNT, "6.0..6.1";
-        State STATE, "6.0..6.1";
-        RegEntry REG_ENTRY, "6.0..6.1";
-        Caller CALLER, "6.0..6.1";
+        RefCount REF_COUNT, "6.0 to 6.1", "How many use it.";
+        State STATE, "6.0 to 6.1", "Whether the entry is in use.";
+        RegEntry REG_ENTRY, "6.0 to 6.1", "The registration.";
+        Caller CALLER, "6.0 to 6.1", "The code in the kernel that made the registration.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_PROVIDER_TRAITS {
-        Node NODE: RTL_BALANCED_NODE, "traits..";
-        ReferenceCount REFERENCE_COUNT, "traits..";
-        Traits TRAITS, "traits..";
+        Node NODE: RTL_BALANCED_NODE, "with update traits", "Node in the tree of all traits.";
+        ReferenceCount REFERENCE_COUNT, "with update traits", "How many registrations have it.";
+        Traits TRAITS, "with update traits", "Its size in two bytes, the provider's name up to a null, and traits: each a size in two bytes, a type in one, and data.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_QUEUE_ENTRY {
-        ListEntry LIST_ENTRY: LIST_ENTRY, "6.0..";
-        DataBlock DATA_BLOCK, "6.0..";
-        RegEntry REG_ENTRY, "6.0..";
-        RegIndex REG_INDEX, "6.0..";
-        ReplyIndex REPLY_INDEX, "6.0..";
-        ReplyObject REPLY_OBJECT, "6.2..";
-        WakeReference WAKE_REFERENCE, "6.2..";
-        Flags FLAGS, "6.2..";
+        ListEntry LIST_ENTRY: LIST_ENTRY, "6.0 and later", "Links the notifications of one ETW\\_DATA\\_SOURCE.";
+        DataBlock DATA_BLOCK, "6.0 and later", "The notification.";
+        RegEntry REG_ENTRY, "6.0 and later", "The registration that gets it.";
+        RegIndex REG_INDEX, "6.0 and later", "The index of the registration that receives it.";
+        ReplyIndex REPLY_INDEX, "6.0 and later", "The index of the reply among those that are awaited.";
+        ReplyObject REPLY_OBJECT, "6.2 and later", "The registration through which the sender receives the reply.";
+        WakeReference WAKE_REFERENCE, "6.2 and later", "Inferred from its name: reference for waking a process.";
+        Flags FLAGS, "6.2 and later", "Flags of the entry.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REALTIME_CONNECT {
-        LoggerId LOGGER_ID, "6.0..";
-        ConsumerId CONSUMER_ID, "6.0";
-        ConsumerHandle64 CONSUMER_HANDLE64, "6.0..";
-        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "6.0..";
-        ReservedBufferSpaceSize RESERVED_BUFFER_SPACE_SIZE, "6.1..";
-        ReservedBufferSpace RESERVED_BUFFER_SPACE, "6.1..";
-        ReservedBufferSpace64 RESERVED_BUFFER_SPACE64, "6.1..";
-        ReservedBufferSpaceBitMap64 RESERVED_BUFFER_SPACE_BIT_MAP64, "6.1..";
-        DisconnectEvent DISCONNECT_EVENT, "6.1..";
-        DisconnectEvent64 DISCONNECT_EVENT64, "6.1..";
-        DataAvailableEvent DATA_AVAILABLE_EVENT, "6.1..";
-        DataAvailableEvent64 DATA_AVAILABLE_EVENT64, "6.1..";
-        UserBufferListHead USER_BUFFER_LIST_HEAD, "6.1..";
-        UserBufferListHead64 USER_BUFFER_LIST_HEAD64, "6.1..";
-        UserBufferCount USER_BUFFER_COUNT, "6.1..";
-        UserBufferCount64 USER_BUFFER_COUNT64, "6.1..";
-        EventsLostCount EVENTS_LOST_COUNT, "6.3..";
-        EventsLostCount64 EVENTS_LOST_COUNT64, "6.3..";
-        BuffersLostCount BUFFERS_LOST_COUNT, "6.3..";
-        BuffersLostCount64 BUFFERS_LOST_COUNT64, "6.3..";
+        LoggerId LOGGER_ID, "6.0 and later", "Input: number of the session.";
+        ConsumerId CONSUMER_ID, "6.0", "Returned: the consumer, by the number of its connection.";
+        ConsumerHandle64 CONSUMER_HANDLE64, "6.0 and later", "Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.";
+        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "6.0 and later", "Returned: when the session began.";
+        ReservedBufferSpaceSize RESERVED_BUFFER_SPACE_SIZE, "6.1 and later", "Input: bytes at ReservedBufferSpace.";
+        ReservedBufferSpace RESERVED_BUFFER_SPACE, "6.1 and later", "Input: address in the consumer's process for copies of buffers.";
+        ReservedBufferSpace64 RESERVED_BUFFER_SPACE64, "6.1 and later", "ReservedBufferSpace in eight bytes on all architectures.";
+        ReservedBufferSpaceBitMap64 RESERVED_BUFFER_SPACE_BIT_MAP64, "6.1 and later", "Input: address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.";
+        DisconnectEvent DISCONNECT_EVENT, "6.1 and later", "Input: event that signals the disconnection.";
+        DisconnectEvent64 DISCONNECT_EVENT64, "6.1 and later", "DisconnectEvent in eight bytes on all architectures.";
+        DataAvailableEvent DATA_AVAILABLE_EVENT, "6.1 and later", "Input: event that signals available buffers.";
+        DataAvailableEvent64 DATA_AVAILABLE_EVENT64, "6.1 and later", "DataAvailableEvent in eight bytes on all architectures.";
+        UserBufferListHead USER_BUFFER_LIST_HEAD, "6.1 and later", "Input: head of the list of buffers, in the consumer's process.";
+        UserBufferListHead64 USER_BUFFER_LIST_HEAD64, "6.1 and later", "UserBufferListHead in eight bytes on all architectures.";
+        UserBufferCount USER_BUFFER_COUNT, "6.1 and later", "Input: address of the number of these buffers.";
+        UserBufferCount64 USER_BUFFER_COUNT64, "6.1 and later", "UserBufferCount in eight bytes on all architectures.";
+        EventsLostCount EVENTS_LOST_COUNT, "6.3 and later", "Input: address of the number of lost events.";
+        EventsLostCount64 EVENTS_LOST_COUNT64, "6.3 and later", "EventsLostCount in eight bytes on all architectures.";
+        BuffersLostCount BUFFERS_LOST_COUNT, "6.3 and later", "Input: address of the number of lost buffers.";
+        BuffersLostCount64 BUFFERS_LOST_COUNT64, "6.3 and later", "BuffersLostCount in eight bytes on all architectures.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REALTIME_CONSUMER {
-        Links LINKS: LIST_ENTRY, "6.0..";
-        PipeHandle PIPE_HANDLE, "6.0";
-        ProcessHandle PROCESS_HANDLE, "6.0..";
-        ConsumerId CONSUMER_ID, "6.0";
-        ProcessId PROCESS_ID, "6.0";
-        BuffersLost BUFFERS_LOST, "6.0..";
-        NewBuffersLost NEW_BUFFERS_LOST, "6.0..";
-        NextNotDelivered NEXT_NOT_DELIVERED, "6.0..";
-        RealtimeConnectContext REALTIME_CONNECT_CONTEXT, "6.0..";
-        Event EVENT: KEVENT, "6.0";
-        EmptyBuffersCount EMPTY_BUFFERS_COUNT, "6.0..";
-        ShutDownRequested SHUT_DOWN_REQUESTED, "6.0..";
-        ProcessObject PROCESS_OBJECT, "6.1..";
-        DisconnectEvent DISCONNECT_EVENT, "6.1..";
-        DataAvailableEvent DATA_AVAILABLE_EVENT, "6.1..";
-        UserBufferCount USER_BUFFER_COUNT, "6.1..";
-        UserBufferListHead USER_BUFFER_LIST_HEAD, "6.1..";
-        LoggerId LOGGER_ID, "6.1..";
-        Disconnected DISCONNECTED, "6.1..";
-        ReservedBufferSpaceBitMap RESERVED_BUFFER_SPACE_BIT_MAP: RTL_BITMAP, "6.1..";
-        ReservedBufferSpace RESERVED_BUFFER_SPACE, "6.1..";
-        ReservedBufferSpaceSize RESERVED_BUFFER_SPACE_SIZE, "6.1..";
-        UserPagesAllocated USER_PAGES_ALLOCATED, "6.1..";
-        UserPagesReused USER_PAGES_REUSED, "6.1..";
-        Wow WOW, "6.1.. x64";
-        Flags FLAGS, "6.2..";
-        Notified NOTIFIED, "6.2..";
-        EventsLostCount EVENTS_LOST_COUNT, "6.3..";
-        BuffersLostCount BUFFERS_LOST_COUNT, "6.3..";
-        SiloState SILO_STATE, "1607..";
+        Links LINKS: LIST_ENTRY, "6.0 and later", "Links the consumers of one session.";
+        PipeHandle PIPE_HANDLE, "6.0", "A pipe that the kernel writes buffers to.";
+        ProcessHandle PROCESS_HANDLE, "6.0 and later", "A handle to the consumer's process.";
+        ConsumerId CONSUMER_ID, "6.0", "ETW\\_REALTIME\\_CONNECT.ConsumerId.";
+        ProcessId PROCESS_ID, "6.0", "The number of the consumer's process.";
+        BuffersLost BUFFERS_LOST, "6.0 and later", "Buffers that it did not get.";
+        NewBuffersLost NEW_BUFFERS_LOST, "6.0 and later", "Buffers were lost without notifying the consumer.";
+        NextNotDelivered NEXT_NOT_DELIVERED, "6.0 and later", "The next buffer to give to the consumer.";
+        RealtimeConnectContext REALTIME_CONNECT_CONTEXT, "6.0 and later", "Context of the connection; what it points to is unidentified.";
+        Event EVENT: KEVENT, "6.0", "Event of the consumer; when it is set is unidentified.";
+        EmptyBuffersCount EMPTY_BUFFERS_COUNT, "6.0 and later", "Number of empty buffers.";
+        ShutDownRequested SHUT_DOWN_REQUESTED, "6.0 and later", "Whether the consumer is to be disconnected.";
+        ProcessObject PROCESS_OBJECT, "6.1 and later", "The consumer's process.";
+        DisconnectEvent DISCONNECT_EVENT, "6.1 and later", "Signals to the consumer that it is disconnected.";
+        DataAvailableEvent DATA_AVAILABLE_EVENT, "6.1 and later", "Signals to the consumer that buffers are available.";
+        UserBufferCount USER_BUFFER_COUNT, "6.1 and later", "Address of the number of delivered buffers in the process of the consumer.";
+        UserBufferListHead USER_BUFFER_LIST_HEAD, "6.1 and later", "Address of the list of delivered buffers in the process of the consumer.";
+        LoggerId LOGGER_ID, "6.1 and later", "The session, by the number of its logger.";
+        Disconnected DISCONNECTED, "6.1 and later", "The consumer has gone.";
+        ReservedBufferSpaceBitMap RESERVED_BUFFER_SPACE_BIT_MAP: RTL_BITMAP, "6.1 and later", "Bitmap of the pages of that space in use.";
+        ReservedBufferSpace RESERVED_BUFFER_SPACE, "6.1 and later", "Where in the consumer's process buffers are copied to.";
+        ReservedBufferSpaceSize RESERVED_BUFFER_SPACE_SIZE, "6.1 and later", "Bytes at ReservedBufferSpace.";
+        UserPagesAllocated USER_PAGES_ALLOCATED, "6.1 and later", "Pages that were allocated in the consumer's process.";
+        UserPagesReused USER_PAGES_REUSED, "6.1 and later", "Number of these pages that were reclaimed.";
+        Wow WOW, "6.1 and later, x64", "The consumer is a 32-bit process.";
+        Flags FLAGS, "6.2 and later", "State flags of the consumer.";
+        Notified NOTIFIED, "6.2 and later", "The consumer was notified.";
+        EventsLostCount EVENTS_LOST_COUNT, "6.3 and later", "Address of the number of lost events in the process of the consumer.";
+        BuffersLostCount BUFFERS_LOST_COUNT, "6.3 and later", "Address of the number of lost buffers in the process of the consumer.";
+        SiloState SILO_STATE, "1607 and later", "The silo of the session.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_RECEIVE_REPLY {
-        ReplyHandle64 REPLY_HANDLE64, "6.0";
-        ReplyHandle REPLY_HANDLE, "6.1..";
-        Timeout TIMEOUT, "6.1..";
+        ReplyHandle64 REPLY_HANDLE64, "6.0", "Handle to the reply object, in 64 bits.";
+        ReplyHandle REPLY_HANDLE, "6.1 and later", "The same handle, in 32 bits on all architectures.";
+        Timeout TIMEOUT, "6.1 and later", "Milliseconds; 6.0 waits a minute.";
     }
 }
 
 #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
     ETW_REF_CLOCK {
-        StartTime START_TIME: LARGE_INTEGER, "6.0..";
-        StartPerfClock START_PERF_CLOCK: LARGE_INTEGER, "6.0..";
+        StartTime START_TIME: LARGE_INTEGER, "6.0 and later", "The system time, in units of 100 ns since 1601.";
+        StartPerfClock START_PERF_CLOCK: LARGE_INTEGER, "6.0 and later", "The same time on the clock of the session.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REGISTER_GUIDS {
-        ProviderGuid PROVIDER_GUID: GUID, "6.0..";
-        NotificationType NOTIFICATION_TYPE, "6.0..";
-        RegIndex REG_INDEX, "6.0..";
-        RegHandle64 REG_HANDLE64, "6.0..";
-        Reserved RESERVED, "6.0..6.2";
-        Notification NOTIFICATION: ETW_ENABLE_NOTIFICATION_PACKET, "6.0..";
-        Callback64 CALLBACK64, "6.3..";
+        ProviderGuid PROVIDER_GUID: GUID, "6.0 and later", "Input: GUID to register.";
+        NotificationType NOTIFICATION_TYPE, "6.0 and later", "Input: the GUID to register.";
+        RegIndex REG_INDEX, "6.0 and later", "Input: index of the registration within its process; ETW\\_REG\\_ENTRY.Index.";
+        RegHandle64 REG_HANDLE64, "6.0 and later", "Output: handle to the ETW\\_REG\\_ENTRY, in 64 bits.";
+        Reserved RESERVED, "6.0 to 6.2", "Not in use.";
+        Notification NOTIFICATION: ETW_ENABLE_NOTIFICATION_PACKET, "6.0 and later", "Output: enable information of the session that enabled the provider most recently.";
+        Callback64 CALLBACK64, "6.3 and later", "Input: address of the provider's callback, from which the kernel determines its module.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REGISTRATION_ENTRY {
-        ProviderGuid PROVIDER_GUID: GUID, "6.0..";
-        KernelRegHandle KERNEL_REG_HANDLE, "6.0..";
-        RegistrationHandle REGISTRATION_HANDLE: ETW_REGISTRATION_HANDLE, "6.0..6.1";
-        Callback CALLBACK, "6.0..";
-        Context CONTEXT, "6.0..";
-        Type TYPE, "6.0..";
-        KernelEnable KERNEL_ENABLE, "6.0..";
-        PrivateEnable PRIVATE_ENABLE, "6.0..";
-        PrivateAggregate PRIVATE_AGGREGATE, "6.0..";
-        Lock LOCK: RTL_CRITICAL_SECTION, "6.1";
-        Node NODE: RTL_BALANCED_NODE, "6.2..";
-        Lock0 LOCK0, "6.2..";
-        Lock1 LOCK1, "6.2..";
-        ThreadId THREAD_ID, "6.2..";
-        SequenceNumber SEQUENCE_NUMBER, "6.2..";
-        TrackProviderBinary TRACK_PROVIDER_BINARY, "6.2..";
-        Unaccounted0 UNACCOUNTED0, "6.2.. x64";
-        Unaccounted1 UNACCOUNTED1, "6.2.. x64";
-        UseDescriptorType USE_DESCRIPTOR_TYPE, "10.0..";
+        ProviderGuid PROVIDER_GUID: GUID, "6.0 and later", "GUID of the provider.";
+        KernelRegHandle KERNEL_REG_HANDLE, "6.0 and later", "A handle to the ETW\\_REG\\_ENTRY.";
+        RegistrationHandle REGISTRATION_HANDLE: ETW_REGISTRATION_HANDLE, "6.0 to 6.1", "The REGHANDLE of the provider.";
+        Callback CALLBACK, "6.0 and later", "Callback for enabling and disabling the provider.";
+        Context CONTEXT, "6.0 and later", "Argument of Callback, given by the provider at its registration.";
+        Type TYPE, "6.0 and later", "A value of ETW\\_NOTIFICATION\\_TYPE.";
+        KernelEnable KERNEL_ENABLE, "6.0 and later", "For the registration in the kernel.";
+        PrivateEnable PRIVATE_ENABLE, "6.0 and later", "For four private loggers, three each.";
+        PrivateAggregate PRIVATE_AGGREGATE, "6.0 and later", "For the private loggers together.";
+        Lock LOCK: RTL_CRITICAL_SECTION, "6.1", "Lock of the registration.";
+        Node NODE: RTL_BALANCED_NODE, "6.2 and later", "Of the tree of registrations, in the order of their GUIDs.";
+        Lock0 LOCK0, "6.2 and later", "An SRWLOCK, which is a pointer.";
+        Lock1 LOCK1, "6.2 and later", "An SRWLOCK.";
+        ThreadId THREAD_ID, "6.2 and later", "Identifier of a thread (which one is unidentified).";
+        SequenceNumber SEQUENCE_NUMBER, "6.2 and later", "Sequence number of the provider's ETW\\_REGISTRATION\\_HANDLE.";
+        TrackProviderBinary TRACK_PROVIDER_BINARY, "6.2 and later", "Whether the binary of the provider is tracked.";
+        Unaccounted0 UNACCOUNTED0, "6.2 and later, x64", "Unidentified bytes.";
+        Unaccounted1 UNACCOUNTED1, "6.2 and later, x64", "Unidentified bytes.";
+        UseDescriptorType USE_DESCRIPTOR_TYPE, "10.0 and later", "Events may state the types of their data's pieces.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REGISTRATION_HANDLE {
-        RegSignature REG_SIGNATURE, "6.0..6.1";
-        RegIndex REG_INDEX, "6.0..6.1";
-        RegistrationEntry REGISTRATION_ENTRY, "6.2..";
-        SequenceNumber SEQUENCE_NUMBER, "6.2..";
+        RegSignature REG_SIGNATURE, "6.0 to 6.1", "Whether the entry is in use, and a number that distinguishes its uses.";
+        RegIndex REG_INDEX, "6.0 to 6.1", "The entry, in the array that EtwpRegList has; below 1024.";
+        RegistrationEntry REGISTRATION_ENTRY, "6.2 and later", "The address of the entry.";
+        SequenceNumber SEQUENCE_NUMBER, "6.2 and later", "Counts the registrations of the process; never 0.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REGISTRATION_HANDLE_RegSignature {
-        InUse IN_USE, "6.0..6.1";
-        SequenceNumber SEQUENCE_NUMBER, "6.0..6.1";
+        InUse IN_USE, "6.0 to 6.1", "1, or 0 while the entry is of no provider.";
+        SequenceNumber SEQUENCE_NUMBER, "6.0 to 6.1", "How often the entry has been used.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REG_ENTRY {
-        RegList REG_LIST: LIST_ENTRY, "6.0..";
-        GuidEntry GUID_ENTRY, "6.0..";
-        Index INDEX, "6.0..";
-        Flags FLAGS, "6.0..";
-        EnableMask ENABLE_MASK, "6.0..";
-        ReplyQueue REPLY_QUEUE, "6.0..";
-        ReplySlot REPLY_SLOT, "6.0..";
-        Process PROCESS, "6.0..";
-        Callback CALLBACK, "6.0..";
-        CallbackContext CALLBACK_CONTEXT, "6.0..";
-        SessionId SESSION_ID, "6.1..";
-        GroupRegList GROUP_REG_LIST: LIST_ENTRY, "traits..";
-        GroupEntry GROUP_ENTRY, "traits..";
-        GroupEnableMask GROUP_ENABLE_MASK, "traits..";
-        UseDescriptorType USE_DESCRIPTOR_TYPE, "traits..1703";
-        Traits TRAITS, "traits..";
-        Caller CALLER, "6.2..";
-        DbgKernelRegistration DBG_KERNEL_REGISTRATION, "6.2..";
-        DbgUserRegistration DBG_USER_REGISTRATION, "6.2..";
-        DbgReplyRegistration DBG_REPLY_REGISTRATION, "6.2..";
-        DbgClassicRegistration DBG_CLASSIC_REGISTRATION, "6.2..";
-        DbgSessionSpaceRegistration DBG_SESSION_SPACE_REGISTRATION, "6.2..";
-        DbgModernRegistration DBG_MODERN_REGISTRATION, "6.2..";
-        DbgClosed DBG_CLOSED, "6.2..";
-        DbgInserted DBG_INSERTED, "6.2..";
-        DbgWow64 DBG_WOW64, "1607..";
-        DbgUseDescriptorType DBG_USE_DESCRIPTOR_TYPE, "1709..";
-        DbgDropProviderTraits DBG_DROP_PROVIDER_TRAITS, "1709..";
-        HostEnableMask HOST_ENABLE_MASK, "2020-02..";
-        HostGroupEnableMask HOST_GROUP_ENABLE_MASK, "2020-02..";
+        RegList REG_LIST: LIST_ENTRY, "6.0 and later", "Links the registrations of one GUID.";
+        GuidEntry GUID_ENTRY, "6.0 and later", "The GUID that was registered.";
+        Index INDEX, "6.0 and later", "The registration among those of its process.";
+        Flags FLAGS, "6.0 and later", "The flags of the registration.";
+        EnableMask ENABLE_MASK, "6.0 and later", "Bit mask of the elements of EnableInfo in the GUID entry that enable the registration.";
+        ReplyQueue REPLY_QUEUE, "6.0 and later", "Where replies to notifications go that this registration has sent.";
+        ReplySlot REPLY_SLOT, "6.0 and later", "Notifications that need a reply.";
+        Process PROCESS, "6.0 and later", "The process that made the registration.";
+        Callback CALLBACK, "6.0 and later", "Kernel callback for enabling and disabling the provider.";
+        CallbackContext CALLBACK_CONTEXT, "6.0 and later", "Argument of Callback.";
+        SessionId SESSION_ID, "6.1 and later", "Session ID of a driver in session space.";
+        GroupRegList GROUP_REG_LIST: LIST_ENTRY, "with update traits", "Links the registrations of the providers of one group.";
+        GroupEntry GROUP_ENTRY, "with update traits", "The group that the provider belongs to, if any.";
+        GroupEnableMask GROUP_ENABLE_MASK, "with update traits", "Bit mask for the entry of the group.";
+        UseDescriptorType USE_DESCRIPTOR_TYPE, "1703 and earlier, with update traits", "Whether events may state the types of their data's pieces.";
+        Traits TRAITS, "with update traits", "Traits that the provider set when it registered, such as its name and its group.";
+        Caller CALLER, "6.2 and later", "The code in the kernel that made the registration.";
+        DbgKernelRegistration DBG_KERNEL_REGISTRATION, "6.2 and later", "Made in the kernel; Callback is valid, not Process.";
+        DbgUserRegistration DBG_USER_REGISTRATION, "6.2 and later", "Made by a process.";
+        DbgReplyRegistration DBG_REPLY_REGISTRATION, "6.2 and later", "Made for replies to a notification; ReplyQueue holds.";
+        DbgClassicRegistration DBG_CLASSIC_REGISTRATION, "6.2 and later", "Registration of a classic provider.";
+        DbgSessionSpaceRegistration DBG_SESSION_SPACE_REGISTRATION, "6.2 and later", "Made by a driver in session space; SessionId holds.";
+        DbgModernRegistration DBG_MODERN_REGISTRATION, "6.2 and later", "Registration of a provider whose events are described by a manifest or by themselves.";
+        DbgClosed DBG_CLOSED, "6.2 and later", "The owner has unregistered it.";
+        DbgInserted DBG_INSERTED, "6.2 and later", "Linked to GuidEntry.";
+        DbgWow64 DBG_WOW64, "1607 and later", "Made by a 32-bit process of a 64-bit system.";
+        DbgUseDescriptorType DBG_USE_DESCRIPTOR_TYPE, "1709 and later", "Events may state the types of their data's pieces.";
+        DbgDropProviderTraits DBG_DROP_PROVIDER_TRAITS, "1709 and later", "Traits are not logged with events.";
+        HostEnableMask HOST_ENABLE_MASK, "with update 2020-02", "For a registration in a silo, bit mask for the host's entry of the GUID. The first updates with this member are assumed to be those with ETW\\_GUID\\_ENTRY.SiloGuidList.";
+        HostGroupEnableMask HOST_GROUP_ENABLE_MASK, "with update 2020-02", "Bit mask for the host's entry of the group.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REPLY_QUEUE {
-        Queue QUEUE: KQUEUE, "6.0..";
-        EventsLost EVENTS_LOST, "6.0..";
+        Queue QUEUE: KQUEUE, "6.0 and later", "The replies.";
+        EventsLost EVENTS_LOST, "6.0 and later", "By its name, a number of lost events.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_SESSION_PERF_COUNTERS {
-        BufferMemoryPagedPool BUFFER_MEMORY_PAGED_POOL, "6.1..";
-        BufferMemoryNonPagedPool BUFFER_MEMORY_NON_PAGED_POOL, "6.1..";
-        EventsLoggedCount EVENTS_LOGGED_COUNT, "6.1..";
-        EventsLost EVENTS_LOST, "6.1..";
-        NumConsumers NUM_CONSUMERS, "6.1..";
+        BufferMemoryPagedPool BUFFER_MEMORY_PAGED_POOL, "6.1 and later", "Memory of its buffers in paged pool.";
+        BufferMemoryNonPagedPool BUFFER_MEMORY_NON_PAGED_POOL, "6.1 and later", "Memory of its buffers in non-paged pool.";
+        EventsLoggedCount EVENTS_LOGGED_COUNT, "6.1 and later", "Events that it recorded.";
+        EventsLost EVENTS_LOST, "6.1 and later", "Events that it lost.";
+        NumConsumers NUM_CONSUMERS, "6.1 and later", "How many consumers it has.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_SET_PROVIDER_TRAITS {
-        RegHandle64 REG_HANDLE64, "10.0..";
-        Traits64 TRAITS64, "10.0..";
-        TraitsSize TRAITS_SIZE, "10.0..";
+        RegHandle64 REG_HANDLE64, "10.0 and later", "Handle to the registration, a kernel object, in 64 bits.";
+        Traits64 TRAITS64, "10.0 and later", "Address of the traits, in 64 bits. They begin with their size and the provider's name.";
+        TraitsSize TRAITS_SIZE, "10.0 and later", "Bytes of the traits.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_SILODRIVERSTATE {
-        EtwpSecurityProviderPID ETWP_SECURITY_PROVIDER_PID, "10.0..";
-        EtwpSecurityProviderGuidEntry ETWP_SECURITY_PROVIDER_GUID_ENTRY: ETW_GUID_ENTRY, "10.0..";
-        AuditLoggerId AUDIT_LOGGER_ID, "10.0";
-        EtwPsProvRegHandle ETW_PS_PROV_REG_HANDLE, "10.0";
-        EtwpSecurityLoggers ETWP_SECURITY_LOGGERS, "10.0..";
-        EtwpSecurityProviderEnableMask ETWP_SECURITY_PROVIDER_ENABLE_MASK, "10.0..";
-        EtwpShutdownInProgress ETWP_SHUTDOWN_IN_PROGRESS, "10.0..";
-        EtwpLoggerRundown ETWP_LOGGER_RUNDOWN, "1511..";
-        WmipLoggerContext WMIP_LOGGER_CONTEXT, "1511..1703";
-        EtwpGuidHashTable ETWP_GUID_HASH_TABLE, "1511..";
-        SiloGlobals SILO_GLOBALS, "1703..";
-        PrivHandleDemuxTable PRIV_HANDLE_DEMUX_TABLE: ETW_PRIV_HANDLE_DEMUX_TABLE, "1703..";
-        EtwpCounters ETWP_COUNTERS: ETW_COUNTERS, "1703..";
-        LogfileBytesWritten LOGFILE_BYTES_WRITTEN: LARGE_INTEGER, "1703..";
-        ProcessorBlocks PROCESSOR_BLOCKS, "1703..";
-        MaxLoggers MAX_LOGGERS, "1709..";
-        EtwpLoggerContext ETWP_LOGGER_CONTEXT, "1709..";
-        PartitionId PARTITION_ID: GUID, "1709..";
-        ParentId PARENT_ID: GUID, "1709..";
-        QpcOffsetFromRoot QPC_OFFSET_FROM_ROOT: LARGE_INTEGER, "1709..";
-        PartitionType PARTITION_TYPE, "1709..";
-        SystemLoggerSettings SYSTEM_LOGGER_SETTINGS: ETW_SYSTEM_LOGGER_SETTINGS, "1709..";
-        Silo SILO, "1803..";
-        ContainerRestoreWnfSubscription CONTAINER_RESTORE_WNF_SUBSCRIPTION, "1803..server-2022";
-        PartitionName PARTITION_NAME, "2020-02..";
-        PartitionNameSize PARTITION_NAME_SIZE, "2020-02..";
-        UnusedPadding UNUSED_PADDING, "2020-02..";
-        EtwpStartTraceMutex ETWP_START_TRACE_MUTEX: KMUTANT, "1903..";
-        RTBacklogFileRoot RT_BACKLOG_FILE_ROOT, "server-2022..";
-        ContainerStateWnfSubscription CONTAINER_STATE_WNF_SUBSCRIPTION, "21H2..";
-        ContainerStateWnfCallbackCalled CONTAINER_STATE_WNF_CALLBACK_CALLED, "21H2..";
-        UnsubscribeWorkItem UNSUBSCRIBE_WORK_ITEM, "21H2..";
+        EtwpSecurityProviderPID ETWP_SECURITY_PROVIDER_PID, "10.0 and later", "The process that logs security events.";
+        EtwpSecurityProviderGuidEntry ETWP_SECURITY_PROVIDER_GUID_ENTRY: ETW_GUID_ENTRY, "10.0 and later", "The provider Microsoft-Windows-Security-Auditing.";
+        AuditLoggerId AUDIT_LOGGER_ID, "10.0", "Number of the audit session.";
+        EtwPsProvRegHandle ETW_PS_PROV_REG_HANDLE, "10.0", "The registration of the provider of events of processes.";
+        EtwpSecurityLoggers ETWP_SECURITY_LOGGERS, "10.0 and later", "Sessions that record security events, by their identifiers.";
+        EtwpSecurityProviderEnableMask ETWP_SECURITY_PROVIDER_ENABLE_MASK, "10.0 and later", "Bit mask of the EtwpSecurityLoggers that record them.";
+        EtwpShutdownInProgress ETWP_SHUTDOWN_IN_PROGRESS, "10.0 and later", "Nonzero once the silo shuts down.";
+        EtwpLoggerRundown ETWP_LOGGER_RUNDOWN, "1511 and later", "Rundown protection of each session.";
+        WmipLoggerContext WMIP_LOGGER_CONTEXT, "1511 to 1703", "The sessions, by number.";
+        EtwpGuidHashTable ETWP_GUID_HASH_TABLE, "1511 and later", "The GUIDs of providers, by a hash of them.";
+        SiloGlobals SILO_GLOBALS, "1703 and later", "The silo's state, which points here.";
+        PrivHandleDemuxTable PRIV_HANDLE_DEMUX_TABLE: ETW_PRIV_HANDLE_DEMUX_TABLE, "1703 and later", "Handles of private sessions.";
+        EtwpCounters ETWP_COUNTERS: ETW_COUNTERS, "1703 and later", "Resources in use by the silo.";
+        LogfileBytesWritten LOGFILE_BYTES_WRITTEN: LARGE_INTEGER, "1703 and later", "Bytes that its sessions wrote to files.";
+        ProcessorBlocks PROCESSOR_BLOCKS, "1703 and later", "One for each processor.";
+        MaxLoggers MAX_LOGGERS, "1709 and later", "How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        EtwpLoggerContext ETWP_LOGGER_CONTEXT, "1709 and later", "The sessions, MaxLoggers of them, by number.";
+        PartitionId PARTITION_ID: GUID, "1709 and later", "Identifies the partition.";
+        ParentId PARENT_ID: GUID, "1709 and later", "Identifies the partition that this one is in.";
+        QpcOffsetFromRoot QPC_OFFSET_FROM_ROOT: LARGE_INTEGER, "1709 and later", "Difference of the performance counter from that of the root partition.";
+        PartitionType PARTITION_TYPE, "1709 and later", "Type of the partition; its values are unidentified.";
+        SystemLoggerSettings SYSTEM_LOGGER_SETTINGS: ETW_SYSTEM_LOGGER_SETTINGS, "1709 and later", "Sessions that record kernel events, with the selection of each.";
+        Silo SILO, "1803 and later", "The silo of this state.";
+        ContainerRestoreWnfSubscription CONTAINER_RESTORE_WNF_SUBSCRIPTION, "1803 to server-2022", "Inferred from its name: subscription to the WNF state for restoring a container.";
+        PartitionName PARTITION_NAME, "with update 2020-02", "The name of the partition.";
+        PartitionNameSize PARTITION_NAME_SIZE, "with update 2020-02", "Bytes of PartitionName.";
+        UnusedPadding UNUSED_PADDING, "with update 2020-02", "Not in use.";
+        EtwpStartTraceMutex ETWP_START_TRACE_MUTEX: KMUTANT, "1903 and later", "Held while a session is started.";
+        RTBacklogFileRoot RT_BACKLOG_FILE_ROOT, "server-2022 and later", "The folder of the files that keep buffers for real-time consumers.";
+        ContainerStateWnfSubscription CONTAINER_STATE_WNF_SUBSCRIPTION, "11-21H2 and later", "Subscription to the WNF state of the container.";
+        ContainerStateWnfCallbackCalled CONTAINER_STATE_WNF_CALLBACK_CALLED, "11-21H2 and later", "Whether the callback of ContainerStateWnfSubscription was called.";
+        UnsubscribeWorkItem UNSUBSCRIBE_WORK_ITEM, "11-21H2 and later", "Ends the subscriptions.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_SILO_TRACING_BLOCK {
-        ProcessorBuffers PROCESSOR_BUFFERS, "1703..";
-        EventsLoggedCount EVENTS_LOGGED_COUNT, "1703..";
-        QpcDelta QPC_DELTA, "1809..";
+        ProcessorBuffers PROCESSOR_BUFFERS, "1703 and later", "By identifier of the session, the buffer that the processor writes events to.";
+        EventsLoggedCount EVENTS_LOGGED_COUNT, "1703 and later", "By identifier of the session, how many events the processor recorded.";
+        QpcDelta QPC_DELTA, "1809 and later", "A difference of the performance counter by identifier of the session; inferred from its neighbors.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_STACK_TRACE_BLOCK {
-        Flags FLAGS, "1709..22H2";
-        RelatedTimestamp RELATED_TIMESTAMP: LARGE_INTEGER, "1709..22H2";
-        Thread THREAD, "1709..22H2";
-        StackWalkDpc STACK_WALK_DPC: KDPC, "1709..22H2";
-        ApcListHead APC_LIST_HEAD: SLIST_HEADER, "1709..19569";
-        ApcEntry APC_ENTRY, "1709..19569";
-        ApcCount APC_COUNT, "1709..22H2";
-        MaxApcCount MAX_APC_COUNT, "1709..21H2";
-        ApcEntryCount APC_ENTRY_COUNT, "1803..19569";
-        ApcSpinLock APC_SPIN_LOCK, "server-2022..22H2";
-        ApcFreeListHead APC_FREE_LIST_HEAD: SLIST_HEADER, "server-2022..22H2";
-        ApcGlobalListHead APC_GLOBAL_LIST_HEAD: SLIST_HEADER, "server-2022..22H2";
-        OutstandingApcCount OUTSTANDING_APC_COUNT, "server-2022..22H2";
-        MaxOutstandingApcCount MAX_OUTSTANDING_APC_COUNT, "server-2022..22H2";
-        MinimumApcCount MINIMUM_APC_COUNT, "22H2";
-        MaximumApcCount MAXIMUM_APC_COUNT, "22H2";
-        ApcPool APC_POOL: ETW_APC_POOL, "24H2..";
-        StackCaptureAttemptCount STACK_CAPTURE_ATTEMPT_COUNT, "24H2..";
-        StackExpansionFailureCount STACK_EXPANSION_FAILURE_COUNT, "24H2..";
+        Flags FLAGS, "1709 to 11-22H2", "Unidentified flags.";
+        RelatedTimestamp RELATED_TIMESTAMP: LARGE_INTEGER, "1709 to 11-22H2", "Time stamp of the event that the stack belongs to.";
+        Thread THREAD, "1709 to 11-22H2", "The thread whose stack is traced.";
+        StackWalkDpc STACK_WALK_DPC: KDPC, "1709 to 11-22H2", "Walks the stack where the event could not.";
+        ApcListHead APC_LIST_HEAD: SLIST_HEADER, "1709 to 19569", "APCs that walk stacks in user mode.";
+        ApcEntry APC_ENTRY, "1709 to 19569", "APCs that walk stacks in user mode.";
+        ApcCount APC_COUNT, "1709 to 11-22H2", "APCs that exist.";
+        MaxApcCount MAX_APC_COUNT, "1709 to 11-21H2", "APCs to exist at most.";
+        ApcEntryCount APC_ENTRY_COUNT, "1803 to 19569", "Elements at ApcEntry.";
+        ApcSpinLock APC_SPIN_LOCK, "server-2022 to 11-22H2", "Guards the lists of APCs.";
+        ApcFreeListHead APC_FREE_LIST_HEAD: SLIST_HEADER, "server-2022 to 11-22H2", "APCs that are free.";
+        ApcGlobalListHead APC_GLOBAL_LIST_HEAD: SLIST_HEADER, "server-2022 to 11-22H2", "All APCs.";
+        OutstandingApcCount OUTSTANDING_APC_COUNT, "server-2022 to 11-22H2", "APCs that have yet to run.";
+        MaxOutstandingApcCount MAX_OUTSTANDING_APC_COUNT, "server-2022 to 11-22H2", "Limit to OutstandingApcCount, or its highest value; unidentified.";
+        MinimumApcCount MINIMUM_APC_COUNT, "11-22H2", "APCs to exist at least.";
+        MaximumApcCount MAXIMUM_APC_COUNT, "11-22H2", "APCs to exist at most.";
+        ApcPool APC_POOL: ETW_APC_POOL, "24H2 and later", "APCs that walk stacks in user mode.";
+        StackCaptureAttemptCount STACK_CAPTURE_ATTEMPT_COUNT, "24H2 and later", "Stacks that were to be traced.";
+        StackExpansionFailureCount STACK_EXPANSION_FAILURE_COUNT, "24H2 and later", "Number of failures to expand a stack.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_SYSTEMTIME {
-        Year YEAR, "6.0..";
-        Month MONTH, "6.0..";
-        DayOfWeek DAY_OF_WEEK, "6.0..";
-        Day DAY, "6.0..";
-        Hour HOUR, "6.0..";
-        Minute MINUTE, "6.0..";
-        Second SECOND, "6.0..";
-        Milliseconds MILLISECONDS, "6.0..";
+        Year YEAR, "6.0 and later", "From 1601 on.";
+        Month MONTH, "6.0 and later", "From 1 on.";
+        DayOfWeek DAY_OF_WEEK, "6.0 and later", "0 is Sunday.";
+        Day DAY, "6.0 and later", "From 1 on.";
+        Hour HOUR, "6.0 and later", "From 0 to 23.";
+        Minute MINUTE, "6.0 and later", "Minute, 0 to 59.";
+        Second SECOND, "6.0 and later", "Second, 0 to 59.";
+        Milliseconds MILLISECONDS, "6.0 and later", "Millisecond, 0 to 999.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_SYSTEM_LOGGER {
-        LoggerId LOGGER_ID, "1709..";
-        ClockType CLOCK_TYPE, "1709..";
+        LoggerId LOGGER_ID, "1709 and later", "Identifies the session.";
+        ClockType CLOCK_TYPE, "1709 and later", "The clock of the session.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_SYSTEM_LOGGER_SETTINGS {
-        EtwpSystemLogger ETWP_SYSTEM_LOGGER, "1709..";
-        EtwpActiveSystemLoggers ETWP_ACTIVE_SYSTEM_LOGGERS, "1709..";
-        SiloGlobalGroupMask SILO_GLOBAL_GROUP_MASK: PERFINFO_GROUPMASK, "1709..";
-        EtwpGroupMasks ETWP_GROUP_MASKS, "1709..";
+        EtwpSystemLogger ETWP_SYSTEM_LOGGER, "1709 and later", "The sessions.";
+        EtwpActiveSystemLoggers ETWP_ACTIVE_SYSTEM_LOGGERS, "1709 and later", "Bit mask of the elements of EtwpSystemLogger in use.";
+        SiloGlobalGroupMask SILO_GLOBAL_GROUP_MASK: PERFINFO_GROUPMASK, "1709 and later", "Events that any of them records.";
+        EtwpGroupMasks ETWP_GROUP_MASKS, "1709 and later", "Events that each of them records.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_UM_LOGGER_CONTEXT {
-        StartTime START_TIME: LARGE_INTEGER, "5.0..6.0";
-        LogFileHandle LOG_FILE_HANDLE, "5.0..10.0";
-        Unaccounted0 UNACCOUNTED0, "5.0..6.0";
-        LoggerId LOGGER_ID, "5.0..10.0";
-        LoggerSemaphore LOGGER_SEMAPHORE, "5.0..6.0";
-        LoggerThreadId LOGGER_THREAD_ID, "5.0..10.0";
-        LoggerThread LOGGER_THREAD, "5.0..5.2, 6.1..10.0";
-        LoggerEvent LOGGER_EVENT, "5.0..10.0";
-        LoggerStatus LOGGER_STATUS, "5.0..10.0";
-        BuffersAvailable BUFFERS_AVAILABLE, "5.0..10.0";
-        NumberOfProcessors NUMBER_OF_PROCESSORS, "5.0..10.0";
-        AlignedBufferSize ALIGNED_BUFFER_SIZE, "5.0..10.0";
-        FreeList FREE_LIST: LIST_ENTRY, "5.0..6.0";
-        GlobalList GLOBAL_LIST: LIST_ENTRY, "5.0..10.0";
-        UnknownPointer UNKNOWN_POINTER, "5.0..6.0";
-        ProcessorBuffers PROCESSOR_BUFFERS, "5.0..10.0";
-        LoggerName LOGGER_NAME: UNICODE_STRING, "5.0..10.0";
-        LogFileName LOG_FILE_NAME: UNICODE_STRING, "5.0..10.0";
-        CollectionOn COLLECTION_ON, "5.0..10.0";
-        Unaccounted1 UNACCOUNTED1, "5.0..5.2";
-        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0..10.0";
-        LoggerMode LOGGER_MODE, "5.0..10.0";
-        LastFlushedBuffer LAST_FLUSHED_BUFFER, "5.0..10.0";
-        FlushTimer FLUSH_TIMER: LARGE_INTEGER, "5.0..10.0";
-        FirstBufferOffset FIRST_BUFFER_OFFSET: LARGE_INTEGER, "5.0..10.0";
-        ByteOffset BYTE_OFFSET: LARGE_INTEGER, "5.0..10.0";
-        BufferAgeLimit BUFFER_AGE_LIMIT: LARGE_INTEGER, "5.0..6.0";
-        BufferSize BUFFER_SIZE, "5.0..10.0";
-        NumberOfBuffers NUMBER_OF_BUFFERS, "5.0..10.0";
-        MaximumBuffers MAXIMUM_BUFFERS, "5.0..10.0";
-        MinimumBuffers MINIMUM_BUFFERS, "5.0..10.0";
-        EventsLost EVENTS_LOST, "5.0..10.0";
-        BuffersWritten BUFFERS_WRITTEN, "5.0..10.0";
-        LogBuffersLost LOG_BUFFERS_LOST, "5.0..10.0";
-        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST, "5.0..6.0";
-        InstanceId INSTANCE_ID: GUID, "5.0..10.0";
-        TraceBuffers TRACE_BUFFERS, "5.0..10.0";
-        LocalSequence LOCAL_SEQUENCE, "5.1..10.0";
-        Unaccounted2 UNACCOUNTED2, "5.1..6.0";
-        ClockType CLOCK_TYPE, "5.1..10.0";
-        SequencePtr SEQUENCE_PTR, "5.1..10.0";
-        RequestFlag REQUEST_FLAG, "6.0..10.0";
-        ReferenceTimeStamp REFERENCE_TIME_STAMP: LARGE_INTEGER, "6.0";
-        UnknownUlong0 UNKNOWN_ULONG0, "6.0";
-        LoggerLock LOGGER_LOCK: RTL_CRITICAL_SECTION, "6.0..10.0";
-        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "6.1..10.0";
-        InstanceCount INSTANCE_COUNT, "6.1..10.0";
-        BufferCondition BUFFER_CONDITION: RTL_CONDITION_VARIABLE, "6.1..10.0";
-        FlushEvent FLUSH_EVENT, "6.1..10.0";
-        LogFilePattern LOG_FILE_PATTERN: UNICODE_STRING, "6.1..10.0";
-        FileCounter FILE_COUNTER, "6.1..10.0";
-        MaximumEventSize MAXIMUM_EVENT_SIZE, "6.1..10.0";
-        BufferQueue BUFFER_QUEUE: ETW_BUFFER_QUEUE, "6.1..10.0";
-        UnknownQueue UNKNOWN_QUEUE: ETW_BUFFER_QUEUE, "6.1..10.0";
-        OverflowQueue OVERFLOW_QUEUE: ETW_BUFFER_QUEUE, "6.1..10.0";
-        BufferSequenceNumber BUFFER_SEQUENCE_NUMBER, "6.1..10.0";
-        EventMarker EVENT_MARKER, "6.2..10.0";
-        ErrorMarker ERROR_MARKER, "6.2..10.0";
-        SizeMask SIZE_MASK, "6.2..10.0";
-        Unaccounted3 UNACCOUNTED3, "6.2";
-        CompressionWorkspace COMPRESSION_WORKSPACE, "6.2..10.0";
-        CompressionBuffer COMPRESSION_BUFFER, "6.2..10.0";
-        CompressionBufferSize COMPRESSION_BUFFER_SIZE, "6.2..10.0";
-        CompressedBuffersSize COMPRESSED_BUFFERS_SIZE, "6.2..10.0";
-        ProviderBinaryList PROVIDER_BINARY_LIST: LIST_ENTRY, "6.2..10.0";
-        WinRtProviderBinaryList WIN_RT_PROVIDER_BINARY_LIST: LIST_ENTRY, "6.2..10.0";
-        UnknownUlong1 UNKNOWN_ULONG1, "6.2..10.0";
-        UnknownPointers UNKNOWN_POINTERS, "6.2..10.0";
-        UnknownStructures UNKNOWN_STRUCTURES, "6.2..10.0";
-        ProcessorStreamIndexMap PROCESSOR_STREAM_INDEX_MAP, "6.2..10.0";
-        FlushThreshold FLUSH_THRESHOLD, "6.3..10.0";
-        Unaccounted4 UNACCOUNTED4, "6.3..10.0";
-        CompressedBuffersCount COMPRESSED_BUFFERS_COUNT, "6.3..10.0";
-        PartialBufferSize PARTIAL_BUFFER_SIZE, "6.3..10.0";
+        StartTime START_TIME: LARGE_INTEGER, "5.0 to 6.0", "When the session started; as in WMI\\_LOGGER\\_CONTEXT, in 100 ns since 1601.";
+        LogFileHandle LOG_FILE_HANDLE, "5.0 to 10.0", "Handle to the log file.";
+        Unaccounted0 UNACCOUNTED0, "5.0 to 6.0", "Unidentified bytes.";
+        LoggerId LOGGER_ID, "5.0 to 10.0", "Number of the session.";
+        LoggerSemaphore LOGGER_SEMAPHORE, "5.0 to 6.0", "Handle to the semaphore of the thread that flushes the buffers.";
+        LoggerThreadId LOGGER_THREAD_ID, "5.0 to 10.0", "The identifier of the thread that flushes the buffers.";
+        LoggerThread LOGGER_THREAD, "5.0 to 5.2; 6.1 to 10.0", "The thread that flushes the buffers; 5.2 leaves it unused.";
+        LoggerEvent LOGGER_EVENT, "5.0 to 10.0", "Handle to an event of the thread that flushes the buffers.";
+        LoggerStatus LOGGER_STATUS, "5.0 to 10.0", "Status of the thread that flushes the buffers.";
+        BuffersAvailable BUFFERS_AVAILABLE, "5.0 to 10.0", "Buffers that are free.";
+        NumberOfProcessors NUMBER_OF_PROCESSORS, "5.0 to 10.0", "Number of processors.";
+        AlignedBufferSize ALIGNED_BUFFER_SIZE, "5.0 to 10.0", "Reserved memory for each buffer: BufferSize, rounded up to whole pages.";
+        FreeList FREE_LIST: LIST_ENTRY, "5.0 to 6.0", "Buffers that are free.";
+        GlobalList GLOBAL_LIST: LIST_ENTRY, "5.0 to 10.0", "All buffers of the session.";
+        UnknownPointer UNKNOWN_POINTER, "5.0 to 6.0", "Unidentified pointer.";
+        ProcessorBuffers PROCESSOR_BUFFERS, "5.0 to 10.0", "The current buffer of each processor.";
+        LoggerName LOGGER_NAME: UNICODE_STRING, "5.0 to 10.0", "Name of the session.";
+        LogFileName LOG_FILE_NAME: UNICODE_STRING, "5.0 to 10.0", "Path of the log file.";
+        CollectionOn COLLECTION_ON, "5.0 to 10.0", "Whether the session collects events.";
+        Unaccounted1 UNACCOUNTED1, "5.0 to 5.2", "Unidentified bytes.";
+        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0 to 10.0", "Limit to the log file, in MB, or in KB if the mode says so.";
+        LoggerMode LOGGER_MODE, "5.0 to 10.0", "How the session logs.";
+        LastFlushedBuffer LAST_FLUSHED_BUFFER, "5.0 to 10.0", "Number of the buffer that was flushed last.";
+        FlushTimer FLUSH_TIMER: LARGE_INTEGER, "5.0 to 10.0", "Time between flushes.";
+        FirstBufferOffset FIRST_BUFFER_OFFSET: LARGE_INTEGER, "5.0 to 10.0", "As in WMI\\_LOGGER\\_CONTEXT, the byte offset to which a circular session returns.";
+        ByteOffset BYTE_OFFSET: LARGE_INTEGER, "5.0 to 10.0", "Byte offset of the next buffer in the log file.";
+        BufferAgeLimit BUFFER_AGE_LIMIT: LARGE_INTEGER, "5.0 to 6.0", "Time after which unused buffers are freed.";
+        BufferSize BUFFER_SIZE, "5.0 to 10.0", "Bytes of each buffer.";
+        NumberOfBuffers NUMBER_OF_BUFFERS, "5.0 to 10.0", "Buffers that exist.";
+        MaximumBuffers MAXIMUM_BUFFERS, "5.0 to 10.0", "Number of buffers for which address space is reserved.";
+        MinimumBuffers MINIMUM_BUFFERS, "5.0 to 10.0", "Number of buffers for which memory is committed at the start.";
+        EventsLost EVENTS_LOST, "5.0 to 10.0", "Number of events lost for lack of space.";
+        BuffersWritten BUFFERS_WRITTEN, "5.0 to 10.0", "Buffers that were written.";
+        LogBuffersLost LOG_BUFFERS_LOST, "5.0 to 10.0", "Buffers that could not be written to the log file.";
+        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST, "5.0 to 6.0", "Buffers that could not be delivered to real-time consumers.";
+        InstanceId INSTANCE_ID: GUID, "5.0 to 10.0", "GUID of the session, by its kernel counterpart.";
+        TraceBuffers TRACE_BUFFERS, "5.0 to 10.0", "The memory reserved for buffers.";
+        LocalSequence LOCAL_SEQUENCE, "5.1 to 10.0", "Counter of this session alone for numbering events.";
+        Unaccounted2 UNACCOUNTED2, "5.1 to 6.0", "Unidentified bytes.";
+        ClockType CLOCK_TYPE, "5.1 to 10.0", "Clock of the time stamps.";
+        SequencePtr SEQUENCE_PTR, "5.1 to 10.0", "Counter to number events with.";
+        RequestFlag REQUEST_FLAG, "6.0 to 10.0", "Bit fields at the same offset change with the version, and are not known in detail.";
+        ReferenceTimeStamp REFERENCE_TIME_STAMP: LARGE_INTEGER, "6.0", "Reading of the session's clock at a reference time.";
+        UnknownUlong0 UNKNOWN_ULONG0, "6.0", "Unidentified.";
+        LoggerLock LOGGER_LOCK: RTL_CRITICAL_SECTION, "6.0 to 10.0", "Lock of the session; what it protects is unidentified.";
+        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "6.1 to 10.0", "A reading of the session's clock with the system time then.";
+        InstanceCount INSTANCE_COUNT, "6.1 to 10.0", "Count of instances (purpose unidentified).";
+        BufferCondition BUFFER_CONDITION: RTL_CONDITION_VARIABLE, "6.1 to 10.0", "With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
+        FlushEvent FLUSH_EVENT, "6.1 to 10.0", "Handle to an event for flushing.";
+        LogFilePattern LOG_FILE_PATTERN: UNICODE_STRING, "6.1 to 10.0", "Path with a placeholder for FileCounter, if the session writes a sequence of files.";
+        FileCounter FILE_COUNTER, "6.1 to 10.0", "Number of the current log file, for LogFilePattern.";
+        MaximumEventSize MAXIMUM_EVENT_SIZE, "6.1 to 10.0", "Bytes of the largest event that is accepted.";
+        BufferQueue BUFFER_QUEUE: ETW_BUFFER_QUEUE, "6.1 to 10.0", "Queue of buffers.";
+        UnknownQueue UNKNOWN_QUEUE: ETW_BUFFER_QUEUE, "6.1 to 10.0", "Unidentified queue of buffers.";
+        OverflowQueue OVERFLOW_QUEUE: ETW_BUFFER_QUEUE, "6.1 to 10.0", "Queue of buffers for overflow.";
+        BufferSequenceNumber BUFFER_SEQUENCE_NUMBER, "6.1 to 10.0", "Counter to number buffers with.";
+        EventMarker EVENT_MARKER, "6.2 to 10.0", "Unidentified; the name suggests a mark for events.";
+        ErrorMarker ERROR_MARKER, "6.2 to 10.0", "Unidentified; the name suggests a mark for errors.";
+        SizeMask SIZE_MASK, "6.2 to 10.0", "Unidentified; the name suggests a mask for sizes.";
+        Unaccounted3 UNACCOUNTED3, "6.2", "Unidentified bytes.";
+        CompressionWorkspace COMPRESSION_WORKSPACE, "6.2 to 10.0", "Memory that compression needs.";
+        CompressionBuffer COMPRESSION_BUFFER, "6.2 to 10.0", "Holds compressed buffers until they are flushed.";
+        CompressionBufferSize COMPRESSION_BUFFER_SIZE, "6.2 to 10.0", "Bytes: twice a trace buffer.";
+        CompressedBuffersSize COMPRESSED_BUFFERS_SIZE, "6.2 to 10.0", "Bytes of trace buffers in the CompressionBuffer.";
+        ProviderBinaryList PROVIDER_BINARY_LIST: LIST_ENTRY, "6.2 to 10.0", "List of binaries of providers; the type of its entries is unidentified.";
+        WinRtProviderBinaryList WIN_RT_PROVIDER_BINARY_LIST: LIST_ENTRY, "6.2 to 10.0", "List of binaries of Windows Runtime providers; the type of its entries is unidentified.";
+        UnknownUlong1 UNKNOWN_ULONG1, "6.2 to 10.0", "Unidentified.";
+        UnknownPointers UNKNOWN_POINTERS, "6.2 to 10.0", "An array of pointers.";
+        UnknownStructures UNKNOWN_STRUCTURES, "6.2 to 10.0", "An array of structures.";
+        ProcessorStreamIndexMap PROCESSOR_STREAM_INDEX_MAP, "6.2 to 10.0", "By its name, maps processors to streams.";
+        FlushThreshold FLUSH_THRESHOLD, "6.3 to 10.0", "Number of full buffers that causes a flush.";
+        Unaccounted4 UNACCOUNTED4, "6.3 to 10.0", "Unidentified bytes between FlushThreshold and EventsLost.";
+        CompressedBuffersCount COMPRESSED_BUFFERS_COUNT, "6.3 to 10.0", "Trace buffers in the CompressionBuffer.";
+        PartialBufferSize PARTIAL_BUFFER_SIZE, "6.3 to 10.0", "Number of bytes of a partly flushed trace buffer in the CompressionBuffer.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_WDI_SCENARIO {
-        RegHandle REG_HANDLE, "6.0..";
-        EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "6.0..";
-        ScenarioId SCENARIO_ID: GUID, "6.0..";
-        ControlCode CONTROL_CODE, "6.0..";
+        RegHandle REG_HANDLE, "6.0 and later", "The provider's registration, in 64 bits.";
+        EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "6.0 and later", "The event that starts or ends it.";
+        ScenarioId SCENARIO_ID: GUID, "6.0 and later", "GUID of the scenario.";
+        ControlCode CONTROL_CODE, "6.0 and later", "10 starts the scenario, all else ends it.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ETW_WMITRACE_WORK {
-        LoggerId LOGGER_ID, "6.1..";
-        LoggerName LOGGER_NAME, "6.1..";
-        FileName FILE_NAME, "6.1..";
-        MaximumFileSize MAXIMUM_FILE_SIZE, "6.1..";
-        MinBuffers MIN_BUFFERS, "6.1..";
-        MaxBuffers MAX_BUFFERS, "6.1..";
-        BufferSize BUFFER_SIZE, "6.1..";
-        Mode MODE, "6.1..";
-        FlushTimer FLUSH_TIMER, "6.1..";
-        MatchAny MATCH_ANY, "6.1..";
-        MatchAll MATCH_ALL, "6.1..";
-        EnableProperty ENABLE_PROPERTY, "6.1..";
-        Guid GUID: GUID, "6.1..";
-        Level LEVEL, "6.1..";
-        Status STATUS, "6.1..";
-        SpareUlong SPARE_ULONG, "6.2..1607";
-        SiloSessionId SILO_SESSION_ID, "1703..";
+        LoggerId LOGGER_ID, "6.1 and later", "The session.";
+        LoggerName LOGGER_NAME, "6.1 and later", "The name of the session to start.";
+        FileName FILE_NAME, "6.1 and later", "The file that it writes.";
+        MaximumFileSize MAXIMUM_FILE_SIZE, "6.1 and later", "Limit to that file, in MB.";
+        MinBuffers MIN_BUFFERS, "6.1 and later", "Buffers to exist at least.";
+        MaxBuffers MAX_BUFFERS, "6.1 and later", "Buffers to exist at most.";
+        BufferSize BUFFER_SIZE, "6.1 and later", "Size of a buffer, in kilobytes.";
+        Mode MODE, "6.1 and later", "The logging mode of the session.";
+        FlushTimer FLUSH_TIMER, "6.1 and later", "Seconds between flushes.";
+        MatchAny MATCH_ANY, "6.1 and later", "Keywords of which an event must have at least one.";
+        MatchAll MATCH_ALL, "6.1 and later", "Keywords of which an event must have all.";
+        EnableProperty ENABLE_PROPERTY, "6.1 and later", "Additional data requested for each event.";
+        Guid GUID: GUID, "6.1 and later", "The provider to enable.";
+        Level LEVEL, "6.1 and later", "Maximum level of requested events.";
+        Status STATUS, "6.1 and later", "Result of the request.";
+        SpareUlong SPARE_ULONG, "6.2 to 1607", "Not in use.";
+        SiloSessionId SILO_SESSION_ID, "1703 and later", "Session identifier of a silo.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_DATA_DESCRIPTOR {
-        Ptr PTR, "6.0..";
-        Size SIZE, "6.0..";
-        Reserved RESERVED, "6.0..";
-        Type TYPE, "traits..";
-        Reserved1 RESERVED1, "traits..";
-        Reserved2 RESERVED2, "traits..";
+        Ptr PTR, "6.0 and later", "Address of the data.";
+        Size SIZE, "6.0 and later", "Bytes of the data at Ptr.";
+        Reserved RESERVED, "6.0 and later", "Not in use.";
+        Type TYPE, "with update traits", "Type of the data: event data, or metadata of the event or its provider.";
+        Reserved1 RESERVED1, "with update traits", "Not in use.";
+        Reserved2 RESERVED2, "with update traits", "Not in use.";
     }
 }
 
 #[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     EVENT_DESCRIPTOR {
-        Id ID, "6.0..";
-        Version VERSION, "6.0..";
-        Channel CHANNEL, "6.0..";
-        Level LEVEL, "6.0..";
-        Opcode OPCODE, "6.0..";
-        Task TASK, "6.0..";
-        Keyword KEYWORD, "6.0..";
+        Id ID, "6.0 and later", "Identifies the event among those of its provider.";
+        Version VERSION, "6.0 and later", "The revision of its definition.";
+        Channel CHANNEL, "6.0 and later", "Audience of the event.";
+        Level LEVEL, "6.0 and later", "How severe it is, from 1 for critical to 5 for verbose.";
+        Opcode OPCODE, "6.0 and later", "Step of an operation that it reports.";
+        Task TASK, "6.0 and later", "Component of the provider that wrote it.";
+        Keyword KEYWORD, "6.0 and later", "Categories that it is in, a bit each.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_EXTENDED_ITEM_PEBS_INDEX {
-        PebsIndex PEBS_INDEX, "6.2..";
+        PebsIndex PEBS_INDEX, "6.2 and later", "Index of a sample of Precise Event Based Sampling (PEBS).";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_EXTENDED_ITEM_PMC_COUNTERS {
-        Counter COUNTER, "6.2..";
+        Counter COUNTER, "6.2 and later", "As many as the event's Marker says.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_FILTER_DESCRIPTOR {
-        Ptr PTR, "6.0..";
-        Size SIZE, "6.0..";
-        Type TYPE, "6.0..";
+        Ptr PTR, "6.0 and later", "The address of its data.";
+        Size SIZE, "6.0 and later", "Bytes of them.";
+        Type TYPE, "6.0 and later", "Type of the filter.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_FILTER_HEADER {
-        Id ID, "6.1..";
-        Version VERSION, "6.1..";
-        Reserved RESERVED, "6.1..";
-        InstanceId INSTANCE_ID, "6.1..";
-        Size SIZE, "6.1..";
-        NextOffset NEXT_OFFSET, "6.1..";
+        Id ID, "6.1 and later", "Identifies the filter among those of the provider.";
+        Version VERSION, "6.1 and later", "The version of the filter.";
+        Reserved RESERVED, "6.1 and later", "Not in use.";
+        InstanceId INSTANCE_ID, "6.1 and later", "Identifier of the filter's session.";
+        Size SIZE, "6.1 and later", "Bytes of the filter, header included.";
+        NextOffset NEXT_OFFSET, "6.1 and later", "Bytes from here to the next filter; 0 in the last.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_FILTER_LEVEL_KW {
-        MatchAnyKeyword MATCH_ANY_KEYWORD, "1709..";
-        MatchAllKeyword MATCH_ALL_KEYWORD, "1709..";
-        Level LEVEL, "1709..";
-        FilterIn FILTER_IN, "1709..";
+        MatchAnyKeyword MATCH_ANY_KEYWORD, "1709 and later", "Keywords of which a filtered event has at least one.";
+        MatchAllKeyword MATCH_ALL_KEYWORD, "1709 and later", "Keywords of which a filtered event has all.";
+        Level LEVEL, "1709 and later", "Level of the filtered events.";
+        FilterIn FILTER_IN, "1709 and later", "Whether such events are those that pass, not those that are dropped.";
     }
 }
 
 #[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     EVENT_HEADER {
-        Size SIZE, "6.0..";
-        HeaderType HEADER_TYPE, "6.0..";
-        Flags FLAGS, "6.0..";
-        EventProperty EVENT_PROPERTY, "6.0..";
-        ThreadId THREAD_ID, "6.0..";
-        ProcessId PROCESS_ID, "6.0..";
-        TimeStamp TIME_STAMP: LARGE_INTEGER, "6.0..";
-        ProviderId PROVIDER_ID: GUID, "6.0..";
-        EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "6.0..";
-        KernelTime KERNEL_TIME, "6.0..";
-        UserTime USER_TIME, "6.0..";
-        ProcessorTime PROCESSOR_TIME, "6.0..";
-        ActivityId ACTIVITY_ID: GUID, "6.0..";
+        Size SIZE, "6.0 and later", "Bytes of the event, header and extended items included.";
+        HeaderType HEADER_TYPE, "6.0 and later", "In a trace buffer: the TRACE\\_HEADER\\_TYPE, and in the high byte the flags of the Marker.";
+        Flags FLAGS, "6.0 and later", "Flags for the structure of the event, and for the way it was written.";
+        EventProperty EVENT_PROPERTY, "6.0 and later", "How the event is decoded.";
+        ThreadId THREAD_ID, "6.0 and later", "The thread that wrote it.";
+        ProcessId PROCESS_ID, "6.0 and later", "The process that wrote it.";
+        TimeStamp TIME_STAMP: LARGE_INTEGER, "6.0 and later", "When, by the clock of the session.";
+        ProviderId PROVIDER_ID: GUID, "6.0 and later", "The provider.";
+        EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "6.0 and later", "Identity of the event within its provider.";
+        KernelTime KERNEL_TIME, "6.0 and later", "Time that the thread has run in the kernel, in ticks of the clock interrupt.";
+        UserTime USER_TIME, "6.0 and later", "Time that the thread has run in user mode, in ticks of the clock interrupt.";
+        ProcessorTime PROCESSOR_TIME, "6.0 and later", "In a private session: time that the thread has run in user mode, in processor ticks.";
+        ActivityId ACTIVITY_ID: GUID, "6.0 and later", "The activity that the event is part of.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     EVENT_HEADER_EXTENDED_DATA_ITEM {
-        Reserved1 RESERVED1, "6.0..";
-        ExtType EXT_TYPE, "6.0..";
-        Linkage LINKAGE, "6.0..";
-        Reserved2 RESERVED2, "6.0..";
-        DataSize DATA_SIZE, "6.0..";
-        DataPtr DATA_PTR, "6.0..";
+        Reserved1 RESERVED1, "6.0 and later", "In a trace buffer: bytes of the item, these eight and its data, in multiples of eight.";
+        ExtType EXT_TYPE, "6.0 and later", "Type of the item.";
+        Linkage LINKAGE, "6.0 and later", "Whether another item follows.";
+        Reserved2 RESERVED2, "6.0 and later", "Not in use.";
+        DataSize DATA_SIZE, "6.0 and later", "Bytes of the data.";
+        DataPtr DATA_PTR, "6.0 and later", "The address of the data.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     EVENT_INSTANCE_GUID_HEADER {
-        Size SIZE, "5.2..";
-        FieldTypeFlags FIELD_TYPE_FLAGS, "5.2..";
-        HeaderType HEADER_TYPE, "5.2..";
-        MarkerFlags MARKER_FLAGS, "5.2..";
-        Version VERSION, "5.2..";
-        Class CLASS, "5.2..";
-        ThreadId THREAD_ID, "5.2..";
-        ProcessId PROCESS_ID, "5.2..";
-        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.2..";
-        Guid GUID: GUID, "5.2..";
-        GuidPtr GUID_PTR, "5.2..";
-        ClientContext CLIENT_CONTEXT, "5.2..";
-        Flags FLAGS, "5.2..";
-        KernelTime KERNEL_TIME, "5.2..";
-        UserTime USER_TIME, "5.2..";
-        ProcessorTime PROCESSOR_TIME, "5.2..";
-        InstanceId INSTANCE_ID, "5.2..";
-        ParentInstanceId PARENT_INSTANCE_ID, "5.2..";
-        ParentGuid PARENT_GUID: GUID, "5.2..";
+        Size SIZE, "5.2 and later", "Bytes of the event, header included.";
+        FieldTypeFlags FIELD_TYPE_FLAGS, "5.2 and later", "HeaderType and MarkerFlags as one number.";
+        HeaderType HEADER_TYPE, "5.2 and later", "Type of the header.";
+        MarkerFlags MARKER_FLAGS, "5.2 and later", "Flags that mark the start of an event in a buffer; 0x80 is always set.";
+        Version VERSION, "5.2 and later", "Type, level and version of Class as one number.";
+        Class CLASS, "5.2 and later", "Type, level and version of the event.";
+        ThreadId THREAD_ID, "5.2 and later", "The thread that wrote it.";
+        ProcessId PROCESS_ID, "5.2 and later", "The process that wrote it.";
+        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.2 and later", "When, by the clock of the session.";
+        Guid GUID: GUID, "5.2 and later", "The class of events.";
+        GuidPtr GUID_PTR, "5.2 and later", "On input only.";
+        ClientContext CLIENT_CONTEXT, "5.2 and later", "Reserved.";
+        Flags FLAGS, "5.2 and later", "Flags of the event as a WMI data block.";
+        KernelTime KERNEL_TIME, "5.2 and later", "Time that the thread has run in the kernel, in ticks of the clock interrupt.";
+        UserTime USER_TIME, "5.2 and later", "Time that the thread has run in user mode, in ticks of the clock interrupt.";
+        ProcessorTime PROCESSOR_TIME, "5.2 and later", "In a private session: time that the thread has run in user mode, in processor ticks.";
+        InstanceId INSTANCE_ID, "5.2 and later", "The instance.";
+        ParentInstanceId PARENT_INSTANCE_ID, "5.2 and later", "The parent of this instance.";
+        ParentGuid PARENT_GUID: GUID, "5.2 and later", "The class of that instance.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     EVENT_INSTANCE_GUID_HEADER_union_Version_Class {
-        Type TYPE, "5.2..";
-        Level LEVEL, "5.2..";
-        Version VERSION, "5.2..";
+        Type TYPE, "5.2 and later", "Consumers see it as the opcode.";
+        Level LEVEL, "5.2 and later", "How severe it is, from 1 for critical to 5 for verbose.";
+        Version VERSION, "5.2 and later", "Version of the event's data.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     EVENT_INSTANCE_HEADER {
-        Size SIZE, "5.0..";
-        HeaderType HEADER_TYPE, "5.0..";
-        MarkerFlags MARKER_FLAGS, "5.0..";
-        Version VERSION, "5.0..";
-        Class CLASS, "5.0..";
-        ThreadId THREAD_ID, "5.0..";
-        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.0..";
-        RegHandle REG_HANDLE, "5.0..";
-        InstanceId INSTANCE_ID, "5.0..";
-        ParentInstanceId PARENT_INSTANCE_ID, "5.0..";
-        ClientContext CLIENT_CONTEXT, "5.0..5.2";
-        Flags FLAGS, "5.0..";
-        KernelTime KERNEL_TIME, "5.0..";
-        UserTime USER_TIME, "5.0..";
-        ProcessorTime PROCESSOR_TIME, "5.0..";
-        ParentRegHandle PARENT_REG_HANDLE, "5.0..";
-        FieldTypeFlags FIELD_TYPE_FLAGS, "5.1..";
-        ProcessId PROCESS_ID, "5.1..";
-        EventId EVENT_ID, "6.0..";
+        Size SIZE, "5.0 and later", "Bytes of the event, header included.";
+        HeaderType HEADER_TYPE, "5.0 and later", "Type of the header.";
+        MarkerFlags MARKER_FLAGS, "5.0 and later", "Flags that mark the start of an event in a buffer; 0x80 is always set.";
+        Version VERSION, "5.0 and later", "Type, level and version of Class as one number.";
+        Class CLASS, "5.0 and later", "Type, level and version of the event.";
+        ThreadId THREAD_ID, "5.0 and later", "The thread that wrote it.";
+        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.0 and later", "When, by the clock of the session.";
+        RegHandle REG_HANDLE, "5.0 and later", "The class of events, by the handle of its registration.";
+        InstanceId INSTANCE_ID, "5.0 and later", "The instance.";
+        ParentInstanceId PARENT_INSTANCE_ID, "5.0 and later", "The parent of this instance.";
+        ClientContext CLIENT_CONTEXT, "5.0 to 5.2", "Reserved.";
+        Flags FLAGS, "5.0 and later", "Flags of the event as a WMI data block.";
+        KernelTime KERNEL_TIME, "5.0 and later", "Time that the thread has run in the kernel, in ticks of the clock interrupt.";
+        UserTime USER_TIME, "5.0 and later", "Time that the thread has run in user mode, in ticks of the clock interrupt.";
+        ProcessorTime PROCESSOR_TIME, "5.0 and later", "In a private session: time that the thread has run in user mode, in processor ticks.";
+        ParentRegHandle PARENT_REG_HANDLE, "5.0 and later", "The class of that instance, by the handle of its registration.";
+        FieldTypeFlags FIELD_TYPE_FLAGS, "5.1 and later", "HeaderType and MarkerFlags as one number.";
+        ProcessId PROCESS_ID, "5.1 and later", "The process that wrote it.";
+        EventId EVENT_ID, "6.0 and later", "The class of events, by a number.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     EVENT_INSTANCE_HEADER_union_Version_Class {
-        Type TYPE, "5.0..";
-        Level LEVEL, "5.0..";
-        Version VERSION, "5.0..";
+        Type TYPE, "5.0 and later", "Consumers see it as the opcode.";
+        Level LEVEL, "5.0 and later", "How severe it is, from 1 for critical to 5 for verbose.";
+        Version VERSION, "5.0 and later", "Version of the event's data.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     EVENT_MAP_ENTRY {
-        OutputOffset OUTPUT_OFFSET, "6.0..";
-        Value VALUE, "6.0..";
-        InputOffset INPUT_OFFSET, "6.0..";
+        OutputOffset OUTPUT_OFFSET, "6.0 and later", "Bytes to the name, terminated UTF-16; those of manifests end in a space.";
+        Value VALUE, "6.0 and later", "The value.";
+        InputOffset INPUT_OFFSET, "6.0 and later", "Of a map of texts: bytes to the text that has the name.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     EVENT_MAP_INFO {
-        NameOffset NAME_OFFSET, "6.0..";
-        Flag FLAG, "6.0..";
-        EntryCount ENTRY_COUNT, "6.0..";
-        MapEntryValueType MAP_ENTRY_VALUE_TYPE, "6.0..";
-        FormatStringOffset FORMAT_STRING_OFFSET, "6.0..";
-        MapEntryArray MAP_ENTRY_ARRAY, "6.0..";
+        NameOffset NAME_OFFSET, "6.0 and later", "Bytes to the name of the map, terminated UTF-16.";
+        Flag FLAG, "6.0 and later", "What the map is. In C the type is an enumeration.";
+        EntryCount ENTRY_COUNT, "6.0 and later", "Number of entries.";
+        MapEntryValueType MAP_ENTRY_VALUE_TYPE, "6.0 and later", "What the values are.";
+        FormatStringOffset FORMAT_STRING_OFFSET, "6.0 and later", "Of a pattern map: bytes to the pattern.";
+        MapEntryArray MAP_ENTRY_ARRAY, "6.0 and later", "The entries.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_PAYLOAD_PREDICATE {
-        FieldIndex FIELD_INDEX, "6.3..";
-        CompareOp COMPARE_OP, "6.3..";
-        Value VALUE, "6.3..";
+        FieldIndex FIELD_INDEX, "6.3 and later", "The field, by its index.";
+        CompareOp COMPARE_OP, "6.3 and later", "How it is compared.";
+        Value VALUE, "6.3 and later", "Value for the comparison; for a range both ends.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     EVENT_PROPERTY_INFO {
-        Flags FLAGS, "6.0..";
-        NameOffset NAME_OFFSET, "6.0..";
-        nonStructType NON_STRUCT_TYPE, "6.0..";
-        structType STRUCT_TYPE, "6.0..";
-        count COUNT, "6.0..";
-        countPropertyIndex COUNT_PROPERTY_INDEX, "6.0..";
-        length LENGTH, "6.0..";
-        lengthPropertyIndex LENGTH_PROPERTY_INDEX, "6.0..";
-        Reserved RESERVED, "6.0..";
-        customSchemaType CUSTOM_SCHEMA_TYPE, "10.0..";
-        Tags TAGS, "10.0..";
+        Flags FLAGS, "6.0 and later", "Which of the members below are in use. In C the type is an enumeration.";
+        NameOffset NAME_OFFSET, "6.0 and later", "Bytes to the name of the field.";
+        nonStructType NON_STRUCT_TYPE, "6.0 and later", "Encoding of a field that is not a structure.";
+        structType STRUCT_TYPE, "6.0 and later", "Members of a field that is a structure.";
+        count COUNT, "6.0 and later", "Number of values.";
+        countPropertyIndex COUNT_PROPERTY_INDEX, "6.0 and later", "Index of the property whose value is the number.";
+        length LENGTH, "6.0 and later", "Length of a value: bytes, of strings characters; 0 if it has none.";
+        lengthPropertyIndex LENGTH_PROPERTY_INDEX, "6.0 and later", "Index of the property whose value is the length.";
+        Reserved RESERVED, "6.0 and later", "Not in use before Tags were.";
+        customSchemaType CUSTOM_SCHEMA_TYPE, "10.0 and later", "Schema of a field that has a schema of its own.";
+        Tags TAGS, "10.0 and later", "Bits whose meaning the provider defines.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     EVENT_PROPERTY_INFO_union_nonStructType_customSchemaType {
-        InType IN_TYPE, "10.0..";
-        OutType OUT_TYPE, "10.0..";
-        CustomSchemaOffset CUSTOM_SCHEMA_OFFSET, "10.0..";
+        InType IN_TYPE, "10.0 and later", "How the field is encoded, for a reader that does not know the serializer.";
+        OutType OUT_TYPE, "10.0 and later", "How it is shown.";
+        CustomSchemaOffset CUSTOM_SCHEMA_OFFSET, "10.0 and later", "Bytes to the schema: a protocol and a length of 16 bits each, then the schema of the serializer.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     EVENT_PROPERTY_INFO_union_nonStructType_nonStructType {
-        InType IN_TYPE, "6.0..";
-        OutType OUT_TYPE, "6.0..";
-        MapNameOffset MAP_NAME_OFFSET, "6.0..";
+        InType IN_TYPE, "6.0 and later", "How the field is encoded.";
+        OutType OUT_TYPE, "6.0 and later", "How it is shown.";
+        MapNameOffset MAP_NAME_OFFSET, "6.0 and later", "Bytes to the name of a map of its values.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     EVENT_PROPERTY_INFO_union_nonStructType_structType {
-        StructStartIndex STRUCT_START_INDEX, "6.0..";
-        NumOfStructMembers NUM_OF_STRUCT_MEMBERS, "6.0..";
-        padding PADDING, "6.0..";
+        StructStartIndex STRUCT_START_INDEX, "6.0 and later", "Of a structure: the index of its first member among all properties.";
+        NumOfStructMembers NUM_OF_STRUCT_MEMBERS, "6.0 and later", "Number of its members.";
+        padding PADDING, "6.0 and later", "Not in use.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_RECORD {
-        EventHeader EVENT_HEADER: EVENT_HEADER, "6.0..";
-        BufferContext BUFFER_CONTEXT: ETW_BUFFER_CONTEXT, "6.0..";
-        ExtendedDataCount EXTENDED_DATA_COUNT, "6.0..";
-        UserDataLength USER_DATA_LENGTH, "6.0..";
-        ExtendedData EXTENDED_DATA, "6.0..";
-        UserData USER_DATA, "6.0..";
-        UserContext USER_CONTEXT, "6.0..";
+        EventHeader EVENT_HEADER: EVENT_HEADER, "6.0 and later", "The header.";
+        BufferContext BUFFER_CONTEXT: ETW_BUFFER_CONTEXT, "6.0 and later", "Processor and session of the event.";
+        ExtendedDataCount EXTENDED_DATA_COUNT, "6.0 and later", "How many elements ExtendedData leads to.";
+        UserDataLength USER_DATA_LENGTH, "6.0 and later", "Bytes of UserData.";
+        ExtendedData EXTENDED_DATA, "6.0 and later", "Additional data recorded with the event.";
+        UserData USER_DATA, "6.0 and later", "The event's own data.";
+        UserContext USER_CONTEXT, "6.0 and later", "Context pointer that the consumer set when it opened the trace.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_GROUPMASK_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0..";
-        TraceHandle TRACE_HANDLE, "6.0..";
-        EventTraceGroupMasks EVENT_TRACE_GROUP_MASKS: PERFINFO_GROUPMASK, "6.0..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0 and later", "Input: EventTraceGroupMaskInformation.";
+        TraceHandle TRACE_HANDLE, "6.0 and later", "The session, by its number in the low 16 bits; 0xFFFF is the NT Kernel Logger.";
+        EventTraceGroupMasks EVENT_TRACE_GROUP_MASKS: PERFINFO_GROUPMASK, "6.0 and later", "Output of a query, input of a change.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     EVENT_TRACE_HEADER {
-        Size SIZE, "5.0..";
-        HeaderType HEADER_TYPE, "5.0..";
-        MarkerFlags MARKER_FLAGS, "5.0..";
-        Version VERSION, "5.0..";
-        Class CLASS, "5.0..";
-        ThreadId THREAD_ID, "5.0..";
-        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.0..";
-        Guid GUID: GUID, "5.0..";
-        GuidPtr GUID_PTR, "5.0..";
-        ClientContext CLIENT_CONTEXT, "5.0..";
-        Flags FLAGS, "5.0..";
-        KernelTime KERNEL_TIME, "5.0..";
-        UserTime USER_TIME, "5.0..";
-        ProcessorTime PROCESSOR_TIME, "5.0..";
-        FieldTypeFlags FIELD_TYPE_FLAGS, "5.1..";
-        ProcessId PROCESS_ID, "5.1..";
+        Size SIZE, "5.0 and later", "Bytes of the event, header included.";
+        HeaderType HEADER_TYPE, "5.0 and later", "Type of the header.";
+        MarkerFlags MARKER_FLAGS, "5.0 and later", "Flags that mark the start of an event in a buffer; 0x80 is always set.";
+        Version VERSION, "5.0 and later", "Type, level and version of Class as one number.";
+        Class CLASS, "5.0 and later", "Type, level and version of the event.";
+        ThreadId THREAD_ID, "5.0 and later", "The thread that wrote it.";
+        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.0 and later", "When, by the clock of the session.";
+        Guid GUID: GUID, "5.0 and later", "The class of events.";
+        GuidPtr GUID_PTR, "5.0 and later", "On input only.";
+        ClientContext CLIENT_CONTEXT, "5.0 and later", "Reserved.";
+        Flags FLAGS, "5.0 and later", "Flags of the event as a WMI data block.";
+        KernelTime KERNEL_TIME, "5.0 and later", "Time that the thread has run in the kernel, in ticks of the clock interrupt.";
+        UserTime USER_TIME, "5.0 and later", "Time that the thread has run in user mode, in ticks of the clock interrupt.";
+        ProcessorTime PROCESSOR_TIME, "5.0 and later", "In a private session: time that the thread has run in user mode, in processor ticks.";
+        FieldTypeFlags FIELD_TYPE_FLAGS, "5.1 and later", "HeaderType and MarkerFlags as one number.";
+        ProcessId PROCESS_ID, "5.1 and later", "The process that wrote it.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     EVENT_TRACE_HEADER_union_Version_Class {
-        Type TYPE, "5.0..";
-        Level LEVEL, "5.0..";
-        Version VERSION, "5.0..";
+        Type TYPE, "5.0 and later", "Consumers see it as the opcode.";
+        Level LEVEL, "5.0 and later", "How severe it is, from 1 for critical to 5 for verbose.";
+        Version VERSION, "5.0 and later", "Version of the event's data.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_PERFORMANCE_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0..";
-        LogfileBytesWritten LOGFILE_BYTES_WRITTEN: LARGE_INTEGER, "6.0..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0 and later", "Input: EventTracePerformanceInformation.";
+        LogfileBytesWritten LOGFILE_BYTES_WRITTEN: LARGE_INTEGER, "6.0 and later", "Returned.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_PROFILE_COUNTER_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.2..";
-        TraceHandle TRACE_HANDLE, "6.2..";
-        ProfileSource PROFILE_SOURCE, "6.2..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.2 and later", "Input: EventTraceProfileConfigInformation or EventTraceProfileCounterListInformation.";
+        TraceHandle TRACE_HANDLE, "6.2 and later", "The session, by its number in the low 16 bits; 0xFFFF is the NT Kernel Logger.";
+        ProfileSource PROFILE_SOURCE, "6.2 and later", "The counters, as values of KPROFILE\\_SOURCE, to the end of the buffer.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_PROPERTIES {
-        Wnode WNODE: WNODE_HEADER, "5.0..";
-        BufferSize BUFFER_SIZE, "5.0..";
-        MinimumBuffers MINIMUM_BUFFERS, "5.0..";
-        MaximumBuffers MAXIMUM_BUFFERS, "5.0..";
-        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0..";
-        LogFileMode LOG_FILE_MODE, "5.0..";
-        FlushTimer FLUSH_TIMER, "5.0..";
-        EnableFlags ENABLE_FLAGS, "5.0..";
-        AgeLimit AGE_LIMIT, "5.0..";
-        NumberOfBuffers NUMBER_OF_BUFFERS, "5.0..";
-        FreeBuffers FREE_BUFFERS, "5.0..";
-        EventsLost EVENTS_LOST, "5.0..";
-        BuffersWritten BUFFERS_WRITTEN, "5.0..";
-        LogBuffersLost LOG_BUFFERS_LOST, "5.0..";
-        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST, "5.0..";
-        LoggerThreadId LOGGER_THREAD_ID, "5.0..";
-        LogFileNameOffset LOG_FILE_NAME_OFFSET, "5.0..";
-        LoggerNameOffset LOGGER_NAME_OFFSET, "5.0..";
-        FlushThreshold FLUSH_THRESHOLD, "6.3..";
+        Wnode WNODE: WNODE_HEADER, "5.0 and later", "BufferSize is the total size, with the names that follow.";
+        BufferSize BUFFER_SIZE, "5.0 and later", "Kilobytes.";
+        MinimumBuffers MINIMUM_BUFFERS, "5.0 and later", "Buffers to exist at least.";
+        MaximumBuffers MAXIMUM_BUFFERS, "5.0 and later", "Buffers to exist at most.";
+        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0 and later", "Megabytes; kilobytes with EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE.";
+        LogFileMode LOG_FILE_MODE, "5.0 and later", "How the session logs.";
+        FlushTimer FLUSH_TIMER, "5.0 and later", "Seconds.";
+        EnableFlags ENABLE_FLAGS, "5.0 and later", "For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
+        AgeLimit AGE_LIMIT, "5.0 and later", "Minutes after which unused buffers are freed.";
+        NumberOfBuffers NUMBER_OF_BUFFERS, "5.0 and later", "Returned, as are the counts that follow.";
+        FreeBuffers FREE_BUFFERS, "5.0 and later", "Buffers that are free.";
+        EventsLost EVENTS_LOST, "5.0 and later", "Number of events lost for lack of space.";
+        BuffersWritten BUFFERS_WRITTEN, "5.0 and later", "Buffers that were written.";
+        LogBuffersLost LOG_BUFFERS_LOST, "5.0 and later", "Buffers that could not be written to the log file.";
+        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST, "5.0 and later", "Buffers that could not be delivered to real-time consumers.";
+        LoggerThreadId LOGGER_THREAD_ID, "5.0 and later", "An identifier, not a handle.";
+        LogFileNameOffset LOG_FILE_NAME_OFFSET, "5.0 and later", "From the start of the structure.";
+        LoggerNameOffset LOGGER_NAME_OFFSET, "5.0 and later", "From the start of the structure.";
+        FlushThreshold FLUSH_THRESHOLD, "6.3 and later", "Number of full buffers that causes a flush.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_SPINLOCK_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.1..";
-        SpinLockSpinThreshold SPIN_LOCK_SPIN_THRESHOLD, "6.1..";
-        SpinLockAcquireSampleRate SPIN_LOCK_ACQUIRE_SAMPLE_RATE, "6.1..";
-        SpinLockContentionSampleRate SPIN_LOCK_CONTENTION_SAMPLE_RATE, "6.1..";
-        SpinLockHoldThreshold SPIN_LOCK_HOLD_THRESHOLD, "6.3..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.1 and later", "Input: EventTraceSpinlockInformation.";
+        SpinLockSpinThreshold SPIN_LOCK_SPIN_THRESHOLD, "6.1 and later", "A lock that was waited for with fewer spins is not traced as contended. At least 1.";
+        SpinLockAcquireSampleRate SPIN_LOCK_ACQUIRE_SAMPLE_RATE, "6.1 and later", "Of the locks that were had at once, each so manieth is traced. At least 1000.";
+        SpinLockContentionSampleRate SPIN_LOCK_CONTENTION_SAMPLE_RATE, "6.1 and later", "Of the contended locks, each so manieth is traced. At least 1.";
+        SpinLockHoldThreshold SPIN_LOCK_HOLD_THRESHOLD, "6.3 and later", "A lock that was held for more cycles is traced in any case. 0, or at least 1000000.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_SYSTEM_EVENT_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.1..";
-        TraceHandle TRACE_HANDLE, "6.1..";
-        HookId HOOK_ID, "6.1..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.1 and later", "Input: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be queried.";
+        TraceHandle TRACE_HANDLE, "6.1 and later", "The session.";
+        HookId HOOK_ID, "6.1 and later", "The events, values of HOOK\\_ID, up to the end of the buffer. Output of a query, input of a change.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_TIME_PROFILE_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0..";
-        ProfileInterval PROFILE_INTERVAL, "6.0..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0 and later", "Input: EventTraceTimeProfileInformation.";
+        ProfileInterval PROFILE_INTERVAL, "6.0 and later", "Output of a query, input of a change.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_VERSION_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0..";
-        EventTraceKernelVersion EVENT_TRACE_KERNEL_VERSION, "6.0..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0 and later", "Input: EventTraceKernelVersionInformation.";
+        EventTraceKernelVersion EVENT_TRACE_KERNEL_VERSION, "6.0 and later", "Returned.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EX_FAST_REF {
-        Object OBJECT, "5.1..";
-        RefCnt REF_CNT, "5.1..";
-        Value VALUE, "5.1..";
+        Object OBJECT, "5.1 and later", "The address with the count in its low bits.";
+        RefCnt REF_CNT, "5.1 and later", "References that are held in advance.";
+        Value VALUE, "5.1 and later", "The address with the count in its low bits.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     EX_PUSH_LOCK {
-        Waiting WAITING, "5.1..";
-        Exclusive EXCLUSIVE, "5.1..5.2.3790-sp0";
-        Shared SHARED, "5.1..";
-        Value VALUE, "5.1..";
-        Ptr PTR, "5.1..";
-        Locked LOCKED, "5.2.3790-sp1..";
-        Waking WAKING, "5.2.3790-sp1..";
-        MultipleShared MULTIPLE_SHARED, "5.2.3790-sp1..";
+        Waiting WAITING, "5.1 and later", "A thread waits for the lock.";
+        Exclusive EXCLUSIVE, "5.1 to 5.2.3790-sp0", "Whether the lock is held exclusively.";
+        Shared SHARED, "5.1 and later", "How many hold the lock together.";
+        Value VALUE, "5.1 and later", "The lock as one number.";
+        Ptr PTR, "5.1 and later", "The lock as a pointer.";
+        Locked LOCKED, "5.2.3790-sp1 and later", "A thread holds the lock.";
+        Waking WAKING, "5.2.3790-sp1 and later", "A waiter is being woken.";
+        MultipleShared MULTIPLE_SHARED, "5.2.3790-sp1 and later", "Several hold the lock, and others wait.";
     }
 }
 
 #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
     GUID {
-        Data1 DATA1, "5.0..";
-        Data2 DATA2, "5.0..";
-        Data3 DATA3, "5.0..";
-        Data4 DATA4, "5.0..";
+        Data1 DATA1, "5.0 and later", "First 8 hexadecimal digits.";
+        Data2 DATA2, "5.0 and later", "First group of 4 hexadecimal digits.";
+        Data3 DATA3, "5.0 and later", "Second group of 4 hexadecimal digits.";
+        Data4 DATA4, "5.0 and later", "Third group of 4 and final 12 hexadecimal digits.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     KAPC {
-        Type TYPE, "5.0..";
-        Size SIZE, "5.0..";
-        Spare0 SPARE0, "5.0..5.2.3790-sp0";
-        Thread THREAD, "5.0..";
-        ApcListEntry APC_LIST_ENTRY: LIST_ENTRY, "5.0..";
-        KernelRoutine KERNEL_ROUTINE, "5.0..";
-        RundownRoutine RUNDOWN_ROUTINE, "5.0..";
-        NormalRoutine NORMAL_ROUTINE, "5.0..";
-        NormalContext NORMAL_CONTEXT, "5.0..";
-        SystemArgument1 SYSTEM_ARGUMENT1, "5.0..";
-        SystemArgument2 SYSTEM_ARGUMENT2, "5.0..";
-        ApcStateIndex APC_STATE_INDEX, "5.0..";
-        ApcMode APC_MODE, "5.0..";
-        Inserted INSERTED, "5.0..";
-        SpareByte0 SPARE_BYTE0, "5.2.3790-sp1..10.0.19041.1826, ..2023-06-apc x64";
-        SpareByte1 SPARE_BYTE1, "5.2.3790-sp1..";
-        SpareLong0 SPARE_LONG0, "5.2.3790-sp1..";
-        Reserved RESERVED, "6.2..";
-        AllFlags ALL_FLAGS, "2023-06-apc..";
-        CallbackDataContext CALLBACK_DATA_CONTEXT, "2023-06-apc..";
-        Unused UNUSED, "2023-06-apc..";
+        Type TYPE, "5.0 and later", "Type of the object: ApcObject.";
+        Size SIZE, "5.0 and later", "Bytes of the object.";
+        Spare0 SPARE0, "5.0 to 5.2.3790-sp0", "Not in use.";
+        Thread THREAD, "5.0 and later", "Thread that runs the APC.";
+        ApcListEntry APC_LIST_ENTRY: LIST_ENTRY, "5.0 and later", "Links the APCs of one thread.";
+        KernelRoutine KERNEL_ROUTINE, "5.0 and later", "Routine that runs first, in kernel mode at APC\\_LEVEL.";
+        RundownRoutine RUNDOWN_ROUTINE, "5.0 and later", "Routine that runs if the thread ends before the APC.";
+        NormalRoutine NORMAL_ROUTINE, "5.0 and later", "Routine that runs in the mode of ApcMode; null for a special kernel APC.";
+        NormalContext NORMAL_CONTEXT, "5.0 and later", "First argument of NormalRoutine.";
+        SystemArgument1 SYSTEM_ARGUMENT1, "5.0 and later", "Second argument of NormalRoutine.";
+        SystemArgument2 SYSTEM_ARGUMENT2, "5.0 and later", "Third argument of NormalRoutine.";
+        ApcStateIndex APC_STATE_INDEX, "5.0 and later", "Address space environment of the APC: KAPC\\_ENVIRONMENT.";
+        ApcMode APC_MODE, "5.0 and later", "Kernel mode (0) or user mode (1).";
+        Inserted INSERTED, "5.0 and later", "Whether the APC is in a queue.";
+        SpareByte0 SPARE_BYTE0, "5.2.3790-sp1 to 10.0.19041.1826; without update 2023-06-apc, x64", "Not in use.";
+        SpareByte1 SPARE_BYTE1, "5.2.3790-sp1 and later", "Not in use.";
+        SpareLong0 SPARE_LONG0, "5.2.3790-sp1 and later", "Not in use.";
+        Reserved RESERVED, "6.2 and later", "The three routines as an array.";
+        AllFlags ALL_FLAGS, "with update 2023-06-apc", "CallbackDataContext and Unused as one number.";
+        CallbackDataContext CALLBACK_DATA_CONTEXT, "with update 2023-06-apc", "Unidentified flag.";
+        Unused UNUSED, "with update 2023-06-apc", "Not in use.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     KDDEBUGGER_DATA64 {
-        Header HEADER, "6.1.. x64";
-        KernBase KERN_BASE, "6.1.. x64";
-        BreakpointWithStatus BREAKPOINT_WITH_STATUS, "6.1.. x64";
-        SavedContext SAVED_CONTEXT, "6.1.. x64";
-        ThCallbackStack TH_CALLBACK_STACK, "6.1.. x64";
-        NextCallback NEXT_CALLBACK, "6.1.. x64";
-        FramePointer FRAME_POINTER, "6.1.. x64";
-        PaeEnabled PAE_ENABLED, "6.1.. x64";
-        KiCallUserMode KI_CALL_USER_MODE, "6.1.. x64";
-        KeUserCallbackDispatcher KE_USER_CALLBACK_DISPATCHER, "6.1.. x64";
-        PsLoadedModuleList PS_LOADED_MODULE_LIST, "6.1.. x64";
-        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD, "6.1.. x64";
-        PspCidTable PSP_CID_TABLE, "6.1.. x64";
-        ExpSystemResourcesList EXP_SYSTEM_RESOURCES_LIST, "6.1.. x64";
-        ExpPagedPoolDescriptor EXP_PAGED_POOL_DESCRIPTOR, "6.1.. x64";
-        ExpNumberOfPagedPools EXP_NUMBER_OF_PAGED_POOLS, "6.1.. x64";
-        KeTimeIncrement KE_TIME_INCREMENT, "6.1.. x64";
-        KeBugCheckCallbackListHead KE_BUG_CHECK_CALLBACK_LIST_HEAD, "6.1.. x64";
-        KiBugcheckData KI_BUGCHECK_DATA, "6.1.. x64";
-        IopErrorLogListHead IOP_ERROR_LOG_LIST_HEAD, "6.1.. x64";
-        ObpRootDirectoryObject OBP_ROOT_DIRECTORY_OBJECT, "6.1.. x64";
-        ObpTypeObjectType OBP_TYPE_OBJECT_TYPE, "6.1.. x64";
-        MmSystemCacheStart MM_SYSTEM_CACHE_START, "6.1.. x64";
-        MmSystemCacheEnd MM_SYSTEM_CACHE_END, "6.1.. x64";
-        MmSystemCacheWs MM_SYSTEM_CACHE_WS, "6.1.. x64";
-        MmPfnDatabase MM_PFN_DATABASE, "6.1.. x64";
-        MmSystemPtesStart MM_SYSTEM_PTES_START, "6.1.. x64";
-        MmSystemPtesEnd MM_SYSTEM_PTES_END, "6.1.. x64";
-        MmSubsectionBase MM_SUBSECTION_BASE, "6.1.. x64";
-        MmNumberOfPagingFiles MM_NUMBER_OF_PAGING_FILES, "6.1.. x64";
-        MmLowestPhysicalPage MM_LOWEST_PHYSICAL_PAGE, "6.1.. x64";
-        MmHighestPhysicalPage MM_HIGHEST_PHYSICAL_PAGE, "6.1.. x64";
-        MmNumberOfPhysicalPages MM_NUMBER_OF_PHYSICAL_PAGES, "6.1.. x64";
-        MmMaximumNonPagedPoolInBytes MM_MAXIMUM_NON_PAGED_POOL_IN_BYTES, "6.1.. x64";
-        MmNonPagedSystemStart MM_NON_PAGED_SYSTEM_START, "6.1.. x64";
-        MmNonPagedPoolStart MM_NON_PAGED_POOL_START, "6.1.. x64";
-        MmNonPagedPoolEnd MM_NON_PAGED_POOL_END, "6.1.. x64";
-        MmPagedPoolStart MM_PAGED_POOL_START, "6.1.. x64";
-        MmPagedPoolEnd MM_PAGED_POOL_END, "6.1.. x64";
-        MmPagedPoolInformation MM_PAGED_POOL_INFORMATION, "6.1.. x64";
-        MmPageSize MM_PAGE_SIZE, "6.1.. x64";
-        MmSizeOfPagedPoolInBytes MM_SIZE_OF_PAGED_POOL_IN_BYTES, "6.1.. x64";
-        MmTotalCommitLimit MM_TOTAL_COMMIT_LIMIT, "6.1.. x64";
-        MmTotalCommittedPages MM_TOTAL_COMMITTED_PAGES, "6.1.. x64";
-        MmSharedCommit MM_SHARED_COMMIT, "6.1.. x64";
-        MmDriverCommit MM_DRIVER_COMMIT, "6.1.. x64";
-        MmProcessCommit MM_PROCESS_COMMIT, "6.1.. x64";
-        MmPagedPoolCommit MM_PAGED_POOL_COMMIT, "6.1.. x64";
-        MmExtendedCommit MM_EXTENDED_COMMIT, "6.1.. x64";
-        MmZeroedPageListHead MM_ZEROED_PAGE_LIST_HEAD, "6.1.. x64";
-        MmFreePageListHead MM_FREE_PAGE_LIST_HEAD, "6.1.. x64";
-        MmStandbyPageListHead MM_STANDBY_PAGE_LIST_HEAD, "6.1.. x64";
-        MmModifiedPageListHead MM_MODIFIED_PAGE_LIST_HEAD, "6.1.. x64";
-        MmModifiedNoWritePageListHead MM_MODIFIED_NO_WRITE_PAGE_LIST_HEAD, "6.1.. x64";
-        MmAvailablePages MM_AVAILABLE_PAGES, "6.1.. x64";
-        MmResidentAvailablePages MM_RESIDENT_AVAILABLE_PAGES, "6.1.. x64";
-        PoolTrackTable POOL_TRACK_TABLE, "6.1.. x64";
-        NonPagedPoolDescriptor NON_PAGED_POOL_DESCRIPTOR, "6.1.. x64";
-        MmHighestUserAddress MM_HIGHEST_USER_ADDRESS, "6.1.. x64";
-        MmSystemRangeStart MM_SYSTEM_RANGE_START, "6.1.. x64";
-        MmUserProbeAddress MM_USER_PROBE_ADDRESS, "6.1.. x64";
-        KdPrintCircularBuffer KD_PRINT_CIRCULAR_BUFFER, "6.1.. x64";
-        KdPrintCircularBufferEnd KD_PRINT_CIRCULAR_BUFFER_END, "6.1.. x64";
-        KdPrintWritePointer KD_PRINT_WRITE_POINTER, "6.1.. x64";
-        KdPrintRolloverCount KD_PRINT_ROLLOVER_COUNT, "6.1.. x64";
-        MmLoadedUserImageList MM_LOADED_USER_IMAGE_LIST, "6.1.. x64";
-        NtBuildLab NT_BUILD_LAB, "6.1.. x64";
-        KiNormalSystemCall KI_NORMAL_SYSTEM_CALL, "6.1.. x64";
-        KiProcessorBlock KI_PROCESSOR_BLOCK, "6.1.. x64";
-        MmUnloadedDrivers MM_UNLOADED_DRIVERS, "6.1.. x64";
-        MmLastUnloadedDriver MM_LAST_UNLOADED_DRIVER, "6.1.. x64";
-        MmTriageActionTaken MM_TRIAGE_ACTION_TAKEN, "6.1.. x64";
-        MmSpecialPoolTag MM_SPECIAL_POOL_TAG, "6.1.. x64";
-        KernelVerifier KERNEL_VERIFIER, "6.1.. x64";
-        MmVerifierData MM_VERIFIER_DATA, "6.1.. x64";
-        MmAllocatedNonPagedPool MM_ALLOCATED_NON_PAGED_POOL, "6.1.. x64";
-        MmPeakCommitment MM_PEAK_COMMITMENT, "6.1.. x64";
-        MmTotalCommitLimitMaximum MM_TOTAL_COMMIT_LIMIT_MAXIMUM, "6.1.. x64";
-        CmNtCSDVersion CM_NT_CSD_VERSION, "6.1.. x64";
-        MmPhysicalMemoryBlock MM_PHYSICAL_MEMORY_BLOCK, "6.1.. x64";
-        MmSessionBase MM_SESSION_BASE, "6.1.. x64";
-        MmSessionSize MM_SESSION_SIZE, "6.1.. x64";
-        MmSystemParentTablePage MM_SYSTEM_PARENT_TABLE_PAGE, "6.1.. x64";
-        MmVirtualTranslationBase MM_VIRTUAL_TRANSLATION_BASE, "6.1.. x64";
-        OffsetKThreadNextProcessor OFFSET_K_THREAD_NEXT_PROCESSOR, "6.1.. x64";
-        OffsetKThreadTeb OFFSET_K_THREAD_TEB, "6.1.. x64";
-        OffsetKThreadKernelStack OFFSET_K_THREAD_KERNEL_STACK, "6.1.. x64";
-        OffsetKThreadInitialStack OFFSET_K_THREAD_INITIAL_STACK, "6.1.. x64";
-        OffsetKThreadApcProcess OFFSET_K_THREAD_APC_PROCESS, "6.1.. x64";
-        OffsetKThreadState OFFSET_K_THREAD_STATE, "6.1.. x64";
-        OffsetKThreadBStore OFFSET_K_THREAD_B_STORE, "6.1.. x64";
-        OffsetKThreadBStoreLimit OFFSET_K_THREAD_B_STORE_LIMIT, "6.1.. x64";
-        SizeEProcess SIZE_E_PROCESS, "6.1.. x64";
-        OffsetEprocessPeb OFFSET_EPROCESS_PEB, "6.1.. x64";
-        OffsetEprocessParentCID OFFSET_EPROCESS_PARENT_CID, "6.1.. x64";
-        OffsetEprocessDirectoryTableBase OFFSET_EPROCESS_DIRECTORY_TABLE_BASE, "6.1.. x64";
-        SizePrcb SIZE_PRCB, "6.1.. x64";
-        OffsetPrcbDpcRoutine OFFSET_PRCB_DPC_ROUTINE, "6.1.. x64";
-        OffsetPrcbCurrentThread OFFSET_PRCB_CURRENT_THREAD, "6.1.. x64";
-        OffsetPrcbMhz OFFSET_PRCB_MHZ, "6.1.. x64";
-        OffsetPrcbCpuType OFFSET_PRCB_CPU_TYPE, "6.1.. x64";
-        OffsetPrcbVendorString OFFSET_PRCB_VENDOR_STRING, "6.1.. x64";
-        OffsetPrcbProcStateContext OFFSET_PRCB_PROC_STATE_CONTEXT, "6.1.. x64";
-        OffsetPrcbNumber OFFSET_PRCB_NUMBER, "6.1.. x64";
-        SizeEThread SIZE_E_THREAD, "6.1.. x64";
-        KdPrintCircularBufferPtr KD_PRINT_CIRCULAR_BUFFER_PTR, "6.1.. x64";
-        KdPrintBufferSize KD_PRINT_BUFFER_SIZE, "6.1.. x64";
-        KeLoaderBlock KE_LOADER_BLOCK, "6.1.. x64";
-        SizePcr SIZE_PCR, "6.1.. x64";
-        OffsetPcrSelfPcr OFFSET_PCR_SELF_PCR, "6.1.. x64";
-        OffsetPcrCurrentPrcb OFFSET_PCR_CURRENT_PRCB, "6.1.. x64";
-        OffsetPcrContainedPrcb OFFSET_PCR_CONTAINED_PRCB, "6.1.. x64";
-        OffsetPcrInitialBStore OFFSET_PCR_INITIAL_B_STORE, "6.1.. x64";
-        OffsetPcrBStoreLimit OFFSET_PCR_B_STORE_LIMIT, "6.1.. x64";
-        OffsetPcrInitialStack OFFSET_PCR_INITIAL_STACK, "6.1.. x64";
-        OffsetPcrStackLimit OFFSET_PCR_STACK_LIMIT, "6.1.. x64";
-        OffsetPrcbPcrPage OFFSET_PRCB_PCR_PAGE, "6.1.. x64";
-        OffsetPrcbProcStateSpecialReg OFFSET_PRCB_PROC_STATE_SPECIAL_REG, "6.1.. x64";
-        GdtR0Code GDT_R0_CODE, "6.1.. x64";
-        GdtR0Data GDT_R0_DATA, "6.1.. x64";
-        GdtR0Pcr GDT_R0_PCR, "6.1.. x64";
-        GdtR3Code GDT_R3_CODE, "6.1.. x64";
-        GdtR3Data GDT_R3_DATA, "6.1.. x64";
-        GdtR3Teb GDT_R3_TEB, "6.1.. x64";
-        GdtLdt GDT_LDT, "6.1.. x64";
-        GdtTss GDT_TSS, "6.1.. x64";
-        Gdt64R3CmCode GDT64_R3_CM_CODE, "6.1.. x64";
-        Gdt64R3CmTeb GDT64_R3_CM_TEB, "6.1.. x64";
-        IopNumTriageDumpDataBlocks IOP_NUM_TRIAGE_DUMP_DATA_BLOCKS, "6.1.. x64";
-        IopTriageDumpDataBlocks IOP_TRIAGE_DUMP_DATA_BLOCKS, "6.1.. x64";
-        VfCrashDataBlock VF_CRASH_DATA_BLOCK, "6.1.. x64";
-        MmBadPagesDetected MM_BAD_PAGES_DETECTED, "6.1.. x64";
-        MmZeroedPageSingleBitErrorsDetected MM_ZEROED_PAGE_SINGLE_BIT_ERRORS_DETECTED, "6.1.. x64";
-        EtwpDebuggerData ETWP_DEBUGGER_DATA, "6.1.. x64";
-        OffsetPrcbContext OFFSET_PRCB_CONTEXT, "6.1.. x64";
+        Header HEADER, "6.1 and later, x64", "As a DBGKD\\_DEBUG\\_DATA\\_HEADER64.";
+        KernBase KERN_BASE, "6.1 and later, x64", "Where the image of the kernel begins.";
+        BreakpointWithStatus BREAKPOINT_WITH_STATUS, "6.1 and later, x64", "Address of the instruction RtlpBreakWithStatusInstruction.";
+        SavedContext SAVED_CONTEXT, "6.1 and later, x64", "Address of the context record that is saved when the system stops.";
+        ThCallbackStack TH_CALLBACK_STACK, "6.1 and later, x64", "Offset of CallbackStack in a thread.";
+        NextCallback NEXT_CALLBACK, "6.1 and later, x64", "Offset in a callback frame of the link to the next frame.";
+        FramePointer FRAME_POINTER, "6.1 and later, x64", "Offset of the frame pointer in a callback frame.";
+        PaeEnabled PAE_ENABLED, "6.1 and later, x64", "Whether physical address extension (PAE) is on.";
+        KiCallUserMode KI_CALL_USER_MODE, "6.1 and later, x64", "Address of the routine that calls user mode.";
+        KeUserCallbackDispatcher KE_USER_CALLBACK_DISPATCHER, "6.1 and later, x64", "Address of the entry point for callbacks in user mode, according to wdbgexts.h.";
+        PsLoadedModuleList PS_LOADED_MODULE_LIST, "6.1 and later, x64", "The list of loaded modules, which begins with the kernel.";
+        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD, "6.1 and later, x64", "Address of the variable PsActiveProcessHead.";
+        PspCidTable PSP_CID_TABLE, "6.1 and later, x64", "Address of the variable PspCidTable.";
+        ExpSystemResourcesList EXP_SYSTEM_RESOURCES_LIST, "6.1 and later, x64", "Address of the variable ExpSystemResourcesList.";
+        ExpPagedPoolDescriptor EXP_PAGED_POOL_DESCRIPTOR, "6.1 and later, x64", "Address of the variable ExpPagedPoolDescriptor.";
+        ExpNumberOfPagedPools EXP_NUMBER_OF_PAGED_POOLS, "6.1 and later, x64", "Address of the variable ExpNumberOfPagedPools.";
+        KeTimeIncrement KE_TIME_INCREMENT, "6.1 and later, x64", "Address of the variable KeTimeIncrement.";
+        KeBugCheckCallbackListHead KE_BUG_CHECK_CALLBACK_LIST_HEAD, "6.1 and later, x64", "Address of the variable KeBugCheckCallbackListHead.";
+        KiBugcheckData KI_BUGCHECK_DATA, "6.1 and later, x64", "Address of the variable KiBugCheckData.";
+        IopErrorLogListHead IOP_ERROR_LOG_LIST_HEAD, "6.1 and later, x64", "Address of the variable IopErrorLogListHead.";
+        ObpRootDirectoryObject OBP_ROOT_DIRECTORY_OBJECT, "6.1 and later, x64", "Address of the variable ObpRootDirectoryObject.";
+        ObpTypeObjectType OBP_TYPE_OBJECT_TYPE, "6.1 and later, x64", "Address of the variable ObpTypeObjectType.";
+        MmSystemCacheStart MM_SYSTEM_CACHE_START, "6.1 and later, x64", "Address of the variable MmSystemCacheStart.";
+        MmSystemCacheEnd MM_SYSTEM_CACHE_END, "6.1 and later, x64", "Address of the variable MmSystemCacheEnd.";
+        MmSystemCacheWs MM_SYSTEM_CACHE_WS, "6.1 and later, x64", "Address of the variable MmSystemCacheWs.";
+        MmPfnDatabase MM_PFN_DATABASE, "6.1 and later, x64", "Address of the variable MmPfnDatabase.";
+        MmSystemPtesStart MM_SYSTEM_PTES_START, "6.1 and later, x64", "Address of the variable MmSystemPtesStart.";
+        MmSystemPtesEnd MM_SYSTEM_PTES_END, "6.1 and later, x64", "Address of the variable MmSystemPtesEnd.";
+        MmSubsectionBase MM_SUBSECTION_BASE, "6.1 and later, x64", "Address of the variable MmSubsectionBase.";
+        MmNumberOfPagingFiles MM_NUMBER_OF_PAGING_FILES, "6.1 and later, x64", "Address of the variable MmNumberOfPagingFiles.";
+        MmLowestPhysicalPage MM_LOWEST_PHYSICAL_PAGE, "6.1 and later, x64", "Address of the variable MmLowestPhysicalPage.";
+        MmHighestPhysicalPage MM_HIGHEST_PHYSICAL_PAGE, "6.1 and later, x64", "Address of the variable MmHighestPhysicalPage.";
+        MmNumberOfPhysicalPages MM_NUMBER_OF_PHYSICAL_PAGES, "6.1 and later, x64", "Address of the variable MmNumberOfPhysicalPages.";
+        MmMaximumNonPagedPoolInBytes MM_MAXIMUM_NON_PAGED_POOL_IN_BYTES, "6.1 and later, x64", "Address of the variable MmMaximumNonPagedPoolInBytes.";
+        MmNonPagedSystemStart MM_NON_PAGED_SYSTEM_START, "6.1 and later, x64", "Address of the variable MmNonPagedSystemStart.";
+        MmNonPagedPoolStart MM_NON_PAGED_POOL_START, "6.1 and later, x64", "Address of the variable MmNonPagedPoolStart.";
+        MmNonPagedPoolEnd MM_NON_PAGED_POOL_END, "6.1 and later, x64", "Address of the variable MmNonPagedPoolEnd.";
+        MmPagedPoolStart MM_PAGED_POOL_START, "6.1 and later, x64", "Address of the variable MmPagedPoolStart.";
+        MmPagedPoolEnd MM_PAGED_POOL_END, "6.1 and later, x64", "Address of the variable MmPagedPoolEnd.";
+        MmPagedPoolInformation MM_PAGED_POOL_INFORMATION, "6.1 and later, x64", "Address of the variable MmPagedPoolInfo.";
+        MmPageSize MM_PAGE_SIZE, "6.1 and later, x64", "Bytes of a page.";
+        MmSizeOfPagedPoolInBytes MM_SIZE_OF_PAGED_POOL_IN_BYTES, "6.1 and later, x64", "Address of the variable MmSizeOfPagedPoolInBytes.";
+        MmTotalCommitLimit MM_TOTAL_COMMIT_LIMIT, "6.1 and later, x64", "Address of the variable MmTotalCommitLimit.";
+        MmTotalCommittedPages MM_TOTAL_COMMITTED_PAGES, "6.1 and later, x64", "Address of the variable MmTotalCommittedPages.";
+        MmSharedCommit MM_SHARED_COMMIT, "6.1 and later, x64", "Address of the variable MmSharedCommit.";
+        MmDriverCommit MM_DRIVER_COMMIT, "6.1 and later, x64", "Address of the variable MmDriverCommit.";
+        MmProcessCommit MM_PROCESS_COMMIT, "6.1 and later, x64", "Address of the variable MmProcessCommit.";
+        MmPagedPoolCommit MM_PAGED_POOL_COMMIT, "6.1 and later, x64", "Address of the variable MmPagedPoolCommit.";
+        MmExtendedCommit MM_EXTENDED_COMMIT, "6.1 and later, x64", "Address of the variable MmExtendedCommit.";
+        MmZeroedPageListHead MM_ZEROED_PAGE_LIST_HEAD, "6.1 and later, x64", "Address of the variable MmZeroedPageListHead.";
+        MmFreePageListHead MM_FREE_PAGE_LIST_HEAD, "6.1 and later, x64", "Address of the variable MmFreePageListHead.";
+        MmStandbyPageListHead MM_STANDBY_PAGE_LIST_HEAD, "6.1 and later, x64", "Address of the variable MmStandbyPageListHead.";
+        MmModifiedPageListHead MM_MODIFIED_PAGE_LIST_HEAD, "6.1 and later, x64", "Address of the variable MmModifiedPageListHead.";
+        MmModifiedNoWritePageListHead MM_MODIFIED_NO_WRITE_PAGE_LIST_HEAD, "6.1 and later, x64", "Address of the variable MmModifiedNoWritePageListHead.";
+        MmAvailablePages MM_AVAILABLE_PAGES, "6.1 and later, x64", "Address of the variable MmAvailablePages.";
+        MmResidentAvailablePages MM_RESIDENT_AVAILABLE_PAGES, "6.1 and later, x64", "Address of the variable MmResidentAvailablePages.";
+        PoolTrackTable POOL_TRACK_TABLE, "6.1 and later, x64", "Address of the variable PoolTrackTable.";
+        NonPagedPoolDescriptor NON_PAGED_POOL_DESCRIPTOR, "6.1 and later, x64", "Address of the variable NonPagedPoolDescriptor.";
+        MmHighestUserAddress MM_HIGHEST_USER_ADDRESS, "6.1 and later, x64", "Address of the variable MmHighestUserAddress.";
+        MmSystemRangeStart MM_SYSTEM_RANGE_START, "6.1 and later, x64", "Address of the variable MmSystemRangeStart.";
+        MmUserProbeAddress MM_USER_PROBE_ADDRESS, "6.1 and later, x64", "Address of the variable MmUserProbeAddress.";
+        KdPrintCircularBuffer KD_PRINT_CIRCULAR_BUFFER, "6.1 and later, x64", "Address of the circular buffer of debug prints.";
+        KdPrintCircularBufferEnd KD_PRINT_CIRCULAR_BUFFER_END, "6.1 and later, x64", "Address of the end of the circular buffer of debug prints.";
+        KdPrintWritePointer KD_PRINT_WRITE_POINTER, "6.1 and later, x64", "Address of the variable KdPrintWritePointer.";
+        KdPrintRolloverCount KD_PRINT_ROLLOVER_COUNT, "6.1 and later, x64", "Address of the variable KdPrintRolloverCount.";
+        MmLoadedUserImageList MM_LOADED_USER_IMAGE_LIST, "6.1 and later, x64", "Address of the variable MmLoadedUserImageList.";
+        NtBuildLab NT_BUILD_LAB, "6.1 and later, x64", "Address of the variable NtBuildLab.";
+        KiNormalSystemCall KI_NORMAL_SYSTEM_CALL, "6.1 and later, x64", "For Itanium: address of KiNormalSystemCall.";
+        KiProcessorBlock KI_PROCESSOR_BLOCK, "6.1 and later, x64", "Address of the variable KiProcessorBlock.";
+        MmUnloadedDrivers MM_UNLOADED_DRIVERS, "6.1 and later, x64", "Address of the variable MmUnloadedDrivers.";
+        MmLastUnloadedDriver MM_LAST_UNLOADED_DRIVER, "6.1 and later, x64", "Address of the variable MmLastUnloadedDriver.";
+        MmTriageActionTaken MM_TRIAGE_ACTION_TAKEN, "6.1 and later, x64", "Address of the variable MmTriageActionTaken.";
+        MmSpecialPoolTag MM_SPECIAL_POOL_TAG, "6.1 and later, x64", "Address of the variable MmSpecialPoolTag.";
+        KernelVerifier KERNEL_VERIFIER, "6.1 and later, x64", "Address of the variable KernelVerifier.";
+        MmVerifierData MM_VERIFIER_DATA, "6.1 and later, x64", "Address of the variable MmVerifierData.";
+        MmAllocatedNonPagedPool MM_ALLOCATED_NON_PAGED_POOL, "6.1 and later, x64", "Address of the variable MmAllocatedNonPagedPool.";
+        MmPeakCommitment MM_PEAK_COMMITMENT, "6.1 and later, x64", "Address of the variable MmPeakCommitment.";
+        MmTotalCommitLimitMaximum MM_TOTAL_COMMIT_LIMIT_MAXIMUM, "6.1 and later, x64", "Address of the variable MmTotalCommitLimitMaximum.";
+        CmNtCSDVersion CM_NT_CSD_VERSION, "6.1 and later, x64", "Address of the variable CmNtCSDVersion.";
+        MmPhysicalMemoryBlock MM_PHYSICAL_MEMORY_BLOCK, "6.1 and later, x64", "Address of the variable MmPhysicalMemoryBlock.";
+        MmSessionBase MM_SESSION_BASE, "6.1 and later, x64", "Address of the variable MmSessionBase.";
+        MmSessionSize MM_SESSION_SIZE, "6.1 and later, x64", "Address of the variable MmSessionSize.";
+        MmSystemParentTablePage MM_SYSTEM_PARENT_TABLE_PAGE, "6.1 and later, x64", "For Itanium: address of MmSystemParentTablePage.";
+        MmVirtualTranslationBase MM_VIRTUAL_TRANSLATION_BASE, "6.1 and later, x64", "By its name, the base of the virtual mapping of page tables.";
+        OffsetKThreadNextProcessor OFFSET_K_THREAD_NEXT_PROCESSOR, "6.1 and later, x64", "Offset in KTHREAD of NextProcessor.";
+        OffsetKThreadTeb OFFSET_K_THREAD_TEB, "6.1 and later, x64", "Offset in KTHREAD of Teb.";
+        OffsetKThreadKernelStack OFFSET_K_THREAD_KERNEL_STACK, "6.1 and later, x64", "Offset in KTHREAD of KernelStack.";
+        OffsetKThreadInitialStack OFFSET_K_THREAD_INITIAL_STACK, "6.1 and later, x64", "Offset in KTHREAD of InitialStack.";
+        OffsetKThreadApcProcess OFFSET_K_THREAD_APC_PROCESS, "6.1 and later, x64", "Offset in KTHREAD of ApcState.Process.";
+        OffsetKThreadState OFFSET_K_THREAD_STATE, "6.1 and later, x64", "Offset in KTHREAD of State.";
+        OffsetKThreadBStore OFFSET_K_THREAD_B_STORE, "6.1 and later, x64", "Offset in KTHREAD of InitialBStore, for Itanium.";
+        OffsetKThreadBStoreLimit OFFSET_K_THREAD_B_STORE_LIMIT, "6.1 and later, x64", "Offset in KTHREAD of BStoreLimit, for Itanium.";
+        SizeEProcess SIZE_E_PROCESS, "6.1 and later, x64", "Bytes of EPROCESS.";
+        OffsetEprocessPeb OFFSET_EPROCESS_PEB, "6.1 and later, x64", "Offset in EPROCESS of Peb.";
+        OffsetEprocessParentCID OFFSET_EPROCESS_PARENT_CID, "6.1 and later, x64", "Offset in EPROCESS of InheritedFromUniqueProcessId.";
+        OffsetEprocessDirectoryTableBase OFFSET_EPROCESS_DIRECTORY_TABLE_BASE, "6.1 and later, x64", "Offset in EPROCESS of DirectoryTableBase.";
+        SizePrcb SIZE_PRCB, "6.1 and later, x64", "Bytes of KPRCB.";
+        OffsetPrcbDpcRoutine OFFSET_PRCB_DPC_ROUTINE, "6.1 and later, x64", "Offset in KPRCB of DpcRoutineActive.";
+        OffsetPrcbCurrentThread OFFSET_PRCB_CURRENT_THREAD, "6.1 and later, x64", "Offset in KPRCB of CurrentThread.";
+        OffsetPrcbMhz OFFSET_PRCB_MHZ, "6.1 and later, x64", "Offset in KPRCB of MHz.";
+        OffsetPrcbCpuType OFFSET_PRCB_CPU_TYPE, "6.1 and later, x64", "Offset in KPRCB of CpuType.";
+        OffsetPrcbVendorString OFFSET_PRCB_VENDOR_STRING, "6.1 and later, x64", "Offset in KPRCB of VendorString.";
+        OffsetPrcbProcStateContext OFFSET_PRCB_PROC_STATE_CONTEXT, "6.1 and later, x64", "Offset in KPRCB of ProcessorState.ContextFrame.";
+        OffsetPrcbNumber OFFSET_PRCB_NUMBER, "6.1 and later, x64", "Offset in KPRCB of Number.";
+        SizeEThread SIZE_E_THREAD, "6.1 and later, x64", "Bytes of ETHREAD.";
+        KdPrintCircularBufferPtr KD_PRINT_CIRCULAR_BUFFER_PTR, "6.1 and later, x64", "Address of the variable KdPrintCircularBuffer, which points to the circular buffer of debug prints.";
+        KdPrintBufferSize KD_PRINT_BUFFER_SIZE, "6.1 and later, x64", "Address of the variable KdPrintBufferSize.";
+        KeLoaderBlock KE_LOADER_BLOCK, "6.1 and later, x64", "Address of the variable KeLoaderBlock.";
+        SizePcr SIZE_PCR, "6.1 and later, x64", "Bytes of KPCR.";
+        OffsetPcrSelfPcr OFFSET_PCR_SELF_PCR, "6.1 and later, x64", "Offset in KPCR of its own address.";
+        OffsetPcrCurrentPrcb OFFSET_PCR_CURRENT_PRCB, "6.1 and later, x64", "Offset in KPCR of the address of the KPRCB.";
+        OffsetPcrContainedPrcb OFFSET_PCR_CONTAINED_PRCB, "6.1 and later, x64", "Offset in KPCR of the KPRCB in it.";
+        OffsetPcrInitialBStore OFFSET_PCR_INITIAL_B_STORE, "6.1 and later, x64", "Offset in KPCR of InitialBStore, for Itanium.";
+        OffsetPcrBStoreLimit OFFSET_PCR_B_STORE_LIMIT, "6.1 and later, x64", "Offset in KPCR of BStoreLimit, for Itanium.";
+        OffsetPcrInitialStack OFFSET_PCR_INITIAL_STACK, "6.1 and later, x64", "By its name, offset in KPCR of InitialStack.";
+        OffsetPcrStackLimit OFFSET_PCR_STACK_LIMIT, "6.1 and later, x64", "By its name, offset in KPCR of StackLimit.";
+        OffsetPrcbPcrPage OFFSET_PRCB_PCR_PAGE, "6.1 and later, x64", "By its name, offset in KPRCB of PcrPage.";
+        OffsetPrcbProcStateSpecialReg OFFSET_PRCB_PROC_STATE_SPECIAL_REG, "6.1 and later, x64", "Offset in KPRCB of ProcessorState.SpecialRegisters.";
+        GdtR0Code GDT_R0_CODE, "6.1 and later, x64", "Selector of kernel-mode code.";
+        GdtR0Data GDT_R0_DATA, "6.1 and later, x64", "Selector of kernel-mode data.";
+        GdtR0Pcr GDT_R0_PCR, "6.1 and later, x64", "Selector of the KPCR.";
+        GdtR3Code GDT_R3_CODE, "6.1 and later, x64", "Selector of user-mode code.";
+        GdtR3Data GDT_R3_DATA, "6.1 and later, x64", "Selector of user-mode data.";
+        GdtR3Teb GDT_R3_TEB, "6.1 and later, x64", "Selector of the TEB.";
+        GdtLdt GDT_LDT, "6.1 and later, x64", "Selector of the local descriptor table.";
+        GdtTss GDT_TSS, "6.1 and later, x64", "Selector of the task state segment.";
+        Gdt64R3CmCode GDT64_R3_CM_CODE, "6.1 and later, x64", "Selector of 32-bit user-mode code on a 64-bit system.";
+        Gdt64R3CmTeb GDT64_R3_CM_TEB, "6.1 and later, x64", "Selector of the 32-bit TEB on a 64-bit system.";
+        IopNumTriageDumpDataBlocks IOP_NUM_TRIAGE_DUMP_DATA_BLOCKS, "6.1 and later, x64", "Address of the variable IopNumTriageDumpDataBlocks.";
+        IopTriageDumpDataBlocks IOP_TRIAGE_DUMP_DATA_BLOCKS, "6.1 and later, x64", "Address of the variable IopTriageDumpDataBlocks.";
+        VfCrashDataBlock VF_CRASH_DATA_BLOCK, "6.1 and later, x64", "Address of the variable VfCrashDataBlock.";
+        MmBadPagesDetected MM_BAD_PAGES_DETECTED, "6.1 and later, x64", "Address of the variable MmBadPagesDetected.";
+        MmZeroedPageSingleBitErrorsDetected MM_ZEROED_PAGE_SINGLE_BIT_ERRORS_DETECTED, "6.1 and later, x64", "Address of the variable MmZeroedPageSingleBitErrorsDetected.";
+        EtwpDebuggerData ETWP_DEBUGGER_DATA, "6.1 and later, x64", "Debugger data of ETW.";
+        OffsetPrcbContext OFFSET_PRCB_CONTEXT, "6.1 and later, x64", "Offset in KPRCB of Context.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     KDDEBUGGER_DATA64_Header {
-        List LIST, "6.1.. x64";
-        OwnerTag OWNER_TAG, "6.1.. x64";
-        Size SIZE, "6.1.. x64";
+        List LIST, "6.1 and later, x64", "Links to other such data, as a LIST\\_ENTRY64.";
+        OwnerTag OWNER_TAG, "6.1 and later, x64", "The letters KDBG.";
+        Size SIZE, "6.1 and later, x64", "Bytes of the data; newer kernels have more.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     KDPC {
-        Type TYPE, "5.0..";
-        Number NUMBER, "5.0..";
-        Importance IMPORTANCE, "5.0..";
-        DpcListEntry DPC_LIST_ENTRY: LIST_ENTRY, "5.0..6.2" or DPC_LIST_ENTRY_VALUE, "5.0..";
-        DeferredRoutine DEFERRED_ROUTINE, "5.0..";
-        DeferredContext DEFERRED_CONTEXT, "5.0..";
-        SystemArgument1 SYSTEM_ARGUMENT1, "5.0..";
-        SystemArgument2 SYSTEM_ARGUMENT2, "5.0..";
-        Lock LOCK, "5.0..5.1";
-        DpcData DPC_DATA, "5.2..";
-        Expedite EXPEDITE, "5.2.3790-sp1..5.2";
-        TargetInfoAsUlong TARGET_INFO_AS_ULONG, "6.3..";
-        ProcessorHistory PROCESSOR_HISTORY, "6.3..";
+        Type TYPE, "5.0 and later", "Type of the object.";
+        Number NUMBER, "5.0 and later", "Target processor.";
+        Importance IMPORTANCE, "5.0 and later", "Where the DPC is queued, and whether the processor is interrupted: KDPC\\_IMPORTANCE.";
+        DpcListEntry DPC_LIST_ENTRY: LIST_ENTRY, "5.0 to 6.2" or DPC_LIST_ENTRY_VALUE, "5.0 and later", "Links the DPCs of one processor.";
+        DeferredRoutine DEFERRED_ROUTINE, "5.0 and later", "Gets the object, the context and the two arguments.";
+        DeferredContext DEFERRED_CONTEXT, "5.0 and later", "Second argument of the routine.";
+        SystemArgument1 SYSTEM_ARGUMENT1, "5.0 and later", "Third argument of the routine.";
+        SystemArgument2 SYSTEM_ARGUMENT2, "5.0 and later", "Fourth argument of the routine.";
+        Lock LOCK, "5.0 to 5.1", "The queue that contains the object; null if none does.";
+        DpcData DPC_DATA, "5.2 and later", "The queue that contains the object; null if none does. In headers volatile is an annotation, not a qualifier.";
+        Expedite EXPEDITE, "5.2.3790-sp1 to 5.2", "By its name, whether to expedite the DPC.";
+        TargetInfoAsUlong TARGET_INFO_AS_ULONG, "6.3 and later", "Type, Importance and Number as one number.";
+        ProcessorHistory PROCESSOR_HISTORY, "6.3 and later", "Mask of processors; the name suggests those that the DPC was queued to.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     KEVENT {
-        Header HEADER: DISPATCHER_HEADER, "5.0..";
+        Header HEADER: DISPATCHER_HEADER, "5.0 and later", "Header of the object.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     KMUTANT {
-        Header HEADER: DISPATCHER_HEADER, "5.0..";
-        MutantListEntry MUTANT_LIST_ENTRY: LIST_ENTRY, "5.0..";
-        OwnerThread OWNER_THREAD, "5.0..";
-        Abandoned ABANDONED, "5.0..";
-        ApcDisable APC_DISABLE, "5.0..";
-        MutantFlags MUTANT_FLAGS, "1903..";
-        Spare1 SPARE1, "1903..";
-        Abandoned2 ABANDONED2, "1903..";
-        AbEnabled AB_ENABLED, "1903..";
-        Spare2 SPARE2, "1903..";
+        Header HEADER: DISPATCHER_HEADER, "5.0 and later", "Header of the object.";
+        MutantListEntry MUTANT_LIST_ENTRY: LIST_ENTRY, "5.0 and later", "Links the mutants of one owner.";
+        OwnerThread OWNER_THREAD, "5.0 and later", "Thread that owns the mutant; null if none does.";
+        Abandoned ABANDONED, "5.0 and later", "Whether the owner ended without releasing the mutant.";
+        ApcDisable APC_DISABLE, "5.0 and later", "Whether owning the mutant disables normal kernel APCs.";
+        MutantFlags MUTANT_FLAGS, "1903 and later", "Abandoned and Spare1, or Abandoned2, AbEnabled and Spare2, as one number.";
+        Spare1 SPARE1, "1903 and later", "Not in use.";
+        Abandoned2 ABANDONED2, "1903 and later", "The same bit as Abandoned.";
+        AbEnabled AB_ENABLED, "1903 and later", "By its name, whether AutoBoost is enabled.";
+        Spare2 SPARE2, "1903 and later", "Not in use.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     KQUEUE {
-        Header HEADER: DISPATCHER_HEADER, "5.1.2600-sp2..";
-        EntryListHead ENTRY_LIST_HEAD: LIST_ENTRY, "5.1.2600-sp2..";
-        CurrentCount CURRENT_COUNT, "5.1.2600-sp2..";
-        MaximumCount MAXIMUM_COUNT, "5.1.2600-sp2..";
-        ThreadListHead THREAD_LIST_HEAD: LIST_ENTRY, "5.1.2600-sp2..";
+        Header HEADER: DISPATCHER_HEADER, "5.1.2600-sp2 and later", "The queue as an object that is waited for.";
+        EntryListHead ENTRY_LIST_HEAD: LIST_ENTRY, "5.1.2600-sp2 and later", "Contents of the queue.";
+        CurrentCount CURRENT_COUNT, "5.1.2600-sp2 and later", "How many threads work on it.";
+        MaximumCount MAXIMUM_COUNT, "5.1.2600-sp2 and later", "How many may.";
+        ThreadListHead THREAD_LIST_HEAD: LIST_ENTRY, "5.1.2600-sp2 and later", "The threads.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     KSEMAPHORE {
-        Header HEADER: DISPATCHER_HEADER, "5.0..";
-        Limit LIMIT, "5.0..";
+        Header HEADER: DISPATCHER_HEADER, "5.0 and later", "Header of the object.";
+        Limit LIMIT, "5.0 and later", "Greatest count of the semaphore.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     KSYSTEM_TIME {
-        LowPart LOW_PART, "5.1.2600-sp2..10.0.19041.985";
-        High1Time HIGH1_TIME, "5.1.2600-sp2..10.0.19041.985";
-        High2Time HIGH2_TIME, "5.1.2600-sp2..10.0.19041.985";
+        LowPart LOW_PART, "5.1.2600-sp2 to 10.0.19041.985", "The low dword.";
+        High1Time HIGH1_TIME, "5.1.2600-sp2 to 10.0.19041.985", "The high dword, which is written last.";
+        High2Time HIGH2_TIME, "5.1.2600-sp2 to 10.0.19041.985", "The high dword again, which is written first.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     KTIMER {
-        Header HEADER: DISPATCHER_HEADER, "5.0..";
-        DueTime DUE_TIME: ULARGE_INTEGER, "5.0..";
-        TimerListEntry TIMER_LIST_ENTRY: LIST_ENTRY, "5.0..";
-        Dpc DPC, "5.0..";
-        Period PERIOD, "5.0..";
-        Processor PROCESSOR, "6.1.. x64";
-        TimerType TIMER_TYPE, "2004.. x64";
-        TimerDifObjTracking TIMER_DIF_OBJ_TRACKING, "26H1..";
+        Header HEADER: DISPATCHER_HEADER, "5.0 and later", "Header of the object.";
+        DueTime DUE_TIME: ULARGE_INTEGER, "5.0 and later", "When the timer expires, in units of 100 ns.";
+        TimerListEntry TIMER_LIST_ENTRY: LIST_ENTRY, "5.0 and later", "Links timers in one list of the timer table.";
+        Dpc DPC, "5.0 and later", "DPC that is queued when the timer expires; null if none is.";
+        Period PERIOD, "5.0 and later", "In milliseconds; zero for a timer that expires once.";
+        Processor PROCESSOR, "6.1 and later, x64", "On x86 encoded in the header.";
+        TimerType TIMER_TYPE, "2004 and later, x64", "Type of the timer.";
+        TimerDifObjTracking TIMER_DIF_OBJ_TRACKING, "26H1 and later", "Unidentified.";
     }
 }
 
 #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
     LARGE_INTEGER {
-        LowPart LOW_PART, "5.0..";
-        HighPart HIGH_PART, "5.0..";
-        u U, "5.0..";
-        QuadPart QUAD_PART, "5.0..";
+        LowPart LOW_PART, "5.0 and later", "The low dword.";
+        HighPart HIGH_PART, "5.0 and later", "The high dword.";
+        u U, "5.0 and later", "The same halves under a name.";
+        QuadPart QUAD_PART, "5.0 and later", "The whole value.";
     }
 }
 
 #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
     LARGE_INTEGER_u {
-        LowPart LOW_PART, "5.0..";
-        HighPart HIGH_PART, "5.0..";
+        LowPart LOW_PART, "5.0 and later", "The low dword.";
+        HighPart HIGH_PART, "5.0 and later", "The high dword.";
     }
 }
 
 #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
     LIST_ENTRY {
-        Flink FLINK, "5.0..";
-        Blink BLINK, "5.0..";
+        Flink FLINK, "5.0 and later", "The next entry; of the last, the head.";
+        Blink BLINK, "5.0 and later", "The entry before; of the first, the head.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     LOADED_MODULE {
-        InLoadOrderLinks IN_LOAD_ORDER_LINKS: LIST_ENTRY, "5.0..";
-        Reserved RESERVED, "5.0..";
-        DllBase DLL_BASE, "5.0..";
-        EntryPoint ENTRY_POINT, "5.0..";
-        SizeOfImage SIZE_OF_IMAGE, "5.0..";
-        FullDllName FULL_DLL_NAME: UNICODE_STRING, "5.0..";
-        BaseDllName BASE_DLL_NAME: UNICODE_STRING, "5.0..";
+        InLoadOrderLinks IN_LOAD_ORDER_LINKS: LIST_ENTRY, "5.0 and later", "Links the modules in the order of their loading.";
+        Reserved RESERVED, "5.0 and later", "Unidentified bytes.";
+        DllBase DLL_BASE, "5.0 and later", "Where the image begins.";
+        EntryPoint ENTRY_POINT, "5.0 and later", "Address of the entry point of the image.";
+        SizeOfImage SIZE_OF_IMAGE, "5.0 and later", "Bytes of the image in memory.";
+        FullDllName FULL_DLL_NAME: UNICODE_STRING, "5.0 and later", "Path of the image file.";
+        BaseDllName BASE_DLL_NAME: UNICODE_STRING, "5.0 and later", "Name of the image file.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     LUID {
-        LowPart LOW_PART, "5.0..";
-        HighPart HIGH_PART, "5.0..";
+        LowPart LOW_PART, "5.0 and later", "The low dword.";
+        HighPart HIGH_PART, "5.0 and later", "The high dword.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     MCGEN_TRACE_CONTEXT {
-        RegistrationHandle REGISTRATION_HANDLE, "6.2..";
-        Logger LOGGER, "6.2..";
-        MatchAnyKeyword MATCH_ANY_KEYWORD, "6.2..";
-        MatchAllKeyword MATCH_ALL_KEYWORD, "6.2..";
-        Flags FLAGS, "6.2..";
-        IsEnabled IS_ENABLED, "6.2..";
-        Level LEVEL, "6.2..";
-        Reserve RESERVE, "6.2..";
-        EnableBitsCount ENABLE_BITS_COUNT, "6.2..";
-        EnableBitMask ENABLE_BIT_MASK, "6.2..";
-        EnableKeyWords ENABLE_KEY_WORDS, "6.2..";
-        EnableLevel ENABLE_LEVEL, "6.2..";
+        RegistrationHandle REGISTRATION_HANDLE, "6.2 and later", "The handle of the registration.";
+        Logger LOGGER, "6.2 and later", "The session that enabled the provider last.";
+        MatchAnyKeyword MATCH_ANY_KEYWORD, "6.2 and later", "Keywords of which a requested event has at least one.";
+        MatchAllKeyword MATCH_ALL_KEYWORD, "6.2 and later", "Keywords of which a filtered event has all.";
+        Flags FLAGS, "6.2 and later", "Flags of the context; the bits are unidentified.";
+        IsEnabled IS_ENABLED, "6.2 and later", "Whether the provider is enabled.";
+        Level LEVEL, "6.2 and later", "Maximum level of requested events.";
+        Reserve RESERVE, "6.2 and later", "Not in use.";
+        EnableBitsCount ENABLE_BITS_COUNT, "6.2 and later", "How many bits EnableBitMask has.";
+        EnableBitMask ENABLE_BIT_MASK, "6.2 and later", "Bit mask of the requested kinds of events.";
+        EnableKeyWords ENABLE_KEY_WORDS, "6.2 and later", "The keywords of each kind of event.";
+        EnableLevel ENABLE_LEVEL, "6.2 and later", "The level of each kind of event.";
     }
 }
 
 #[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     MESSAGE_TRACE_HEADER {
-        Marker MARKER, "5.1..";
-        Size SIZE, "5.1..";
-        Reserved RESERVED, "5.1..";
-        Version VERSION, "5.1..";
-        Header HEADER, "5.1..";
-        Packet PACKET: WMI_TRACE_MESSAGE_PACKET, "5.1..";
+        Marker MARKER, "5.1 and later", "Size, Reserved and Version as one number.";
+        Size SIZE, "5.1 and later", "Bytes of the message, header included.";
+        Reserved RESERVED, "5.1 and later", "Reserved.";
+        Version VERSION, "5.1 and later", "The flags of the Marker.";
+        Header HEADER, "5.1 and later", "MessageNumber and OptionFlags of Packet as one number.";
+        Packet PACKET: WMI_TRACE_MESSAGE_PACKET, "5.1 and later", "Number and flags of the message.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     MESSAGE_TRACE_USER {
-        MessageHeader MESSAGE_HEADER: MESSAGE_TRACE_HEADER, "5.1..";
-        MessageFlags MESSAGE_FLAGS, "5.1..";
-        SessionHandle SESSION_HANDLE, "5.1..6.1";
-        MessageGuid MESSAGE_GUID: GUID, "5.1..";
-        DataSize DATA_SIZE, "5.1..";
-        Data DATA, "5.1..";
+        MessageHeader MESSAGE_HEADER: MESSAGE_TRACE_HEADER, "5.1 and later", "The kernel takes MessageNumber from it, and makes a header of its own.";
+        MessageFlags MESSAGE_FLAGS, "5.1 and later", "TRACE\\_MESSAGE\\_FLAG.";
+        SessionHandle SESSION_HANDLE, "5.1 to 6.1", "The session; the kernel does not look at it.";
+        MessageGuid MESSAGE_GUID: GUID, "5.1 and later", "A GUID, or with TRACE\\_MESSAGE\\_COMPONENT\\_ID the four bytes of a component.";
+        DataSize DATA_SIZE, "5.1 and later", "Size of Data in bytes; in 6.0 and later, size of the data that it points to.";
+        Data DATA, "5.1 and later", "The address in the caller's process of pointers and sizes of the arguments, up to a null pointer.";
     }
 }
 
 #[cfg(any(feature = "dump", feature = "kernel"))] runtime::tokens! {
     NB10 {
-        Signature SIGNATURE, "6.2..";
-        Offset OFFSET, "6.2..";
-        TimeStamp TIME_STAMP, "6.2..";
-        Age AGE, "6.2..";
-        PdbName PDB_NAME, "6.2..";
+        Signature SIGNATURE, "6.2 and later", "The letters NB10.";
+        Offset OFFSET, "6.2 and later", "Offset of debug information; 0 because that is in the PDB.";
+        TimeStamp TIME_STAMP, "6.2 and later", "When the file was made.";
+        Age AGE, "6.2 and later", "How often the file was changed.";
+        PdbName PDB_NAME, "6.2 and later", "The path of the file.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     OBJECT_NAMESPACE_LOOKUPTABLE {
-        HashBuckets HASH_BUCKETS, "1511..";
-        Lock LOCK: EX_PUSH_LOCK, "1511..";
-        NumberOfPrivateSpaces NUMBER_OF_PRIVATE_SPACES, "1511..";
+        HashBuckets HASH_BUCKETS, "1511 and later", "Lists of private namespaces by a hash.";
+        Lock LOCK: EX_PUSH_LOCK, "1511 and later", "Guards the table.";
+        NumberOfPrivateSpaces NUMBER_OF_PRIVATE_SPACES, "1511 and later", "Number of private namespaces.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     OBP_SILODRIVERSTATE {
-        SystemDeviceMap SYSTEM_DEVICE_MAP, "10.0..";
-        SystemDosDeviceState SYSTEM_DOS_DEVICE_STATE: OBP_SYSTEM_DOS_DEVICE_STATE, "10.0..";
-        DeviceMapLock DEVICE_MAP_LOCK: EX_PUSH_LOCK, "10.0..";
-        PrivateNamespaceLookupTable PRIVATE_NAMESPACE_LOOKUP_TABLE: OBJECT_NAMESPACE_LOOKUPTABLE, "1511..";
+        SystemDeviceMap SYSTEM_DEVICE_MAP, "10.0 and later", "Device map of the system.";
+        SystemDosDeviceState SYSTEM_DOS_DEVICE_STATE: OBP_SYSTEM_DOS_DEVICE_STATE, "10.0 and later", "State of the drive letters.";
+        DeviceMapLock DEVICE_MAP_LOCK: EX_PUSH_LOCK, "10.0 and later", "Guards device maps.";
+        PrivateNamespaceLookupTable PRIVATE_NAMESPACE_LOOKUP_TABLE: OBJECT_NAMESPACE_LOOKUPTABLE, "1511 and later", "The private namespaces.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     OBP_SYSTEM_DOS_DEVICE_STATE {
-        GlobalDeviceMap GLOBAL_DEVICE_MAP, "10.0..";
-        LocalDeviceCount LOCAL_DEVICE_COUNT, "10.0..";
+        GlobalDeviceMap GLOBAL_DEVICE_MAP, "10.0 and later", "Inferred from its name: bit mask of drive letters in the global device map.";
+        LocalDeviceCount LOCAL_DEVICE_COUNT, "10.0 and later", "For each drive letter, a number of local devices.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_CCSWAP {
-        DataType DATA_TYPE, "6.0..";
-        TimeDelta TIME_DELTA, "6.0..";
-        OldThreadIdIndex OLD_THREAD_ID_INDEX, "6.0..";
-        OldThreadStateWr OLD_THREAD_STATE_WR, "6.0..";
-        OldThreadPriority OLD_THREAD_PRIORITY, "6.0..";
-        NewThreadWaitTime NEW_THREAD_WAIT_TIME, "6.0..";
+        DataType DATA_TYPE, "6.0 and later", "PerfCSwapFull.";
+        TimeDelta TIME_DELTA, "6.0 and later", "Ticks of the session's clock since the preceding switch.";
+        OldThreadIdIndex OLD_THREAD_ID_INDEX, "6.0 and later", "The thread that was switched away from, in TidTable.";
+        OldThreadStateWr OLD_THREAD_STATE_WR, "6.0 and later", "Why it waits, a KWAIT\\_REASON; if it does not, its state, added to the number of those reasons.";
+        OldThreadPriority OLD_THREAD_PRIORITY, "6.0 and later", "Priority of the thread that was switched away from.";
+        NewThreadWaitTime NEW_THREAD_WAIT_TIME, "6.0 and later", "Ticks of the timer that the other thread has waited.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_CCSWAP_BUFFER {
-        FirstTimeStamp FIRST_TIME_STAMP, "6.0..";
-        TidTable TID_TABLE, "6.0..";
-        ThreadBasePriority THREAD_BASE_PRIORITY, "6.0..";
+        FirstTimeStamp FIRST_TIME_STAMP, "6.0 and later", "By the clock of the session. Each record has the time since the switch before it.";
+        TidTable TID_TABLE, "6.0 and later", "Thread identifiers; the records have an index into it.";
+        ThreadBasePriority THREAD_BASE_PRIORITY, "6.0 and later", "Of each of those threads, when it was first switched away from.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_CCSWAP_IDLE {
-        DataType DATA_TYPE, "6.0..";
-        TimeDelta TIME_DELTA, "6.0..";
+        DataType DATA_TYPE, "6.0 and later", "PerfCSwapIdle.";
+        TimeDelta TIME_DELTA, "6.0 and later", "Ticks of the session's clock since the preceding switch.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_CCSWAP_IDLE_SHORT {
-        DataType DATA_TYPE, "6.0..";
-        TimeDelta TIME_DELTA, "6.0..";
+        DataType DATA_TYPE, "6.0 and later", "PerfCSwapIdleShort.";
+        TimeDelta TIME_DELTA, "6.0 and later", "Ticks of the session's clock since the preceding switch.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_CCSWAP_LITE {
-        DataType DATA_TYPE, "6.0..";
-        OldThreadIndex OLD_THREAD_INDEX, "6.0..";
-        OldThreadPriInc OLD_THREAD_PRI_INC, "6.0..";
-        OldThreadStateWr OLD_THREAD_STATE_WR, "6.0..";
-        TimeDelta TIME_DELTA, "6.0..";
+        DataType DATA_TYPE, "6.0 and later", "PerfCSwapLite.";
+        OldThreadIndex OLD_THREAD_INDEX, "6.0 and later", "The thread that was switched away from, in TidTable.";
+        OldThreadPriInc OLD_THREAD_PRI_INC, "6.0 and later", "Its priority above that in ThreadBasePriority.";
+        OldThreadStateWr OLD_THREAD_STATE_WR, "6.0 and later", "As in PERFINFO\\_CCSWAP.";
+        TimeDelta TIME_DELTA, "6.0 and later", "Ticks of the session's clock since the preceding switch.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_GROUPMASK {
-        Masks MASKS, "5.1..";
-        Unknown UNKNOWN, "5.1";
+        Masks MASKS, "5.1 and later", "A value PERF\\_\\* has the index of its mask in the top three bits, and in the others its bits of that mask.";
+        Unknown UNKNOWN, "5.1", "Not used as a mask.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_HARDPAGEFAULT_INFORMATION {
-        ReadOffset READ_OFFSET: LARGE_INTEGER, "6.0";
-        VirtualAddress VIRTUAL_ADDRESS, "6.0";
-        FileObject FILE_OBJECT, "6.0";
-        ThreadId THREAD_ID, "6.0";
-        ByteCount BYTE_COUNT, "6.0";
+        ReadOffset READ_OFFSET: LARGE_INTEGER, "6.0", "Where in the file the page is.";
+        VirtualAddress VIRTUAL_ADDRESS, "6.0", "The address that was missing.";
+        FileObject FILE_OBJECT, "6.0", "The file.";
+        ThreadId THREAD_ID, "6.0", "The thread that needed the page.";
+        ByteCount BYTE_COUNT, "6.0", "Bytes that were read.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_PPM_STATE_SELECTION {
-        SelectedState SELECTED_STATE, "6.3..";
-        VetoedStates VETOED_STATES, "6.3..";
-        VetoReason VETO_REASON, "6.3..";
+        SelectedState SELECTED_STATE, "6.3 and later", "The state.";
+        VetoedStates VETOED_STATES, "6.3 and later", "How many states were ruled out.";
+        VetoReason VETO_REASON, "6.3 and later", "Why, for each of them.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     PERFINFO_TRACE_HEADER {
-        Marker MARKER, "5.1..";
-        Version VERSION, "5.1..";
-        HeaderType HEADER_TYPE, "5.1..";
-        Flags FLAGS, "5.1..";
-        Header HEADER, "5.1..";
-        Packet PACKET: WMI_TRACE_PACKET, "5.1..";
-        TS TS, "5.1..";
-        SystemTime SYSTEM_TIME: LARGE_INTEGER, "5.1..";
-        Data DATA, "5.1..";
+        Marker MARKER, "5.1 and later", "Bits 8 to 10 are the number of performance counters before the data, at most 4 so far; bit 15 announces a PEBS index there.";
+        Version VERSION, "5.1 and later", "The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.";
+        HeaderType HEADER_TYPE, "5.1 and later", "Type of the header.";
+        Flags FLAGS, "5.1 and later", "Flags that mark the start of an event in a buffer; 0x80 and 0x40 are set.";
+        Header HEADER, "5.1 and later", "Size and hook identifier of Packet as one number.";
+        Packet PACKET: WMI_TRACE_PACKET, "5.1 and later", "Size and hook identifier of the event.";
+        TS TS, "5.1 and later", "When, by the clock of the session.";
+        SystemTime SYSTEM_TIME: LARGE_INTEGER, "5.1 and later", "When, by the clock of the session.";
+        Data DATA, "5.1 and later", "The event's data, after any extended items that the Marker announces.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     PERIODIC_CAPTURE_STATE_GUIDS {
-        ProviderCount PROVIDER_COUNT, "1703..";
-        Providers PROVIDERS, "1703..";
+        ProviderCount PROVIDER_COUNT, "1703 and later", "Number of GUIDs at Providers.";
+        Providers PROVIDERS, "1703 and later", "Array of the providers' GUIDs.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     PHYSICAL_MEMORY_DESCRIPTOR32 {
-        NumberOfRuns NUMBER_OF_RUNS, "5.2.. x86";
-        NumberOfPages NUMBER_OF_PAGES, "5.2.. x86";
-        Run RUN, "5.2.. x86";
+        NumberOfRuns NUMBER_OF_RUNS, "5.2 and later, x86", "Number of ranges of physical memory.";
+        NumberOfPages NUMBER_OF_PAGES, "5.2 and later, x86", "Of all runs.";
+        Run RUN, "5.2 and later, x86", "As many as NumberOfRuns says.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     PHYSICAL_MEMORY_DESCRIPTOR64 {
-        NumberOfRuns NUMBER_OF_RUNS, "5.2.. x64";
-        NumberOfPages NUMBER_OF_PAGES, "5.2.. x64";
-        Run RUN, "5.2.. x64";
+        NumberOfRuns NUMBER_OF_RUNS, "5.2 and later, x64", "Number of ranges of physical memory.";
+        NumberOfPages NUMBER_OF_PAGES, "5.2 and later, x64", "Of all runs.";
+        Run RUN, "5.2 and later, x64", "As many as NumberOfRuns says.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     PHYSICAL_MEMORY_RUN32 {
-        BasePage BASE_PAGE, "5.2.. x86";
-        PageCount PAGE_COUNT, "5.2.. x86";
+        BasePage BASE_PAGE, "5.2 and later, x86", "The number of the first page.";
+        PageCount PAGE_COUNT, "5.2 and later, x86", "Number of pages.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     PHYSICAL_MEMORY_RUN64 {
-        BasePage BASE_PAGE, "5.2.. x64";
-        PageCount PAGE_COUNT, "5.2.. x64";
+        BasePage BASE_PAGE, "5.2 and later, x64", "The number of the first page.";
+        PageCount PAGE_COUNT, "5.2 and later, x64", "Number of pages.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     PROFILE_SOURCE_INFO {
-        NextEntryOffset NEXT_ENTRY_OFFSET, "6.2..";
-        Source SOURCE, "6.2..";
-        MinInterval MIN_INTERVAL, "6.2..";
-        MaxInterval MAX_INTERVAL, "6.2..";
-        Reserved RESERVED, "6.2..";
-        Description DESCRIPTION, "6.2..";
+        NextEntryOffset NEXT_ENTRY_OFFSET, "6.2 and later", "From this structure to the next; 0 in the last.";
+        Source SOURCE, "6.2 and later", "A value of KPROFILE\\_SOURCE.";
+        MinInterval MIN_INTERVAL, "6.2 and later", "Least number of events of the source between two samples.";
+        MaxInterval MAX_INTERVAL, "6.2 and later", "Greatest number of events of the source between two samples.";
+        Reserved RESERVED, "6.2 and later", "Not in use.";
+        Description DESCRIPTION, "6.2 and later", "Its name, up to a null.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     RDMP_HEADER64 {
-        Marker MARKER, "10.0.. x64";
-        Signature SIGNATURE, "10.0.. x64";
-        ValidDump VALID_DUMP, "10.0.. x64";
-        Reserved RESERVED, "10.0.. x64";
-        MetadataSize METADATA_SIZE, "10.0.. x64";
-        HeaderSize HEADER_SIZE, "10.0.. x64";
-        NumberOfRanges NUMBER_OF_RANGES, "10.0.. x64";
-        Reserved1 RESERVED1, "10.0.. x64";
-        Pages PAGES, "10.0.. x64";
+        Marker MARKER, "10.0 and later, x64", "0x40.";
+        Signature SIGNATURE, "10.0 and later, x64", "The letters RDMP.";
+        ValidDump VALID_DUMP, "10.0 and later, x64", "The letters DUMP.";
+        Reserved RESERVED, "10.0 and later, x64", "Unidentified bytes.";
+        MetadataSize METADATA_SIZE, "10.0 and later, x64", "Bytes from NumberOfRanges up to the first page.";
+        HeaderSize HEADER_SIZE, "10.0 and later, x64", "Where in the file the first page is.";
+        NumberOfRanges NUMBER_OF_RANGES, "10.0 and later, x64", "How many ranges there are, in a dump of the kind 10.";
+        Reserved1 RESERVED1, "10.0 and later, x64", "Unidentified bytes.";
+        Pages PAGES, "10.0 and later, x64", "How many pages there are, in a dump of the kind 10.";
     }
 }
 
 #[cfg(any(feature = "dump", feature = "kernel"))] runtime::tokens! {
     RSDS {
-        Signature SIGNATURE, "6.2..";
-        Guid GUID: GUID, "6.2..";
-        Age AGE, "6.2..";
-        PdbName PDB_NAME, "6.2..";
+        Signature SIGNATURE, "6.2 and later", "The letters RSDS.";
+        Guid GUID: GUID, "6.2 and later", "Identifies the file.";
+        Age AGE, "6.2 and later", "How often the file was changed.";
+        PdbName PDB_NAME, "6.2 and later", "The path of the file.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     RTL_BALANCED_NODE {
-        Children CHILDREN, "6.1.7601.23418..";
-        Left LEFT, "6.1.7601.23418..";
-        Right RIGHT, "6.1.7601.23418..";
-        Red RED, "6.1.7601.23418..";
-        Balance BALANCE, "6.1.7601.23418..";
-        ParentValue PARENT_VALUE, "6.1.7601.23418..";
+        Children CHILDREN, "6.1.7601.23418 and later", "Left and Right as an array.";
+        Left LEFT, "6.1.7601.23418 and later", "The lesser nodes.";
+        Right RIGHT, "6.1.7601.23418 and later", "The greater nodes.";
+        Red RED, "6.1.7601.23418 and later", "In a red-black tree, the colour of the node.";
+        Balance BALANCE, "6.1.7601.23418 and later", "In an AVL tree, the higher side.";
+        ParentValue PARENT_VALUE, "6.1.7601.23418 and later", "The node above, without those bits.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     RTL_BITMAP {
-        SizeOfBitMap SIZE_OF_BIT_MAP, "5.0..";
-        Buffer BUFFER, "5.0..";
+        SizeOfBitMap SIZE_OF_BIT_MAP, "5.0 and later", "In bits.";
+        Buffer BUFFER, "5.0 and later", "The bits, from the lowest of the first dword on.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     RTL_CONDITION_VARIABLE {
-        Ptr PTR, "6.0..";
+        Ptr PTR, "6.0 and later", "State of the condition variable, opaque.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     RTL_CRITICAL_SECTION {
-        DebugInfo DEBUG_INFO, "5.0..";
-        LockCount LOCK_COUNT, "5.0..";
-        RecursionCount RECURSION_COUNT, "5.0..";
-        OwningThread OWNING_THREAD, "5.0..";
-        LockSemaphore LOCK_SEMAPHORE, "5.0..";
-        SpinCount SPIN_COUNT, "5.0..";
+        DebugInfo DEBUG_INFO, "5.0 and later", "Debugging information of the lock.";
+        LockCount LOCK_COUNT, "5.0 and later", "State of the lock; its encoding differs between versions.";
+        RecursionCount RECURSION_COUNT, "5.0 and later", "How often the owner holds the lock.";
+        OwningThread OWNING_THREAD, "5.0 and later", "The identifier of the thread, despite the type.";
+        LockSemaphore LOCK_SEMAPHORE, "5.0 and later", "Event that threads wait for if the lock is held.";
+        SpinCount SPIN_COUNT, "5.0 and later", "How often a thread tests the lock before it waits.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     RTL_HASH_TABLE {
-        EntryCount ENTRY_COUNT, "1607..";
-        MaskBitCount MASK_BIT_COUNT, "1607..";
-        BucketCount BUCKET_COUNT, "1607..";
-        Buckets BUCKETS, "1607..";
-        BucketAndMaskBitCounts BUCKET_AND_MASK_BIT_COUNTS, "26H1..";
+        EntryCount ENTRY_COUNT, "1607 and later", "How many entries there are.";
+        MaskBitCount MASK_BIT_COUNT, "1607 and later", "Number of bits of a mask for hashes.";
+        BucketCount BUCKET_COUNT, "1607 and later", "Number of buckets.";
+        Buckets BUCKETS, "1607 and later", "The entries, by bucket.";
+        BucketAndMaskBitCounts BUCKET_AND_MASK_BIT_COUNTS, "26H1 and later", "MaskBitCount and BucketCount as one number.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     RTL_NLS_STATE {
-        DefaultAcpTableInfo DEFAULT_ACP_TABLE_INFO: CPTABLEINFO, "server-2022..";
-        DefaultOemTableInfo DEFAULT_OEM_TABLE_INFO: CPTABLEINFO, "server-2022..";
-        ActiveCodePageData ACTIVE_CODE_PAGE_DATA, "server-2022..";
-        OemCodePageData OEM_CODE_PAGE_DATA, "server-2022..";
-        LeadByteInfo LEAD_BYTE_INFO, "server-2022..";
-        OemLeadByteInfo OEM_LEAD_BYTE_INFO, "server-2022..";
-        CaseMappingData CASE_MAPPING_DATA, "server-2022..";
-        UnicodeUpcaseTable844 UNICODE_UPCASE_TABLE844, "server-2022..";
-        UnicodeLowercaseTable844 UNICODE_LOWERCASE_TABLE844, "server-2022..";
+        DefaultAcpTableInfo DEFAULT_ACP_TABLE_INFO: CPTABLEINFO, "server-2022 and later", "Default ANSI code page.";
+        DefaultOemTableInfo DEFAULT_OEM_TABLE_INFO: CPTABLEINFO, "server-2022 and later", "Default OEM code page.";
+        ActiveCodePageData ACTIVE_CODE_PAGE_DATA, "server-2022 and later", "Data of the active ANSI code page.";
+        OemCodePageData OEM_CODE_PAGE_DATA, "server-2022 and later", "Data of the OEM code page.";
+        LeadByteInfo LEAD_BYTE_INFO, "server-2022 and later", "Table of lead bytes of the ANSI code page.";
+        OemLeadByteInfo OEM_LEAD_BYTE_INFO, "server-2022 and later", "Table of lead bytes of the OEM code page.";
+        CaseMappingData CASE_MAPPING_DATA, "server-2022 and later", "Data for mapping between upper and lower case.";
+        UnicodeUpcaseTable844 UNICODE_UPCASE_TABLE844, "server-2022 and later", "Table for mapping to upper case, in the 844 format.";
+        UnicodeLowercaseTable844 UNICODE_LOWERCASE_TABLE844, "server-2022 and later", "Table for mapping to lower case, in the 844 format.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     RTL_RB_TREE {
-        Root ROOT, "6.1.7601.24000..";
-        Min MIN, "6.1.7601.24000..";
-        Encoded ENCODED, "1703..";
+        Root ROOT, "6.1.7601.24000 and later", "The node above all.";
+        Min MIN, "6.1.7601.24000 and later", "The least node.";
+        Encoded ENCODED, "1703 and later", "Whether pointers are stored relative to their own addresses.";
     }
 }
 
 #[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     RTL_TIME_ZONE_INFORMATION {
-        Bias BIAS, "5.0..";
-        StandardName STANDARD_NAME, "5.0..";
-        StandardStart STANDARD_START: TIME_FIELDS, "5.0..";
-        StandardBias STANDARD_BIAS, "5.0..";
-        DaylightName DAYLIGHT_NAME, "5.0..";
-        DaylightStart DAYLIGHT_START: TIME_FIELDS, "5.0..";
-        DaylightBias DAYLIGHT_BIAS, "5.0..";
+        Bias BIAS, "5.0 and later", "Minutes to add to local time for UTC.";
+        StandardName STANDARD_NAME, "5.0 and later", "Name of standard time.";
+        StandardStart STANDARD_START: TIME_FIELDS, "5.0 and later", "When standard time begins.";
+        StandardBias STANDARD_BIAS, "5.0 and later", "Minutes to add to Bias while standard time holds.";
+        DaylightName DAYLIGHT_NAME, "5.0 and later", "Name of daylight saving time.";
+        DaylightStart DAYLIGHT_START: TIME_FIELDS, "5.0 and later", "When daylight saving time begins.";
+        DaylightBias DAYLIGHT_BIAS, "5.0 and later", "Minutes to add to Bias while daylight saving time holds.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     SECURITY_CLIENT_CONTEXT {
-        SecurityQos SECURITY_QOS: SECURITY_QUALITY_OF_SERVICE, "5.0..";
-        ClientToken CLIENT_TOKEN, "5.0..";
-        DirectlyAccessClientToken DIRECTLY_ACCESS_CLIENT_TOKEN, "5.0..";
-        DirectAccessEffectiveOnly DIRECT_ACCESS_EFFECTIVE_ONLY, "5.0..";
-        ServerIsRemote SERVER_IS_REMOTE, "5.0..";
-        ClientTokenControl CLIENT_TOKEN_CONTROL: TOKEN_CONTROL, "5.0..";
+        SecurityQos SECURITY_QOS: SECURITY_QUALITY_OF_SERVICE, "5.0 and later", "How far the server may go in acting for the client.";
+        ClientToken CLIENT_TOKEN, "5.0 and later", "Token of the client.";
+        DirectlyAccessClientToken DIRECTLY_ACCESS_CLIENT_TOKEN, "5.0 and later", "Whether ClientToken is the client's token itself, not a copy.";
+        DirectAccessEffectiveOnly DIRECT_ACCESS_EFFECTIVE_ONLY, "5.0 and later", "Takes the place of EffectiveOnly of SecurityQos if DirectlyAccessClientToken is set.";
+        ServerIsRemote SERVER_IS_REMOTE, "5.0 and later", "Whether the server is on another computer than the client.";
+        ClientTokenControl CLIENT_TOKEN_CONTROL: TOKEN_CONTROL, "5.0 and later", "Identity of the token, for detecting changes.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     SECURITY_QUALITY_OF_SERVICE {
-        Length LENGTH, "5.0..";
-        ImpersonationLevel IMPERSONATION_LEVEL, "5.0..";
-        ContextTrackingMode CONTEXT_TRACKING_MODE, "5.0..";
-        EffectiveOnly EFFECTIVE_ONLY, "5.0..";
+        Length LENGTH, "5.0 and later", "Of the structure, in bytes.";
+        ImpersonationLevel IMPERSONATION_LEVEL, "5.0 and later", "What a server may do in the name of the client.";
+        ContextTrackingMode CONTEXT_TRACKING_MODE, "5.0 and later", "Whether the server sees later changes of the client's security context.";
+        EffectiveOnly EFFECTIVE_ONLY, "5.0 and later", "Whether the server cannot enable or disable privileges and groups of the client.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     SEP_RM_LSA_CONNECTION_STATE {
-        LsaProcessHandle LSA_PROCESS_HANDLE, "1607..";
-        LsaCommandPortHandle LSA_COMMAND_PORT_HANDLE, "1607..";
-        SepRmThreadHandle SEP_RM_THREAD_HANDLE, "1607..";
-        RmCommandPortHandle RM_COMMAND_PORT_HANDLE, "1607..";
-        RmCommandServerPortHandle RM_COMMAND_SERVER_PORT_HANDLE, "1607..";
-        LsaCommandPortSectionHandle LSA_COMMAND_PORT_SECTION_HANDLE, "1607..22H2";
-        LsaCommandPortSectionSize LSA_COMMAND_PORT_SECTION_SIZE: LARGE_INTEGER, "1607..22H2";
-        LsaViewPortMemory LSA_VIEW_PORT_MEMORY, "1607..22H2";
-        RmViewPortMemory RM_VIEW_PORT_MEMORY, "1607..22H2";
-        LsaCommandPortMemoryDelta LSA_COMMAND_PORT_MEMORY_DELTA, "1607..22H2";
-        LsaCommandPortActive LSA_COMMAND_PORT_ACTIVE, "1607..";
+        LsaProcessHandle LSA_PROCESS_HANDLE, "1607 and later", "Handle to the LSA process.";
+        LsaCommandPortHandle LSA_COMMAND_PORT_HANDLE, "1607 and later", "Handle to the command port of the LSA.";
+        SepRmThreadHandle SEP_RM_THREAD_HANDLE, "1607 and later", "Handle to a thread of the security reference monitor.";
+        RmCommandPortHandle RM_COMMAND_PORT_HANDLE, "1607 and later", "Handle to the command port of the security reference monitor.";
+        RmCommandServerPortHandle RM_COMMAND_SERVER_PORT_HANDLE, "1607 and later", "Handle to the server side of the command port of the security reference monitor.";
+        LsaCommandPortSectionHandle LSA_COMMAND_PORT_SECTION_HANDLE, "1607 to 11-22H2", "Handle to the section of the LSA command port.";
+        LsaCommandPortSectionSize LSA_COMMAND_PORT_SECTION_SIZE: LARGE_INTEGER, "1607 to 11-22H2", "Bytes of that section.";
+        LsaViewPortMemory LSA_VIEW_PORT_MEMORY, "1607 to 11-22H2", "Address of the LSA's view of the section.";
+        RmViewPortMemory RM_VIEW_PORT_MEMORY, "1607 to 11-22H2", "Address of the security reference monitor's view of the section.";
+        LsaCommandPortMemoryDelta LSA_COMMAND_PORT_MEMORY_DELTA, "1607 to 11-22H2", "LsaViewPortMemory less RmViewPortMemory.";
+        LsaCommandPortActive LSA_COMMAND_PORT_ACTIVE, "1607 and later", "Whether the LSA command port is active.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     SEP_SILOSTATE {
-        SystemLogonSession SYSTEM_LOGON_SESSION, "1607..";
-        AnonymousLogonSession ANONYMOUS_LOGON_SESSION, "1607..";
-        AnonymousLogonToken ANONYMOUS_LOGON_TOKEN, "1607..";
-        AnonymousLogonTokenNoEveryone ANONYMOUS_LOGON_TOKEN_NO_EVERYONE, "1607..";
-        UncSystemPaths UNC_SYSTEM_PATHS, "1703..";
-        NgenPaths NGEN_PATHS, "1703..";
+        SystemLogonSession SYSTEM_LOGON_SESSION, "1607 and later", "Logon session of the system.";
+        AnonymousLogonSession ANONYMOUS_LOGON_SESSION, "1607 and later", "Anonymous logon session.";
+        AnonymousLogonToken ANONYMOUS_LOGON_TOKEN, "1607 and later", "Token of the anonymous logon.";
+        AnonymousLogonTokenNoEveryone ANONYMOUS_LOGON_TOKEN_NO_EVERYONE, "1607 and later", "Token of the anonymous logon without the group Everyone.";
+        UncSystemPaths UNC_SYSTEM_PATHS, "1703 and later", "Inferred from its name: UNC system paths.";
+        NgenPaths NGEN_PATHS, "1703 and later", "Inferred from its name: paths of the native image generator.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     SILO_USER_SHARED_DATA {
-        ServiceSessionId SERVICE_SESSION_ID, "1607..10.0.19041.985";
-        ActiveConsoleId ACTIVE_CONSOLE_ID, "1607..10.0.19041.985";
-        ConsoleSessionForegroundProcessId CONSOLE_SESSION_FOREGROUND_PROCESS_ID, "1607..10.0.19041.985";
-        NtProductType NT_PRODUCT_TYPE, "1607..10.0.19041.985";
-        SuiteMask SUITE_MASK, "1607..10.0.19041.985";
-        IsMultiSessionSku IS_MULTI_SESSION_SKU, "1607..10.0.19041.985";
-        SharedUserSessionId SHARED_USER_SESSION_ID, "1703..10.0.19041.985";
-        NtSystemRoot NT_SYSTEM_ROOT, "1703..10.0.19041.985";
-        UserModeGlobalLogger USER_MODE_GLOBAL_LOGGER, "1703..10.0.19041.985";
-        TimeZoneId TIME_ZONE_ID, "10.0.19041.985";
-        TimeZoneBiasStamp TIME_ZONE_BIAS_STAMP, "10.0.19041.985";
-        TimeZoneBias TIME_ZONE_BIAS: KSYSTEM_TIME, "10.0.19041.985";
-        TimeZoneBiasEffectiveStart TIME_ZONE_BIAS_EFFECTIVE_START: LARGE_INTEGER, "10.0.19041.985";
-        TimeZoneBiasEffectiveEnd TIME_ZONE_BIAS_EFFECTIVE_END: LARGE_INTEGER, "10.0.19041.985";
+        ServiceSessionId SERVICE_SESSION_ID, "1607 to 10.0.19041.985", "Identifier of the session of services.";
+        ActiveConsoleId ACTIVE_CONSOLE_ID, "1607 to 10.0.19041.985", "Identifier of the session at the console.";
+        ConsoleSessionForegroundProcessId CONSOLE_SESSION_FOREGROUND_PROCESS_ID, "1607 to 10.0.19041.985", "Identifier of the foreground process of the console session.";
+        NtProductType NT_PRODUCT_TYPE, "1607 to 10.0.19041.985", "Type of the product.";
+        SuiteMask SUITE_MASK, "1607 to 10.0.19041.985", "Bit mask of the product suites.";
+        IsMultiSessionSku IS_MULTI_SESSION_SKU, "1607 to 10.0.19041.985", "Whether the edition of Windows allows several sessions.";
+        SharedUserSessionId SHARED_USER_SESSION_ID, "1703 to 10.0.19041.985", "Identifier of a shared user session.";
+        NtSystemRoot NT_SYSTEM_ROOT, "1703 to 10.0.19041.985", "The folder of Windows.";
+        UserModeGlobalLogger USER_MODE_GLOBAL_LOGGER, "1703 to 10.0.19041.985", "State of the global sessions for events of user mode; its encoding is unidentified.";
+        TimeZoneId TIME_ZONE_ID, "10.0.19041.985", "Identifier of the current period of the time zone.";
+        TimeZoneBiasStamp TIME_ZONE_BIAS_STAMP, "10.0.19041.985", "Changes with TimeZoneBias and its effective times, for a consistent reading of them.";
+        TimeZoneBias TIME_ZONE_BIAS: KSYSTEM_TIME, "10.0.19041.985", "Difference of UTC from local time, in units of 100 ns.";
+        TimeZoneBiasEffectiveStart TIME_ZONE_BIAS_EFFECTIVE_START: LARGE_INTEGER, "10.0.19041.985", "When the current bias took effect.";
+        TimeZoneBiasEffectiveEnd TIME_ZONE_BIAS_EFFECTIVE_END: LARGE_INTEGER, "10.0.19041.985", "When the current bias ends.";
     }
 }
 
 #[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     SINGLE_LIST_ENTRY {
-        Next NEXT, "5.0..";
+        Next NEXT, "5.0 and later", "The next entry; null in the last.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     SLIST_ENTRY {
-        Next NEXT, "5.2.. x64";
+        Next NEXT, "5.2 and later, x64", "The next entry; null in the last.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     SLIST_HEADER {
-        Alignment ALIGNMENT, "5.0..";
-        Next NEXT: SINGLE_LIST_ENTRY, "5.0.. x86";
-        Depth DEPTH, "5.0.. x86";
-        Sequence SEQUENCE, "5.0..6.2 x86";
-        Region REGION, "5.2.. x64";
-        Header8 HEADER8, "6.0..6.2 x64";
-        Header16 HEADER16, "6.0..6.1 x64";
-        HeaderX64 HEADER_X64, "6.0.6002.18005.. x64, no arm64";
-        CpuId CPU_ID, "6.3.. x86";
-        HeaderArm64 HEADER_ARM64, "1709.. arm64";
+        Alignment ALIGNMENT, "5.0 and later", "Bytes as one number, for alignment.";
+        Next NEXT: SINGLE_LIST_ENTRY, "5.0 and later, x86", "The first entry.";
+        Depth DEPTH, "5.0 and later, x86", "How many entries there are, modulo its width.";
+        Sequence SEQUENCE, "5.0 to 6.2, x86", "Grows with each change.";
+        Region REGION, "5.2 and later, x64", "Second half as one number.";
+        Header8 HEADER8, "6.0 to 6.2, x64", "For processors without a 16-byte exchange: only part of the address fits.";
+        Header16 HEADER16, "6.0 to 6.1, x64", "For processors with a 16-byte exchange.";
+        HeaderX64 HEADER_X64, "6.0.6002.18005 and later, x64; not arm64", "For processors with a 16-byte exchange.";
+        CpuId CPU_ID, "6.3 and later, x86", "Identifier of a processor; its use is unidentified.";
+        HeaderArm64 HEADER_ARM64, "1709 and later, arm64", "The form on ARM64.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     SLIST_HEADER_Header16 {
-        Depth DEPTH, "6.0..6.1 x64";
-        Sequence SEQUENCE, "6.0..6.1 x64";
-        HeaderType HEADER_TYPE, "6.0..6.1 x64";
-        Init INIT, "6.0..6.1 x64";
-        Reserved RESERVED, "6.0..6.1 x64";
-        NextEntry NEXT_ENTRY, "6.0..6.1 x64";
+        Depth DEPTH, "6.0 to 6.1, x64", "How many entries there are, modulo its width.";
+        Sequence SEQUENCE, "6.0 to 6.1, x64", "Grows with each change.";
+        HeaderType HEADER_TYPE, "6.0 to 6.1, x64", "Clear for Header8, set for this form.";
+        Init INIT, "6.0 to 6.1, x64", "Whether the header is initialized.";
+        Reserved RESERVED, "6.0 to 6.1, x64", "Reserved.";
+        NextEntry NEXT_ENTRY, "6.0 to 6.1, x64", "The first entry, without the low bits that its alignment leaves zero.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     SLIST_HEADER_Header8 {
-        Depth DEPTH, "6.0..6.2 x64";
-        Sequence SEQUENCE, "6.0..6.2 x64";
-        NextEntry NEXT_ENTRY, "6.0..6.2 x64";
-        HeaderType HEADER_TYPE, "6.0..6.2 x64";
-        Init INIT, "6.0..6.2 x64";
-        Reserved RESERVED, "6.0..6.2 x64";
-        Region REGION, "6.0..6.2 x64";
+        Depth DEPTH, "6.0 to 6.2, x64", "How many entries there are, modulo its width.";
+        Sequence SEQUENCE, "6.0 to 6.2, x64", "Grows with each change.";
+        NextEntry NEXT_ENTRY, "6.0 to 6.2, x64", "The first entry, without the low bits that its alignment leaves zero.";
+        HeaderType HEADER_TYPE, "6.0 to 6.2, x64", "Clear for this form, set for the other.";
+        Init INIT, "6.0 to 6.2, x64", "Whether the header is initialized.";
+        Reserved RESERVED, "6.0 to 6.2, x64", "Reserved.";
+        Region REGION, "6.0 to 6.2, x64", "Region of the addresses of entries.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     SLIST_HEADER_HeaderArm64 {
-        Depth DEPTH, "1709.. arm64";
-        Sequence SEQUENCE, "1709.. arm64";
-        Reserved RESERVED, "1709.. arm64";
-        NextEntry NEXT_ENTRY, "1709.. arm64";
+        Depth DEPTH, "1709 and later, arm64", "How many entries there are, modulo its width.";
+        Sequence SEQUENCE, "1709 and later, arm64", "Grows with each change.";
+        Reserved RESERVED, "1709 and later, arm64", "Reserved.";
+        NextEntry NEXT_ENTRY, "1709 and later, arm64", "The address without its low four bits, which are zero.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     SLIST_HEADER_HeaderX64 {
-        Depth DEPTH, "6.0.6002.18005.. x64, no arm64";
-        Sequence SEQUENCE, "6.0.6002.18005.. x64, no arm64";
-        HeaderType HEADER_TYPE, "6.0.6002.18005..6.2 x64";
-        Reserved RESERVED, "6.0.6002.18005.. x64, no arm64";
-        NextEntry NEXT_ENTRY, "6.0.6002.18005.. x64, no arm64";
+        Depth DEPTH, "6.0.6002.18005 and later, x64; not arm64", "How many entries there are, modulo its width.";
+        Sequence SEQUENCE, "6.0.6002.18005 and later, x64; not arm64", "Grows with each change.";
+        HeaderType HEADER_TYPE, "6.0.6002.18005 to 6.2, x64", "Clear for Header8, set for this form.";
+        Reserved RESERVED, "6.0.6002.18005 and later, x64; not arm64", "Reserved.";
+        NextEntry NEXT_ENTRY, "6.0.6002.18005 and later, x64; not arm64", "The address without its low four bits, which are zero.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     SUMMARY_DUMP32 {
-        Signature SIGNATURE, "5.2..6.1 x86";
-        ValidDump VALID_DUMP, "5.2..6.1 x86";
-        DumpOptions DUMP_OPTIONS, "5.2..6.1 x86";
-        HeaderSize HEADER_SIZE, "5.2..6.1 x86";
-        BitmapSize BITMAP_SIZE, "5.2..6.1 x86";
-        Pages PAGES, "5.2..6.1 x86";
-        Bitmap BITMAP, "5.2..6.1 x86";
+        Signature SIGNATURE, "5.2 to 6.1, x86", "The letters SDMP.";
+        ValidDump VALID_DUMP, "5.2 to 6.1, x86", "The letters DUMP.";
+        DumpOptions DUMP_OPTIONS, "5.2 to 6.1, x86", "Flags of valid memory: 1 kernel, 2 current user process.";
+        HeaderSize HEADER_SIZE, "5.2 to 6.1, x86", "Where in the file the first page is.";
+        BitmapSize BITMAP_SIZE, "5.2 to 6.1, x86", "How many bits the bitmap has.";
+        Pages PAGES, "5.2 to 6.1, x86", "How many pages there are.";
+        Bitmap BITMAP, "5.2 to 6.1, x86", "An RTL\\_BITMAP as it was written to the file: a bit a page.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     SUMMARY_DUMP32_Bitmap {
-        SizeOfBitMap SIZE_OF_BIT_MAP, "5.2..6.1 x86";
-        Reserved0 RESERVED0, "5.2..6.1 x86";
-        Buffer BUFFER, "5.2..6.1 x86";
+        SizeOfBitMap SIZE_OF_BIT_MAP, "5.2 to 6.1, x86", "Equal to BitmapSize.";
+        Reserved0 RESERVED0, "5.2 to 6.1, x86", "Unidentified bytes, in place of the pointer of RTL\\_BITMAP.";
+        Buffer BUFFER, "5.2 to 6.1, x86", "The bits.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     SUMMARY_DUMP64 {
-        Signature SIGNATURE, "5.2.. x64";
-        ValidDump VALID_DUMP, "5.2.. x64";
-        DumpOptions DUMP_OPTIONS, "5.2.. x64";
-        HeaderSize HEADER_SIZE, "5.2.. x64";
-        BitmapSize BITMAP_SIZE, "5.2.. x64";
-        Pages PAGES, "5.2.. x64";
-        Bitmap BITMAP, "5.2..6.1 x64";
-        Reserved RESERVED, "6.2.. x64";
-        Reserved1 RESERVED1, "6.2.. x64";
+        Signature SIGNATURE, "5.2 and later, x64", "The letters SDMP, or FDMP if all pages are there.";
+        ValidDump VALID_DUMP, "5.2 and later, x64", "The letters DUMP.";
+        DumpOptions DUMP_OPTIONS, "5.2 and later, x64", "Flags of valid memory: 1 kernel, 2 current user process.";
+        HeaderSize HEADER_SIZE, "5.2 and later, x64", "Where in the file the first page is.";
+        BitmapSize BITMAP_SIZE, "5.2 and later, x64", "How many bits the bitmap has.";
+        Pages PAGES, "5.2 and later, x64", "How many pages there are.";
+        Bitmap BITMAP, "5.2 to 6.1, x64", "An RTL\\_BITMAP as it was written to the file: a bit a page.";
+        Reserved RESERVED, "6.2 and later, x64", "Unidentified bytes.";
+        Reserved1 RESERVED1, "6.2 and later, x64", "Unidentified bytes.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     SUMMARY_DUMP64_Bitmap {
-        SizeOfBitMap SIZE_OF_BIT_MAP, "5.2..6.1 x64";
-        Reserved0 RESERVED0, "5.2..6.1 x64";
-        Buffer BUFFER, "5.2..6.1 x64";
+        SizeOfBitMap SIZE_OF_BIT_MAP, "5.2 to 6.1, x64", "Equal to BitmapSize.";
+        Reserved0 RESERVED0, "5.2 to 6.1, x64", "Unidentified bytes, in place of the pointer of RTL\\_BITMAP.";
+        Buffer BUFFER, "5.2 to 6.1, x64", "The bits.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     SYSTEM_TRACE_HEADER {
-        Marker MARKER, "5.0..";
-        Version VERSION, "5.0..";
-        HeaderType HEADER_TYPE, "5.0..";
-        Flags FLAGS, "5.0..";
-        Header HEADER, "5.0..";
-        Packet PACKET: WMI_TRACE_PACKET, "5.0..";
-        ThreadId THREAD_ID, "5.0..";
-        ProcessId PROCESS_ID, "5.0..";
-        SystemTime SYSTEM_TIME: LARGE_INTEGER, "5.0..";
-        KernelTime KERNEL_TIME, "5.0..";
-        UserTime USER_TIME, "5.0..";
+        Marker MARKER, "5.0 and later", "Version, HeaderType and Flags as one number.";
+        Version VERSION, "5.0 and later", "Version of the event; the kernel uses the low byte.";
+        HeaderType HEADER_TYPE, "5.0 and later", "Type of the header.";
+        Flags FLAGS, "5.0 and later", "Flags that mark the start of an event in a buffer; 0x80 and 0x40 are set.";
+        Header HEADER, "5.0 and later", "Size and hook identifier of Packet as one number.";
+        Packet PACKET: WMI_TRACE_PACKET, "5.0 and later", "Size and hook identifier of the event.";
+        ThreadId THREAD_ID, "5.0 and later", "The thread that wrote it.";
+        ProcessId PROCESS_ID, "5.0 and later", "The process that wrote it.";
+        SystemTime SYSTEM_TIME: LARGE_INTEGER, "5.0 and later", "When, by the clock of the session; the compact header ends here.";
+        KernelTime KERNEL_TIME, "5.0 and later", "Time that the thread has run in the kernel, in ticks of the clock interrupt.";
+        UserTime USER_TIME, "5.0 and later", "Time that the thread has run in user mode, in ticks of the clock interrupt.";
     }
 }
 
 #[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     TIME_FIELDS {
-        Year YEAR, "5.0..";
-        Month MONTH, "5.0..";
-        Day DAY, "5.0..";
-        Hour HOUR, "5.0..";
-        Minute MINUTE, "5.0..";
-        Second SECOND, "5.0..";
-        Milliseconds MILLISECONDS, "5.0..";
-        Weekday WEEKDAY, "5.0..";
+        Year YEAR, "5.0 and later", "0 for a rule that holds every year.";
+        Month MONTH, "5.0 and later", "From 1 on.";
+        Day DAY, "5.0 and later", "In a yearly rule: week of the month, 5 for the last.";
+        Hour HOUR, "5.0 and later", "From 0 to 23.";
+        Minute MINUTE, "5.0 and later", "Minute, 0 to 59.";
+        Second SECOND, "5.0 and later", "Second, 0 to 59.";
+        Milliseconds MILLISECONDS, "5.0 and later", "Millisecond, 0 to 999.";
+        Weekday WEEKDAY, "5.0 and later", "0 is Sunday.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     TOKEN_CONTROL {
-        TokenId TOKEN_ID: LUID, "5.0..";
-        AuthenticationId AUTHENTICATION_ID: LUID, "5.0..";
-        ModifiedId MODIFIED_ID: LUID, "5.0..";
-        TokenSource TOKEN_SOURCE: TOKEN_SOURCE, "5.0..";
+        TokenId TOKEN_ID: LUID, "5.0 and later", "Identifier of the token.";
+        AuthenticationId AUTHENTICATION_ID: LUID, "5.0 and later", "Identifier of the logon session.";
+        ModifiedId MODIFIED_ID: LUID, "5.0 and later", "Identifier that changes when the token does.";
+        TokenSource TOKEN_SOURCE: TOKEN_SOURCE, "5.0 and later", "Component that made the token.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     TOKEN_SOURCE {
-        SourceName SOURCE_NAME, "5.0..";
-        SourceIdentifier SOURCE_IDENTIFIER: LUID, "5.0..";
+        SourceName SOURCE_NAME, "5.0 and later", "Name of the component.";
+        SourceIdentifier SOURCE_IDENTIFIER: LUID, "5.0 and later", "Identifier that the component chose.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_ENABLE_CONTEXT {
-        LoggerId LOGGER_ID, "6.0..";
-        Level LEVEL, "6.0..";
-        InternalFlag INTERNAL_FLAG, "6.0..";
-        EnableFlags ENABLE_FLAGS, "6.0..";
+        LoggerId LOGGER_ID, "6.0 and later", "The session, by the number of its logger.";
+        Level LEVEL, "6.0 and later", "Maximum level of requested events.";
+        InternalFlag INTERNAL_FLAG, "6.0 and later", "Not in use.";
+        EnableFlags ENABLE_FLAGS, "6.0 and later", "Requested events, as bits that the provider defines.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_ENABLE_CONTEXT_EX {
-        LoggerId LOGGER_ID, "late-6.0..6.1";
-        Level LEVEL, "late-6.0..6.1";
-        InternalFlag INTERNAL_FLAG, "late-6.0..6.1";
-        EnableFlags ENABLE_FLAGS, "late-6.0..6.1";
-        EnableFlagsHigh ENABLE_FLAGS_HIGH, "late-6.0..6.1";
-        Reserved RESERVED, "late-6.0..6.1";
+        LoggerId LOGGER_ID, "late-6.0 to 6.1", "The session.";
+        Level LEVEL, "late-6.0 to 6.1", "Maximum level of requested events.";
+        InternalFlag INTERNAL_FLAG, "late-6.0 to 6.1", "Not in use.";
+        EnableFlags ENABLE_FLAGS, "late-6.0 to 6.1", "The lower flags.";
+        EnableFlagsHigh ENABLE_FLAGS_HIGH, "late-6.0 to 6.1", "The higher flags.";
+        Reserved RESERVED, "late-6.0 to 6.1", "Not in use.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_ENABLE_FLAG_EXTENSION {
-        Offset OFFSET, "5.1..";
-        Length LENGTH, "5.1..";
-        Flag FLAG, "5.1..";
+        Offset OFFSET, "5.1 and later", "Bytes from the start of the enclosing structure to the array of flags.";
+        Length LENGTH, "5.1 and later", "Elements of the array, each a ULONG.";
+        Flag FLAG, "5.1 and later", "The high byte, which contains the bit of EVENT\\_TRACE\\_FLAG\\_EXTENSION.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_ENABLE_FLAG_EXT_HEADER {
-        Length LENGTH, "6.0..";
-        Items ITEMS, "6.0..";
+        Length LENGTH, "6.0 and later", "Dwords of the extension, this header included.";
+        Items ITEMS, "6.0 and later", "How many TRACE\\_ENABLE\\_FLAG\\_EXT\\_ITEM follow, each with its data.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_ENABLE_FLAG_EXT_ITEM {
-        Offset OFFSET, "6.0..";
-        Type TYPE, "6.0..";
+        Offset OFFSET, "6.0 and later", "Dwords of the item, this one included: the distance to the next item, or to the end.";
+        Type TYPE, "6.0 and later", "Type of the following dwords.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_ENABLE_INFO {
-        IsEnabled IS_ENABLED, "6.0..";
-        Level LEVEL, "6.0..";
-        Reserved1 RESERVED1, "6.0..";
-        LoggerId LOGGER_ID, "6.0..";
-        EnableProperty ENABLE_PROPERTY, "6.0..";
-        Reserved2 RESERVED2, "6.0..";
-        MatchAnyKeyword MATCH_ANY_KEYWORD, "6.0..";
-        MatchAllKeyword MATCH_ALL_KEYWORD, "6.0..";
+        IsEnabled IS_ENABLED, "6.0 and later", "Nonzero while the session has the provider enabled.";
+        Level LEVEL, "6.0 and later", "Maximum level of requested events.";
+        Reserved1 RESERVED1, "6.0 and later", "Not in use.";
+        LoggerId LOGGER_ID, "6.0 and later", "The session, by the number of its logger.";
+        EnableProperty ENABLE_PROPERTY, "6.0 and later", "Additional data requested for each event, and events to omit: EVENT\\_ENABLE\\_PROPERTY\\_\\*.";
+        Reserved2 RESERVED2, "6.0 and later", "Not in use.";
+        MatchAnyKeyword MATCH_ANY_KEYWORD, "6.0 and later", "Keywords of which a requested event has at least one.";
+        MatchAllKeyword MATCH_ALL_KEYWORD, "6.0 and later", "An event must also have all of these keywords.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     TRACE_EVENT_INFO {
-        ProviderGuid PROVIDER_GUID: GUID, "6.0..";
-        EventGuid EVENT_GUID: GUID, "6.0..";
-        EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "6.0..";
-        DecodingSource DECODING_SOURCE, "6.0..";
-        ProviderNameOffset PROVIDER_NAME_OFFSET, "6.0..";
-        LevelNameOffset LEVEL_NAME_OFFSET, "6.0..";
-        ChannelNameOffset CHANNEL_NAME_OFFSET, "6.0..";
-        KeywordsNameOffset KEYWORDS_NAME_OFFSET, "6.0..";
-        TaskNameOffset TASK_NAME_OFFSET, "6.0..";
-        OpcodeNameOffset OPCODE_NAME_OFFSET, "6.0..";
-        EventMessageOffset EVENT_MESSAGE_OFFSET, "6.0..";
-        ProviderMessageOffset PROVIDER_MESSAGE_OFFSET, "6.0..";
-        BinaryXMLOffset BINARY_XML_OFFSET, "6.0..";
-        BinaryXMLSize BINARY_XML_SIZE, "6.0..";
-        ActivityIDNameOffset ACTIVITY_ID_NAME_OFFSET, "6.0..";
-        RelatedActivityIDNameOffset RELATED_ACTIVITY_ID_NAME_OFFSET, "6.0..";
-        PropertyCount PROPERTY_COUNT, "6.0..";
-        TopLevelPropertyCount TOP_LEVEL_PROPERTY_COUNT, "6.0..";
-        Flags FLAGS, "6.0..";
-        EventPropertyInfoArray EVENT_PROPERTY_INFO_ARRAY, "6.0..";
-        EventNameOffset EVENT_NAME_OFFSET, "10.0..";
-        EventAttributesOffset EVENT_ATTRIBUTES_OFFSET, "10.0..";
-        Reserved RESERVED, "10.0..";
-        Tags TAGS, "10.0..";
+        ProviderGuid PROVIDER_GUID: GUID, "6.0 and later", "The provider.";
+        EventGuid EVENT_GUID: GUID, "6.0 and later", "Of an event of a MOF class: the GUID of its class. Of a manifest: the GUID of the task (eventGUID), if it has one; with TEMPLATE\\_CONTROL\\_GUID the GUID that enables the provider.";
+        EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "6.0 and later", "Which event of the provider it is.";
+        DecodingSource DECODING_SOURCE, "6.0 and later", "Where the schema is from.";
+        ProviderNameOffset PROVIDER_NAME_OFFSET, "6.0 and later", "Bytes to the name of the provider.";
+        LevelNameOffset LEVEL_NAME_OFFSET, "6.0 and later", "Bytes to the name of the level.";
+        ChannelNameOffset CHANNEL_NAME_OFFSET, "6.0 and later", "Bytes to the name of the channel.";
+        KeywordsNameOffset KEYWORDS_NAME_OFFSET, "6.0 and later", "Bytes to the names of the keywords, an empty one after the last.";
+        TaskNameOffset TASK_NAME_OFFSET, "6.0 and later", "Bytes to the name of the task.";
+        OpcodeNameOffset OPCODE_NAME_OFFSET, "6.0 and later", "Bytes to the name of the opcode.";
+        EventMessageOffset EVENT_MESSAGE_OFFSET, "6.0 and later", "Bytes to the message of the event, in which %1 stands for the first property.";
+        ProviderMessageOffset PROVIDER_MESSAGE_OFFSET, "6.0 and later", "Bytes to the display name of the provider.";
+        BinaryXMLOffset BINARY_XML_OFFSET, "6.0 and later", "Bytes to the template in binary XML.";
+        BinaryXMLSize BINARY_XML_SIZE, "6.0 and later", "Bytes of the template.";
+        ActivityIDNameOffset ACTIVITY_ID_NAME_OFFSET, "6.0 and later", "Of a MOF class: bytes to the name of the property that holds the activity.";
+        RelatedActivityIDNameOffset RELATED_ACTIVITY_ID_NAME_OFFSET, "6.0 and later", "Of a MOF class: bytes to the name of the property that holds the related activity.";
+        PropertyCount PROPERTY_COUNT, "6.0 and later", "Number of properties, members of structures included.";
+        TopLevelPropertyCount TOP_LEVEL_PROPERTY_COUNT, "6.0 and later", "Number of properties that are no members: the first ones.";
+        Flags FLAGS, "6.0 and later", "What the template is: the low 4 bits. In C the type is an enumeration.";
+        EventPropertyInfoArray EVENT_PROPERTY_INFO_ARRAY, "6.0 and later", "The properties.";
+        EventNameOffset EVENT_NAME_OFFSET, "10.0 and later", "Else: bytes to the name of the event.";
+        EventAttributesOffset EVENT_ATTRIBUTES_OFFSET, "10.0 and later", "Else: bytes to attributes, each a name, an equals sign and a value, with semicolons between them.";
+        Reserved RESERVED, "10.0 and later", "The bits of Flags.";
+        Tags TAGS, "10.0 and later", "Bits whose meaning the provider defines.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     TRACE_LOGFILE_HEADER {
-        BufferSize BUFFER_SIZE, "5.0..";
-        Version VERSION, "5.0..";
-        VersionDetail VERSION_DETAIL, "5.0..";
-        ProviderVersion PROVIDER_VERSION, "5.0..";
-        NumberOfProcessors NUMBER_OF_PROCESSORS, "5.0..";
-        EndTime END_TIME: LARGE_INTEGER, "5.0..";
-        TimerResolution TIMER_RESOLUTION, "5.0..";
-        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0..";
-        LogFileMode LOG_FILE_MODE, "5.0..";
-        BuffersWritten BUFFERS_WRITTEN, "5.0..";
-        LogInstanceGuid LOG_INSTANCE_GUID: GUID, "5.0..";
-        StartBuffers START_BUFFERS, "5.0..";
-        PointerSize POINTER_SIZE, "5.0..";
-        EventsLost EVENTS_LOST, "5.0..";
-        Reserved32 RESERVED32, "5.0";
-        LoggerName LOGGER_NAME, "5.0..";
-        LogFileName LOG_FILE_NAME, "5.0..";
-        TimeZone TIME_ZONE: RTL_TIME_ZONE_INFORMATION, "5.0..";
-        BootTime BOOT_TIME: LARGE_INTEGER, "5.0..";
-        PerfFreq PERF_FREQ: LARGE_INTEGER, "5.0..";
-        StartTime START_TIME: LARGE_INTEGER, "5.0..";
-        ReservedFlags RESERVED_FLAGS, "5.0..";
-        BuffersLost BUFFERS_LOST, "5.0..";
-        CpuSpeedInMHz CPU_SPEED_IN_M_HZ, "5.1..";
+        BufferSize BUFFER_SIZE, "5.0 and later", "Bytes of each buffer of the logger; a compressed buffer takes less in the file.";
+        Version VERSION, "5.0 and later", "Windows version that wrote the file.";
+        VersionDetail VERSION_DETAIL, "5.0 and later", "Version as its parts.";
+        ProviderVersion PROVIDER_VERSION, "5.0 and later", "The build number of Windows.";
+        NumberOfProcessors NUMBER_OF_PROCESSORS, "5.0 and later", "Processors of the computer.";
+        EndTime END_TIME: LARGE_INTEGER, "5.0 and later", "In units of 100 ns since 1601; 0 in a file that was never closed.";
+        TimerResolution TIMER_RESOLUTION, "5.0 and later", "In units of 100 ns.";
+        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0 and later", "In MB, or in KB by EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE; 0 for no limit.";
+        LogFileMode LOG_FILE_MODE, "5.0 and later", "How the session logs.";
+        BuffersWritten BUFFERS_WRITTEN, "5.0 and later", "Can be 0 in a file that was never closed.";
+        LogInstanceGuid LOG_INSTANCE_GUID: GUID, "5.0 and later", "Documented as reserved; the members beside it use its bytes.";
+        StartBuffers START_BUFFERS, "5.0 and later", "Buffers that were written at the start.";
+        PointerSize POINTER_SIZE, "5.0 and later", "Pointer size, 4 or 8, which determines the form of this structure.";
+        EventsLost EVENTS_LOST, "5.0 and later", "Number of events lost for lack of space.";
+        Reserved32 RESERVED32, "5.0", "Not in use.";
+        LoggerName LOGGER_NAME, "5.0 and later", "Without meaning in a file.";
+        LogFileName LOG_FILE_NAME, "5.0 and later", "Without meaning in a file.";
+        TimeZone TIME_ZONE: RTL_TIME_ZONE_INFORMATION, "5.0 and later", "That of the computer.";
+        BootTime BOOT_TIME: LARGE_INTEGER, "5.0 and later", "In units of 100 ns since 1601.";
+        PerfFreq PERF_FREQ: LARGE_INTEGER, "5.0 and later", "Ticks a second of the performance counter.";
+        StartTime START_TIME: LARGE_INTEGER, "5.0 and later", "In units of 100 ns since 1601, when the clock read the time stamp of this event.";
+        ReservedFlags RESERVED_FLAGS, "5.0 and later", "Clock of the time stamps.";
+        BuffersLost BUFFERS_LOST, "5.0 and later", "Buffers that could not be written.";
+        CpuSpeedInMHz CPU_SPEED_IN_M_HZ, "5.1 and later", "The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     TRACE_LOGFILE_HEADER_union_Version_VersionDetail {
-        MajorVersion MAJOR_VERSION, "5.0..";
-        MinorVersion MINOR_VERSION, "5.0..";
-        SubVersion SUB_VERSION, "5.0..";
-        SubMinorVersion SUB_MINOR_VERSION, "5.0..";
+        MajorVersion MAJOR_VERSION, "5.0 and later", "Major version of Windows.";
+        MinorVersion MINOR_VERSION, "5.0 and later", "Minor version of Windows.";
+        SubVersion SUB_VERSION, "5.0 and later", "Documented as reserved.";
+        SubMinorVersion SUB_MINOR_VERSION, "5.0 and later", "Documented as reserved.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_PROFILE_INTERVAL {
-        Source SOURCE, "6.2..";
-        Interval INTERVAL, "6.2..";
+        Source SOURCE, "6.2 and later", "A value of KPROFILE\\_SOURCE; 0 is the timer.";
+        Interval INTERVAL, "6.2 and later", "Time between two samples, in units of 100 ns.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_VERSION_INFO {
-        EtwTraceProcessingVersion ETW_TRACE_PROCESSING_VERSION, "10.0..";
-        Reserved RESERVED, "10.0..";
+        EtwTraceProcessingVersion ETW_TRACE_PROCESSING_VERSION, "10.0 and later", "Version of the functions that process traces.";
+        Reserved RESERVED, "10.0 and later", "Not in use.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     TRIAGE_DATA_BLOCK {
-        Address ADDRESS, "5.2..";
-        Offset OFFSET, "5.2..";
-        Size SIZE, "5.2..";
+        Address ADDRESS, "5.2 and later", "Address in memory, sign-extended for a 32-bit system.";
+        Offset OFFSET, "5.2 and later", "Where it is in the file.";
+        Size SIZE, "5.2 and later", "Bytes of the block.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     TRIAGE_DUMP32 {
-        ServicePackBuild SERVICE_PACK_BUILD, "5.2.. x86";
-        SizeOfDump SIZE_OF_DUMP, "5.2.. x86";
-        ValidOffset VALID_OFFSET, "5.2.. x86";
-        ContextOffset CONTEXT_OFFSET, "5.2.. x86";
-        ExceptionOffset EXCEPTION_OFFSET, "5.2.. x86";
-        MmOffset MM_OFFSET, "5.2.. x86";
-        UnloadedDriversOffset UNLOADED_DRIVERS_OFFSET, "5.2.. x86";
-        PrcbOffset PRCB_OFFSET, "5.2.. x86";
-        ProcessOffset PROCESS_OFFSET, "5.2.. x86";
-        ThreadOffset THREAD_OFFSET, "5.2.. x86";
-        CallStackOffset CALL_STACK_OFFSET, "5.2.. x86";
-        SizeOfCallStack SIZE_OF_CALL_STACK, "5.2.. x86";
-        DriverListOffset DRIVER_LIST_OFFSET, "5.2.. x86";
-        DriverCount DRIVER_COUNT, "5.2.. x86";
-        StringPoolOffset STRING_POOL_OFFSET, "5.2.. x86";
-        StringPoolSize STRING_POOL_SIZE, "5.2.. x86";
-        BrokenDriverOffset BROKEN_DRIVER_OFFSET, "5.2.. x86";
-        TriageOptions TRIAGE_OPTIONS, "5.2.. x86";
-        TopOfStack TOP_OF_STACK, "5.2.. x86";
-        DataPageAddress DATA_PAGE_ADDRESS, "5.2.. x86";
-        DataPageOffset DATA_PAGE_OFFSET, "5.2.. x86";
-        DataPageSize DATA_PAGE_SIZE, "5.2.. x86";
-        DebuggerDataOffset DEBUGGER_DATA_OFFSET, "5.2.. x86";
-        DebuggerDataSize DEBUGGER_DATA_SIZE, "5.2.. x86";
-        DataBlocksOffset DATA_BLOCKS_OFFSET, "5.2.. x86";
-        DataBlocksCount DATA_BLOCKS_COUNT, "5.2.. x86";
+        ServicePackBuild SERVICE_PACK_BUILD, "5.2 and later, x86", "Build number of the service pack.";
+        SizeOfDump SIZE_OF_DUMP, "5.2 and later, x86", "Bytes of the file, without secondary data.";
+        ValidOffset VALID_OFFSET, "5.2 and later, x86", "Offset of the end signature TRGD, present in a complete dump.";
+        ContextOffset CONTEXT_OFFSET, "5.2 and later, x86", "Offset of the CONTEXT.";
+        ExceptionOffset EXCEPTION_OFFSET, "5.2 and later, x86", "Offset of the exception record.";
+        MmOffset MM_OFFSET, "5.2 and later, x86", "Offset of memory manager data.";
+        UnloadedDriversOffset UNLOADED_DRIVERS_OFFSET, "5.2 and later, x86", "Offset of the list of unloaded drivers.";
+        PrcbOffset PRCB_OFFSET, "5.2 and later, x86", "Offset of the KPRCB.";
+        ProcessOffset PROCESS_OFFSET, "5.2 and later, x86", "Offset of the EPROCESS.";
+        ThreadOffset THREAD_OFFSET, "5.2 and later, x86", "Offset of the ETHREAD.";
+        CallStackOffset CALL_STACK_OFFSET, "5.2 and later, x86", "Offset of the stack data.";
+        SizeOfCallStack SIZE_OF_CALL_STACK, "5.2 and later, x86", "Bytes of the stack data.";
+        DriverListOffset DRIVER_LIST_OFFSET, "5.2 and later, x86", "Offset of the list of loaded drivers.";
+        DriverCount DRIVER_COUNT, "5.2 and later, x86", "Number of loaded drivers.";
+        StringPoolOffset STRING_POOL_OFFSET, "5.2 and later, x86", "Offset of the strings.";
+        StringPoolSize STRING_POOL_SIZE, "5.2 and later, x86", "Bytes of the strings.";
+        BrokenDriverOffset BROKEN_DRIVER_OFFSET, "5.2 and later, x86", "Offset of the record of the driver at fault.";
+        TriageOptions TRIAGE_OPTIONS, "5.2 and later, x86", "Options of the dump: 0x0100 if it overflowed; others unidentified.";
+        TopOfStack TOP_OF_STACK, "5.2 and later, x86", "The address of the data at CallStackOffset.";
+        DataPageAddress DATA_PAGE_ADDRESS, "5.2 and later, x86", "Address of the data page.";
+        DataPageOffset DATA_PAGE_OFFSET, "5.2 and later, x86", "Offset of the data page.";
+        DataPageSize DATA_PAGE_SIZE, "5.2 and later, x86", "Bytes of the data page.";
+        DebuggerDataOffset DEBUGGER_DATA_OFFSET, "5.2 and later, x86", "Offset of the KDDEBUGGER\\_DATA64.";
+        DebuggerDataSize DEBUGGER_DATA_SIZE, "5.2 and later, x86", "Bytes of the KDDEBUGGER\\_DATA64.";
+        DataBlocksOffset DATA_BLOCKS_OFFSET, "5.2 and later, x86", "Where the first TRIAGE\\_DATA\\_BLOCK is.";
+        DataBlocksCount DATA_BLOCKS_COUNT, "5.2 and later, x86", "Number of TRIAGE\\_DATA\\_BLOCK structures.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     TRIAGE_DUMP64 {
-        ServicePackBuild SERVICE_PACK_BUILD, "5.2.. x64";
-        SizeOfDump SIZE_OF_DUMP, "5.2.. x64";
-        ValidOffset VALID_OFFSET, "5.2.. x64";
-        ContextOffset CONTEXT_OFFSET, "5.2.. x64";
-        ExceptionOffset EXCEPTION_OFFSET, "5.2.. x64";
-        MmOffset MM_OFFSET, "5.2.. x64";
-        UnloadedDriversOffset UNLOADED_DRIVERS_OFFSET, "5.2.. x64";
-        PrcbOffset PRCB_OFFSET, "5.2.. x64";
-        ProcessOffset PROCESS_OFFSET, "5.2.. x64";
-        ThreadOffset THREAD_OFFSET, "5.2.. x64";
-        CallStackOffset CALL_STACK_OFFSET, "5.2.. x64";
-        SizeOfCallStack SIZE_OF_CALL_STACK, "5.2.. x64";
-        DriverListOffset DRIVER_LIST_OFFSET, "5.2.. x64";
-        DriverCount DRIVER_COUNT, "5.2.. x64";
-        StringPoolOffset STRING_POOL_OFFSET, "5.2.. x64";
-        StringPoolSize STRING_POOL_SIZE, "5.2.. x64";
-        BrokenDriverOffset BROKEN_DRIVER_OFFSET, "5.2.. x64";
-        TriageOptions TRIAGE_OPTIONS, "5.2.. x64";
-        TopOfStack TOP_OF_STACK, "5.2.. x64";
-        ArchitectureSpecific ARCHITECTURE_SPECIFIC, "5.2.. x64";
-        DataPageAddress DATA_PAGE_ADDRESS, "5.2.. x64";
-        DataPageOffset DATA_PAGE_OFFSET, "5.2.. x64";
-        DataPageSize DATA_PAGE_SIZE, "5.2.. x64";
-        DebuggerDataOffset DEBUGGER_DATA_OFFSET, "5.2.. x64";
-        DebuggerDataSize DEBUGGER_DATA_SIZE, "5.2.. x64";
-        DataBlocksOffset DATA_BLOCKS_OFFSET, "5.2.. x64";
-        DataBlocksCount DATA_BLOCKS_COUNT, "5.2.. x64";
+        ServicePackBuild SERVICE_PACK_BUILD, "5.2 and later, x64", "Build number of the service pack.";
+        SizeOfDump SIZE_OF_DUMP, "5.2 and later, x64", "Bytes of the file, without secondary data.";
+        ValidOffset VALID_OFFSET, "5.2 and later, x64", "Offset of the end signature TRGD, present in a complete dump.";
+        ContextOffset CONTEXT_OFFSET, "5.2 and later, x64", "Offset of the CONTEXT.";
+        ExceptionOffset EXCEPTION_OFFSET, "5.2 and later, x64", "Offset of the exception record.";
+        MmOffset MM_OFFSET, "5.2 and later, x64", "Offset of memory manager data.";
+        UnloadedDriversOffset UNLOADED_DRIVERS_OFFSET, "5.2 and later, x64", "Offset of the list of unloaded drivers.";
+        PrcbOffset PRCB_OFFSET, "5.2 and later, x64", "Offset of the KPRCB.";
+        ProcessOffset PROCESS_OFFSET, "5.2 and later, x64", "Offset of the EPROCESS.";
+        ThreadOffset THREAD_OFFSET, "5.2 and later, x64", "Offset of the ETHREAD.";
+        CallStackOffset CALL_STACK_OFFSET, "5.2 and later, x64", "Offset of the stack data.";
+        SizeOfCallStack SIZE_OF_CALL_STACK, "5.2 and later, x64", "Bytes of the stack data.";
+        DriverListOffset DRIVER_LIST_OFFSET, "5.2 and later, x64", "Offset of the list of loaded drivers.";
+        DriverCount DRIVER_COUNT, "5.2 and later, x64", "Number of loaded drivers.";
+        StringPoolOffset STRING_POOL_OFFSET, "5.2 and later, x64", "Offset of the strings.";
+        StringPoolSize STRING_POOL_SIZE, "5.2 and later, x64", "Bytes of the strings.";
+        BrokenDriverOffset BROKEN_DRIVER_OFFSET, "5.2 and later, x64", "Offset of the record of the driver at fault.";
+        TriageOptions TRIAGE_OPTIONS, "5.2 and later, x64", "Options of the dump: 0x0100 if it overflowed; others unidentified.";
+        TopOfStack TOP_OF_STACK, "5.2 and later, x64", "The address of the data at CallStackOffset.";
+        ArchitectureSpecific ARCHITECTURE_SPECIFIC, "5.2 and later, x64", "Of Itanium: its other stack.";
+        DataPageAddress DATA_PAGE_ADDRESS, "5.2 and later, x64", "Address of the data page.";
+        DataPageOffset DATA_PAGE_OFFSET, "5.2 and later, x64", "Offset of the data page.";
+        DataPageSize DATA_PAGE_SIZE, "5.2 and later, x64", "Bytes of the data page.";
+        DebuggerDataOffset DEBUGGER_DATA_OFFSET, "5.2 and later, x64", "Offset of the KDDEBUGGER\\_DATA64.";
+        DebuggerDataSize DEBUGGER_DATA_SIZE, "5.2 and later, x64", "Bytes of the KDDEBUGGER\\_DATA64.";
+        DataBlocksOffset DATA_BLOCKS_OFFSET, "5.2 and later, x64", "Where the first TRIAGE\\_DATA\\_BLOCK is.";
+        DataBlocksCount DATA_BLOCKS_COUNT, "5.2 and later, x64", "Number of TRIAGE\\_DATA\\_BLOCK structures.";
     }
 }
 
 #[cfg(feature = "dump")] runtime::tokens! {
     TRIAGE_DUMP64_ArchitectureSpecific {
-        BStoreOffset B_STORE_OFFSET, "5.2.. x64";
-        SizeOfBStore SIZE_OF_B_STORE, "5.2.. x64";
-        LimitOfBStore LIMIT_OF_B_STORE, "5.2.. x64";
+        BStoreOffset B_STORE_OFFSET, "5.2 and later, x64", "Offset of the data of the backing store.";
+        SizeOfBStore SIZE_OF_B_STORE, "5.2 and later, x64", "Bytes of the backing store.";
+        LimitOfBStore LIMIT_OF_B_STORE, "5.2 and later, x64", "Limit of the backing store.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ULARGE_INTEGER {
-        LowPart LOW_PART, "5.0..";
-        HighPart HIGH_PART, "5.0..";
-        u U, "5.0..";
-        QuadPart QUAD_PART, "5.0..";
+        LowPart LOW_PART, "5.0 and later", "The low dword.";
+        HighPart HIGH_PART, "5.0 and later", "The high dword.";
+        u U, "5.0 and later", "The same halves under a name.";
+        QuadPart QUAD_PART, "5.0 and later", "The whole value.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     ULARGE_INTEGER_u {
-        LowPart LOW_PART, "5.0..";
-        HighPart HIGH_PART, "5.0..";
+        LowPart LOW_PART, "5.0 and later", "The low dword.";
+        HighPart HIGH_PART, "5.0 and later", "The high dword.";
     }
 }
 
 #[cfg(any(feature = "dump", feature = "kernel"))] runtime::tokens! {
     UNICODE_STRING {
-        Length LENGTH, "5.0..";
-        MaximumLength MAXIMUM_LENGTH, "5.0..";
-        Buffer BUFFER, "5.0..";
+        Length LENGTH, "5.0 and later", "Bytes in use, without any terminating null.";
+        MaximumLength MAXIMUM_LENGTH, "5.0 and later", "Bytes at Buffer.";
+        Buffer BUFFER, "5.0 and later", "The text, in UTF-16, with or without a terminator.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     UNICODE_STRING64 {
-        Length LENGTH, "5.1..";
-        MaximumLength MAXIMUM_LENGTH, "5.1..";
-        Buffer BUFFER, "5.1..";
+        Length LENGTH, "5.1 and later", "Bytes, without a terminator.";
+        MaximumLength MAXIMUM_LENGTH, "5.1 and later", "Bytes at the Buffer.";
+        Buffer BUFFER, "5.1 and later", "The address of the characters.";
     }
 }
 
 #[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     WMI_BUFFER_HEADER {
-        Wnode WNODE: WNODE_HEADER, "5.0..6.0";
-        Reserved1 RESERVED1, "5.0..5.2";
-        Reserved2 RESERVED2, "5.0..5.2";
-        Reserved3 RESERVED3: LARGE_INTEGER, "5.0..5.2";
-        Entry ENTRY: LIST_ENTRY, "5.0..6.0";
-        ReferenceCount REFERENCE_COUNT, "5.0..";
-        SavedOffset SAVED_OFFSET, "5.0..";
-        CurrentOffset CURRENT_OFFSET, "5.0..";
-        UsePerfClock USE_PERF_CLOCK, "5.0..5.2";
-        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.0..";
-        Guid GUID: GUID, "5.0..5.2";
-        ClientContext CLIENT_CONTEXT: WMI_CLIENT_CONTEXT, "5.0..5.2" or CLIENT_CONTEXT_VALUE, "5.0..";
-        Flags FLAGS, "5.0..6.0";
-        Offset OFFSET, "5.0..";
-        EventsLost EVENTS_LOST, "5.0..5.1";
-        InstanceGuid INSTANCE_GUID: GUID, "5.0..5.2";
-        LoggerContext LOGGER_CONTEXT, "5.0..5.2";
-        GlobalEntry GLOBAL_ENTRY: SINGLE_LIST_ENTRY, "5.0..6.0" or GLOBAL_ENTRY_VALUE, "5.0..";
-        Alignment ALIGNMENT, "5.1..5.2";
-        SlistEntry SLIST_ENTRY: SINGLE_LIST_ENTRY, "5.1..";
-        State STATE: WMI_BUFFER_STATE, "5.1..5.2" or STATE_VALUE, "5.1..";
-        BufferFlag BUFFER_FLAG, "5.2..";
-        BufferType BUFFER_TYPE, "5.2..";
-        BufferSize BUFFER_SIZE, "6.0..";
-        StartPerfClock START_PERF_CLOCK: LARGE_INTEGER, "6.0";
-        SequenceNumber SEQUENCE_NUMBER, "6.0..";
-        Spare0 SPARE0, "early-6.0";
-        Spare1 SPARE1, "early-6.0";
-        Padding1 PADDING1, "6.0..";
-        StartTime START_TIME: LARGE_INTEGER, "6.0";
-        NextBuffer NEXT_BUFFER, "6.0..";
-        Padding0 PADDING0, "late-6.0..6.1";
-        Padding2 PADDING2, "late-6.0";
-        Pointer0 POINTER0, "late-6.0..";
-        Pointer1 POINTER1, "late-6.0..";
-        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "6.1..";
-        ClockType CLOCK_TYPE, "6.2..";
-        Frequency FREQUENCY, "6.2..";
+        Wnode WNODE: WNODE_HEADER, "5.0 to 6.0", "The same bytes as a block of WMI.";
+        Reserved1 RESERVED1, "5.0 to 5.2", "Not in use.";
+        Reserved2 RESERVED2, "5.0 to 5.2", "Not in use.";
+        Reserved3 RESERVED3: LARGE_INTEGER, "5.0 to 5.2", "Not in use.";
+        Entry ENTRY: LIST_ENTRY, "5.0 to 6.0", "Links the buffer into a list.";
+        ReferenceCount REFERENCE_COUNT, "5.0 and later", "Number of writers with reserved space that are not finished.";
+        SavedOffset SAVED_OFFSET, "5.0 and later", "Valid bytes of the buffer, header included.";
+        CurrentOffset CURRENT_OFFSET, "5.0 and later", "Offset of the next event from the start of the buffer.";
+        UsePerfClock USE_PERF_CLOCK, "5.0 to 5.2", "Use observed in 5.0.";
+        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.0 and later", "Time when the buffer was taken into use or written out, by the session's clock.";
+        Guid GUID: GUID, "5.0 to 5.2", "GUID of the WNODE\\_HEADER at the same offset.";
+        ClientContext CLIENT_CONTEXT: WMI_CLIENT_CONTEXT, "5.0 to 5.2" or CLIENT_CONTEXT_VALUE, "5.0 and later", "Processor and session of the buffer.";
+        Flags FLAGS, "5.0 to 6.0", "State, as a number.";
+        Offset OFFSET, "5.0 and later", "End of the events, in bytes from the start of the buffer; valid when the buffer is full.";
+        EventsLost EVENTS_LOST, "5.0 to 5.1", "Whether events were lost for lack of space.";
+        InstanceGuid INSTANCE_GUID: GUID, "5.0 to 5.2", "GUID of the session.";
+        LoggerContext LOGGER_CONTEXT, "5.0 to 5.2", "Use observed in 5.0.";
+        GlobalEntry GLOBAL_ENTRY: SINGLE_LIST_ENTRY, "5.0 to 6.0" or GLOBAL_ENTRY_VALUE, "5.0 and later", "Links all buffers of the session.";
+        Alignment ALIGNMENT, "5.1 to 5.2", "Padding that places SlistEntry after the first link of Entry.";
+        SlistEntry SLIST_ENTRY: SINGLE_LIST_ENTRY, "5.1 and later", "Links it into a list of buffers.";
+        State STATE: WMI_BUFFER_STATE, "5.1 to 5.2" or STATE_VALUE, "5.1 and later", "State of the buffer.";
+        BufferFlag BUFFER_FLAG, "5.2 and later", "State flags of the buffer.";
+        BufferType BUFFER_TYPE, "5.2 and later", "Type of the buffer.";
+        BufferSize BUFFER_SIZE, "6.0 and later", "Bytes of the buffer; in a file, the distance to the next.";
+        StartPerfClock START_PERF_CLOCK: LARGE_INTEGER, "6.0", "Reading of the performance counter at the start (purpose unidentified).";
+        SequenceNumber SEQUENCE_NUMBER, "6.0 and later", "The number of the buffer among those of the session.";
+        Spare0 SPARE0, "early-6.0", "Not in use.";
+        Spare1 SPARE1, "early-6.0", "Not in use.";
+        Padding1 PADDING1, "6.0 and later", "Not in use.";
+        StartTime START_TIME: LARGE_INTEGER, "6.0", "When the session started, in 100 ns since 1601.";
+        NextBuffer NEXT_BUFFER, "6.0 and later", "The next buffer of its list.";
+        Padding0 PADDING0, "late-6.0 to 6.1", "Not in use.";
+        Padding2 PADDING2, "late-6.0", "Not in use.";
+        Pointer0 POINTER0, "late-6.0 and later", "First pointer of the 16 bytes, which other members use.";
+        Pointer1 POINTER1, "late-6.0 and later", "Second pointer of the 16 bytes, which other members use.";
+        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "6.1 and later", "The same time by two clocks.";
+        ClockType CLOCK_TYPE, "6.2 and later", "Clock of the time stamps.";
+        Frequency FREQUENCY, "6.2 and later", "Ticks a second of that clock.";
     }
 }
 
 #[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     WMI_BUFFER_STATE {
-        Free FREE, "5.1..5.2";
-        InUse IN_USE, "5.1..5.2";
-        Flush FLUSH, "5.1..5.2";
-        Unused UNUSED, "5.1..5.2";
+        Free FREE, "5.1 to 5.2", "It waits for use.";
+        InUse IN_USE, "5.1 to 5.2", "Events are written to it.";
+        Flush FLUSH, "5.1 to 5.2", "It waits to be written out.";
+        Unused UNUSED, "5.1 to 5.2", "Not in use.";
     }
 }
 
 #[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     WMI_CLIENT_CONTEXT {
-        ProcessorNumber PROCESSOR_NUMBER, "5.0..5.2";
-        Alignment ALIGNMENT, "5.0..5.2";
-        LoggerId LOGGER_ID, "5.0..5.2";
+        ProcessorNumber PROCESSOR_NUMBER, "5.0 to 5.2", "Use observed in 5.0.";
+        Alignment ALIGNMENT, "5.0 to 5.2", "How events are aligned, in bytes.";
+        LoggerId LOGGER_ID, "5.0 to 5.2", "The session, by its number.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     WMI_CONTEXTSWAP {
-        NewThreadId NEW_THREAD_ID, "5.1..";
-        OldThreadId OLD_THREAD_ID, "5.1..";
-        NewThreadPriority NEW_THREAD_PRIORITY, "5.1..";
-        OldThreadPriority OLD_THREAD_PRIORITY, "5.1..";
-        NewThreadQuantum NEW_THREAD_QUANTUM, "5.1..5.2";
-        OldThreadQuantum OLD_THREAD_QUANTUM, "5.1..5.2";
-        OldThreadWaitReason OLD_THREAD_WAIT_REASON, "5.1..";
-        OldThreadWaitMode OLD_THREAD_WAIT_MODE, "5.1..";
-        OldThreadState OLD_THREAD_STATE, "5.1..";
-        OldThreadIdealProcessor OLD_THREAD_IDEAL_PROCESSOR, "5.1..";
-        PreviousCState PREVIOUS_C_STATE, "6.0..";
-        OldThreadRank OLD_THREAD_RANK, "6.0..";
-        NewThreadPriorityDecrement NEW_THREAD_PRIORITY_DECREMENT, "6.0..";
-        SpareByte SPARE_BYTE, "6.0..";
-        NewThreadWaitTime NEW_THREAD_WAIT_TIME, "6.0..";
-        OldThreadRemainingQuantum OLD_THREAD_REMAINING_QUANTUM, "6.0..";
-        OldThreadBamEppImportant OLD_THREAD_BAM_EPP_IMPORTANT, "1703";
-        NewThreadBamEppImportant NEW_THREAD_BAM_EPP_IMPORTANT, "1703";
-        Reserved RESERVED, "1703..";
-        Flags FLAGS, "1703..";
-        OldThreadBamQosLevel OLD_THREAD_BAM_QOS_LEVEL, "1709..";
-        NewThreadBamQosLevel NEW_THREAD_BAM_QOS_LEVEL, "1709..";
+        NewThreadId NEW_THREAD_ID, "5.1 and later", "Identifier of the thread that runs from now on.";
+        OldThreadId OLD_THREAD_ID, "5.1 and later", "Identifier of the thread that ran until now.";
+        NewThreadPriority NEW_THREAD_PRIORITY, "5.1 and later", "Priority of the new thread.";
+        OldThreadPriority OLD_THREAD_PRIORITY, "5.1 and later", "Priority of the old thread.";
+        NewThreadQuantum NEW_THREAD_QUANTUM, "5.1 to 5.2", "Quantum of the new thread.";
+        OldThreadQuantum OLD_THREAD_QUANTUM, "5.1 to 5.2", "Quantum of the old thread.";
+        OldThreadWaitReason OLD_THREAD_WAIT_REASON, "5.1 and later", "Why the old thread waits: KWAIT\\_REASON.";
+        OldThreadWaitMode OLD_THREAD_WAIT_MODE, "5.1 and later", "Processor mode in which the old thread waits: 0 kernel, 1 user.";
+        OldThreadState OLD_THREAD_STATE, "5.1 and later", "State of the old thread: KTHREAD\\_STATE.";
+        OldThreadIdealProcessor OLD_THREAD_IDEAL_PROCESSOR, "5.1 and later", "Ideal processor of the old thread.";
+        PreviousCState PREVIOUS_C_STATE, "6.0 and later", "Idle state (C-state) that the processor left, if the old thread is the idle thread.";
+        OldThreadRank OLD_THREAD_RANK, "6.0 and later", "By its name, a rank of the old thread; unidentified otherwise.";
+        NewThreadPriorityDecrement NEW_THREAD_PRIORITY_DECREMENT, "6.0 and later", "Priority decrement of the new thread.";
+        SpareByte SPARE_BYTE, "6.0 and later", "Name of the same byte in documentation; it is NewThreadPriorityDecrement.";
+        NewThreadWaitTime NEW_THREAD_WAIT_TIME, "6.0 and later", "Time that the new thread waited; in PERFINFO\\_CCSWAP it is in ticks of the timer.";
+        OldThreadRemainingQuantum OLD_THREAD_REMAINING_QUANTUM, "6.0 and later", "QuantumTarget less CycleTime of the old thread, divided by 1024.";
+        OldThreadBamEppImportant OLD_THREAD_BAM_EPP_IMPORTANT, "1703", "Inferred from its name: whether the old thread is important to the background activity moderator (BAM).";
+        NewThreadBamEppImportant NEW_THREAD_BAM_EPP_IMPORTANT, "1703", "Inferred from its name: whether the new thread is important to the background activity moderator (BAM).";
+        Reserved RESERVED, "1703 and later", "Reserved.";
+        Flags FLAGS, "1703 and later", "The bit fields beside it as one number.";
+        OldThreadBamQosLevel OLD_THREAD_BAM_QOS_LEVEL, "1709 and later", "Quality-of-service level of the old thread; BAM is the background activity moderator.";
+        NewThreadBamQosLevel NEW_THREAD_BAM_QOS_LEVEL, "1709 and later", "Quality-of-service level of the new thread; BAM is the background activity moderator.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     WMI_LOGGER_CONTEXT {
-        BufferSpinLock BUFFER_SPIN_LOCK, "5.0..5.2";
-        StartTime START_TIME: LARGE_INTEGER, "5.0..";
-        LogFileHandle LOG_FILE_HANDLE, "5.0..";
-        LoggerSemaphore LOGGER_SEMAPHORE: KSEMAPHORE, "5.0..5.2";
-        LoggerThreadId LOGGER_THREAD_ID, "5.0";
-        LoggerEvent LOGGER_EVENT: KEVENT, "5.0..";
-        LoggerStatus LOGGER_STATUS, "5.0..";
-        LoggerId LOGGER_ID, "5.0..";
-        BuffersAvailable BUFFERS_AVAILABLE, "5.0..";
-        FreeList FREE_LIST: LIST_ENTRY, "5.0" or FREE_LIST_VALUE, "5.0..5.2";
-        GlobalList GLOBAL_LIST: LIST_ENTRY, "5.0, 6.1.." or GLOBAL_LIST_VALUE, "5.0..";
-        Unaccounted58 UNACCOUNTED58, "5.0";
-        ProcessorBuffers PROCESSOR_BUFFERS, "5.0..5.2";
-        LoggerName LOGGER_NAME: UNICODE_STRING, "5.0..";
-        LogFileName LOG_FILE_NAME: UNICODE_STRING, "5.0..";
-        EndPageMarker END_PAGE_MARKER, "5.0..5.2";
-        CollectionOn COLLECTION_ON, "5.0..";
-        KernelTraceOn KERNEL_TRACE_ON, "5.0..5.2";
-        Unaccounted7C UNACCOUNTED7_C, "5.0";
-        EnableFlags ENABLE_FLAGS, "5.0..5.2";
-        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0..";
-        LoggerMode LOGGER_MODE, "5.0..";
-        LoggerModeFlags LOGGER_MODE_FLAGS: WMI_LOGGER_MODE, "5.0..5.2";
-        LastFlushedBuffer LAST_FLUSHED_BUFFER, "5.0..";
-        FlushTimer FLUSH_TIMER: LARGE_INTEGER, "5.0" or FLUSH_TIMER_VALUE, "5.0..";
-        FirstBufferOffset FIRST_BUFFER_OFFSET: LARGE_INTEGER, "5.0..5.2";
-        ByteOffset BYTE_OFFSET: LARGE_INTEGER, "5.0..";
-        BufferAgeLimit BUFFER_AGE_LIMIT: LARGE_INTEGER, "5.0..5.2";
-        BufferSize BUFFER_SIZE, "5.0..";
-        NumberOfBuffers NUMBER_OF_BUFFERS, "5.0..";
-        MaximumBuffers MAXIMUM_BUFFERS, "5.0..";
-        MinimumBuffers MINIMUM_BUFFERS, "5.0..";
-        EventsLost EVENTS_LOST, "5.0..";
-        BuffersWritten BUFFERS_WRITTEN, "5.0..";
-        LogBuffersLost LOG_BUFFERS_LOST, "5.0..";
-        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST, "5.0..";
-        Counter COUNTER, "5.0";
-        InstanceGuid INSTANCE_GUID: GUID, "5.0..";
-        UsePerfClock USE_PERF_CLOCK, "5.0..5.2";
-        LoggerHeader LOGGER_HEADER, "5.0..5.2";
-        SecurityQos SECURITY_QOS: SECURITY_QUALITY_OF_SERVICE, "5.0";
-        ClientSecurityContext CLIENT_SECURITY_CONTEXT: SECURITY_CLIENT_CONTEXT, "5.0..";
-        ContextSlot CONTEXT_SLOT, "5.0";
-        LockedSections LOCKED_SECTIONS, "5.0";
-        LoggerThread LOGGER_THREAD, "5.1..";
-        FlushEvent FLUSH_EVENT: KEVENT, "5.1..";
-        WriteFailureLimit WRITE_FAILURE_LIMIT, "5.1..5.2";
-        BuffersDirty BUFFERS_DIRTY, "5.1..5.2";
-        BuffersInUse BUFFERS_IN_USE, "5.1..5.2";
-        SwitchingInProgress SWITCHING_IN_PROGRESS, "5.1..5.2";
-        FlushList FLUSH_LIST: SLIST_HEADER, "5.1..5.2";
-        LogFilePattern LOG_FILE_PATTERN: UNICODE_STRING, "5.1..";
-        NewLogFileName NEW_LOG_FILE_NAME: UNICODE_STRING, "5.1..";
-        PerfLogInTransition PERF_LOG_IN_TRANSITION, "5.1..5.2";
-        RequestFlag REQUEST_FLAG, "5.1..";
-        RefCount REF_COUNT, "5.1..5.2";
-        SequencePtr SEQUENCE_PTR, "5.1..";
-        GetCpuClock GET_CPU_CLOCK, "5.1..";
-        LoggerExtension LOGGER_EXTENSION, "5.1..5.2";
-        ReleaseQueue RELEASE_QUEUE, "5.1..5.2";
-        EnableFlagExtension ENABLE_FLAG_EXTENSION: TRACE_ENABLE_FLAG_EXTENSION, "5.1..5.2";
-        LocalSequence LOCAL_SEQUENCE, "5.1..";
-        MaximumIrql MAXIMUM_IRQL, "5.1..5.2";
-        EnableFlagArray ENABLE_FLAG_ARRAY, "5.1..5.2";
-        LoggerMutex LOGGER_MUTEX: KMUTANT, "5.1..";
-        MutexCount MUTEX_COUNT, "5.1..5.2";
-        FileCounter FILE_COUNTER, "5.1..";
-        BufferCallback BUFFER_CALLBACK, "5.1..6.1";
-        CallbackContext CALLBACK_CONTEXT, "5.1..5.2, 1809..";
-        PoolType POOL_TYPE, "5.1..";
-        ReferenceSystemTime REFERENCE_SYSTEM_TIME: LARGE_INTEGER, "5.1..5.2";
-        ReferenceTimeStamp REFERENCE_TIME_STAMP: LARGE_INTEGER, "5.1..5.2";
-        WaitList WAIT_LIST: SLIST_HEADER, "5.2";
-        Wow WOW, "5.2..";
-        NBQHead NBQ_HEAD, "6.0..6.1";
-        OverflowNBQHead OVERFLOW_NBQ_HEAD, "6.0..6.1";
-        QueueBlockFreeList QUEUE_BLOCK_FREE_LIST: SLIST_HEADER, "6.0..6.1";
-        ClockType CLOCK_TYPE, "6.0..";
-        FlushTimeStamp FLUSH_TIME_STAMP: LARGE_INTEGER, "6.0";
-        RealTimeBuffersDelivered REAL_TIME_BUFFERS_DELIVERED, "6.0..";
-        MaximumEventSize MAXIMUM_EVENT_SIZE, "6.0..";
-        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "6.0..";
-        RealtimeLoggerContextFreed REALTIME_LOGGER_CONTEXT_FREED, "6.0..";
-        Consumers CONSUMERS: LIST_ENTRY, "6.0..";
-        NumConsumers NUM_CONSUMERS, "6.0..";
-        Connecting CONNECTING: LIST_ENTRY, "6.0";
-        NewConsumer NEW_CONSUMER, "6.0";
-        RealtimeLogfileHandle REALTIME_LOGFILE_HANDLE, "6.0..";
-        RealtimeLogfileName REALTIME_LOGFILE_NAME: UNICODE_STRING, "6.0..";
-        RealtimeWriteOffset REALTIME_WRITE_OFFSET: LARGE_INTEGER, "6.0..";
-        RealtimeReadOffset REALTIME_READ_OFFSET: LARGE_INTEGER, "6.0..";
-        RealtimeLogfileSize REALTIME_LOGFILE_SIZE: LARGE_INTEGER, "6.0..";
-        RealtimeLogfileUsage REALTIME_LOGFILE_USAGE, "6.0..";
-        RealtimeBuffersSaved REALTIME_BUFFERS_SAVED, "6.0..";
-        RealtimeReferenceTime REALTIME_REFERENCE_TIME: ETW_REF_CLOCK, "6.0..";
-        RealtimeDisconnectProcessId REALTIME_DISCONNECT_PROCESS_ID, "6.0";
-        RealtimeDisconnectConsumerId REALTIME_DISCONNECT_CONSUMER_ID, "6.0";
-        NewRTEventsLost NEW_RT_EVENTS_LOST, "6.0..";
-        FlushDpc FLUSH_DPC: KDPC, "6.0..6.1";
-        SecurityDescriptor SECURITY_DESCRIPTOR: EX_FAST_REF, "6.0..";
-        DummyBufferForMarker DUMMY_BUFFER_FOR_MARKER: WMI_BUFFER_HEADER, "6.0";
-        BufferSequenceNumber BUFFER_SEQUENCE_NUMBER, "6.0..";
-        AcceptNewEvents ACCEPT_NEW_EVENTS, "6.0..";
-        Flags FLAGS, "6.0..";
-        Persistent PERSISTENT, "6.0..";
-        AutoLogger AUTO_LOGGER, "6.0..";
-        FsReady FS_READY, "6.0..";
-        RealTime REAL_TIME, "6.0..";
-        KernelTrace KERNEL_TRACE, "6.0..";
-        NoMoreEnable NO_MORE_ENABLE, "6.0..";
-        RequestNewFie REQUEST_NEW_FIE, "6.0..6.1";
-        RequestUpdateFile REQUEST_UPDATE_FILE, "6.0..6.1";
-        RequestFlush REQUEST_FLUSH, "6.0..6.1";
-        RequestDisableRealtime REQUEST_DISABLE_REALTIME, "6.0..6.1";
-        RequestDisconnectConsumer REQUEST_DISCONNECT_CONSUMER, "6.0..6.1";
-        StackTraceFilterHookCount STACK_TRACE_FILTER_HOOK_COUNT, "6.0";
-        StackTraceFilter STACK_TRACE_FILTER, "6.0";
-        BatchedBufferList BATCHED_BUFFER_LIST, "late-6.0..";
-        FlushThreshold FLUSH_THRESHOLD, "late-6.0..";
-        RealtimeMaximumFileSize REALTIME_MAXIMUM_FILE_SIZE, "late-6.0..";
-        LoggerLock LOGGER_LOCK: EX_PUSH_LOCK, "late-6.0..";
-        CurrentBuffer CURRENT_BUFFER: EX_FAST_REF, "6.1..";
-        TransitionConsumer TRANSITION_CONSUMER, "6.1..";
-        FlushTimeOutTimer FLUSH_TIME_OUT_TIMER: KTIMER, "6.1..";
-        BufferListSpinLock BUFFER_LIST_SPIN_LOCK, "6.1..";
-        BufferListPushLock BUFFER_LIST_PUSH_LOCK: EX_PUSH_LOCK, "6.1..";
-        StackTracing STACK_TRACING, "6.1..";
-        ErrorLogged ERROR_LOGGED, "6.1..";
-        RequestConnectConsumer REQUEST_CONNECT_CONSUMER, "6.1";
-        HookIdMap HOOK_ID_MAP: RTL_BITMAP, "6.1..22H2";
-        TokenAccessInformation TOKEN_ACCESS_INFORMATION, "traits..";
-        DisallowedGuids DISALLOWED_GUIDS: DISALLOWED_GUIDS, "traits..";
-        EventMarker EVENT_MARKER, "6.2..server-2022";
-        ErrorMarker ERROR_MARKER, "6.2..server-2022";
-        SizeMask SIZE_MASK, "6.2..server-2022";
-        FailureReason FAILURE_REASON, "6.2..";
-        BufferQueue BUFFER_QUEUE: ETW_BUFFER_QUEUE, "6.2..";
-        OverflowQueue OVERFLOW_QUEUE: ETW_BUFFER_QUEUE, "6.2..";
-        ProviderBinaryList PROVIDER_BINARY_LIST: LIST_ENTRY, "6.2..1703";
-        ProviderInfoSize PROVIDER_INFO_SIZE, "6.2..";
-        LoggerDpc LOGGER_DPC: KDPC, "6.2..";
-        PebsTracing PEBS_TRACING, "6.2..";
-        PmcCounters PMC_COUNTERS, "6.2..";
-        PageAlignBuffers PAGE_ALIGN_BUFFERS, "6.2..";
-        SpareFlags1 SPARE_FLAGS1, "6.2..1703";
-        SystemLoggerIndex SYSTEM_LOGGER_INDEX, "6.2..";
-        StackCaching STACK_CACHING, "6.2..";
-        SpareFlags2 SPARE_FLAGS2, "6.2..2004";
-        DbgRequestNewFie DBG_REQUEST_NEW_FIE, "6.2..6.3";
-        DbgRequestUpdateFile DBG_REQUEST_UPDATE_FILE, "6.2..";
-        DbgRequestFlush DBG_REQUEST_FLUSH, "6.2..";
-        DbgRequestDisableRealtime DBG_REQUEST_DISABLE_REALTIME, "6.2..";
-        DbgRequestDisconnectConsumer DBG_REQUEST_DISCONNECT_CONSUMER, "6.2..";
-        DbgRequestConnectConsumer DBG_REQUEST_CONNECT_CONSUMER, "6.2..";
-        DbgRequestNotifyConsumer DBG_REQUEST_NOTIFY_CONSUMER, "6.2..";
-        DbgRequestUpdateHeader DBG_REQUEST_UPDATE_HEADER, "6.2..";
-        DbgRequestDefferdFlush DBG_REQUEST_DEFFERD_FLUSH, "6.2..6.3";
-        DbgRequestDefferdFlushTimer DBG_REQUEST_DEFFERD_FLUSH_TIMER, "6.2..6.3";
-        DbgRequestFlushTimer DBG_REQUEST_FLUSH_TIMER, "6.2..";
-        DbgRequestUpdateDebugger DBG_REQUEST_UPDATE_DEBUGGER, "6.2..";
-        DbgSpareRequestFlags DBG_SPARE_REQUEST_FLAGS, "6.2..";
-        StackCache STACK_CACHE, "6.2..";
-        PmcData PMC_DATA, "6.2..";
-        WinRtProviderBinaryList WIN_RT_PROVIDER_BINARY_LIST: LIST_ENTRY, "6.2..1703";
-        ScratchArray SCRATCH_ARRAY, "6.2..";
-        PeakBuffersCount PEAK_BUFFERS_COUNT, "6.3..";
-        StackLookasideListAllocated STACK_LOOKASIDE_LIST_ALLOCATED, "10.0..";
-        SecurityTrace SECURITY_TRACE, "10.0..";
-        DbgRequestNewFile DBG_REQUEST_NEW_FILE, "10.0..";
-        DbgRequestDeferredFlush DBG_REQUEST_DEFERRED_FLUSH, "10.0..";
-        DbgRequestDeferredFlushTimer DBG_REQUEST_DEFERRED_FLUSH_TIMER, "10.0..";
-        ServerSilo SERVER_SILO, "10.0";
-        SoftRestartContext SOFT_RESTART_CONTEXT, "1607..";
-        SiloState SILO_STATE, "1607..";
-        CompressionWorkItem COMPRESSION_WORK_ITEM: WORK_QUEUE_ITEM, "1607..";
-        CompressionWorkItemState COMPRESSION_WORK_ITEM_STATE, "1607..";
-        CompressionLock COMPRESSION_LOCK: EX_PUSH_LOCK, "1607..";
-        CompressionTarget COMPRESSION_TARGET, "1607..";
-        CompressionWorkspace COMPRESSION_WORKSPACE, "1607..";
-        CompressionOn COMPRESSION_ON, "1607..";
-        CompressionRatioGuess COMPRESSION_RATIO_GUESS, "1607..";
-        PartialBufferCompressionLevel PARTIAL_BUFFER_COMPRESSION_LEVEL, "1607..";
-        CompressionResumptionMode COMPRESSION_RESUMPTION_MODE, "1607..";
-        PlaceholderList PLACEHOLDER_LIST: SINGLE_LIST_ENTRY, "1607..";
-        CompressionDpc COMPRESSION_DPC: KDPC, "1607..";
-        LastBufferSwitchTime LAST_BUFFER_SWITCH_TIME: LARGE_INTEGER, "1607..";
-        BufferWriteDuration BUFFER_WRITE_DURATION: LARGE_INTEGER, "1607..";
-        BufferCompressDuration BUFFER_COMPRESS_DURATION: LARGE_INTEGER, "1607..";
-        RelativeTimerDueTime RELATIVE_TIMER_DUE_TIME, "1703..2022-01";
-        PeriodicCaptureStateGuids PERIODIC_CAPTURE_STATE_GUIDS: PERIODIC_CAPTURE_STATE_GUIDS, "1703..2022-01";
-        PeriodicCaptureStateTimer PERIODIC_CAPTURE_STATE_TIMER, "1703..2022-01";
-        PeriodicCaptureStateTimerState PERIODIC_CAPTURE_STATE_TIMER_STATE, "1703..2022-01";
-        DebugIdTrackingList DEBUG_ID_TRACKING_LIST: LIST_ENTRY, "1709..";
-        DecodeControlList DECODE_CONTROL_LIST, "1709..";
-        DecodeControlCount DECODE_CONTROL_COUNT, "1709..";
-        LastBranchTracing LAST_BRANCH_TRACING, "1709..";
-        StackTraceBlock STACK_TRACE_BLOCK: ETW_STACK_TRACE_BLOCK, "1709..";
-        LbrData LBR_DATA, "1709..";
-        BinaryTrackingList BINARY_TRACKING_LIST: LIST_ENTRY, "1709..";
-        ProviderTracking PROVIDER_TRACKING, "1803..";
-        ProcessorTrace PROCESSOR_TRACE, "1803..";
-        IptData IPT_DATA, "1803..";
-        QpcDeltaTracking QPC_DELTA_TRACKING, "1809..";
-        ReferenceQpcDelta REFERENCE_QPC_DELTA, "1809..";
-        PeriodicCaptureStateContext PERIODIC_CAPTURE_STATE_CONTEXT, "2022-01..";
-        MarkerBufferSaved MARKER_BUFFER_SAVED, "1903..";
-        LastDroppedTime LAST_DROPPED_TIME, "1903..";
-        FlushingLastDroppedTime FLUSHING_LAST_DROPPED_TIME, "1903..";
-        FlushingSequenceNumber FLUSHING_SEQUENCE_NUMBER, "1903..";
-        LargeMdlPages LARGE_MDL_PAGES, "2004..";
-        ExcludeKernelStack EXCLUDE_KERNEL_STACK, "2004..";
-        PartitionContext PARTITION_CONTEXT: ETW_PARTITION_CONTEXT, "2004..";
-        BufferMdl BUFFER_MDL, "2004..";
-        BootLogger BOOT_LOGGER, "19569..";
-        Flags2 FLAGS2, "server-2022..";
-        UnifiedStackCaching UNIFIED_STACK_CACHING, "server-2022..";
-        StackHookIdMap STACK_HOOK_ID_MAP: RTL_BITMAP, "24H2..";
-        ContextRegisterLoggingApcPool CONTEXT_REGISTER_LOGGING_APC_POOL: ETW_APC_POOL, "24H2..";
-        ContextRegisterTypes CONTEXT_REGISTER_TYPES, "24H2..";
-        ContextRegisterHookCount CONTEXT_REGISTER_HOOK_COUNT, "24H2..";
-        ContextRegisterHookIdMap CONTEXT_REGISTER_HOOK_ID_MAP, "24H2..";
-        PfnArray PFN_ARRAY, "24H2..";
+        BufferSpinLock BUFFER_SPIN_LOCK, "5.0 to 5.2", "Spin lock for buffers; what exactly it protects is unidentified.";
+        StartTime START_TIME: LARGE_INTEGER, "5.0 and later", "When the session started, in 100 ns since 1601.";
+        LogFileHandle LOG_FILE_HANDLE, "5.0 and later", "The log file.";
+        LoggerSemaphore LOGGER_SEMAPHORE: KSEMAPHORE, "5.0 to 5.2", "Event that LoggerThread waits for.";
+        LoggerThreadId LOGGER_THREAD_ID, "5.0", "Thread that writes the buffers, by its 32-bit identifier.";
+        LoggerEvent LOGGER_EVENT: KEVENT, "5.0 and later", "Event of the session's LoggerThread; when it is set is unidentified.";
+        LoggerStatus LOGGER_STATUS, "5.0 and later", "Status of the last operation of LoggerThread.";
+        LoggerId LOGGER_ID, "5.0 and later", "Index of the session among the kernel's sessions.";
+        BuffersAvailable BUFFERS_AVAILABLE, "5.0 and later", "Buffers that are free.";
+        FreeList FREE_LIST: LIST_ENTRY, "5.0" or FREE_LIST_VALUE, "5.0 to 5.2", "Buffers that are free.";
+        GlobalList GLOBAL_LIST: LIST_ENTRY, "5.0; 6.1 and later" or GLOBAL_LIST_VALUE, "5.0 and later", "All buffers of the session.";
+        Unaccounted58 UNACCOUNTED58, "5.0", "Unidentified bytes.";
+        ProcessorBuffers PROCESSOR_BUFFERS, "5.0 to 5.2", "An element for each processor: its buffer, or in 5.1 its list of buffers.";
+        LoggerName LOGGER_NAME: UNICODE_STRING, "5.0 and later", "Name of the session.";
+        LogFileName LOG_FILE_NAME: UNICODE_STRING, "5.0 and later", "Path of the log file.";
+        EndPageMarker END_PAGE_MARKER, "5.0 to 5.2", "Start of the page's free memory.";
+        CollectionOn COLLECTION_ON, "5.0 and later", "Whether the session collects events.";
+        KernelTraceOn KERNEL_TRACE_ON, "5.0 to 5.2", "Whether the session logs kernel events; a bit of Flags from 6.0 on.";
+        Unaccounted7C UNACCOUNTED7_C, "5.0", "Unidentified bytes.";
+        EnableFlags ENABLE_FLAGS, "5.0 to 5.2", "Kernel events to log.";
+        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0 and later", "Limit to the log file, in MB, or in KB if the mode says so.";
+        LoggerMode LOGGER_MODE, "5.0 and later", "How the session logs.";
+        LoggerModeFlags LOGGER_MODE_FLAGS: WMI_LOGGER_MODE, "5.0 to 5.2", "LoggerMode, bit by bit.";
+        LastFlushedBuffer LAST_FLUSHED_BUFFER, "5.0 and later", "Number of the buffer that was flushed last.";
+        FlushTimer FLUSH_TIMER: LARGE_INTEGER, "5.0" or FLUSH_TIMER_VALUE, "5.0 and later", "Time between flushes; as ULONG, in seconds.";
+        FirstBufferOffset FIRST_BUFFER_OFFSET: LARGE_INTEGER, "5.0 to 5.2", "Byte offset in the log file to which a circular session returns.";
+        ByteOffset BYTE_OFFSET: LARGE_INTEGER, "5.0 and later", "Byte offset of the next buffer in the log file.";
+        BufferAgeLimit BUFFER_AGE_LIMIT: LARGE_INTEGER, "5.0 to 5.2", "Time after which unused buffers are freed.";
+        BufferSize BUFFER_SIZE, "5.0 and later", "Bytes of one trace buffer.";
+        NumberOfBuffers NUMBER_OF_BUFFERS, "5.0 and later", "Buffers that exist.";
+        MaximumBuffers MAXIMUM_BUFFERS, "5.0 and later", "Buffers to exist at most.";
+        MinimumBuffers MINIMUM_BUFFERS, "5.0 and later", "Buffers to exist at least.";
+        EventsLost EVENTS_LOST, "5.0 and later", "Number of events lost for lack of space.";
+        BuffersWritten BUFFERS_WRITTEN, "5.0 and later", "Buffers that went out of the session.";
+        LogBuffersLost LOG_BUFFERS_LOST, "5.0 and later", "Buffers that could not be written to the log file.";
+        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST, "5.0 and later", "Buffers that could not be delivered to real-time consumers.";
+        Counter COUNTER, "5.0", "A count of unknown meaning.";
+        InstanceGuid INSTANCE_GUID: GUID, "5.0 and later", "GUID of the session.";
+        UsePerfClock USE_PERF_CLOCK, "5.0 to 5.2", "Clock of the time stamps.";
+        LoggerHeader LOGGER_HEADER, "5.0 to 5.2", "The TRACE\\_LOGFILE\\_HEADER that the log file begins with.";
+        SecurityQos SECURITY_QOS: SECURITY_QUALITY_OF_SERVICE, "5.0", "How far LoggerThread may go in acting for the creator of the session.";
+        ClientSecurityContext CLIENT_SECURITY_CONTEXT: SECURITY_CLIENT_CONTEXT, "5.0 and later", "Security context that LoggerThread impersonates to open files: that of the session's creator.";
+        ContextSlot CONTEXT_SLOT, "5.0", "Address of the pointer to this context in the WMI device extension.";
+        LockedSections LOCKED_SECTIONS, "5.0", "Eight handles for kernel sections that are locked in memory; kernel sessions only.";
+        LoggerThread LOGGER_THREAD, "5.1 and later", "Thread that writes the buffers.";
+        FlushEvent FLUSH_EVENT: KEVENT, "5.1 and later", "Event for flushing buffers; when it is set is unidentified.";
+        WriteFailureLimit WRITE_FAILURE_LIMIT, "5.1 to 5.2", "Inferred from its name: limit to failed writes; 5.2 sets it to 100.";
+        BuffersDirty BUFFERS_DIRTY, "5.1 to 5.2", "Buffers that wait to be written.";
+        BuffersInUse BUFFERS_IN_USE, "5.1 to 5.2", "Buffers that events are written to.";
+        SwitchingInProgress SWITCHING_IN_PROGRESS, "5.1 to 5.2", "In 5.2, not 0 while buffers move from FlushList to FreeList; no free buffer is taken then.";
+        FlushList FLUSH_LIST: SLIST_HEADER, "5.1 to 5.2", "Buffers that wait to be written.";
+        LogFilePattern LOG_FILE_PATTERN: UNICODE_STRING, "5.1 and later", "Path with a placeholder for FileCounter, if the session writes a sequence of files.";
+        NewLogFileName NEW_LOG_FILE_NAME: UNICODE_STRING, "5.1 and later", "Path of the log file to go on with.";
+        PerfLogInTransition PERF_LOG_IN_TRANSITION, "5.1 to 5.2", "In 5.2, the transition of performance logging: 0 none, 1 it starts, 2 it stops.";
+        RequestFlag REQUEST_FLAG, "5.1 and later", "Requests to LoggerThread, as flags.";
+        RefCount REF_COUNT, "5.1 to 5.2", "References to the session.";
+        SequencePtr SEQUENCE_PTR, "5.1 and later", "Counter to number events with.";
+        GetCpuClock GET_CPU_CLOCK, "5.1 and later", "Routine that reads the clock of ClockType; no pointer from 2004 on.";
+        LoggerExtension LOGGER_EXTENSION, "5.1 to 5.2", "Unidentified pointer.";
+        ReleaseQueue RELEASE_QUEUE, "5.1 to 5.2", "In 5.2, not 0 if LoggerThread is to be woken once the IRQL allows it.";
+        EnableFlagExtension ENABLE_FLAG_EXTENSION: TRACE_ENABLE_FLAG_EXTENSION, "5.1 to 5.2", "Position and length of an extension of EnableFlags.";
+        LocalSequence LOCAL_SEQUENCE, "5.1 and later", "Counter of this session alone.";
+        MaximumIrql MAXIMUM_IRQL, "5.1 to 5.2", "Highest IRQL at which events can be logged.";
+        EnableFlagArray ENABLE_FLAG_ARRAY, "5.1 to 5.2", "Kernel events to log, beyond the bits of EnableFlags.";
+        LoggerMutex LOGGER_MUTEX: KMUTANT, "5.1 and later", "Held while the session is changed.";
+        MutexCount MUTEX_COUNT, "5.1 to 5.2", "In 5.2, number of threads that own LoggerMutex or wait for it.";
+        FileCounter FILE_COUNTER, "5.1 and later", "Number of the current log file, for LogFilePattern.";
+        BufferCallback BUFFER_CALLBACK, "5.1 to 6.1", "Routine that is called with buffers that go out of the session.";
+        CallbackContext CALLBACK_CONTEXT, "5.1 to 5.2; 1809 and later", "Context for a callback: up to 5.2 the second argument of BufferCallback, from 1809 on that of an event callback.";
+        PoolType POOL_TYPE, "5.1 and later", "Pool that buffers are allocated from.";
+        ReferenceSystemTime REFERENCE_SYSTEM_TIME: LARGE_INTEGER, "5.1 to 5.2", "System time at ReferenceTimeStamp, in 100 ns since 1601.";
+        ReferenceTimeStamp REFERENCE_TIME_STAMP: LARGE_INTEGER, "5.1 to 5.2", "The session's clock at ReferenceSystemTime.";
+        WaitList WAIT_LIST: SLIST_HEADER, "5.2", "Buffers that were written as copies, until ReferenceCount is 0.";
+        Wow WOW, "5.2 and later", "Started by a 32-bit program on a 64-bit system.";
+        NBQHead NBQ_HEAD, "6.0 to 6.1", "Head of a non-blocking queue of buffers.";
+        OverflowNBQHead OVERFLOW_NBQ_HEAD, "6.0 to 6.1", "Head of a second non-blocking queue of buffers, for overflow.";
+        QueueBlockFreeList QUEUE_BLOCK_FREE_LIST: SLIST_HEADER, "6.0 to 6.1", "Free blocks; the name suggests those of the non-blocking queues.";
+        ClockType CLOCK_TYPE, "6.0 and later", "Clock of the time stamps.";
+        FlushTimeStamp FLUSH_TIME_STAMP: LARGE_INTEGER, "6.0", "Time of a flush; of which one is unidentified.";
+        RealTimeBuffersDelivered REAL_TIME_BUFFERS_DELIVERED, "6.0 and later", "Buffers that reached real-time consumers.";
+        MaximumEventSize MAXIMUM_EVENT_SIZE, "6.0 and later", "Bytes of the largest event that is accepted.";
+        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "6.0 and later", "A reading of the session's clock with the system time then.";
+        RealtimeLoggerContextFreed REALTIME_LOGGER_CONTEXT_FREED, "6.0 and later", "Inferred from its name: the state for real-time delivery was freed.";
+        Consumers CONSUMERS: LIST_ENTRY, "6.0 and later", "Real-time consumers.";
+        NumConsumers NUM_CONSUMERS, "6.0 and later", "Elements of Consumers.";
+        Connecting CONNECTING: LIST_ENTRY, "6.0", "Inferred from its name: list of real-time consumers that are being connected.";
+        NewConsumer NEW_CONSUMER, "6.0", "Whether there is a new real-time consumer.";
+        RealtimeLogfileHandle REALTIME_LOGFILE_HANDLE, "6.0 and later", "File that stores buffers for real-time consumers.";
+        RealtimeLogfileName REALTIME_LOGFILE_NAME: UNICODE_STRING, "6.0 and later", "Path of the file that stores buffers for real-time consumers.";
+        RealtimeWriteOffset REALTIME_WRITE_OFFSET: LARGE_INTEGER, "6.0 and later", "Byte offset of the next buffer to write in the real-time file.";
+        RealtimeReadOffset REALTIME_READ_OFFSET: LARGE_INTEGER, "6.0 and later", "Byte offset of the next buffer to read in the real-time file.";
+        RealtimeLogfileSize REALTIME_LOGFILE_SIZE: LARGE_INTEGER, "6.0 and later", "Bytes of the real-time file.";
+        RealtimeLogfileUsage REALTIME_LOGFILE_USAGE, "6.0 and later", "Bytes of the real-time file in use.";
+        RealtimeBuffersSaved REALTIME_BUFFERS_SAVED, "6.0 and later", "Number of buffers in the real-time file.";
+        RealtimeReferenceTime REALTIME_REFERENCE_TIME: ETW_REF_CLOCK, "6.0 and later", "A reading of a clock with the system time then, for real-time delivery.";
+        RealtimeDisconnectProcessId REALTIME_DISCONNECT_PROCESS_ID, "6.0", "The process of the consumer to disconnect.";
+        RealtimeDisconnectConsumerId REALTIME_DISCONNECT_CONSUMER_ID, "6.0", "The number of the consumer to disconnect.";
+        NewRTEventsLost NEW_RT_EVENTS_LOST, "6.0 and later", "A loss that has to be reported to real-time consumers.";
+        FlushDpc FLUSH_DPC: KDPC, "6.0 to 6.1", "DPC for flushing; a member LoggerDpc replaces it in 6.2 and later.";
+        SecurityDescriptor SECURITY_DESCRIPTOR: EX_FAST_REF, "6.0 and later", "Security descriptor for controlling the session and reading its events.";
+        DummyBufferForMarker DUMMY_BUFFER_FOR_MARKER: WMI_BUFFER_HEADER, "6.0", "Buffer header for a marker; the use of the marker is unidentified.";
+        BufferSequenceNumber BUFFER_SEQUENCE_NUMBER, "6.0 and later", "Counter to number buffers with.";
+        AcceptNewEvents ACCEPT_NEW_EVENTS, "6.0 and later", "Whether new events are accepted.";
+        Flags FLAGS, "6.0 and later", "Flags of the session.";
+        Persistent PERSISTENT, "6.0 and later", "Unidentified; the name suggests a persistent session.";
+        AutoLogger AUTO_LOGGER, "6.0 and later", "Started by the kernel according to the registry.";
+        FsReady FS_READY, "6.0 and later", "File systems are ready for a log file.";
+        RealTime REAL_TIME, "6.0 and later", "Delivers events to real-time consumers.";
+        KernelTrace KERNEL_TRACE, "6.0 and later", "Logs kernel events.";
+        NoMoreEnable NO_MORE_ENABLE, "6.0 and later", "No further provider can be enabled.";
+        RequestNewFie REQUEST_NEW_FIE, "6.0 to 6.1", "To go on with NewLogFileName.";
+        RequestUpdateFile REQUEST_UPDATE_FILE, "6.0 to 6.1", "To update the log file.";
+        RequestFlush REQUEST_FLUSH, "6.0 to 6.1", "To write all buffers now.";
+        RequestDisableRealtime REQUEST_DISABLE_REALTIME, "6.0 to 6.1", "To end real-time delivery.";
+        RequestDisconnectConsumer REQUEST_DISCONNECT_CONSUMER, "6.0 to 6.1", "To disconnect a consumer.";
+        StackTraceFilterHookCount STACK_TRACE_FILTER_HOOK_COUNT, "6.0", "Elements in use of StackTraceFilter.";
+        StackTraceFilter STACK_TRACE_FILTER, "6.0", "Hook identifiers of the events to trace the stack of.";
+        BatchedBufferList BATCHED_BUFFER_LIST, "late-6.0 and later", "First of a list of buffers that are batched (purpose unidentified).";
+        FlushThreshold FLUSH_THRESHOLD, "late-6.0 and later", "Number of full buffers that causes a flush.";
+        RealtimeMaximumFileSize REALTIME_MAXIMUM_FILE_SIZE, "late-6.0 and later", "Limit to the real-time file, in bytes.";
+        LoggerLock LOGGER_LOCK: EX_PUSH_LOCK, "late-6.0 and later", "Guards the session.";
+        CurrentBuffer CURRENT_BUFFER: EX_FAST_REF, "6.1 and later", "The current buffer of a session that uses one buffer for all processors.";
+        TransitionConsumer TRANSITION_CONSUMER, "6.1 and later", "A consumer that is about to be connected or disconnected.";
+        FlushTimeOutTimer FLUSH_TIME_OUT_TIMER: KTIMER, "6.1 and later", "Runs out when buffers are to be flushed.";
+        BufferListSpinLock BUFFER_LIST_SPIN_LOCK, "6.1 and later", "Guards the lists of buffers.";
+        BufferListPushLock BUFFER_LIST_PUSH_LOCK: EX_PUSH_LOCK, "6.1 and later", "Guards the lists of buffers.";
+        StackTracing STACK_TRACING, "6.1 and later", "Stacks are traced of some events.";
+        ErrorLogged ERROR_LOGGED, "6.1 and later", "An error of the session was logged.";
+        RequestConnectConsumer REQUEST_CONNECT_CONSUMER, "6.1", "To connect a consumer.";
+        HookIdMap HOOK_ID_MAP: RTL_BITMAP, "6.1 to 11-22H2", "A bit for each hook identifier, set if the stack is traced.";
+        TokenAccessInformation TOKEN_ACCESS_INFORMATION, "with update traits", "Properties of the creator's token for access checks.";
+        DisallowedGuids DISALLOWED_GUIDS: DISALLOWED_GUIDS, "with update traits", "Providers that may not log to this session.";
+        EventMarker EVENT_MARKER, "6.2 to server-2022", "Unidentified; the name suggests a mark for events.";
+        ErrorMarker ERROR_MARKER, "6.2 to server-2022", "Unidentified; the name suggests a mark for errors.";
+        SizeMask SIZE_MASK, "6.2 to server-2022", "Unidentified; the name suggests a mask for sizes.";
+        FailureReason FAILURE_REASON, "6.2 and later", "Reason of a failure of the session; its values are unidentified.";
+        BufferQueue BUFFER_QUEUE: ETW_BUFFER_QUEUE, "6.2 and later", "Queue of buffers of the session.";
+        OverflowQueue OVERFLOW_QUEUE: ETW_BUFFER_QUEUE, "6.2 and later", "Second queue of buffers, for overflow.";
+        ProviderBinaryList PROVIDER_BINARY_LIST: LIST_ENTRY, "6.2 to 1703", "List of binaries of providers; the type of its entries is unidentified.";
+        ProviderInfoSize PROVIDER_INFO_SIZE, "6.2 and later", "Size of information about providers (which information is unidentified).";
+        LoggerDpc LOGGER_DPC: KDPC, "6.2 and later", "DPC of the session; it replaces FlushDpc of earlier versions.";
+        PebsTracing PEBS_TRACING, "6.2 and later", "The processor's precise event-based samples are logged.";
+        PmcCounters PMC_COUNTERS, "6.2 and later", "Values of processor counters are logged with some events.";
+        PageAlignBuffers PAGE_ALIGN_BUFFERS, "6.2 and later", "Buffers begin at pages.";
+        SpareFlags1 SPARE_FLAGS1, "6.2 to 1703", "Not in use.";
+        SystemLoggerIndex SYSTEM_LOGGER_INDEX, "6.2 and later", "Its index among the system loggers.";
+        StackCaching STACK_CACHING, "6.2 and later", "Stacks are stored in StackCache, and logged once.";
+        SpareFlags2 SPARE_FLAGS2, "6.2 to 2004", "Not in use.";
+        DbgRequestNewFie DBG_REQUEST_NEW_FIE, "6.2 to 6.3", "To go on with NewLogFileName.";
+        DbgRequestUpdateFile DBG_REQUEST_UPDATE_FILE, "6.2 and later", "To update the log file.";
+        DbgRequestFlush DBG_REQUEST_FLUSH, "6.2 and later", "To write all buffers now.";
+        DbgRequestDisableRealtime DBG_REQUEST_DISABLE_REALTIME, "6.2 and later", "To end real-time delivery.";
+        DbgRequestDisconnectConsumer DBG_REQUEST_DISCONNECT_CONSUMER, "6.2 and later", "To disconnect a consumer.";
+        DbgRequestConnectConsumer DBG_REQUEST_CONNECT_CONSUMER, "6.2 and later", "To connect a consumer.";
+        DbgRequestNotifyConsumer DBG_REQUEST_NOTIFY_CONSUMER, "6.2 and later", "Notifies consumers of new buffers.";
+        DbgRequestUpdateHeader DBG_REQUEST_UPDATE_HEADER, "6.2 and later", "To write the header of the log file anew.";
+        DbgRequestDefferdFlush DBG_REQUEST_DEFFERD_FLUSH, "6.2 to 6.3", "To do a flush that was put off.";
+        DbgRequestDefferdFlushTimer DBG_REQUEST_DEFFERD_FLUSH_TIMER, "6.2 to 6.3", "By its name, about the timer for a flush that was put off.";
+        DbgRequestFlushTimer DBG_REQUEST_FLUSH_TIMER, "6.2 and later", "By its name, about the flush timer.";
+        DbgRequestUpdateDebugger DBG_REQUEST_UPDATE_DEBUGGER, "6.2 and later", "By its name, to give data to the kernel debugger.";
+        DbgSpareRequestFlags DBG_SPARE_REQUEST_FLAGS, "6.2 and later", "Not in use.";
+        StackCache STACK_CACHE, "6.2 and later", "Stacks that were logged, if StackCaching.";
+        PmcData PMC_DATA, "6.2 and later", "Processor counters that are logged, and the events that include them.";
+        WinRtProviderBinaryList WIN_RT_PROVIDER_BINARY_LIST: LIST_ENTRY, "6.2 to 1703", "List of binaries of Windows Runtime providers; the type of its entries is unidentified.";
+        ScratchArray SCRATCH_ARRAY, "6.2 and later", "Array of pointers to buffers, for temporary use.";
+        PeakBuffersCount PEAK_BUFFERS_COUNT, "6.3 and later", "Most buffers that existed at a time.";
+        StackLookasideListAllocated STACK_LOOKASIDE_LIST_ALLOCATED, "10.0 and later", "A lookaside list for stacks was allocated.";
+        SecurityTrace SECURITY_TRACE, "10.0 and later", "Unidentified; the name suggests a security session.";
+        DbgRequestNewFile DBG_REQUEST_NEW_FILE, "10.0 and later", "To go on with NewLogFileName.";
+        DbgRequestDeferredFlush DBG_REQUEST_DEFERRED_FLUSH, "10.0 and later", "To do a flush that was put off.";
+        DbgRequestDeferredFlushTimer DBG_REQUEST_DEFERRED_FLUSH_TIMER, "10.0 and later", "By its name, about the timer for a flush that was put off.";
+        ServerSilo SERVER_SILO, "10.0", "The silo of the session.";
+        SoftRestartContext SOFT_RESTART_CONTEXT, "1607 and later", "State for a soft restart of Windows; the structure is not in public symbols.";
+        SiloState SILO_STATE, "1607 and later", "The ETW state of the session's silo.";
+        CompressionWorkItem COMPRESSION_WORK_ITEM: WORK_QUEUE_ITEM, "1607 and later", "Compresses buffers.";
+        CompressionWorkItemState COMPRESSION_WORK_ITEM_STATE, "1607 and later", "State of CompressionWorkItem; its values are unidentified.";
+        CompressionLock COMPRESSION_LOCK: EX_PUSH_LOCK, "1607 and later", "Guards the compression of buffers.";
+        CompressionTarget COMPRESSION_TARGET, "1607 and later", "The buffer that compressed buffers go to.";
+        CompressionWorkspace COMPRESSION_WORKSPACE, "1607 and later", "Memory that compression needs.";
+        CompressionOn COMPRESSION_ON, "1607 and later", "Whether buffers are compressed.";
+        CompressionRatioGuess COMPRESSION_RATIO_GUESS, "1607 and later", "How much smaller compression is expected to make a buffer.";
+        PartialBufferCompressionLevel PARTIAL_BUFFER_COMPRESSION_LEVEL, "1607 and later", "Inferred from its name: compression level for buffers that are not full.";
+        CompressionResumptionMode COMPRESSION_RESUMPTION_MODE, "1607 and later", "Whether compression is resumed after falling behind.";
+        PlaceholderList PLACEHOLDER_LIST: SINGLE_LIST_ENTRY, "1607 and later", "List of placeholders; the type of its entries is unidentified.";
+        CompressionDpc COMPRESSION_DPC: KDPC, "1607 and later", "Queues CompressionWorkItem.";
+        LastBufferSwitchTime LAST_BUFFER_SWITCH_TIME: LARGE_INTEGER, "1607 and later", "When a buffer was last replaced by the next.";
+        BufferWriteDuration BUFFER_WRITE_DURATION: LARGE_INTEGER, "1607 and later", "How long it takes to write a buffer.";
+        BufferCompressDuration BUFFER_COMPRESS_DURATION: LARGE_INTEGER, "1607 and later", "How long it takes to compress a buffer.";
+        RelativeTimerDueTime RELATIVE_TIMER_DUE_TIME, "1703 and later, without update 2022-01", "Relative due time; by its neighbors, that of PeriodicCaptureStateTimer.";
+        PeriodicCaptureStateGuids PERIODIC_CAPTURE_STATE_GUIDS: PERIODIC_CAPTURE_STATE_GUIDS, "1703 and later, without update 2022-01", "Providers to ask for their state, time and again.";
+        PeriodicCaptureStateTimer PERIODIC_CAPTURE_STATE_TIMER, "1703 and later, without update 2022-01", "Timer for requesting the state of providers.";
+        PeriodicCaptureStateTimerState PERIODIC_CAPTURE_STATE_TIMER_STATE, "1703 and later, without update 2022-01", "Whether that timer is set.";
+        DebugIdTrackingList DEBUG_ID_TRACKING_LIST: LIST_ENTRY, "1709 and later", "Symbol files that the session's events are decoded with.";
+        DecodeControlList DECODE_CONTROL_LIST, "1709 and later", "Providers that use different GUIDs for decoding their events and for controlling them.";
+        DecodeControlCount DECODE_CONTROL_COUNT, "1709 and later", "Elements at DecodeControlList.";
+        LastBranchTracing LAST_BRANCH_TRACING, "1709 and later", "The processor's last branch records are logged with some events.";
+        StackTraceBlock STACK_TRACE_BLOCK: ETW_STACK_TRACE_BLOCK, "1709 and later", "State for tracing stacks.";
+        LbrData LBR_DATA, "1709 and later", "Events that include last branch records.";
+        BinaryTrackingList BINARY_TRACKING_LIST: LIST_ENTRY, "1709 and later", "List for tracking binaries; the type of its entries is unidentified.";
+        ProviderTracking PROVIDER_TRACKING, "1803 and later", "Keeps track of the binaries of its providers.";
+        ProcessorTrace PROCESSOR_TRACE, "1803 and later", "Intel Processor Trace is logged with some events.";
+        IptData IPT_DATA, "1803 and later", "Events that include Intel Processor Trace data.";
+        QpcDeltaTracking QPC_DELTA_TRACKING, "1809 and later", "Events about differences of the performance counter are enabled.";
+        ReferenceQpcDelta REFERENCE_QPC_DELTA, "1809 and later", "Reference value for differences of the performance counter.";
+        PeriodicCaptureStateContext PERIODIC_CAPTURE_STATE_CONTEXT, "with update 2022-01", "Separately allocated; replaces the four members PeriodicCaptureState… of earlier versions.";
+        MarkerBufferSaved MARKER_BUFFER_SAVED, "1903 and later", "Inferred from its name: a marker buffer was saved.";
+        LastDroppedTime LAST_DROPPED_TIME, "1903 and later", "Inferred from its name: times of the last dropped events; the indexing is unidentified.";
+        FlushingLastDroppedTime FLUSHING_LAST_DROPPED_TIME, "1903 and later", "Inferred from its name: LastDroppedTime for the buffers that are being flushed.";
+        FlushingSequenceNumber FLUSHING_SEQUENCE_NUMBER, "1903 and later", "Sequence number for flushing (purpose unidentified).";
+        LargeMdlPages LARGE_MDL_PAGES, "2004 and later", "Buffers are allocated as large pages, by a memory descriptor list.";
+        ExcludeKernelStack EXCLUDE_KERNEL_STACK, "2004 and later", "Stacks are logged without their part in the kernel.";
+        PartitionContext PARTITION_CONTEXT: ETW_PARTITION_CONTEXT, "2004 and later", "The memory partition that buffers come from.";
+        BufferMdl BUFFER_MDL, "2004 and later", "Memory descriptor list of buffers.";
+        BootLogger BOOT_LOGGER, "19569 and later", "A session that was configured to begin when Windows does.";
+        Flags2 FLAGS2, "server-2022 and later", "Further flags of the session.";
+        UnifiedStackCaching UNIFIED_STACK_CACHING, "server-2022 and later", "Equal stacks are stored once, and events refer to them by a key.";
+        StackHookIdMap STACK_HOOK_ID_MAP: RTL_BITMAP, "24H2 and later", "Former HookIdMap: a bit for each hook identifier, set if the stack is traced.";
+        ContextRegisterLoggingApcPool CONTEXT_REGISTER_LOGGING_APC_POOL: ETW_APC_POOL, "24H2 and later", "APCs that log processor registers.";
+        ContextRegisterTypes CONTEXT_REGISTER_TYPES, "24H2 and later", "Registers that are logged.";
+        ContextRegisterHookCount CONTEXT_REGISTER_HOOK_COUNT, "24H2 and later", "Elements in use of ContextRegisterHookIdMap.";
+        ContextRegisterHookIdMap CONTEXT_REGISTER_HOOK_ID_MAP, "24H2 and later", "Hook identifiers of the events that include processor registers; ContextRegisterHookCount is their number.";
+        PfnArray PFN_ARRAY, "24H2 and later", "Array of numbers of physical pages; name and neighbors suggest those of BufferMdl.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     WMI_LOGGER_INFORMATION {
-        Wnode WNODE: WNODE_HEADER, "5.0..";
-        BufferSize BUFFER_SIZE, "5.0..";
-        MinimumBuffers MINIMUM_BUFFERS, "5.0..";
-        MaximumBuffers MAXIMUM_BUFFERS, "5.0..";
-        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0..";
-        LogFileMode LOG_FILE_MODE, "5.0..";
-        FlushTimer FLUSH_TIMER, "5.0..";
-        EnableFlags ENABLE_FLAGS, "5.0..";
-        AgeLimit AGE_LIMIT, "5.0..";
-        LogFileHandle LOG_FILE_HANDLE, "5.0..";
-        NumberOfBuffers NUMBER_OF_BUFFERS, "5.0..";
-        InstanceCount INSTANCE_COUNT, "5.0..";
-        FreeBuffers FREE_BUFFERS, "5.0..";
-        InstanceId INSTANCE_ID, "5.0..";
-        EventsLost EVENTS_LOST, "5.0..";
-        NumberOfProcessors NUMBER_OF_PROCESSORS, "5.0..";
-        BuffersWritten BUFFERS_WRITTEN, "5.0..";
-        LogBuffersLost LOG_BUFFERS_LOST, "5.0..";
-        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST, "5.0..";
-        LoggerThreadId LOGGER_THREAD_ID, "5.0..";
-        LogFileName LOG_FILE_NAME: UNICODE_STRING, "5.0..";
-        LoggerName LOGGER_NAME: UNICODE_STRING, "5.0..";
-        LoggerHeader LOGGER_HEADER, "5.0..5.2";
-        LogFileHandle64 LOG_FILE_HANDLE64, "5.1..";
-        LoggerThreadId64 LOGGER_THREAD_ID64, "5.1..";
-        LogFileName64 LOG_FILE_NAME64: UNICODE_STRING64, "5.1..";
-        LoggerName64 LOGGER_NAME64: UNICODE_STRING64, "5.1..";
-        LoggerHeader64 LOGGER_HEADER64, "5.1..5.2";
-        DUMMYUNIONNAME10 DUMMYUNIONNAME10, "5.1..";
-        Wow WOW, "5.2..";
-        Flags FLAGS, "6.0..";
-        RealTimeConsumerCount REAL_TIME_CONSUMER_COUNT, "6.0..";
-        SpareUlong SPARE_ULONG, "6.0..";
-        FlushThreshold FLUSH_THRESHOLD, "6.1..";
+        Wnode WNODE: WNODE_HEADER, "5.0 and later", "Guid names the logger; a null one leaves the choice to the kernel. ClientContext, from 5.1 on, is the clock type: in 5.1 and in 5.2 before SP1 all but 2 mean 1, later all but 1 and 3 mean 2.";
+        BufferSize BUFFER_SIZE, "5.0 and later", "Kilobytes; 0 means 4, and 1024 is the most.";
+        MinimumBuffers MINIMUM_BUFFERS, "5.0 and later", "If less than 2 or above the maximum: one a processor and 1 more in 5.0, 2 more in 5.1 and 5.2.";
+        MaximumBuffers MAXIMUM_BUFFERS, "5.0 and later", "If less than 2: 25 in 5.0, one a processor and 22 more in 5.1 and 5.2.";
+        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0 and later", "Required with EVENT\\_TRACE\\_FILE\\_MODE\\_NEWFILE.";
+        LogFileMode LOG_FILE_MODE, "5.0 and later", "How the session logs.";
+        FlushTimer FLUSH_TIMER, "5.0 and later", "Seconds.";
+        EnableFlags ENABLE_FLAGS, "5.0 and later", "For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
+        AgeLimit AGE_LIMIT, "5.0 and later", "Minutes; negative means 0, and 1 to 14 mean 15.";
+        LogFileHandle LOG_FILE_HANDLE, "5.0 and later", "Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
+        NumberOfBuffers NUMBER_OF_BUFFERS, "5.0 and later", "Buffers that exist.";
+        InstanceCount INSTANCE_COUNT, "5.0 and later", "For a user-mode session: number of instances of the provider.";
+        FreeBuffers FREE_BUFFERS, "5.0 and later", "Buffers that are free.";
+        InstanceId INSTANCE_ID, "5.0 and later", "For a user-mode session: number of the provider's instance.";
+        EventsLost EVENTS_LOST, "5.0 and later", "Number of events lost for lack of space.";
+        NumberOfProcessors NUMBER_OF_PROCESSORS, "5.0 and later", "Processors of the computer.";
+        BuffersWritten BUFFERS_WRITTEN, "5.0 and later", "Buffers that were written.";
+        LogBuffersLost LOG_BUFFERS_LOST, "5.0 and later", "Buffers that could not be written to the log file.";
+        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST, "5.0 and later", "Buffers that could not be delivered to real-time consumers.";
+        LoggerThreadId LOGGER_THREAD_ID, "5.0 and later", "An identifier, not a handle.";
+        LogFileName LOG_FILE_NAME: UNICODE_STRING, "5.0 and later", "The path of the log file.";
+        LoggerName LOGGER_NAME: UNICODE_STRING, "5.0 and later", "The name of the session.";
+        LoggerHeader LOGGER_HEADER, "5.0 to 5.2", "A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
+        LogFileHandle64 LOG_FILE_HANDLE64, "5.1 and later", "The same, in eight bytes on all architectures.";
+        LoggerThreadId64 LOGGER_THREAD_ID64, "5.1 and later", "The same, in eight bytes on all architectures.";
+        LogFileName64 LOG_FILE_NAME64: UNICODE_STRING64, "5.1 and later", "The same for 32-bit and 64-bit programs.";
+        LoggerName64 LOGGER_NAME64: UNICODE_STRING64, "5.1 and later", "The same for 32-bit and 64-bit programs.";
+        LoggerHeader64 LOGGER_HEADER64, "5.1 to 5.2", "The same, in eight bytes on all architectures.";
+        DUMMYUNIONNAME10 DUMMYUNIONNAME10, "5.1 and later", "The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.";
+        Wow WOW, "5.2 and later", "Whether a 32-bit program asks.";
+        Flags FLAGS, "6.0 and later", "Input: 0x01 sets Persistent, 0x02 AutoLogger, of WMI\\_LOGGER\\_CONTEXT.";
+        RealTimeConsumerCount REAL_TIME_CONSUMER_COUNT, "6.0 and later", "Real-time consumers of the session.";
+        SpareUlong SPARE_ULONG, "6.0 and later", "Not in use.";
+        FlushThreshold FLUSH_THRESHOLD, "6.1 and later", "Number of full buffers that causes a flush.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     WMI_LOGGER_INFORMATION_DUMMYUNIONNAME10 {
-        LoggerExtension LOGGER_EXTENSION, "5.1..";
-        LoggerExtension64 LOGGER_EXTENSION64, "5.1..";
+        LoggerExtension LOGGER_EXTENSION, "5.1 and later", "Pointer to an extension; what it contains is unidentified.";
+        LoggerExtension64 LOGGER_EXTENSION64, "5.1 and later", "The same, in eight bytes on all architectures.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     WMI_LOGGER_MODE {
-        SequentialFile SEQUENTIAL_FILE, "5.0..5.2";
-        CircularFile CIRCULAR_FILE, "5.0..5.2";
-        Unused1 UNUSED1, "5.0..5.2";
-        RealTime REAL_TIME, "5.0..5.2";
-        DelayOpenFile DELAY_OPEN_FILE, "5.0..5.2";
-        BufferOnly BUFFER_ONLY, "5.0..5.2";
-        PrivateLogger PRIVATE_LOGGER, "5.0..5.2";
-        AddHeader ADD_HEADER, "5.0..5.2";
-        AppendFile APPEND_FILE, "5.1..5.2";
-        UseExisting USE_EXISTING, "5.1..5.2";
-        UseGlobalSequence USE_GLOBAL_SEQUENCE, "5.1..5.2";
-        UseLocalSequence USE_LOCAL_SEQUENCE, "5.1..5.2";
-        Unused2 UNUSED2, "5.1..5.2";
+        SequentialFile SEQUENTIAL_FILE, "5.0 to 5.2", "EVENT\\_TRACE\\_FILE\\_MODE\\_SEQUENTIAL.";
+        CircularFile CIRCULAR_FILE, "5.0 to 5.2", "EVENT\\_TRACE\\_FILE\\_MODE\\_CIRCULAR.";
+        Unused1 UNUSED1, "5.0 to 5.2", "Not in use.";
+        RealTime REAL_TIME, "5.0 to 5.2", "EVENT\\_TRACE\\_REAL\\_TIME\\_MODE.";
+        DelayOpenFile DELAY_OPEN_FILE, "5.0 to 5.2", "EVENT\\_TRACE\\_DELAY\\_OPEN\\_FILE\\_MODE.";
+        BufferOnly BUFFER_ONLY, "5.0 to 5.2", "EVENT\\_TRACE\\_BUFFERING\\_MODE.";
+        PrivateLogger PRIVATE_LOGGER, "5.0 to 5.2", "EVENT\\_TRACE\\_PRIVATE\\_LOGGER\\_MODE.";
+        AddHeader ADD_HEADER, "5.0 to 5.2", "EVENT\\_TRACE\\_ADD\\_HEADER\\_MODE.";
+        AppendFile APPEND_FILE, "5.1 to 5.2", "EVENT\\_TRACE\\_FILE\\_MODE\\_APPEND.";
+        UseExisting USE_EXISTING, "5.1 to 5.2", "The bit that is EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE from 5.2 on.";
+        UseGlobalSequence USE_GLOBAL_SEQUENCE, "5.1 to 5.2", "EVENT\\_TRACE\\_USE\\_GLOBAL\\_SEQUENCE.";
+        UseLocalSequence USE_LOCAL_SEQUENCE, "5.1 to 5.2", "EVENT\\_TRACE\\_USE\\_LOCAL\\_SEQUENCE.";
+        Unused2 UNUSED2, "5.1 to 5.2", "Not in use.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     WMI_RESOURCE {
-        AcquireTime ACQUIRE_TIME, "6.1..";
-        HoldTime HOLD_TIME, "6.1..";
-        WaitTime WAIT_TIME, "6.1..";
-        MaxRecursionDepth MAX_RECURSION_DEPTH, "6.1..";
-        ThreadId THREAD_ID, "6.1..";
-        Resource RESOURCE, "6.1..";
-        Action ACTION, "6.1..";
-        ContentionDelta CONTENTION_DELTA, "6.1..";
+        AcquireTime ACQUIRE_TIME, "6.1 and later", "When the resource was acquired; the unit is unidentified.";
+        HoldTime HOLD_TIME, "6.1 and later", "For how long the resource was held; the unit is unidentified.";
+        WaitTime WAIT_TIME, "6.1 and later", "For how long the resource was waited for; the unit is unidentified.";
+        MaxRecursionDepth MAX_RECURSION_DEPTH, "6.1 and later", "By its name, the greatest depth of recursive acquisition; unidentified otherwise.";
+        ThreadId THREAD_ID, "6.1 and later", "Identifier of the thread.";
+        Resource RESOURCE, "6.1 and later", "Address of the ERESOURCE.";
+        Action ACTION, "6.1 and later", "What was done.";
+        ContentionDelta CONTENTION_DELTA, "6.1 and later", "By its name, a difference of the contention count.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     WMI_SPINLOCK {
-        SpinLockAddress SPIN_LOCK_ADDRESS, "6.1.. x64, 6.2.. x86";
-        CallerAddress CALLER_ADDRESS, "6.1.. x64, 6.2.. x86";
-        AcquireTime ACQUIRE_TIME, "6.1.. x64, 6.2.. x86";
-        ReleaseTime RELEASE_TIME, "6.1.. x64, 6.2.. x86";
-        WaitTimeInCycles WAIT_TIME_IN_CYCLES, "6.1.. x64, 6.2.. x86";
-        SpinCount SPIN_COUNT, "6.1.. x64, 6.2.. x86";
-        ThreadId THREAD_ID, "6.1.. x64, 6.2.. x86";
-        InterruptCount INTERRUPT_COUNT, "6.1.. x64, 6.2.. x86";
-        Irql IRQL, "6.1.. x64, 6.2.. x86";
-        AcquireDepth ACQUIRE_DEPTH, "6.1.. x64, 6.2.. x86";
-        AcquireMode ACQUIRE_MODE, "6.1.. x64, 6.2.. x86";
-        ExecuteDpc EXECUTE_DPC, "6.1.. x64, 6.2.. x86";
-        ExecuteIsr EXECUTE_ISR, "6.1.. x64, 6.2.. x86";
-        Flags FLAGS, "6.1.. x64, 6.2.. x86";
-        Reserved RESERVED, "6.3..";
+        SpinLockAddress SPIN_LOCK_ADDRESS, "6.1 and later, x64; 6.2 and later, x86", "Address of the spin lock.";
+        CallerAddress CALLER_ADDRESS, "6.1 and later, x64; 6.2 and later, x86", "From the call stack of the release: for a driver, where the kernel returns to.";
+        AcquireTime ACQUIRE_TIME, "6.1 and later, x64; 6.2 and later, x86", "When the lock was acquired, in cycles.";
+        ReleaseTime RELEASE_TIME, "6.1 and later, x64; 6.2 and later, x86", "When the lock was released, in cycles.";
+        WaitTimeInCycles WAIT_TIME_IN_CYCLES, "6.1 and later, x64; 6.2 and later, x86", "For how long the lock was waited for, in cycles.";
+        SpinCount SPIN_COUNT, "6.1 and later, x64; 6.2 and later, x86", "How often the lock was looked at again while it was waited for.";
+        ThreadId THREAD_ID, "6.1 and later, x64; 6.2 and later, x86", "Identifier of the thread.";
+        InterruptCount INTERRUPT_COUNT, "6.1 and later, x64; 6.2 and later, x86", "Interrupts of the processor from the first look at the lock to its release.";
+        Irql IRQL, "6.1 and later, x64; 6.2 and later, x86", "IRQL after the release of the lock, before an earlier IRQL is restored.";
+        AcquireDepth ACQUIRE_DEPTH, "6.1 and later, x64; 6.2 and later, x86", "Spin locks that the processor held, this one among them.";
+        AcquireMode ACQUIRE_MODE, "6.1 and later, x64; 6.2 and later, x86", "0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.";
+        ExecuteDpc EXECUTE_DPC, "6.1 and later, x64; 6.2 and later, x86", "Whether the lock was held in a DPC.";
+        ExecuteIsr EXECUTE_ISR, "6.1 and later, x64; 6.2 and later, x86", "Whether the lock was held in an interrupt service routine.";
+        Flags FLAGS, "6.1 and later, x64; 6.2 and later, x86", "AcquireMode, ExecuteDpc and ExecuteIsr as one number.";
+        Reserved RESERVED, "6.3 and later", "Not in use.";
     }
 }
 
 #[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     WMI_TRACE_MESSAGE_PACKET {
-        MessageNumber MESSAGE_NUMBER, "5.1..";
-        OptionFlags OPTION_FLAGS, "5.1..";
+        MessageNumber MESSAGE_NUMBER, "5.1 and later", "Number of the message among those of its message GUID.";
+        OptionFlags OPTION_FLAGS, "5.1 and later", "Parts that the message contains.";
     }
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
     WMI_TRACE_PACKET {
-        Size SIZE, "5.0..";
-        HookId HOOK_ID, "5.0..";
-        Type TYPE, "5.0..";
-        Group GROUP, "5.0..";
+        Size SIZE, "5.0 and later", "Bytes of the event, header included.";
+        HookId HOOK_ID, "5.0 and later", "Type of the event.";
+        Type TYPE, "5.0 and later", "Consumers see it as the opcode.";
+        Group GROUP, "5.0 and later", "Consumers see it as the provider.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     WNF_LOCK {
-        PushLock PUSH_LOCK: EX_PUSH_LOCK, "1607..";
+        PushLock PUSH_LOCK: EX_PUSH_LOCK, "1607 and later", "The lock.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     WNF_SILODRIVERSTATE {
-        ScopeMap SCOPE_MAP, "1607..";
-        PermanentNameStoreRootKey PERMANENT_NAME_STORE_ROOT_KEY, "1607..";
-        PersistentNameStoreRootKey PERSISTENT_NAME_STORE_ROOT_KEY, "1607..";
-        PermanentNameSequenceNumber PERMANENT_NAME_SEQUENCE_NUMBER, "1607..";
-        PermanentNameSequenceNumberLock PERMANENT_NAME_SEQUENCE_NUMBER_LOCK: WNF_LOCK, "1607..";
-        PermanentNameSequenceNumberPool PERMANENT_NAME_SEQUENCE_NUMBER_POOL, "1607..";
-        RuntimeNameSequenceNumber RUNTIME_NAME_SEQUENCE_NUMBER, "1607..";
+        ScopeMap SCOPE_MAP, "1607 and later", "Map of scopes.";
+        PermanentNameStoreRootKey PERMANENT_NAME_STORE_ROOT_KEY, "1607 and later", "Registry key of permanent state names.";
+        PersistentNameStoreRootKey PERSISTENT_NAME_STORE_ROOT_KEY, "1607 and later", "Registry key of persistent state names.";
+        PermanentNameSequenceNumber PERMANENT_NAME_SEQUENCE_NUMBER, "1607 and later", "Sequence number for permanent state names.";
+        PermanentNameSequenceNumberLock PERMANENT_NAME_SEQUENCE_NUMBER_LOCK: WNF_LOCK, "1607 and later", "Guards PermanentNameSequenceNumber.";
+        PermanentNameSequenceNumberPool PERMANENT_NAME_SEQUENCE_NUMBER_POOL, "1607 and later", "Inferred from its name: pool of sequence numbers for permanent state names.";
+        RuntimeNameSequenceNumber RUNTIME_NAME_SEQUENCE_NUMBER, "1607 and later", "Sequence number for runtime state names.";
     }
 }
 
 #[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     WNODE_HEADER {
-        BufferSize BUFFER_SIZE, "5.0..";
-        ProviderId PROVIDER_ID, "5.0..";
-        HistoricalContext HISTORICAL_CONTEXT, "5.0..";
-        Version VERSION, "5.0..";
-        Linkage LINKAGE, "5.0..";
-        CountLost COUNT_LOST, "5.0..";
-        KernelHandle KERNEL_HANDLE, "5.0..";
-        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.0..";
-        Guid GUID: GUID, "5.0..";
-        ClientContext CLIENT_CONTEXT, "5.0..";
-        Flags FLAGS, "5.0..";
+        BufferSize BUFFER_SIZE, "5.0 and later", "Of the whole block, in bytes.";
+        ProviderId PROVIDER_ID, "5.0 and later", "In WMI, identifies the driver that returned the block.";
+        HistoricalContext HISTORICAL_CONTEXT, "5.0 and later", "In the control block of a session: its handle.";
+        Version VERSION, "5.0 and later", "The version of the block.";
+        Linkage LINKAGE, "5.0 and later", "Bytes from this block to the next; 0 for the last.";
+        CountLost COUNT_LOST, "5.0 and later", "Reserved.";
+        KernelHandle KERNEL_HANDLE, "5.0 and later", "Kernel handle of the data block; reserved for WMI.";
+        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.0 and later", "In units of 100 ns since 1601.";
+        Guid GUID: GUID, "5.0 and later", "GUID of the block.";
+        ClientContext CLIENT_CONTEXT, "5.0 and later", "In the control block of a session: the type of its clock.";
+        Flags FLAGS, "5.0 and later", "Type of the block: WNODE\\_FLAG\\_\\*.";
     }
 }
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     WORK_QUEUE_ITEM {
-        List LIST: LIST_ENTRY, "5.0..";
-        WorkerRoutine WORKER_ROUTINE, "5.0..";
-        Parameter PARAMETER, "5.0..";
+        List LIST: LIST_ENTRY, "5.0 and later", "Links the items that wait for worker threads.";
+        WorkerRoutine WORKER_ROUTINE, "5.0 and later", "Routine that a worker thread calls.";
+        Parameter PARAMETER, "5.0 and later", "Argument of WorkerRoutine.";
     }
 }
