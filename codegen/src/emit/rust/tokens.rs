@@ -83,7 +83,7 @@ impl Emitter<'_> {
         let mut text = self.header(
             "A token for each member that a structure has in any layout. It reads the member from a `View` with any of these layouts.",
         );
-        let _ = writeln!(text, "use {} as runtime;", self.options.runtime);
+        let _ = writeln!(text, "#[allow(unused_imports)]\nuse {} as runtime;", self.options.runtime);
         for (name, tokens) in &self.tokens {
             let of = tokens.first().and_then(|token| token.layouts.first()).map(|&id| self.layouts.layouts[id].name.as_str());
             let cfg = self.cfg(of.unwrap_or_default());
