@@ -52,8 +52,8 @@ enum Specs {
 pub struct Generated {
     /// The source text: modules `axis`, `constants`, `kernels`, `layouts`, `members`, `structures` and `targets`.
     pub text: String,
-    /// A note for each selected target that is not on the version axis, with the target that is used in its place; for each
-    /// structure without `size`; and for each pointer to a type that is probably misspelt.
+    /// A note for each selected target that is not on the version axis, with the target that is used in its place; for each selected
+    /// structure without `size`; and for each of its pointers to a type that is probably misspelt.
     pub notes: Vec<Note>,
 }
 
@@ -135,10 +135,11 @@ impl Builder {
         if !unknown.is_empty() {
             return Err(BuildError::Unknown(unknown));
         }
-        let place = |remark: &At<String>| layouts.spec.sources.place(remark.span);
-        notes.extend(
-            remarks(&layouts).iter().map(|it| Note { name: String::new(), message: format!("{}: {}", place(it), it.value) }),
-        );
+        let note = |remark: At<String>| {
+            let message = format!("{}: {}", layouts.spec.sources.place(remark.span), remark.value);
+            Note { name: String::new(), message }
+        };
+        notes.extend(remarks(&layouts, &self.structures).into_iter().map(note));
         options.runtime = self.runtime.clone().unwrap_or(options.runtime);
         Ok(Generated { text: emit_inline(&layouts, &options), notes })
     }

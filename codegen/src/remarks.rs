@@ -7,11 +7,12 @@ use crate::source::{At, standard_types};
 use crate::spec::{Aggregate, Body, Definition, Member, Shape};
 use std::collections::BTreeMap;
 
-/// The remarks on the structures and unions of a user, each with the name of the structure. Specs that name a source are verified
-/// against it, so they get none.
-pub(crate) fn remarks(layouts: &Layouts) -> Vec<At<String>> {
+/// The remarks on the selected structures and unions of a user, on all if none is selected; each with its place. Specs that name a
+/// source are verified against it, so they get none.
+pub(crate) fn remarks(layouts: &Layouts, selected: &[String]) -> Vec<At<String>> {
     let mut list = Vec::new();
-    for definition in layouts.spec.definitions.values() {
+    let definitions = layouts.spec.definitions.iter();
+    for (_, definition) in definitions.filter(|(name, _)| selected.is_empty() || selected.contains(name)) {
         let is_standard = layouts.spec.sources.file(definition.name.span).standard;
         if let (Body::Aggregate(aggregate), true, false) = (&definition.body, definition.source.is_empty(), is_standard) {
             list.extend(without_size(layouts, definition, aggregate));
