@@ -5,7 +5,9 @@ use crate::axis::{Axis, PerTarget, TargetId, TargetSet};
 use crate::layouts::{Aggregate, Field, Form, Layout, LayoutId, Type};
 use crate::problems::Problems;
 use crate::source::{At, Span};
-use crate::spec::{self, Body, Constant, Definition, Erratum, ErratumKind, ErratumValue, Member, Shape, Spec, ValuesKind};
+use crate::spec::{
+    self, Body, Constant, Definition, Erratum, ErratumKind, ErratumValue, Member, Piecewise, Provenance, Shape, Spec, ValuesKind,
+};
 use std::collections::{BTreeMap, HashSet};
 
 pub(crate) fn check(
@@ -51,7 +53,7 @@ impl Checker<'_> {
                     ErratumKind::Name => Some(ErratumValue::Text(definition.name.value.clone())),
                     _ => None,
                 });
-                self.members(&stated.members, laid_out, 0);
+                self.members(&stated.members, laid_out, 0, &definition.source);
             }
             (Body::Values(stated), Form::Enumeration(_)) => {
                 for constant in stated.constants.iter().filter(|c| c.scope.contains(target)) {
@@ -68,12 +70,19 @@ impl Checker<'_> {
         if piece.value != size {
             let title = format!("size of `{}` is {size:#x}, not {:#x}", definition.name.value, piece.value);
             let label = format!("asserted here: {:#x}", piece.value);
-            let also = self.add(
-                piece.span,
-                &title,
-                &label,
-                "correct the members or the asserted size; write an error of a published reference as an erratum",
-            );
+            let missing = piece.value.saturating_sub(size);
+            let correct = match missing.is_multiple_of(laid_out.extent.align) {
+                _ if missing == 0 => "correct the members or the asserted size".to_owned(),
+                false => format!(
+                    "correct the asserted size, or add `pack`: {:#x} is not a multiple of the alignment {}",
+                    piece.value, laid_out.extent.align
+                ),
+                true => format!(
+                    "{missing:#x} bytes belong to no member: add the missing members, for example \
+                     `{{ name = \"Reserved\", type = \"UCHAR [{missing}]\" }}`, or correct the asserted size"
+                ),
+            };
+            let also = self.add(piece.span, &title, &label, &(correct + erratum(&definition.source)));
             if let Some(last) = laid_out.fields.last() {
                 let detail = format!("last member: {:#x} bytes at offset {:#x}", last.size, last.offset);
                 also.push((last.info.span, detail));
@@ -81,34 +90,32 @@ impl Checker<'_> {
         }
     }
 
-    fn members(&mut self, members: &[Member], laid_out: &Aggregate, base: u64) {
+    /// `source` is that of the definition.
+    fn members(&mut self, members: &[Member], laid_out: &Aggregate, base: u64, source: &Piecewise<Provenance>) {
         let target = self.target;
         let present = members.iter().filter(|m| m.scope.contains(target));
         let mut before: Option<&Field> = None;
         for (member, field) in present.zip(&laid_out.fields) {
-            self.member(member, field, base, before);
+            self.member(member, field, base, before, source);
             if let (Shape::Inline(_, members), Type::Inline(inner)) = (&member.shape, &field.ty) {
                 // Members of a named member have offsets relative to it, as in a separate type.
                 let start = if member.name.is_some() { 0 } else { base + field.offset };
-                self.members(members, inner, start);
+                self.members(members, inner, start, source);
             }
             before = Some(field);
         }
     }
 
-    fn member(&mut self, member: &Member, field: &Field, base: u64, before: Option<&Field>) {
+    fn member(&mut self, member: &Member, field: &Field, base: u64, before: Option<&Field>, source: &Piecewise<Provenance>) {
         let layouts = self.layouts;
         let name = field.name.as_deref().unwrap_or("unnamed member");
         let offset = base + field.offset;
         if let Some(piece) = member.offset.get(self.target).filter(|piece| piece.value != offset) {
             let title = format!("offset of `{name}` is {offset:#x}, not {:#x}", piece.value);
             let label = format!("asserted here: {:#x}", piece.value);
-            let also = self.add(
-                piece.span,
-                &title,
-                &label,
-                "correct the order, types, nesting or asserted offset; write an error of a published reference as an erratum",
-            );
+            let source = if member.source.is_empty() { source } else { &member.source };
+            let help = format!("correct the order, types, nesting or asserted offset{}", erratum(source));
+            let also = self.add(piece.span, &title, &label, &help);
             if let Some(before) = before {
                 let of = match before.ty.element() {
                     Type::Layout(id) => format!("{}, ", layouts[*id].name),
@@ -275,6 +282,14 @@ impl Erratum {
             false => format!("{}: ", axis.describe(&self.scope)),
         };
         format!("{scope}published reference: {what}{}; {shows}: {}{note}", self.document, self.actual)
+    }
+}
+
+/// The remedy for a wrong assertion that repeats a published reference. Other specs, such as those of a driver, have none.
+fn erratum(source: &Piecewise<Provenance>) -> &'static str {
+    match source.0.iter().any(|piece| piece.value == Provenance::Document) {
+        true => "; write an error of a published reference as an erratum",
+        false => "",
     }
 }
 

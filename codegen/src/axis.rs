@@ -10,6 +10,7 @@ mod update;
 
 pub use self::names::WindowsName;
 pub use self::per_target::{PerTarget, TargetId};
+pub(crate) use self::scope::architecture;
 pub use self::scope::{Part, Range, Scope};
 pub use self::set::{IndexSet, TargetSet};
 pub use self::update::Update;

@@ -2,7 +2,8 @@
 
 use crate::emit::rust::{Options, emit_inline};
 use crate::layouts::Layouts;
-use crate::source::STANDARD;
+use crate::remarks::remarks;
+use crate::source::{At, STANDARD};
 use crate::spec::Spec;
 use crate::standard::completed;
 use crate::{Errors, Sources, compile_with, files, nearest};
@@ -51,17 +52,18 @@ enum Specs {
 pub struct Generated {
     /// The source text: modules `axis`, `constants`, `kernels`, `layouts`, `members`, `structures` and `targets`.
     pub text: String,
-    /// A note for each selected target that is not on the version axis, with the target that is used in its place.
+    /// A note for each selected target that is not on the version axis, with the target that is used in its place; for each selected
+    /// structure without `size`; and for each of its pointers to a type that is probably misspelt.
     pub notes: Vec<Note>,
 }
 
-/// A note on a selected structure or target.
+/// A note on a selected structure or target, or on a spec.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Note {
-    /// The name that was selected.
+    /// The name that was selected; empty for a note on a spec.
     pub name: String,
-    /// The text of the note.
+    /// The text of the note, which begins with the place of the cause if it is in a spec.
     pub message: String,
 }
 
@@ -133,6 +135,11 @@ impl Builder {
         if !unknown.is_empty() {
             return Err(BuildError::Unknown(unknown));
         }
+        let note = |remark: At<String>| {
+            let message = format!("{}: {}", layouts.spec.sources.place(remark.span), remark.value);
+            Note { name: String::new(), message }
+        };
+        notes.extend(remarks(&layouts, &self.structures).into_iter().map(note));
         options.runtime = self.runtime.clone().unwrap_or(options.runtime);
         Ok(Generated { text: emit_inline(&layouts, &options), notes })
     }

@@ -136,6 +136,29 @@ fn is_remote(a: &str, b: &str) -> bool {
     number(a).zip(number(b)).is_some_and(|(a, b)| (a - b).abs() > a.abs().max(b.abs()) / 10.0)
 }
 
+/// Whether a name is another one with a typing error: a letter that is wrong, missing, superfluous, or exchanged with another one.
+/// Names with other digits or another first letter (`EPROCESS`, `KPROCESS`) are usually different types.
+pub(crate) fn is_misspelt(given: &str, known: &str) -> bool {
+    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
+    let sorted = |name: &str| {
+        let mut bytes = name.to_ascii_lowercase().into_bytes();
+        bytes.sort();
+        bytes
+    };
+    let first = |name: &str| name.bytes().next().map(|byte| byte.to_ascii_lowercase());
+    let is_close = || match distance(given, known) {
+        0 | 1 => true,
+        2 => sorted(given) == sorted(known),
+        _ => false,
+    };
+    // Short names differ by one letter by chance, and long ones take long to compare.
+    (5..=128).contains(&given.len().min(known.len()))
+        && given.len().abs_diff(known.len()) <= 1
+        && first(given) == first(known)
+        && digits(given) == digits(known)
+        && is_close()
+}
+
 /// The Levenshtein distance, ignoring case.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().flat_map(char::to_lowercase).collect();

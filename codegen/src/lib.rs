@@ -23,6 +23,7 @@ mod place;
 mod problems;
 mod read;
 pub mod registry;
+mod remarks;
 mod resolve;
 mod source;
 pub mod spec;

@@ -119,6 +119,14 @@ pub(crate) fn home(name: &str) -> Option<&'static str> {
     named(STANDARD, name).map(|(path, _)| path)
 }
 
+/// The types of Windows that complete other specs.
+pub(crate) fn standard_types<'a>() -> impl Iterator<Item = &'a str> + Clone {
+    let files = STANDARD.iter().filter(|(path, _)| !path.contains("/events/"));
+    let names = files.filter_map(|(path, _)| Path::new(path).file_stem()?.to_str());
+    // The files of the axis and of scalars have lower-case names.
+    names.filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
 /// The file with a name, and its text.
 pub(crate) fn named<'a>(files: &[(&'a str, &'a str)], name: &str) -> Option<(&'a str, &'a str)> {
     files.iter().copied().find(|(path, _)| Path::new(path).file_stem().is_some_and(|stem| stem == name))

@@ -83,7 +83,8 @@ impl Axis {
             None => Err(match name.rsplit_once('-').filter(|_| !self.is_build(name)) {
                 Some((_, arch)) => {
                     let known = Arch::ALL.map(Arch::as_str).join(", ");
-                    format!("unknown architecture `{arch}` in target `{name}`; known: {known}")
+                    let near = axis::architecture(arch).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+                    format!("unknown architecture `{arch}` in target `{name}`; {near}known: {known}")
                 }
                 None => format!("target `{name}` has no architecture; write BUILD-ARCH, such as 1709-x64 or 10.0.19041.1415-x64"),
             }),

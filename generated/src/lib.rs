@@ -2,7 +2,7 @@
 //! ARM64, as Rust types.
 //!
 //! Types are plain old data ([`bytemuck::Pod`]), without `std`, on any little-endian host. That each has the size, alignment and offsets
-//! that it states, and no padding that is not a member, is proven when the crate compiles.
+//! that it states, and no padding that is not a member, is checked when the crate compiles. The page of each type has a table of its members.
 //!
 //! # A build that is known when you write
 //!
@@ -96,6 +96,8 @@
 
 #![no_std]
 #![forbid(unsafe_code)]
+// The text above describes the crate with all features, and links to their modules.
+#![cfg_attr(not(all(feature = "events", feature = "metadata", feature = "targets")), allow(rustdoc::broken_intra_doc_links))]
 #![allow(non_snake_case, non_camel_case_types, non_upper_case_globals)]
 
 #[cfg(feature = "metadata")]

@@ -1,20 +1,26 @@
 //! The macro `layouts!`.
 
+use super::runtime::runtime;
 use super::stand_in;
 use etw_layouts_codegen::spec::Spec;
 use etw_layouts_codegen::{BuildError, Builder, Generated, nearest};
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use std::env;
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Error, Ident, LitStr, Token, bracketed};
+use syn::{Error, Ident, LitStr, Path, Token, bracketed};
 
-const KEYS: [&str; 3] = ["spec", "structures", "targets"];
+const KEYS: [&str; 4] = ["crate", "spec", "structures", "targets"];
+
+/// The name of the runtime crate in the expansion, if the caller states its path.
+const RUNTIME: &str = "__etw_layouts_runtime";
 
 /// Arguments of the macro.
 #[derive(Default)]
 pub struct Input {
+    runtime: Option<Path>,
     specs: Vec<Specs>,
     structures: Vec<LitStr>,
     targets: Vec<LitStr>,
@@ -57,6 +63,9 @@ impl Input {
                 }
             };
         }
+        if self.runtime.is_some() {
+            builder = builder.runtime(format!("super::{RUNTIME}"));
+        }
         builder = self.structures.iter().fold(builder, |builder, name| builder.structure(name.value()));
         self.targets.iter().fold(builder, |builder, name| builder.target(name.value()))
     }
@@ -70,10 +79,13 @@ impl Input {
             let span = self.named(&note.name).span();
             let message = &note.message;
             // A deprecation is the only warning that a macro can emit.
-            quote_spanned! { span => const _: () = { #[deprecated(note = #message)] const TARGET: () = (); TARGET }; }
+            quote_spanned! { span => const _: () = { #[deprecated(note = #message)] const NOTE: () = (); NOTE }; }
         });
+        // The modules need a name for the path: it can be relative to the place of the call.
+        let name = format_ident!("{RUNTIME}");
+        let runtime = self.runtime.iter().map(|path| quote! { #[allow(unused_imports)] use #path as #name; });
         // `include_bytes!` makes the compiler track the files.
-        Ok(quote! { #modules #(const _: &[u8] = ::core::include_bytes!(#files);)* #(#notes)* })
+        Ok(quote! { #(#runtime)* #modules #(const _: &[u8] = ::core::include_bytes!(#files);)* #(#notes)* })
     }
 
     fn errors(&self, error: &BuildError) -> Error {
@@ -135,17 +147,25 @@ impl Parse for Input {
 
 impl Input {
     fn argument(&mut self, input: ParseStream) -> syn::Result<()> {
-        let there = "expected a path as a string literal, `spec = r#\"…\"#`, `structures = […]` or `targets = […]`";
-        let key: Ident = input.parse().map_err(|error| Error::new(error.span(), format!("invalid argument; {there}")))?;
+        let there =
+            "expected a path as a string literal, `spec = r#\"…\"#`, `structures = […]`, `targets = […]` or `crate = path`";
+        let key = input.call(Ident::parse_any).map_err(|error| Error::new(error.span(), format!("invalid argument; {there}")))?;
         let name = key.to_string();
         if !KEYS.contains(&name.as_str()) {
             let near = nearest(&name, KEYS).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
             return Err(Error::new(key.span(), format!("unknown argument `{name}`; {near}{there}")));
         }
         input.parse::<Token![=]>()?;
-        if name == "spec" {
-            self.specs.push(Specs::Text(input.parse()?));
-            return Ok(());
+        match name.as_str() {
+            "crate" => {
+                self.runtime = Some(runtime(input)?);
+                return Ok(());
+            }
+            "spec" => {
+                self.specs.push(Specs::Text(input.parse()?));
+                return Ok(());
+            }
+            _ => {}
         }
         let list;
         bracketed!(list in input);

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod generate;
+mod runtime;
 mod stand_in;
 mod stated;
 
@@ -36,9 +37,10 @@ use syn::parse_macro_input;
 /// ```
 ///
 /// With specs in files: `layouts!("specs", structures = ["DEVICE_HEADER"], targets = ["2004-x64"])`; several paths are possible.
+/// `crate = path` is the path of the crate `etw-layouts-runtime` if it has another name, or if another crate re-exports it.
 /// Without `structures` or `targets`, all are generated; an empty list is an error. Specs without a version axis use that of
 /// Windows. Scalars of the Windows SDK and embedded Windows types that the specs do not define are added: `LIST_ENTRY` and
-/// `UNICODE_STRING` need no spec.
+/// `UNICODE_STRING` need no spec. A structure without `size` and a pointer to a misspelt type are warnings.
 ///
 /// Expands to the modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`, which must be in a module, not
 /// in a function; a module can contain one call. A changed spec recompiles the crate; a spec added to a folder is used when the
@@ -74,7 +76,8 @@ pub fn layouts(input: TokenStream) -> TokenStream {
 ///
 /// All members of a structure must state their offsets; those of a union may. `packed` and `align(N)` are allowed in addition to
 /// `C`. Hosts differ: on 32-bit Linux `u64` is aligned to 4, and pointers and `usize` have the size of the host. With explicit
-/// padding, `align(N)`, and `Ptr32` or `Ptr64` for pointers, the numbers are valid on every host.
+/// padding, `align(N)`, and `Ptr32` or `Ptr64` for pointers, the numbers are valid on every host. `crate = path` after the alignment
+/// is the path of the crate `etw-layouts-runtime`, as in [`layouts!`].
 ///
 /// # Errors
 ///

@@ -1,11 +1,13 @@
 //! The attribute `#[layout]`.
 
+use super::runtime::runtime;
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Error, Field, Ident, LitInt, Meta, Token};
+use syn::{Attribute, Data, DeriveInput, Error, Field, Ident, LitInt, Meta, Path, Token};
 
 /// The unchanged item, and constants. Their evaluation fails if a number is wrong.
 pub fn check(stated: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
@@ -17,9 +19,10 @@ pub fn check(stated: TokenStream, item: TokenStream) -> syn::Result<TokenStream>
 }
 
 fn checks(stated: TokenStream, item: &DeriveInput, offsets: &[Vec<Attribute>]) -> syn::Result<TokenStream> {
-    let Extent { size, align } = (|input: ParseStream| Extent::parse(input)).parse2(stated)?;
+    let Extent { size, align, runtime } = (|input: ParseStream| Extent::parse(input)).parse2(stated)?;
     refuse(item)?;
     let (name, when) = (&item.ident, conditions(&item.attrs));
+    let constant = |span, when: &_, call| constant(&runtime, span, when, call);
     let mut checks = vec![
         constant(size.span(), &when, quote! { size(::core::stringify!(#name), ::core::mem::size_of::<#name>(), #size) }),
         constant(align.span(), &when, quote! { align(::core::stringify!(#name), ::core::mem::align_of::<#name>(), #align) }),
@@ -70,30 +73,38 @@ const ANY: &str = "N is a number of bytes; for a wrong one, the next error state
 struct Extent {
     size: LitInt,
     align: LitInt,
+    /// The path of the runtime crate.
+    runtime: TokenStream,
 }
 
 impl Extent {
     fn parse(input: ParseStream) -> syn::Result<Self> {
-        let (mut size, mut align) = (None, None);
+        let (mut size, mut align, mut path) = (None, None, None);
         let whole = input.span();
         while !input.is_empty() {
-            let key: Ident = input.parse()?;
-            let slot = match key.to_string().as_str() {
-                "size" => &mut size,
-                "align" => &mut align,
-                other => return Err(Error::new(key.span(), format!("unknown argument `{other}`; expected `size` or `align`"))),
+            let key = input.call(Ident::parse_any)?;
+            input.parse::<Token![=]>()?;
+            let is_duplicate = match key.to_string().as_str() {
+                "size" => size.replace(number(input)?).is_some(),
+                "align" => align.replace(number(input)?).is_some(),
+                "crate" => path.replace(runtime(input)?).is_some(),
+                other => {
+                    let message = format!("unknown argument `{other}`; expected `size`, `align` or `crate`");
+                    return Err(Error::new(key.span(), message));
+                }
             };
-            if slot.is_some() {
+            if is_duplicate {
                 return Err(Error::new(key.span(), format!("duplicate `{key}`; keep one")));
             }
-            input.parse::<Token![=]>()?;
-            *slot = Some(number(input)?);
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
             }
         }
         let missing = match (size, align) {
-            (Some(size), Some(align)) => return Ok(Self { size, align }),
+            (Some(size), Some(align)) => {
+                let runtime = path.map_or_else(|| quote! { ::etw_layouts_runtime }, Path::into_token_stream);
+                return Ok(Self { size, align, runtime });
+            }
             (Some(size), None) => format!("missing alignment; write `#[layout(size = {size}, align = N)]`; {ANY}"),
             (None, Some(align)) => format!("missing size; write `#[layout(size = N, align = {align})]`; {ANY}"),
             (None, None) => format!("missing size and alignment; write `#[layout(size = N, align = N)]`; {ANY}"),
@@ -156,9 +167,9 @@ fn number(input: ParseStream) -> syn::Result<LitInt> {
 }
 
 /// A separate constant for each check, so that all failures are reported, at `span`.
-fn constant(span: Span, when: &TokenStream, call: TokenStream) -> TokenStream {
-    let call = respanned(call, span);
-    quote_spanned! { span => #when const _: () = ::etw_layouts_runtime::check::#call; }
+fn constant(runtime: &TokenStream, span: Span, when: &TokenStream, call: TokenStream) -> TokenStream {
+    let call = respanned(quote! { #runtime::check::#call }, span);
+    quote_spanned! { span => #when const _: () = #call; }
 }
 
 /// The `cfg` attributes of an item or a member.

@@ -30,9 +30,11 @@ fn a_changed_spec_recompiles_and_errors_show_its_place() {
         "mod device { etw_layouts_macros::layouts!(\"specs\", targets = [\"2004-x64\", \"10.0.65535-x64\"]); }\n\
          const _: () = assert!(size_of::<device::targets::win10_2004::x64::DEVICE>() == 4, \"the old size\");\n",
     );
-    // A build that is not on the axis is accepted with a warning.
+    // A build that is not on the axis is accepted with a warning, and so is a structure without a size.
     let (compiles, output) = project.check(&host);
     assert!(compiles && output.contains("not on the version axis; using") && output.contains("src/lib.rs:1:75"), "{output}");
+    let note = "specs/DEVICE.toml:2:8: `DEVICE` has no `size`, so a missing member at its end is not detected";
+    assert!(output.contains(note) && output.contains("add `size = 0x4`") && output.contains("src/lib.rs:1:43"), "{output}");
 
     project.write("specs/DEVICE.toml", &SPEC.replace("ULONG", "ULONGLONG"));
     let (compiles, output) = project.check(&host);
@@ -43,6 +45,29 @@ fn a_changed_spec_recompiles_and_errors_show_its_place() {
     assert!(!compiles, "{output}");
     for part in ["specs/DEVICE.toml:7:10", "offset = \"4\"", "help: ", "src/lib.rs:1:43"] {
         assert!(output.contains(part), "{part}: {output}");
+    }
+}
+
+/// With `crate = path`, no dependency needs the name `etw-layouts-runtime`, and the path can be relative to the place of the call.
+#[test]
+fn a_runtime_with_another_name() {
+    let (project, host) = (Project::with_runtime("renamed", "layouts-support"), project::this_host());
+    let source = format!(
+        "pub use layouts_support as support;\n\
+         pub mod device {{ etw_layouts_macros::layouts! {{ crate = super::support, spec = r#\"{SPEC}\"#, targets = [\"2004-x64\"] }} }}\n\
+         #[etw_layouts_macros::layout(size = 4, align = 4, crate = support)]\n#[repr(C)]\npub struct Device(#[offset(0)] u32);\n"
+    );
+    project.write("src/lib.rs", &source);
+    let (compiles, output) = project.check(&host);
+    assert!(compiles, "{output}");
+    for (from, to, error) in [
+        ("crate = super::support, ", "", "etw_layouts_runtime"),
+        (", crate = support", "", "etw_layouts_runtime"),
+        ("crate = support", "crate = \"support\"", "expected a path; write it without quotes: `crate = support`"),
+    ] {
+        project.write("src/lib.rs", &source.replace(from, to));
+        let (compiles, output) = project.check(&host);
+        assert!(!compiles && output.contains(error), "{from}: {output}");
     }
 }
 

@@ -17,6 +17,7 @@ mod device {
         spec = r#"
             [struct]
             name = "STATE"
+            size = 0x01
 
             [[member]]
             name = "Low"
@@ -31,6 +32,7 @@ mod device {
         spec = r#"
             [struct]
             name = "FLAGGED"
+            size = 0x18
 
             [[member]]
             union = [
@@ -60,6 +62,7 @@ mod device {
         spec = r#"
             [struct]
             name = "LONG_ARRAYS"
+            size = 0x200
             align = 512
 
             [[member]]
@@ -99,6 +102,7 @@ mod twins {
         spec = r#"
             [struct]
             name = "REQ"
+            size = { "1" = 0x04, "1.1.." = 0x08 }
 
             [[member]]
             name = "First"
@@ -112,6 +116,7 @@ mod twins {
         spec = r#"
             [struct]
             name = "REQ_1"
+            size = 0x08
 
             [[member]]
             name = "First"

@@ -15,6 +15,7 @@ pub struct Error {
 
 /// Cause of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reason {
     /// There are only this many bytes after the offset.
     Short(usize),

@@ -29,10 +29,6 @@ macro_rules! constructors {
 constructors! {
     axis: Axis { kernels: &'static [Kernel], updates: &'static [Update<'static>] }
     kernel: Kernel { build: Build, label: &'static str, architectures: &'static [Arch], same: &'static [Build] }
-    layout: Layout {
-        name: &'static str, size: usize, align: usize, members: &'static [Member], of: &'static Members, places: &'static [u16]
-    }
-    members: Members { name: &'static str, names: &'static [&'static str] }
     registry: Registry {
         kernels: &'static [Seen], pdbs: &'static [u32], images: &'static [u32], witnesses: &'static [Witness]
     }
@@ -42,6 +38,24 @@ constructors! {
     }
     values: Values { name: &'static str, flags: bool, signed: bool, constants: &'static [(&'static str, i64)] }
     witness: Witness { name: &'static str, kind: WitnessKind }
+}
+
+/// A layout of the structure with these members.
+pub const fn layout(
+    of: &'static Members,
+    size: usize,
+    align: usize,
+    members: &'static [Member],
+    places: &'static [u16],
+) -> Layout {
+    Layout { name: of.name, size, align, members, of, places }
+}
+
+/// The members of a structure in all its layouts. Tokens and layouts number them with 16 bits.
+#[track_caller]
+pub const fn members(name: &'static str, names: &'static [&'static str]) -> Members {
+    assert!(names.len() < 1 << 16, "more than 65535 members in all layouts: split the structure");
+    Members { name, names }
 }
 
 /// An update of the axis.

@@ -18,7 +18,8 @@
 /// ```
 ///
 /// Its offset is from the start of the whole type. Brackets denote a bit field; `in UNIT` is the integer type that contains the
-/// bits, if it is not `TYPE`. The whole type gets functions with these names that read and replace the nested member.
+/// bits, if it is not `TYPE`. The whole type gets functions with these names that read and replace the nested member. Its
+/// documentation contains a table of all members.
 /// `"DESCRIPTION"` can also be a macro call.
 ///
 /// ```
@@ -66,29 +67,45 @@ macro_rules! layout {
         $crate::layout! {
             @plain
             $(#[doc = $what])*
+            // `doc`, because other compilations do not need the table.
+            #[cfg_attr(doc, doc = "\n| offset | member | type |\n|---|---|---|")]
+            $(
+                $(#[cfg_attr(doc, doc = concat!("| `", stringify!($at), "` | `", stringify!($field), "` | `", $c, "` |"))])?
+                $($(#[cfg_attr(doc, doc = concat!(
+                    "| `", stringify!($place), "`", $(", bits ", stringify!($first), $(" to ", stringify!($last),)?)?
+                    " | `", stringify!($get), "` | `", $part_c, "` |",
+                ))])*)?
+            )*
             pub $kind $name: $size, $align { $($at $field: $ty $(= $c)?, $doc $(! $text)?;)* }
         }
 
         impl $crate::Described for $name {
             type Of = $($of)::+::Type;
 
-            const LAYOUT: $crate::LayoutOf<Self::Of> = {
-                use $($of)::+ as of;
-                const MEMBERS: &[$crate::meta::Member] = &[$(
-                    $($crate::at::<$ty>($at).member(stringify!($field), $c),)?
-                    $($(
-                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?$(.within::<$unit>())?)?
-                            .member(stringify!($get), $part_c),
-                    )*)?
-                )*];
-                const PLACES: [u16; of.names.len()] = $crate::meta::places(&[$(
-                    $({ let _ = $c; of::Index::$field as u16 },)?
-                    $($(of::Index::$get as u16,)*)?
-                )*]);
-                const LAYOUT: &$crate::meta::Layout =
-                    &$crate::generated::layout(of.name, $size, $align, MEMBERS, &of, &PLACES);
-                $crate::LayoutOf::known(LAYOUT)
-            };
+            // The types of members stand in a block without any name of the macro, which could hide one of the caller.
+            const LAYOUT: $crate::LayoutOf<Self::Of> = $crate::LayoutOf::known(const {
+                &$crate::generated::layout(
+                    <Self::Of as $crate::token::Tokens>::MEMBERS,
+                    $size,
+                    $align,
+                    const {
+                        &[$(
+                            $($crate::at::<$ty>($at).member(stringify!($field), $c),)?
+                            $($(
+                                $crate::at::<$part>($place)$(.bit($first)$(.to($last))?$(.within::<$unit>())?)?
+                                    .member(stringify!($get), $part_c),
+                            )*)?
+                        )*]
+                    },
+                    const {
+                        use $($of)::+ as of;
+                        &$crate::meta::places::<{ of.names.len() }>(&[$(
+                            $({ let _ = $c; of::Index::$field as u16 },)?
+                            $($(of::Index::$get as u16,)*)?
+                        )*])
+                    },
+                )
+            });
         }
 
         impl $crate::meta::Typed for $name {
@@ -143,12 +160,12 @@ macro_rules! layout {
     };
     (
         @plain
-        $(#[doc = $what:expr])*
+        $(#[$($what:tt)*])*
         pub $kind:tt $name:ident: $size:literal, $align:literal {
             $( $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:tt $(! $text:tt)?; )*
         }
     ) => {
-        $(#[doc = $what])*
+        $(#[$($what)*])*
         #[repr(C, align($align))]
         pub $kind $name {
             $(

@@ -142,15 +142,16 @@ impl<S> fmt::Debug for LayoutOf<S> {
 }
 
 /// Defines the tokens of a structure: the [`Members`] in all its layouts, and a module with one constant per member: `NAME
-/// CONSTANT, "WHERE";`. If the member is a structure with tokens, `: STRUCTURE` follows the constant. If some layouts have
-/// another type at this member, `or CONSTANT, "WHERE"` names the token for a value of any type.
+/// CONSTANT, "WHERE", "DESCRIPTION";`, where the description can be omitted. If the member is a structure with tokens, `:
+/// STRUCTURE` follows the constant. If some layouts have another type at this member, `or CONSTANT, "WHERE"` before the description
+/// names the token for a value of any type.
 ///
 /// ```
 /// use etw_layouts_runtime::tokens;
 ///
 /// tokens! {
 ///     LINK {
-///         next NEXT, "all versions";
+///         next NEXT, "all versions", "The next link.";
 ///     }
 /// }
 ///
@@ -169,7 +170,7 @@ impl<S> fmt::Debug for LayoutOf<S> {
 #[macro_export]
 macro_rules! tokens {
     ($structure:ident { $(
-        $name:ident $constant:ident $(: $nested:ident)?, $doc:literal $(or $value:ident, $value_doc:literal)?;
+        $name:ident $constant:ident $(: $nested:ident)?, $doc:literal $(or $value:ident, $value_doc:literal)? $(, $text:literal)?;
     )* }) => {
         #[doc(inline)]
         #[allow(non_upper_case_globals, unused_imports)]
@@ -200,11 +201,11 @@ macro_rules! tokens {
             pub enum Index { $($name),* }
 
             $(
-                #[doc = $crate::core::concat!("`", $crate::core::stringify!($name), "`, in ", $doc, ".")]
+                #[doc = $crate::core::concat!("`", $crate::core::stringify!($name), "`, in ", $doc, "." $(, " ", $text)?)]
                 pub const $constant: $crate::Token<Type $(, $crate::token::Nested<super::$nested::Type>)?> =
                     $crate::Token::new(Index::$name as u16);
                 $(
-                    #[doc = $crate::core::concat!("`", $crate::core::stringify!($name), "`, of any type, in  ", $value_doc, ".")]
+                    #[doc = $crate::core::concat!("`", $crate::core::stringify!($name), "`, of any type, in ", $value_doc, ".")]
                     pub const $value: $crate::Token<Type> = $crate::Token::new(Index::$name as u16);
                 )?
             )*

@@ -102,6 +102,46 @@ layout! {
     }
 }
 
+/// Names that the macros use themselves, and a type of a module with such a name.
+mod names_of_the_caller {
+    use super::*;
+
+    const MEMBERS: usize = 1;
+    const PLACES: usize = 2;
+    const LAYOUT: usize = 3;
+
+    mod of {
+        pub type Word = u16;
+    }
+
+    tokens! { NAMED { One ONE, "all versions"; Two TWO, "all versions"; Three THREE, "all versions"; Last LAST, "all versions"; } }
+
+    layout! {
+        /// Arrays with these lengths.
+        pub struct Named: NAMED, 0x8, 2 {
+            0x00 One: [u8; MEMBERS] = "UCHAR [1]", "";
+            0x01 Two: [u8; PLACES] = "UCHAR [2]", "";
+            0x03 Three: [u8; LAYOUT] = "UCHAR [3]", "";
+            0x06 Last: of::Word = "USHORT", "";
+        }
+    }
+
+    #[test]
+    fn are_visible_in_types_of_members() {
+        let bytes = [1, 2, 3, 4, 5, 6, 7, 8];
+        let view = View::new(Named::LAYOUT, &bytes).unwrap();
+        let lengths = [NAMED::ONE, NAMED::TWO, NAMED::THREE].map(|token| view.get(token).unwrap().elements().count());
+        assert_eq!((lengths, view.unsigned(NAMED::LAST)), ([1, 2, 3], Some(0x0807)));
+    }
+}
+
+/// A token numbers its member with 16 bits.
+#[test]
+#[should_panic = "more than 65535 members"]
+fn too_many_members_for_tokens() {
+    generated::members("T", &[""; 1 << 16]);
+}
+
 #[test]
 fn a_type_by_hand() {
     let mut request = Request::zeroed();
@@ -204,7 +244,7 @@ fn each_member_has_its_own_bits() {
 #[test]
 fn bits_beyond_their_unit() {
     static NAMES: Members = generated::members("T", &["bits"]);
-    static WRONG: Layout = generated::layout("T", 1, 1, &[at::<u8>(0).bit(6).to(9).member("bits", "UCHAR")], &NAMES, &[1]);
+    static WRONG: Layout = generated::layout(&NAMES, 1, 1, &[at::<u8>(0).bit(6).to(9).member("bits", "UCHAR")], &[1]);
     let mut byte = [0];
     enum Wrong {}
     impl Tokens for Wrong {

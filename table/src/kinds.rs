@@ -33,10 +33,24 @@ struct Key {
 /// Maximum number of kinds that are kept. If there are more, all are discarded and determined again.
 const MOST: usize = 1 << 14;
 
+/// The address of a schema, which no other schema of the trace has; 0 for a schema in an event.
+#[inline]
+pub(crate) fn address(fields: &FieldList<'_>) -> u64 {
+    match fields {
+        FieldList::Table { all, .. } => all.as_ptr() as u64,
+        FieldList::Packed { library, first, .. } => library.bytes().as_ptr() as u64 + u64::from(*first),
+        _ => 0,
+    }
+}
+
 impl<T: Copy> Kinds<T> {
     /// The properties of the kind of an event.
     #[inline]
     pub fn get(&mut self, event: &Event<'_>, decoded: Option<&Decoded<'_>>, find: impl FnOnce() -> T) -> T {
+        // Before the key, which contains a number that is given again afterwards.
+        if self.known.len() >= MOST {
+            self.forget();
+        }
         let key = match event.hook() {
             Some(hook) => Key { provider: 0, ident: u64::from(hook) << 16 | u64::from(event.version().unwrap_or(0)), schema: 1 },
             None => self.key(event, decoded),
@@ -45,9 +59,6 @@ impl<T: Copy> Kinds<T> {
             && last == key
         {
             return kind;
-        }
-        if self.known.len() >= MOST {
-            self.forget();
         }
         let kind = *self.known.entry(key).or_insert_with(find);
         self.last = Some((key, kind));
@@ -68,11 +79,8 @@ impl<T: Copy> Kinds<T> {
             | or(event.version().map(u64::from)) << 26
             | (event.header_type() as u64) << 43;
         let schema = match decoded.map(|decoded| decoded.schema.fields) {
-            None => 0,
-            Some(FieldList::Table { all, .. }) => all.as_ptr() as u64,
-            Some(FieldList::Packed { library, first, .. }) => library.bytes().as_ptr() as u64 + u64::from(first),
             Some(FieldList::TraceLogging(fields)) => self.logged(event, decoded, fields),
-            Some(_) => 0,
+            fields => fields.map_or(0, |fields| address(&fields)),
         };
         Key { provider: event.provider().unwrap_or_default().as_u128(), ident, schema }
     }
@@ -87,9 +95,6 @@ impl<T: Copy> Kinds<T> {
         }
         if let Some(number) = self.logged.get(&self.scratch[..]) {
             return *number;
-        }
-        if self.logged.len() >= MOST {
-            self.forget();
         }
         // An odd number differs from all addresses.
         let number = 2 * self.logged.len() as u64 + 3;

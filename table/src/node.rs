@@ -83,6 +83,15 @@ impl Node {
         }
     }
 
+    /// Forgets names of values, because the next event has another schema.
+    pub fn forget_names(&mut self) {
+        match self {
+            Self::Scalar(scalar) => scalar.forget_name(),
+            Self::List { item, .. } => item.forget_names(),
+            Self::Structure { members, .. } => members.iter_mut().for_each(Self::forget_names),
+        }
+    }
+
     /// Adds a row without a value.
     pub fn add_null(&mut self) {
         match self {

@@ -160,6 +160,13 @@ impl Scalar {
         }
     }
 
+    /// Forgets the latest name, because the next event has another schema.
+    pub fn forget_name(&mut self) {
+        if let Some(Named { last, .. }) = &mut self.named {
+            *last = None;
+        }
+    }
+
     pub fn add_null(&mut self) {
         match &mut self.values {
             Values::I8(values) => values.append_null(),

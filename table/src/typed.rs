@@ -2,7 +2,7 @@
 
 use crate::hash::Mix;
 use crate::keys::{Key, Keys, Names};
-use crate::kinds::Kinds;
+use crate::kinds::{Kinds, address};
 use crate::layout;
 use crate::node::{Filled, Node};
 use crate::options::{BYTES, ROWS};
@@ -34,6 +34,8 @@ struct Rows {
     table: Arc<Table>,
     keys: Keys,
     nodes: Vec<Node>,
+    /// The address of the schema of the latest event; `None` before the first event of a trace.
+    schema: Option<u64>,
     /// Whether all fields have nodes.
     is_whole: bool,
     /// Whether no node is a list or a structure.
@@ -76,6 +78,7 @@ impl Typed {
     /// Begins another trace, which has other schemas.
     pub fn begin(&mut self) {
         self.kinds.forget();
+        self.tables.iter_mut().for_each(|rows| rows.schema = None);
     }
 
     pub fn is_due(&self) -> bool {
@@ -157,6 +160,7 @@ impl Rows {
             keys: Keys::default(),
             is_flat: nodes.iter().all(|node| matches!(node, Node::Scalar(_))),
             nodes,
+            schema: None,
             is_whole,
             payload: BinaryBuilder::new(),
             bytes: 0,
@@ -172,6 +176,11 @@ impl Rows {
         self.keys.add(event, key);
         let payload = event.payload();
         self.bytes += payload.len();
+        let schema = decoded.map(|decoded| address(&decoded.schema.fields));
+        if schema != self.schema {
+            self.schema = schema;
+            self.nodes.iter_mut().for_each(Node::forget_names);
+        }
         let fault = match decoded {
             Some(decoded) if self.is_flat => self.add_flat(decoded, clock),
             Some(decoded) => self.add_nested(decoded, clock),

@@ -4,6 +4,7 @@ mod columns;
 mod damage;
 mod memory;
 mod order;
+mod schemas;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};

@@ -29,6 +29,7 @@ mod embeds {
         spec = r#"
             [struct]
             name = "DEVICE_QUEUE"
+            size = { x86 = 0x50, x64 = 0x78 }
 
             [[member]]
             name = "Entries"
@@ -50,6 +51,7 @@ mod embeds {
         spec = r#"
             [struct]
             name = "UNICODE_STRING"
+            size = 0x10
 
             [[member]]
             name = "Characters"
@@ -162,7 +164,7 @@ fn an_axis_can_extend_that_of_windows() {
     let timer = "[struct]\nname = \"DEVICE\"\n\n[[member]]\nname = \"Timer\"\ntype = \"KTIMER\"\n";
     let builder = Builder::default().text("windows.toml", EXTENDED).text("DEVICE.toml", timer).target("next-x64");
     let generated = builder.generate().unwrap_or_else(|error| panic!("{error}"));
-    assert!(generated.text.contains("pub mod next") && generated.notes.is_empty());
+    assert!(generated.text.contains("pub mod next") && generated.notes.iter().all(|note| note.name.is_empty()));
     let mut sources = Sources::default();
     sources.add("windows.toml", EXTENDED);
     sources.add("DEVICE.toml", timer);
@@ -245,6 +247,47 @@ fn tokens_keep_their_types() {
     assert_eq!(tokens("LIST_ENTRY", "ULONG"), ["Link LINK: LIST_ENTRY, ;", "Count COUNT, ;"]);
     for (link, count) in [("ULONG_PTR", "PVOID"), ("SINGLE_LIST_ENTRY", "LONG"), ("UCHAR [4]", "LIST_ENTRY")] {
         assert_eq!(tokens(link, count), ["Link LINK: LIST_ENTRY,  or LINK_VALUE, ;", "Count COUNT, ;"], "{link}, {count}");
+    }
+}
+
+/// Valid specs that are probably incomplete or misspelt get notes with place and remedy. Similar names of other types get none.
+#[test]
+fn notes_on_own_specs() {
+    let size = "size = { x86 = 0x08, x64 = 0x10 }\n";
+    for (key, types, notes) in [
+        (size, ["ULONG", "PVOID"], vec![]),
+        ("", ["ULONG", "ULONG"], vec!["DEVICE.toml:2:8: `DEVICE` has no `size`, so", "add `size = 0x8`"]),
+        ("", ["ULONG", "PVOID"], vec!["add `size = { x86 = 0x8, x64 = 0x10 }`"]),
+        ("", ["ULONG\", in = \"10.0..", "ULONG"], vec!["add `size = { \"5.0..6.3\" = 0x4, \"10.0..\" = 0x8 }`"]),
+        (
+            size,
+            ["LIST_ENTRYY *", "PVOID"],
+            vec!["DEVICE.toml:5:24: unknown type `LIST_ENTRYY` behind a pointer; did you mean `LIST_ENTRY`?"],
+        ),
+        (size, ["PVOID", "DEVCIE *"], vec!["did you mean `DEVICE`?"]),
+        (size, ["VOID (*) (UNICODE_STRNG *)", "PVOID"], vec!["did you mean `UNICODE_STRING`?"]),
+        (size, ["EPROCESS *", "LIST_ENTRY16 *"], vec![]),
+        (size, ["DEVICE *", "DRIVER_OBJECT **"], vec![]),
+    ] {
+        let members: String =
+            ["A", "B"].iter().zip(types).map(|(name, ty)| format!("  {{ name = \"{name}\", type = \"{ty}\" }},\n")).collect();
+        let text = format!("[struct]\nname = \"DEVICE\"\n{key}members = [\n{members}]\n");
+        let generated = Builder::default().text("DEVICE.toml", &text).generate().unwrap_or_else(|error| panic!("{error}"));
+        let found: Vec<_> = generated.notes.iter().map(|note| note.message.as_str()).collect();
+        assert_eq!(found.len(), usize::from(!notes.is_empty()), "{text}: {found:?}");
+        assert!(notes.iter().all(|note| found[0].contains(note)), "{text}: {found:?}");
+    }
+}
+
+/// Authors of drivers have no published references: neither generated code nor messages mention errata.
+#[test]
+fn no_word_of_errata() {
+    assert!(!test_build_script::TEXT.to_lowercase().contains("errat"));
+    for (key, member) in [("size = 3", ""), ("", ", offset = 7"), ("sizes = { }", ""), ("", ", unheard = 1"), ("", ", mask = 1")]
+    {
+        let text = format!("[struct]\nname = \"DEVICE\"\n{key}\nmembers = [{{ name = \"A\", type = \"ULONG\"{member} }}]\n");
+        let error = Builder::default().text("DEVICE.toml", &text).generate().expect_err(&text).to_string();
+        assert!(!error.contains("errat") && !error.contains("published"), "{error}");
     }
 }
 

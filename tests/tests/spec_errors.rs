@@ -31,6 +31,26 @@ fn errors_show_place_and_remedy() {
     }
 }
 
+/// Tokens number the members of a structure over all its versions, more than one version can have.
+#[test]
+fn a_structure_can_have_too_many_members_in_all_versions() {
+    let versions = ["7 x86", "7 x64", "8 x86", "8 x64"];
+    let compiled = |members: [usize; 4]| {
+        let mut text = "[struct]\nname = \"LARGE\"\nmembers = [\n".to_owned();
+        for (version, count) in versions.iter().zip(members) {
+            let members = (0..count).map(|n| format!("{{ name = \"M{n}_{}\", type = \"ULONG\" }}, ", version.replace(' ', "_")));
+            text += &format!("  {{ in = \"{version}\", members = [{}] }},\n", members.collect::<String>());
+        }
+        let mut sources = Sources::default();
+        let files = [("windows.toml", AXIS), ("scalars.toml", SCALARS), ("LARGE.toml", &(text + "]\n"))];
+        files.into_iter().for_each(|(name, text)| sources.add(name, text));
+        compile(sources).map(|_| ()).map_err(|errors| errors.messages())
+    };
+    assert_eq!(compiled([1 << 14, 1 << 14, 1 << 14, (1 << 14) - 1]), Ok(()));
+    let errors = compiled([1 << 14; 4]).expect_err("65,536 members");
+    assert!(errors.len() == 1 && errors[0].contains("structure has 65536 members in all its versions"), "{errors:?}");
+}
+
 /// An error in a file is not repeated for files that embed its type.
 #[test]
 fn errors_stay_in_their_file() {

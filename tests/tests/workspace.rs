@@ -1,7 +1,7 @@
 //! Checks of all crates in the workspace.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tests::root;
 
 /// `test = false` saves compiling a library twice, but tests in the library are then not run. Finds such tests.
@@ -34,4 +34,32 @@ fn with_a_test(folder: &Path) -> Option<String> {
         true => with_a_test(&path),
         false => fs::read_to_string(&path).is_ok_and(|text| text.contains("#[test]\n")).then(|| path.display().to_string()),
     })
+}
+
+/// Enumerations of the crates that programs embed can grow without a change of their major version, except those whose values are
+/// complete: their documentation lists all, and programs match them without a rest.
+#[test]
+fn enumerations_can_grow() {
+    const COMPLETE: [&str; 9] = ["Any", "Arch", "Evidence", "Loaded", "Nested", "PointerSize", "Step", "SymbolSource", "Text"];
+    let mut count = 0;
+    for file in ["runtime/src", "payload/src"].iter().flat_map(|folder| sources(&root().join(folder))) {
+        let text = fs::read_to_string(&file).expect("a source");
+        let mut attributes = String::new();
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix("pub enum ") {
+                let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+                let can_grow = attributes.contains("#[non_exhaustive]") || COMPLETE.contains(&name);
+                assert!(can_grow, "{}: `{name}` needs `#[non_exhaustive]`", file.display());
+                count += 1;
+            }
+            attributes = if line.starts_with("#[") || line.starts_with("///") { attributes + line } else { String::new() };
+        }
+    }
+    assert!(count > 10, "{count} enumerations");
+}
+
+/// The Rust files in a folder and below it.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
 }

@@ -1,6 +1,7 @@
 //! `cargo xtask ci`.
 
 mod dependencies;
+mod features;
 mod hosts;
 mod memory;
 mod packages;
@@ -48,6 +49,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         ("generated code is fresh".into(), Box::new(fresh)),
         ("documentation".into(), Box::new(|| cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]))),
         ("verify".into(), Box::new(verified)),
+        ("features".into(), Box::new(features::compiled)),
         ("packages".into(), Box::new(packages::complete)),
     ];
     steps.extend(dependencies::steps());
@@ -117,16 +119,19 @@ fn nightly(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
 
 /// A step that runs a command in the root, and shows its output on failure.
 fn command(program: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
+    let (succeeded, text) = output(program, args, environment)?;
+    Ok(if succeeded { Step::Passed } else { Step::Failed(text) })
+}
+
+/// Whether a command in the root succeeds, and what it prints: errors before results.
+fn output(program: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<(bool, String), Error> {
     let mut command = Command::new(program);
     command.args(args).current_dir(workspace::root()).stdin(Stdio::null()).envs(environment.iter().copied());
     // `cargo run` sets this variable for xtask. With it, build scripts that depend on it would run again.
     command.env_remove("CARGO_MANIFEST_DIR");
     let output = command.output()?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    Ok(match output.status.success() {
-        true => Step::Passed,
-        false => Step::Failed(text),
-    })
+    Ok((output.status.success(), text))
 }
 
 /// The lines that `rustup` prints; empty without `rustup`.

@@ -46,6 +46,16 @@ impl Scope {
     }
 }
 
+/// The architecture that a word denotes in other tools, such as `amd64`; also with capitals.
+pub(crate) fn architecture(word: &str) -> Option<Arch> {
+    match word.to_ascii_lowercase().as_str() {
+        "x64" | "amd64" | "x86_64" | "x86-64" => Some(Arch::X64),
+        "x86" | "i386" | "i486" | "i586" | "i686" | "ia32" | "win32" => Some(Arch::X86),
+        "arm64" | "aarch64" => Some(Arch::Arm64),
+        _ => None,
+    }
+}
+
 impl FromStr for Scope {
     type Err = String;
 

@@ -8,7 +8,7 @@ use crate::axis::{Axis, TargetSet};
 use crate::source::At;
 use crate::spec::*;
 use crate::syntax::{self, Node, Sort};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Names that generated code uses, including Rust's own types. An item with such a name would hide them.
 const RESERVED: [&str; 43] = [
@@ -134,8 +134,30 @@ fn aggregate(reader: &mut Reader, axis: &Axis, root: &Table, table: &Table, kind
     }
     root.get("member").or_else(|| table.require(reader, "members"));
     let members = member::list(reader, axis, &scope, list, key);
+    let mut names = HashSet::new();
+    each_name(&members, &mut |name| _ = names.insert(name));
+    if names.len() > MOST_NAMES {
+        let title = format!("structure has {} members in all its versions", names.len());
+        let help = "split the structure, or write a part of it as bytes: `UCHAR [N]`";
+        reader.error(table.span, title, format!("limit: {MOST_NAMES} different names"), help);
+    }
     let body = Body::Aggregate(Aggregate { kind, size, align, pack, members });
     common(reader, axis, table, scope, body, comments)
+}
+
+/// The limit of different names in a structure, over all its versions: tokens number them with 16 bits.
+const MOST_NAMES: usize = u16::MAX as usize;
+
+/// Visits the names of members, including those of nested members.
+fn each_name<'a>(members: &'a [Member], visit: &mut impl FnMut(&'a str)) {
+    for member in members {
+        if let Some(name) = &member.name {
+            visit(&name.value);
+        }
+        if let Shape::Inline(_, members) = &member.shape {
+            each_name(members, visit);
+        }
+    }
 }
 
 fn values(reader: &mut Reader, axis: &Axis, root: &Table, table: &Table, kind: ValuesKind) -> Option<Definition> {

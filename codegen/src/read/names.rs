@@ -5,6 +5,7 @@ use crate::axis::{Arch, Axis, Build};
 use crate::source::At;
 use crate::spec::KEYWORDS;
 use crate::syntax::Node;
+use toml::de::DeValue;
 
 /// Checks a label, which has to be unique and is part of names in generated code.
 pub(super) fn check_label(reader: &mut Reader, label: &At<String>, axis: &Axis) {
@@ -67,7 +68,7 @@ fn arches(reader: &mut Reader, node: &Node) -> Vec<Arch> {
 /// A list of at least one architecture.
 pub(super) fn existing(reader: &mut Reader, node: &Node) -> Vec<Arch> {
     let list = arches(reader, node);
-    if list.is_empty() {
+    if matches!(node.get_ref(), DeValue::Array(items) if items.is_empty()) {
         reader.error(reader.span(node.span()), "list has no architecture", "empty list", "write x86, x64 or arm64");
     }
     list

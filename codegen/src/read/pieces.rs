@@ -1,7 +1,7 @@
 //! Reads ranges, and values that can differ between targets.
 
 use super::reader::Reader;
-use crate::axis::{Axis, Scope, TargetSet};
+use crate::axis::{Arch, Axis, Scope, TargetSet, architecture};
 use crate::diagnostic::nearest;
 use crate::source::At;
 use crate::spec::{Piece, Piecewise};
@@ -20,10 +20,15 @@ impl Reader<'_> {
                 let is_build = |word: &str| crate::axis::build(word).is_some();
                 let unknown = |word: &&str| !is_build(word) && !axis.ends().any(|end| end == *word);
                 let near = scope.names().filter(unknown).find_map(|word| nearest(word, axis.ends()));
-                let help = match near {
-                    Some(near) => format!("did you mean `{near}`? Otherwise, {NEW_KERNEL}"),
-                    None if scope.names().any(is_build) => NEW_KERNEL.to_owned(),
-                    None => format!("write a range such as \"6.1..\", an architecture, or both: \"6.2.. x64\"; or {NEW_KERNEL}"),
+                let other = text.value.split([' ', ',']).filter(|word| word.parse::<Arch>().is_err());
+                let arch = other.filter_map(|word| Some(format!("write `{}` in place of `{word}`", architecture(word)?))).next();
+                let help = match (arch, near) {
+                    (Some(arch), _) => arch,
+                    (None, Some(near)) => format!("did you mean `{near}`? Otherwise, {NEW_KERNEL}"),
+                    (None, None) if scope.names().any(is_build) => NEW_KERNEL.to_owned(),
+                    (None, None) => {
+                        format!("write a range such as \"6.1..\", an architecture, or both: \"6.2.. x64\"; or {NEW_KERNEL}")
+                    }
                 };
                 self.error(text.span, message, "not a valid range", help);
                 None

@@ -1,6 +1,6 @@
 //! Takes values out of a parsed TOML text, with an error for every value that is not valid.
 
-use crate::axis::TargetSet;
+use crate::axis::{Arch, TargetSet, architecture};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::{At, Span};
 use crate::syntax::{self, Form, Holds, Node, Pieces, Sort};
@@ -98,7 +98,7 @@ impl<'e> Reader<'e> {
             let help = match synonym.map(|(_, key)| *key).or_else(|| nearest(entry.name, keys())) {
                 Some("in") => "write `in` with a range, as in `in = \"6.1..\"`, or remove the key".to_owned(),
                 Some(near) => format!("write `{near}`, or remove the key"),
-                None => format!("use one of the keys {}", keys().collect::<Vec<_>>().join(", ")),
+                None => format!("use one of the keys {}", listed(inner.sort)),
             };
             self.error(self.span(entry.name_span), format!("unknown key `{}`", entry.name), "not a key of this table", help);
         }
@@ -116,8 +116,7 @@ impl<'e> Reader<'e> {
     pub fn table<'a>(&mut self, around: &Table<'a>, sort: Sort, node: &'a Node<'a>) -> Option<Table<'a>> {
         let table = around.inner.inner(sort, node).map(|inner| self.known(inner));
         if table.is_none() {
-            let keys: Vec<_> = sort.keys().iter().map(|key| key.name).collect();
-            let help = format!("write {{ … }} with the keys {}", keys.join(", "));
+            let help = format!("write {{ … }} with the keys {}", listed(sort));
             self.error(self.span(node.span()), "expected a table", "not a table", help);
         }
         table
@@ -227,7 +226,11 @@ impl<'e> Reader<'e> {
         let found = words.iter().find(|(word, _)| *word == value);
         if found.is_none() {
             let all: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-            self.error(span, format!("unknown word `{value}`"), "not allowed here", format!("write one of {}", all.join(", ")));
+            let arch = architecture(&value).map(Arch::as_str).filter(|arch| all.contains(arch));
+            let near = arch.or_else(|| nearest(&value, all.iter().copied()));
+            let near = near.map(|near| format!("did you mean `{near}`? Otherwise, ")).unwrap_or_default();
+            let help = format!("{near}write one of {}", all.join(", "));
+            self.error(span, format!("unknown word `{value}`"), "not allowed here", help);
         }
         found.map(|(_, value)| *value)
     }
@@ -250,6 +253,12 @@ impl<'e> Reader<'e> {
         }
         is_true
     }
+}
+
+/// The keys of a table, for a message. Only specs with a published reference have errata.
+fn listed(sort: Sort) -> String {
+    let keys = sort.keys().iter().map(|key| key.name).filter(|key| *key != "errata");
+    keys.collect::<Vec<_>>().join(", ")
 }
 
 /// Characters that change how other characters are shown. Strings are printed to terminals and to generated code, and compilers reject

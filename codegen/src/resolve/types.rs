@@ -5,7 +5,7 @@ use crate::ctype::{CType, Length};
 use crate::diagnostic::nearest;
 use crate::layouts::*;
 use crate::place::LARGEST;
-use crate::source::{Span, home};
+use crate::source::{Span, home, standard_types};
 use crate::spec::{self, Body, ValuesKind};
 
 impl Resolver<'_, '_> {
@@ -119,7 +119,8 @@ impl Resolver<'_, '_> {
         let spec = self.spec;
         // Digits are widths or versions: a name with different digits is a different type, not a spelling error.
         let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
-        let known = spec.definitions.keys().chain(spec.scalars.keys()).chain(spec.typedefs.keys()).map(String::as_str);
+        let own = spec.definitions.keys().chain(spec.scalars.keys()).chain(spec.typedefs.keys()).map(String::as_str);
+        let known = own.chain(standard_types());
         let same_digits = |known: &&str| digits(known) == digits(name);
         let near = nearest(name, known.filter(same_digits));
         let near = near.map(|near| format!("did you mean `{near}`? Otherwise, ")).unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::event::{self, Event};
 use crate::{Error, Outcome, no_stdout, print};
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::{Form, Layout, Layouts, Type};
-use etw_layouts_codegen::registry::{Registry, WitnessKind};
+use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{Body, Definition, ValuesKind};
 use etw_layouts_project::Choice;
 use etw_layouts_project::Project;
@@ -61,11 +61,7 @@ pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry, statements: &S
         layouts.spec.definitions.keys().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
     let witnesses = registry.witnesses.iter().map(|witness| Witness {
         name: &witness.name,
-        kind: match witness.kind {
-            WitnessKind::Symbols => "symbols",
-            WitnessKind::Converted => "converted",
-            WitnessKind::Images => "images",
-        },
+        kind: witness.kind.word(),
         structures: witness.holds.iter().filter_map(|name| names.get(name.as_str()).copied()).collect(),
     });
     let kernels = registry.kernels.iter().map(|seen| ExaminedBuild {

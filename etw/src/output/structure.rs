@@ -52,7 +52,6 @@ fn members<S>(view: &View<'_, S>, text: &dyn Fn(&Member) -> Option<String>, styl
 fn put_value(value: Value<'_>, is_wide: bool, style: Style, out: &mut Vec<u8>) {
     match value.ty() {
         Type::Values(_) if style == Style::Text => put::shown(out, format_args!("{value:?}")),
-        Type::Values(_) => put::json(out, format!("{value:?}").chars()),
         Type::Unsigned => put::number(out, value.unsigned()),
         Type::Signed => put::number(out, value.signed()),
         Type::Pointer => {
@@ -90,5 +89,7 @@ fn put_value(value: Value<'_>, is_wide: bool, style: Style, out: &mut Vec<u8>) {
             }
             out.push(b']');
         }
+        // Values, and types of a later version.
+        _ => put::json(out, format!("{value:?}").chars()),
     }
 }

@@ -8,10 +8,10 @@ use super::{runtime};
 runtime::values! {
     /// Type of a TRACE\_ENABLE\_FLAG\_EXT\_ITEM, which determines the contents of the dwords after it.
     pub value ETW_EXT: u16 = "ETW_EXT" {
-        ETW_EXT_ENABLE_FLAGS = 0x1, "6.0... Up to eight dwords: a PERFINFO\\_GROUPMASK.";
-        ETW_EXT_PIDS = 0x2, "6.0... A process identifier a dword.";
-        ETW_EXT_STACKWALK_FILTER = 0x3, "6.0... A HookId a dword.";
-        ETW_EXT_POOLTAG_FILTER = 0x4, "6.1... A pool tag a dword.";
-        ETW_EXT_STACK_CACHING = 0x5, "6.2... Two dwords: an ETW\\_STACK\\_CACHING\\_CONFIG.";
+        ETW_EXT_ENABLE_FLAGS = 0x1, "6.0 and later. Up to eight dwords: a PERFINFO\\_GROUPMASK.";
+        ETW_EXT_PIDS = 0x2, "6.0 and later. A process identifier a dword.";
+        ETW_EXT_STACKWALK_FILTER = 0x3, "6.0 and later. A HookId a dword.";
+        ETW_EXT_POOLTAG_FILTER = 0x4, "6.1 and later. A pool tag a dword.";
+        ETW_EXT_STACK_CACHING = 0x5, "6.2 and later. Two dwords: an ETW\\_STACK\\_CACHING\\_CONFIG.";
     }
 }

@@ -8,26 +8,26 @@ use super::{runtime};
 runtime::values! {
     /// Flags of NtTraceEvent: the type of its argument in ETW\_NT\_TRACE\_TYPE\_MASK, and options. The range of a value is that of the kernels that support it.
     pub value ETW_NT_FLAGS: u32 = "ETW_NT_FLAGS" {
-        ETW_SYSTEM_EVENT_VERSION_MASK = 0xff, "6.1...";
+        ETW_SYSTEM_EVENT_VERSION_MASK = 0xff, "6.1 and later.";
         ETW_NT_TRACE_TYPE_MASK_early_6_0 = 0xffff, "6.0.";
-        ETW_NT_TRACE_TYPE_MASK_6_1 = 0xff00, "6.1...";
+        ETW_NT_TRACE_TYPE_MASK_6_1 = 0xff00, "6.1 and later.";
         ETW_USER_FRAMES_TO_SKIP_MASK = 0xf0000, "`ETW_USER_FRAMES_TO_SKIP_MASK`.";
         ETW_NT_FLAGS_USE_NATIVE_HEADER = 0x40000000, "`ETW_NT_FLAGS_USE_NATIVE_HEADER`.";
         ETW_NT_FLAGS_WOW64_CALL = 0x80000000, "`ETW_NT_FLAGS_WOW64_CALL`.";
-        ETW_NT_FLAGS_TRACE_HEADER_5_1 = 0x1, "5.1..6.0. EVENT\\_TRACE\\_HEADER.";
-        ETW_NT_FLAGS_TRACE_HEADER_6_1 = 0x100, "6.1... EVENT\\_TRACE\\_HEADER.";
-        ETW_NT_FLAGS_TRACE_MESSAGE_5_1 = 0x2, "5.1..6.0. MESSAGE\\_TRACE\\_USER.";
-        ETW_NT_FLAGS_TRACE_MESSAGE_6_1 = 0x200, "6.1... MESSAGE\\_TRACE\\_USER.";
+        ETW_NT_FLAGS_TRACE_HEADER_5_1 = 0x1, "5.1 to 6.0. EVENT\\_TRACE\\_HEADER.";
+        ETW_NT_FLAGS_TRACE_HEADER_6_1 = 0x100, "6.1 and later. EVENT\\_TRACE\\_HEADER.";
+        ETW_NT_FLAGS_TRACE_MESSAGE_5_1 = 0x2, "5.1 to 6.0. MESSAGE\\_TRACE\\_USER.";
+        ETW_NT_FLAGS_TRACE_MESSAGE_6_1 = 0x200, "6.1 and later. MESSAGE\\_TRACE\\_USER.";
         ETW_NT_FLAGS_TRACE_EVENT_early_6_0 = 0x3, "6.0.";
-        ETW_NT_FLAGS_TRACE_EVENT_6_1 = 0x300, "6.1...";
+        ETW_NT_FLAGS_TRACE_EVENT_6_1 = 0x300, "6.1 and later.";
         ETW_NT_FLAGS_TRACE_SYSTEM_early_6_0 = 0x4, "6.0.";
-        ETW_NT_FLAGS_TRACE_SYSTEM_6_1 = 0x400, "6.1...";
+        ETW_NT_FLAGS_TRACE_SYSTEM_6_1 = 0x400, "6.1 and later.";
         ETW_NT_FLAGS_TRACE_SECURITY_early_6_0 = 0x5, "6.0.";
-        ETW_NT_FLAGS_TRACE_SECURITY_6_1 = 0x500, "6.1...";
+        ETW_NT_FLAGS_TRACE_SECURITY_6_1 = 0x500, "6.1 and later.";
         ETW_NT_FLAGS_TRACE_MARK_early_6_0 = 0x6, "6.0.";
-        ETW_NT_FLAGS_TRACE_MARK_6_1 = 0x600, "6.1...";
-        ETW_NT_FLAGS_TRACE_EVENT_NOREG = 0x700, "6.1...";
-        ETW_NT_FLAGS_TRACE_INSTANCE = 0x800, "6.1...";
-        ETW_NT_FLAGS_TRACE_RAW = 0x900, "1511...";
+        ETW_NT_FLAGS_TRACE_MARK_6_1 = 0x600, "6.1 and later.";
+        ETW_NT_FLAGS_TRACE_EVENT_NOREG = 0x700, "6.1 and later.";
+        ETW_NT_FLAGS_TRACE_INSTANCE = 0x800, "6.1 and later.";
+        ETW_NT_FLAGS_TRACE_RAW = 0x900, "1511 and later.";
     }
 }

@@ -8,12 +8,12 @@ use super::{runtime};
 runtime::values! {
     /// Bits of Flags in ETW\_REG\_ENTRY, named after the corresponding bit fields of 6.2 and later, some of which have other positions. The name of the set is this project's.
     pub flags ETW_REG_ENTRY_FLAG: u16 = "ETW_REG_ENTRY_FLAG" {
-        DbgKernelRegistration = 0x1, "6.0..6.1. Made in the kernel; Callback is valid, not Process.";
-        DbgUserRegistration = 0x2, "6.0..6.1. Made by a process.";
-        DbgReplyRegistration = 0x4, "6.0..6.1. Made for replies to a notification; ReplyQueue holds.";
-        DbgClassicRegistration = 0x8, "6.0..6.1. Registration of a classic provider.";
+        DbgKernelRegistration = 0x1, "6.0 to 6.1. Made in the kernel; Callback is valid, not Process.";
+        DbgUserRegistration = 0x2, "6.0 to 6.1. Made by a process.";
+        DbgReplyRegistration = 0x4, "6.0 to 6.1. Made for replies to a notification; ReplyQueue holds.";
+        DbgClassicRegistration = 0x8, "6.0 to 6.1. Registration of a classic provider.";
         DbgSessionSpaceRegistration = 0x10, "6.1. Made by a driver in session space; SessionId holds.";
-        DbgClosed = 0x1000, "6.0..6.1. The owner has unregistered it.";
-        DbgInserted = 0x2000, "6.0..6.1. Linked to GuidEntry.";
+        DbgClosed = 0x1000, "6.0 to 6.1. The owner has unregistered it.";
+        DbgInserted = 0x2000, "6.0 to 6.1. Linked to GuidEntry.";
     }
 }

@@ -9,9 +9,9 @@ runtime::values! {
     /// Clock of a session's time stamps: ClientContext of the WNODE\_HEADER that starts it, ClockType of its WMI\_LOGGER\_CONTEXT. 5.0 reads the choice from the registry instead.
     pub value EVENT_TRACE_CLOCK: u32 = "EVENT_TRACE_CLOCK" {
         EVENT_TRACE_CLOCK_RAW = 0x0, "Replaced by the default clock.";
-        EVENT_TRACE_CLOCK_PERFCOUNTER = 0x1, "5.1... Ticks of the performance counter. The default before 5.2.3790.1830.";
-        EVENT_TRACE_CLOCK_SYSTEMTIME = 0x2, "5.1... Units of 100 ns since 1601. The default since 5.2.3790.1830.\n\nErratum, published reference: range 5.2..; another published reference: 5.1.. (from the table in WMI\\_LOGGER\\_INFORMATION; according to the text below it, 5.1 supports the value 2).";
-        EVENT_TRACE_CLOCK_CPUCYCLE = 0x3, "5.2.3790-sp1... Cycles of the processor, read by rdtsc.";
+        EVENT_TRACE_CLOCK_PERFCOUNTER = 0x1, "5.1 and later. Ticks of the performance counter. The default before 5.2.3790.1830.";
+        EVENT_TRACE_CLOCK_SYSTEMTIME = 0x2, "5.1 and later. Units of 100 ns since 1601. The default since 5.2.3790.1830.";
+        EVENT_TRACE_CLOCK_CPUCYCLE = 0x3, "5.2.3790-sp1 and later. Cycles of the processor, read by rdtsc.";
         EVENT_TRACE_CLOCK_MAX = 0x4, "The count of the others.";
     }
 }

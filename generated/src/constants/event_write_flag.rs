@@ -8,7 +8,7 @@ use super::{runtime};
 runtime::values! {
     /// Flags of EtwEventWriteEx, that is EventWriteEx.
     pub flags EVENT_WRITE_FLAG: u32 = "EVENT_WRITE_FLAG" {
-        EVENT_WRITE_FLAG_NO_FAULTING = 0x1, "10.0...";
-        EVENT_WRITE_FLAG_INPRIVATE = 0x2, "10.0...";
+        EVENT_WRITE_FLAG_NO_FAULTING = 0x1, "10.0 and later.";
+        EVENT_WRITE_FLAG_INPRIVATE = 0x2, "10.0 and later.";
     }
 }

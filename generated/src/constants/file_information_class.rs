@@ -83,13 +83,13 @@ runtime::values! {
         FileLinkInformationExBypassAccessCheck = 0x49, "`FileLinkInformationExBypassAccessCheck`.";
         FileStorageReserveIdInformation = 0x4a, "`FileStorageReserveIdInformation`.";
         FileCaseSensitiveInformationForceAccessCheck = 0x4b, "`FileCaseSensitiveInformationForceAccessCheck`.";
-        FileKnownFolderInformation = 0x4c, "server-2022...";
-        FileStatBasicInformation = 0x4d, "22H2...";
-        FileId64ExtdDirectoryInformation = 0x4e, "22H2...";
-        FileId64ExtdBothDirectoryInformation = 0x4f, "22H2...";
-        FileIdAllExtdDirectoryInformation = 0x50, "22H2...";
-        FileIdAllExtdBothDirectoryInformation = 0x51, "22H2...";
-        FileStreamReservationInformation = 0x52, "24H2...";
-        FileMupProviderInfo = 0x53, "24H2...";
+        FileKnownFolderInformation = 0x4c, "server-2022 and later.";
+        FileStatBasicInformation = 0x4d, "11-22H2 and later.";
+        FileId64ExtdDirectoryInformation = 0x4e, "11-22H2 and later.";
+        FileId64ExtdBothDirectoryInformation = 0x4f, "11-22H2 and later.";
+        FileIdAllExtdDirectoryInformation = 0x50, "11-22H2 and later.";
+        FileIdAllExtdBothDirectoryInformation = 0x51, "11-22H2 and later.";
+        FileStreamReservationInformation = 0x52, "24H2 and later.";
+        FileMupProviderInfo = 0x53, "24H2 and later.";
     }
 }

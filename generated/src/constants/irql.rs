@@ -11,16 +11,16 @@ runtime::values! {
         PASSIVE_LEVEL = 0x0, "`PASSIVE_LEVEL`.";
         APC_LEVEL = 0x1, "`APC_LEVEL`.";
         DISPATCH_LEVEL = 0x2, "`DISPATCH_LEVEL`.";
-        CMCI_LEVEL = 0x5, "5.2.. x64.";
-        CLOCK_LEVEL = 0xd, "5.2.. x64.";
-        IPI_LEVEL_5_0_x86 = 0x1d, "5.0.. x86.";
-        IPI_LEVEL_5_2_3790_sp1_x64 = 0xe, "5.2.. x64.";
-        POWER_LEVEL_5_0_x86 = 0x1e, "5.0.. x86.";
-        POWER_LEVEL_5_2_3790_sp1_x64 = 0xe, "5.2.. x64.";
-        PROFILE_LEVEL_5_0_x86 = 0x1b, "5.0.. x86.";
-        PROFILE_LEVEL_5_2_3790_sp1_x64 = 0xf, "5.2.. x64.";
-        CLOCK2_LEVEL = 0x1c, "5.0.. x86.";
-        HIGH_LEVEL_5_0_x86 = 0x1f, "5.0.. x86.";
-        HIGH_LEVEL_5_2_3790_sp1_x64 = 0xf, "5.2.. x64.";
+        CMCI_LEVEL = 0x5, "5.2 and later, x64.";
+        CLOCK_LEVEL = 0xd, "5.2 and later, x64.";
+        IPI_LEVEL_5_0_x86 = 0x1d, "5.0 and later, x86.";
+        IPI_LEVEL_5_2_3790_sp1_x64 = 0xe, "5.2 and later, x64.";
+        POWER_LEVEL_5_0_x86 = 0x1e, "5.0 and later, x86.";
+        POWER_LEVEL_5_2_3790_sp1_x64 = 0xe, "5.2 and later, x64.";
+        PROFILE_LEVEL_5_0_x86 = 0x1b, "5.0 and later, x86.";
+        PROFILE_LEVEL_5_2_3790_sp1_x64 = 0xf, "5.2 and later, x64.";
+        CLOCK2_LEVEL = 0x1c, "5.0 and later, x86.";
+        HIGH_LEVEL_5_0_x86 = 0x1f, "5.0 and later, x86.";
+        HIGH_LEVEL_5_2_3790_sp1_x64 = 0xf, "5.2 and later, x64.";
     }
 }

@@ -15,9 +15,9 @@ runtime::values! {
         Terminated = 0x4, "`Terminated`.";
         Waiting = 0x5, "`Waiting`.";
         Transition = 0x6, "`Transition`.";
-        DeferredReady = 0x7, "5.2...";
-        GateWait = 0x8, "5.2..6.1.";
-        GateWaitObsolete = 0x8, "6.2...";
-        WaitingForProcessInSwap = 0x9, "6.2...";
+        DeferredReady = 0x7, "5.2 and later.";
+        GateWait = 0x8, "5.2 to 6.1.";
+        GateWaitObsolete = 0x8, "6.2 and later.";
+        WaitingForProcessInSwap = 0x9, "6.2 and later.";
     }
 }

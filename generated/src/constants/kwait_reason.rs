@@ -45,11 +45,11 @@ runtime::values! {
         WrFastMutex = 0x22, "`WrFastMutex`.";
         WrGuardedMutex = 0x23, "`WrGuardedMutex`.";
         WrRundown = 0x24, "`WrRundown`.";
-        WrAlertByThreadId = 0x25, "6.2...";
-        WrDeferredPreempt = 0x26, "6.2...";
-        WrPhysicalFault = 0x27, "1709...";
-        WrIoRing = 0x28, "21H2...";
-        WrMdlCache = 0x29, "22H2...";
-        WrRcu = 0x2a, "24H2...";
+        WrAlertByThreadId = 0x25, "6.2 and later.";
+        WrDeferredPreempt = 0x26, "6.2 and later.";
+        WrPhysicalFault = 0x27, "1709 and later.";
+        WrIoRing = 0x28, "11-21H2 and later.";
+        WrMdlCache = 0x29, "11-22H2 and later.";
+        WrRcu = 0x2a, "24H2 and later.";
     }
 }

@@ -16,6 +16,6 @@ runtime::values! {
         PowerActionShutdownReset = 0x5, "`PowerActionShutdownReset`.";
         PowerActionShutdownOff = 0x6, "`PowerActionShutdownOff`.";
         PowerActionWarmEject = 0x7, "`PowerActionWarmEject`.";
-        PowerActionDisplayOff = 0x8, "6.2...";
+        PowerActionDisplayOff = 0x8, "6.2 and later.";
     }
 }

@@ -8,21 +8,21 @@ use super::{runtime};
 runtime::values! {
     /// What sessions are asked to do for a power action. An enumeration in C.
     pub value POWERSTATETASK: u32 = "POWERSTATETASK" {
-        PowerState_BlockSessionSwitch = 0x0, "6.2...";
-        PowerState_Init = 0x1, "6.2...";
-        PowerState_QueryApps = 0x2, "6.2...";
-        PowerState_QueryServices = 0x3, "6.2...";
-        PowerState_QueryAppsFailed = 0x4, "6.2...";
-        PowerState_QueryServicesFailed = 0x5, "6.2...";
-        PowerState_SuspendApps = 0x6, "6.2...";
-        PowerState_SuspendServices = 0x7, "6.2...";
-        PowerState_ShowUI = 0x8, "6.2...";
-        PowerState_NotifyWL = 0x9, "6.2...";
-        PowerState_ResumeApps = 0xa, "6.2...";
-        PowerState_ResumeServices = 0xb, "6.2...";
-        PowerState_UnBlockSessionSwitch = 0xc, "6.2...";
-        PowerState_End = 0xd, "6.2...";
-        PowerState_BlockInput = 0xe, "6.2...";
-        PowerState_UnblockInput = 0xf, "6.2...";
+        PowerState_BlockSessionSwitch = 0x0, "6.2 and later.";
+        PowerState_Init = 0x1, "6.2 and later.";
+        PowerState_QueryApps = 0x2, "6.2 and later.";
+        PowerState_QueryServices = 0x3, "6.2 and later.";
+        PowerState_QueryAppsFailed = 0x4, "6.2 and later.";
+        PowerState_QueryServicesFailed = 0x5, "6.2 and later.";
+        PowerState_SuspendApps = 0x6, "6.2 and later.";
+        PowerState_SuspendServices = 0x7, "6.2 and later.";
+        PowerState_ShowUI = 0x8, "6.2 and later.";
+        PowerState_NotifyWL = 0x9, "6.2 and later.";
+        PowerState_ResumeApps = 0xa, "6.2 and later.";
+        PowerState_ResumeServices = 0xb, "6.2 and later.";
+        PowerState_UnBlockSessionSwitch = 0xc, "6.2 and later.";
+        PowerState_End = 0xd, "6.2 and later.";
+        PowerState_BlockInput = 0xe, "6.2 and later.";
+        PowerState_UnblockInput = 0xf, "6.2 and later.";
     }
 }

@@ -10,19 +10,19 @@ runtime::values! {
     pub value TRACE_HEADER_TYPE: u8 = "TRACE_HEADER_TYPE" {
         TRACE_HEADER_TYPE_SYSTEM32 = 0x1, "SYSTEM\\_TRACE\\_HEADER, 32-bit data.";
         TRACE_HEADER_TYPE_SYSTEM64 = 0x2, "SYSTEM\\_TRACE\\_HEADER, 64-bit data.";
-        TRACE_HEADER_TYPE_COMPACT32 = 0x3, "6.2... SYSTEM\\_TRACE\\_HEADER cut to 0x18 bytes, 32-bit data.";
-        TRACE_HEADER_TYPE_COMPACT64 = 0x4, "6.2... SYSTEM\\_TRACE\\_HEADER cut to 0x18 bytes, 64-bit data.";
+        TRACE_HEADER_TYPE_COMPACT32 = 0x3, "6.2 and later. SYSTEM\\_TRACE\\_HEADER cut to 0x18 bytes, 32-bit data.";
+        TRACE_HEADER_TYPE_COMPACT64 = 0x4, "6.2 and later. SYSTEM\\_TRACE\\_HEADER cut to 0x18 bytes, 64-bit data.";
         TRACE_HEADER_TYPE_FULL_HEADER32 = 0xa, "EVENT\\_TRACE\\_HEADER, 32-bit data.";
         TRACE_HEADER_TYPE_INSTANCE32 = 0xb, "EVENT\\_INSTANCE\\_HEADER in 5.0 and 5.1, EVENT\\_INSTANCE\\_GUID\\_HEADER since 5.2; 32-bit data.";
         TRACE_HEADER_TYPE_TIMED = 0xc, "`TRACE_HEADER_TYPE_TIMED`.";
         TRACE_HEADER_TYPE_ERROR = 0xd, "`TRACE_HEADER_TYPE_ERROR`.";
         TRACE_HEADER_TYPE_WNODE_HEADER = 0xe, "`TRACE_HEADER_TYPE_WNODE_HEADER`.";
-        TRACE_HEADER_TYPE_MESSAGE = 0xf, "5.1... MESSAGE\\_TRACE\\_HEADER, then the arguments of the message.";
-        TRACE_HEADER_TYPE_PERFINFO32 = 0x10, "5.1... PERFINFO\\_TRACE\\_HEADER, 32-bit data from Data on.";
-        TRACE_HEADER_TYPE_PERFINFO64 = 0x11, "5.1... PERFINFO\\_TRACE\\_HEADER, 64-bit data from Data on.";
-        TRACE_HEADER_TYPE_EVENT_HEADER32 = 0x12, "6.0... EVENT\\_HEADER, 32-bit data.";
-        TRACE_HEADER_TYPE_EVENT_HEADER64 = 0x13, "6.0... EVENT\\_HEADER, 64-bit data.";
-        TRACE_HEADER_TYPE_FULL_HEADER64 = 0x14, "6.0... EVENT\\_TRACE\\_HEADER, 64-bit data.";
-        TRACE_HEADER_TYPE_INSTANCE64 = 0x15, "6.0... EVENT\\_INSTANCE\\_GUID\\_HEADER, 64-bit data.";
+        TRACE_HEADER_TYPE_MESSAGE = 0xf, "5.1 and later. MESSAGE\\_TRACE\\_HEADER, then the arguments of the message.";
+        TRACE_HEADER_TYPE_PERFINFO32 = 0x10, "5.1 and later. PERFINFO\\_TRACE\\_HEADER, 32-bit data from Data on.";
+        TRACE_HEADER_TYPE_PERFINFO64 = 0x11, "5.1 and later. PERFINFO\\_TRACE\\_HEADER, 64-bit data from Data on.";
+        TRACE_HEADER_TYPE_EVENT_HEADER32 = 0x12, "6.0 and later. EVENT\\_HEADER, 32-bit data.";
+        TRACE_HEADER_TYPE_EVENT_HEADER64 = 0x13, "6.0 and later. EVENT\\_HEADER, 64-bit data.";
+        TRACE_HEADER_TYPE_FULL_HEADER64 = 0x14, "6.0 and later. EVENT\\_TRACE\\_HEADER, 64-bit data.";
+        TRACE_HEADER_TYPE_INSTANCE64 = 0x15, "6.0 and later. EVENT\\_INSTANCE\\_GUID\\_HEADER, 64-bit data.";
     }
 }

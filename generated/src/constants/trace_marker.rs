@@ -8,12 +8,12 @@ use super::{runtime};
 runtime::values! {
     /// The first dword of a trace header, except for its low word, which has the version or the size.
     pub value TRACE_MARKER: u32 = "TRACE_MARKER" {
-        SYSTEM_TRACE_MARKER_5_0_x86 = 0xc0010000, "5.0.. x86.";
-        SYSTEM_TRACE_MARKER_5_2_3790_sp1_x64 = 0xc0020000, "5.2.. x64.";
-        COMPACT_TRACE_MARKER_5_0_x86 = 0xc0030000, "5.0.. x86.";
-        COMPACT_TRACE_MARKER_5_2_3790_sp1_x64 = 0xc0040000, "5.2.. x64.";
-        PERFINFO_TRACE_MARKER_5_0_x86 = 0xc0100000, "5.0.. x86.";
-        PERFINFO_TRACE_MARKER_5_2_3790_sp1_x64 = 0xc0110000, "5.2.. x64.";
+        SYSTEM_TRACE_MARKER_5_0_x86 = 0xc0010000, "5.0 and later, x86.";
+        SYSTEM_TRACE_MARKER_5_2_3790_sp1_x64 = 0xc0020000, "5.2 and later, x64.";
+        COMPACT_TRACE_MARKER_5_0_x86 = 0xc0030000, "5.0 and later, x86.";
+        COMPACT_TRACE_MARKER_5_2_3790_sp1_x64 = 0xc0040000, "5.2 and later, x64.";
+        PERFINFO_TRACE_MARKER_5_0_x86 = 0xc0100000, "5.0 and later, x86.";
+        PERFINFO_TRACE_MARKER_5_2_3790_sp1_x64 = 0xc0110000, "5.2 and later, x64.";
         TRACE_HEADER_FULL32 = 0xc00a0000, "`TRACE_HEADER_FULL32`.";
         TRACE_HEADER_FULL64 = 0xc0140000, "`TRACE_HEADER_FULL64`.";
         TRACE_HEADER_INSTANCE32 = 0xc00b0000, "`TRACE_HEADER_INSTANCE32`.";

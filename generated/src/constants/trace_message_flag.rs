@@ -8,13 +8,13 @@ use super::{runtime};
 runtime::values! {
     /// OptionFlags of a message: the optional values between its header and its arguments, in the order of the bits.
     pub flags TRACE_MESSAGE_FLAG: u16 = "TRACE_MESSAGE_FLAG" {
-        TRACE_MESSAGE_SEQUENCE = 0x1, "5.1... A ULONG that counts the messages.";
-        TRACE_MESSAGE_GUID = 0x2, "5.1... The GUID of the provider, unless COMPONENT\\_ID is set.";
-        TRACE_MESSAGE_COMPONENT_ID = 0x4, "5.1... A ULONG that identifies the provider.";
-        TRACE_MESSAGE_TIMESTAMP = 0x8, "5.1... A LONGLONG, by the clock of the session.";
-        TRACE_MESSAGE_PERFORMANCE_TIMESTAMP = 0x10, "5.1... The time stamp is of the performance counter.";
-        TRACE_MESSAGE_SYSTEMINFO = 0x20, "5.1... A ULONG each for the thread and the process.";
-        TRACE_MESSAGE_POINTER32 = 0x40, "6.0... The provider is a 32-bit program.";
-        TRACE_MESSAGE_POINTER64 = 0x80, "6.0... The provider is a 64-bit program.";
+        TRACE_MESSAGE_SEQUENCE = 0x1, "5.1 and later. A ULONG that counts the messages.";
+        TRACE_MESSAGE_GUID = 0x2, "5.1 and later. The GUID of the provider, unless COMPONENT\\_ID is set.";
+        TRACE_MESSAGE_COMPONENT_ID = 0x4, "5.1 and later. A ULONG that identifies the provider.";
+        TRACE_MESSAGE_TIMESTAMP = 0x8, "5.1 and later. A LONGLONG, by the clock of the session.";
+        TRACE_MESSAGE_PERFORMANCE_TIMESTAMP = 0x10, "5.1 and later. The time stamp is of the performance counter.";
+        TRACE_MESSAGE_SYSTEMINFO = 0x20, "5.1 and later. A ULONG each for the thread and the process.";
+        TRACE_MESSAGE_POINTER32 = 0x40, "6.0 and later. The provider is a 32-bit program.";
+        TRACE_MESSAGE_POINTER64 = 0x80, "6.0 and later. The provider is a 64-bit program.";
     }
 }

@@ -8,6 +8,6 @@ use super::{runtime};
 runtime::values! {
     /// Sizes of tables in the kernel.
     pub value WMI_LOGGER_LIMITS: u32 = "WMI_LOGGER_LIMITS" {
-        MAXLOGGERS = 0x40, "5.1... How many loggers can run at once: 64. In 5.0 the table holds 32. Later releases of Windows 10 can vary the limit.";
+        MAXLOGGERS = 0x40, "5.1 and later. How many loggers can run at once: 64. In 5.0 the table holds 32. Later releases of Windows 10 can vary the limit.";
     }
 }

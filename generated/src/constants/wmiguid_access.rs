@@ -18,12 +18,12 @@ runtime::values! {
         TRACELOG_GUID_ENABLE = 0x80, "To enable a provider.";
         TRACELOG_ACCESS_KERNEL_LOGGER = 0x100, "`TRACELOG_ACCESS_KERNEL_LOGGER`.";
         TRACELOG_CREATE_INPROC = 0x200, "`TRACELOG_CREATE_INPROC`.";
-        TRACELOG_LOG_EVENT = 0x200, "6.0... To write events to a session.";
+        TRACELOG_LOG_EVENT = 0x200, "6.0 and later. To write events to a session.";
         TRACELOG_ACCESS_REALTIME = 0x400, "To receive the events of a session.";
-        TRACELOG_REGISTER_GUIDS = 0x800, "5.1... To register a provider.";
-        TRACELOG_JOIN_GROUP = 0x1000, "1607... To put a provider into a group.";
+        TRACELOG_REGISTER_GUIDS = 0x800, "5.1 and later. To register a provider.";
+        TRACELOG_JOIN_GROUP = 0x1000, "1607 and later. To put a provider into a group.";
         WMIGUID_ALL_ACCESS_5_0_x86 = 0x207ff, "5.0. All of these, with standard rights.";
-        WMIGUID_ALL_ACCESS_5_1 = 0x120fff, "5.1..1511. All of these, with standard rights.";
-        WMIGUID_ALL_ACCESS_1607 = 0x121fff, "1607... All of these, with standard rights.";
+        WMIGUID_ALL_ACCESS_5_1 = 0x120fff, "5.1 to 1511. All of these, with standard rights.";
+        WMIGUID_ALL_ACCESS_1607 = 0x121fff, "1607 and later. All of these, with standard rights.";
     }
 }

@@ -14,6 +14,6 @@ runtime::values! {
         WNODE_FLAG_USE_GUID_PTR = 0x80000, "GuidPtr replaces Guid.";
         WNODE_FLAG_USE_MOF_PTR = 0x100000, "The data is a list of addresses.";
         WNODE_FLAG_INTERNAL2 = 0x200000, "5.0.";
-        WNODE_FLAG_NO_HEADER = 0x200000, "5.1...";
+        WNODE_FLAG_NO_HEADER = 0x200000, "5.1 and later.";
     }
 }

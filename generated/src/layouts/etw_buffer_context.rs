@@ -9,7 +9,7 @@ macro_rules! text {
     (ProcessorNumber, $known:literal) => { concat!($known, ". The processor.") };
     (Alignment, $known:literal) => { concat!($known, ". How events are aligned, in bytes.") };
     (LoggerId, $known:literal) => { concat!($known, ". The session, by its number.") };
-    (ProcessorIndex, $known:literal) => { concat!($known, ". The processor, where there can be more than 256.\n\nErratum, 6.1.7601.24000: published reference: range 6.2..; symbols: 6.1.7601.24000.. (an update of Windows 7 SP1 has it already).") };
+    (ProcessorIndex, $known:literal) => { concat!($known, ". The processor, where there can be more than 256.") };
 }
 
 runtime::layout! {

@@ -10,11 +10,11 @@ runtime::values! {
     ///
     /// State of a trace buffer.
     pub value ETW_BUFFER_STATE_early_6_0: i32 = "ETW_BUFFER_STATE" {
-        EtwBufferStateFree = 0x0, "6.0...";
-        EtwBufferStateGeneralLogging = 0x1, "6.0...";
-        EtwBufferStateCSwitch = 0x2, "6.0...";
-        EtwBufferStateFlush = 0x3, "6.0...";
-        EtwBufferStateMaximum = 0x4, "6.0..1511.\n\nErratum, 1607..: published reference: value 0x4; symbols: 0x7 (on the page of WMI\\_BUFFER\\_HEADER, which lacks the three states of 1607; the page of the enumeration is right).";
+        EtwBufferStateFree = 0x0, "6.0 and later.";
+        EtwBufferStateGeneralLogging = 0x1, "6.0 and later.";
+        EtwBufferStateCSwitch = 0x2, "6.0 and later.";
+        EtwBufferStateFlush = 0x3, "6.0 and later.";
+        EtwBufferStateMaximum = 0x4, "6.0 to 1511.";
     }
 }
 
@@ -23,13 +23,13 @@ runtime::values! {
     ///
     /// State of a trace buffer.
     pub value ETW_BUFFER_STATE_1607: i32 = "ETW_BUFFER_STATE" {
-        EtwBufferStateFree = 0x0, "6.0...";
-        EtwBufferStateGeneralLogging = 0x1, "6.0...";
-        EtwBufferStateCSwitch = 0x2, "6.0...";
-        EtwBufferStateFlush = 0x3, "6.0...";
-        EtwBufferStatePendingCompression = 0x4, "1607...";
-        EtwBufferStateCompressed = 0x5, "1607...";
-        EtwBufferStatePlaceholder = 0x6, "1607...";
-        EtwBufferStateMaximum = 0x7, "1607...\n\nErratum, 1607..: published reference: value 0x4; symbols: 0x7 (on the page of WMI\\_BUFFER\\_HEADER, which lacks the three states of 1607; the page of the enumeration is right).";
+        EtwBufferStateFree = 0x0, "6.0 and later.";
+        EtwBufferStateGeneralLogging = 0x1, "6.0 and later.";
+        EtwBufferStateCSwitch = 0x2, "6.0 and later.";
+        EtwBufferStateFlush = 0x3, "6.0 and later.";
+        EtwBufferStatePendingCompression = 0x4, "1607 and later.";
+        EtwBufferStateCompressed = 0x5, "1607 and later.";
+        EtwBufferStatePlaceholder = 0x6, "1607 and later.";
+        EtwBufferStateMaximum = 0x7, "1607 and later.";
     }
 }

@@ -10,8 +10,8 @@ runtime::values! {
     ///
     /// Whether a session resumes compression after falling behind. In symbols the name has no leading underscore.
     pub value ETW_COMPRESSION_RESUMPTION_MODE_1607: i32 = "ETW_COMPRESSION_RESUMPTION_MODE" {
-        EtwCompressionModeRestart = 0x0, "1607...";
-        EtwCompressionModeNoDisable = 0x1, "1607...";
-        EtwCompressionModeNoRestart = 0x2, "1607...";
+        EtwCompressionModeRestart = 0x0, "1607 and later.";
+        EtwCompressionModeNoDisable = 0x1, "1607 and later.";
+        EtwCompressionModeNoRestart = 0x2, "1607 and later.";
     }
 }

@@ -15,8 +15,6 @@ macro_rules! text {
     (LegacyProviderEnabled, $known:literal) => { concat!($known, ". Whether there is one.") };
     (ProviderEnableInfo, $known:literal) => { concat!($known, ". Summary of the enable information of all sessions.") };
     (EnableInfo, $known:literal) => { concat!($known, ". Enable information of each session. Each element corresponds to a bit of EnableMask in a registration.") };
-    (RefCount_2, $known:literal) => { concat!($known, ". Number of references that keep the entry allocated.\n\nErratum, 6.0..6.2 x64: published reference: type LONG\\_PTR volatile; symbols: LONG volatile.") };
-    (Guid_2, $known:literal) => { concat!($known, ". The GUID.\n\nErratum, 6.0..6.2 x64: published reference: offset 0x18; symbols: 0x14.") };
     (LastEnable, $known:literal) => { concat!($known, ". How the provider was last enabled.") };
     (MatchId, $known:literal) => { concat!($known, ". Identifier for matching; its use is unidentified.") };
     (FilterData, $known:literal) => { concat!($known, ". Filters of sessions for the provider's events.") };
@@ -53,8 +51,8 @@ runtime::layout! {
     /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_early_6_0_x64: members::ETW_GUID_ENTRY, 0x170, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x10 RefCount: i32 = "LONG volatile", text!(RefCount_2, "documented");
-        0x14 Guid: GUID_5_0 = "GUID", text!(Guid_2, "documented, offset inferred");
+        0x10 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
+        0x14 Guid: GUID_5_0 = "GUID", text!(Guid, "documented, offset inferred");
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
@@ -88,8 +86,8 @@ runtime::layout! {
     /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_late_6_0_x64: members::ETW_GUID_ENTRY, 0x170, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x10 RefCount: i32 = "LONG volatile", text!(RefCount_2, "documented");
-        0x14 Guid: GUID_5_0 = "GUID", text!(Guid_2, "documented, offset inferred");
+        0x10 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
+        0x14 Guid: GUID_5_0 = "GUID", text!(Guid, "documented, offset inferred");
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
@@ -133,8 +131,8 @@ runtime::layout! {
     /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_1_x64: members::ETW_GUID_ENTRY, 0x1b0, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x10 RefCount: i32 = "LONG volatile", text!(RefCount_2, "documented");
-        0x14 Guid: GUID_5_0 = "GUID", text!(Guid_2, "documented, offset inferred");
+        0x10 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
+        0x14 Guid: GUID_5_0 = "GUID", text!(Guid, "documented, offset inferred");
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
@@ -175,8 +173,8 @@ runtime::layout! {
     /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_2_x64: members::ETW_GUID_ENTRY, 0x178, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x10 RefCount: i32 = "LONG volatile", text!(RefCount_2, "documented");
-        0x14 Guid: GUID_5_0 = "GUID", text!(Guid_2, "documented, offset inferred");
+        0x10 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
+        0x14 Guid: GUID_5_0 = "GUID", text!(Guid, "documented, offset inferred");
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");

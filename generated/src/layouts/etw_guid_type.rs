@@ -10,9 +10,9 @@ runtime::values! {
     ///
     /// Purpose of a registered GUID.
     pub value ETW_GUID_TYPE_early_6_0: i32 = "ETW_GUID_TYPE" {
-        EtwTraceGuidType = 0x0, "6.0... A provider of events.";
-        EtwNotificationGuidType = 0x1, "6.0... A receiver of notifications.";
-        EtwGuidTypeMax = 0x2, "6.0..6.3.";
+        EtwTraceGuidType = 0x0, "6.0 and later. A provider of events.";
+        EtwNotificationGuidType = 0x1, "6.0 and later. A receiver of notifications.";
+        EtwGuidTypeMax = 0x2, "6.0 to 6.3.";
     }
 }
 
@@ -21,9 +21,9 @@ runtime::values! {
     ///
     /// Purpose of a registered GUID.
     pub value ETW_GUID_TYPE_10_0: i32 = "ETW_GUID_TYPE" {
-        EtwTraceGuidType = 0x0, "6.0... A provider of events.";
-        EtwNotificationGuidType = 0x1, "6.0... A receiver of notifications.";
-        EtwGroupGuidType = 0x2, "10.0... A group of providers.";
-        EtwGuidTypeMax = 0x3, "10.0...";
+        EtwTraceGuidType = 0x0, "6.0 and later. A provider of events.";
+        EtwNotificationGuidType = 0x1, "6.0 and later. A receiver of notifications.";
+        EtwGroupGuidType = 0x2, "10.0 and later. A group of providers.";
+        EtwGuidTypeMax = 0x3, "10.0 and later.";
     }
 }

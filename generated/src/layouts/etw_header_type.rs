@@ -10,9 +10,9 @@ runtime::values! {
     ///
     /// Pointer size of event headers: that of the kernel, or that of a 32-bit process on a 64-bit system.
     pub value ETW_HEADER_TYPE_6_2_x86: i32 = "ETW_HEADER_TYPE" {
-        EtwHeaderTypeNative = 0x0, "6.2..server-2022.";
-        EtwHeaderTypeWow = 0x1, "6.2..server-2022.";
-        EtwHeaderTypeMax = 0x1, "6.2.. x86.";
+        EtwHeaderTypeNative = 0x0, "6.2 to server-2022.";
+        EtwHeaderTypeWow = 0x1, "6.2 to server-2022.";
+        EtwHeaderTypeMax = 0x1, "6.2 and later, x86.";
     }
 }
 
@@ -21,8 +21,8 @@ runtime::values! {
     ///
     /// Pointer size of event headers: that of the kernel, or that of a 32-bit process on a 64-bit system.
     pub value ETW_HEADER_TYPE_6_2_x64: i32 = "ETW_HEADER_TYPE" {
-        EtwHeaderTypeNative = 0x0, "6.2..server-2022.";
-        EtwHeaderTypeWow = 0x1, "6.2..server-2022.";
-        EtwHeaderTypeMax = 0x2, "6.2..server-2022 x64.";
+        EtwHeaderTypeNative = 0x0, "6.2 to server-2022.";
+        EtwHeaderTypeWow = 0x1, "6.2 to server-2022.";
+        EtwHeaderTypeMax = 0x2, "6.2 to server-2022, x64.";
     }
 }

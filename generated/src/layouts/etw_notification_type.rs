@@ -10,16 +10,16 @@ runtime::values! {
     ///
     /// Type of a notification, and of a registration in user mode.
     pub value ETW_NOTIFICATION_TYPE_early_6_0: i32 = "ETW_NOTIFICATION_TYPE" {
-        EtwNotificationTypeNoReply = 0x1, "6.0...";
-        EtwNotificationTypeLegacyEnable = 0x2, "6.0... Enables or disables a classic provider.";
-        EtwNotificationTypeEnable = 0x3, "6.0... Enables or disables a provider.";
-        EtwNotificationTypePrivateLogger = 0x4, "6.0... For a session with buffers in user mode.";
-        EtwNotificationTypePerflib = 0x5, "6.0...\n\nErratum, 6.2..: published reference: name EtwNotificationTypePerfLib; symbols: EtwNotificationTypePerflib.";
-        EtwNotificationTypeAudio = 0x6, "6.0...";
-        EtwNotificationTypeSession = 0x7, "6.0...";
-        EtwNotificationTypeReserved = 0x8, "6.0...";
-        EtwNotificationTypeCredentialUI = 0x9, "6.0...";
-        EtwNotificationTypeMax = 0xa, "6.0..6.2.";
+        EtwNotificationTypeNoReply = 0x1, "6.0 and later.";
+        EtwNotificationTypeLegacyEnable = 0x2, "6.0 and later. Enables or disables a classic provider.";
+        EtwNotificationTypeEnable = 0x3, "6.0 and later. Enables or disables a provider.";
+        EtwNotificationTypePrivateLogger = 0x4, "6.0 and later. For a session with buffers in user mode.";
+        EtwNotificationTypePerflib = 0x5, "6.0 and later.";
+        EtwNotificationTypeAudio = 0x6, "6.0 and later.";
+        EtwNotificationTypeSession = 0x7, "6.0 and later.";
+        EtwNotificationTypeReserved = 0x8, "6.0 and later.";
+        EtwNotificationTypeCredentialUI = 0x9, "6.0 and later.";
+        EtwNotificationTypeMax = 0xa, "6.0 to 6.2.";
     }
 }
 
@@ -28,17 +28,17 @@ runtime::values! {
     ///
     /// Type of a notification, and of a registration in user mode.
     pub value ETW_NOTIFICATION_TYPE_6_3: i32 = "ETW_NOTIFICATION_TYPE" {
-        EtwNotificationTypeNoReply = 0x1, "6.0...";
-        EtwNotificationTypeLegacyEnable = 0x2, "6.0... Enables or disables a classic provider.";
-        EtwNotificationTypeEnable = 0x3, "6.0... Enables or disables a provider.";
-        EtwNotificationTypePrivateLogger = 0x4, "6.0... For a session with buffers in user mode.";
-        EtwNotificationTypePerflib = 0x5, "6.0...\n\nErratum, 6.2..: published reference: name EtwNotificationTypePerfLib; symbols: EtwNotificationTypePerflib.";
-        EtwNotificationTypeAudio = 0x6, "6.0...";
-        EtwNotificationTypeSession = 0x7, "6.0...";
-        EtwNotificationTypeReserved = 0x8, "6.0...";
-        EtwNotificationTypeCredentialUI = 0x9, "6.0...";
-        EtwNotificationTypeInProcSession = 0xa, "6.3...";
-        EtwNotificationTypeMax = 0xb, "6.3..1607.";
+        EtwNotificationTypeNoReply = 0x1, "6.0 and later.";
+        EtwNotificationTypeLegacyEnable = 0x2, "6.0 and later. Enables or disables a classic provider.";
+        EtwNotificationTypeEnable = 0x3, "6.0 and later. Enables or disables a provider.";
+        EtwNotificationTypePrivateLogger = 0x4, "6.0 and later. For a session with buffers in user mode.";
+        EtwNotificationTypePerflib = 0x5, "6.0 and later.";
+        EtwNotificationTypeAudio = 0x6, "6.0 and later.";
+        EtwNotificationTypeSession = 0x7, "6.0 and later.";
+        EtwNotificationTypeReserved = 0x8, "6.0 and later.";
+        EtwNotificationTypeCredentialUI = 0x9, "6.0 and later.";
+        EtwNotificationTypeInProcSession = 0xa, "6.3 and later.";
+        EtwNotificationTypeMax = 0xb, "6.3 to 1607.";
     }
 }
 
@@ -47,17 +47,17 @@ runtime::values! {
     ///
     /// Type of a notification, and of a registration in user mode.
     pub value ETW_NOTIFICATION_TYPE_1703: i32 = "ETW_NOTIFICATION_TYPE" {
-        EtwNotificationTypeNoReply = 0x1, "6.0...";
-        EtwNotificationTypeLegacyEnable = 0x2, "6.0... Enables or disables a classic provider.";
-        EtwNotificationTypeEnable = 0x3, "6.0... Enables or disables a provider.";
-        EtwNotificationTypePrivateLogger = 0x4, "6.0... For a session with buffers in user mode.";
-        EtwNotificationTypePerflib = 0x5, "6.0...\n\nErratum, 6.2..: published reference: name EtwNotificationTypePerfLib; symbols: EtwNotificationTypePerflib.";
-        EtwNotificationTypeAudio = 0x6, "6.0...";
-        EtwNotificationTypeSession = 0x7, "6.0...";
-        EtwNotificationTypeReserved = 0x8, "6.0...";
-        EtwNotificationTypeCredentialUI = 0x9, "6.0...";
-        EtwNotificationTypeInProcSession = 0xa, "6.3...";
-        EtwNotificationTypeFilteredPrivateLogger = 0xb, "1703...";
-        EtwNotificationTypeMax = 0xc, "1703...";
+        EtwNotificationTypeNoReply = 0x1, "6.0 and later.";
+        EtwNotificationTypeLegacyEnable = 0x2, "6.0 and later. Enables or disables a classic provider.";
+        EtwNotificationTypeEnable = 0x3, "6.0 and later. Enables or disables a provider.";
+        EtwNotificationTypePrivateLogger = 0x4, "6.0 and later. For a session with buffers in user mode.";
+        EtwNotificationTypePerflib = 0x5, "6.0 and later.";
+        EtwNotificationTypeAudio = 0x6, "6.0 and later.";
+        EtwNotificationTypeSession = 0x7, "6.0 and later.";
+        EtwNotificationTypeReserved = 0x8, "6.0 and later.";
+        EtwNotificationTypeCredentialUI = 0x9, "6.0 and later.";
+        EtwNotificationTypeInProcSession = 0xa, "6.3 and later.";
+        EtwNotificationTypeFilteredPrivateLogger = 0xb, "1703 and later.";
+        EtwNotificationTypeMax = 0xc, "1703 and later.";
     }
 }

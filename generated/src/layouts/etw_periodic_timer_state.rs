@@ -10,7 +10,7 @@ runtime::values! {
     ///
     /// Whether the timer for capturing providers' state is running.
     pub value ETW_PERIODIC_TIMER_STATE_1703: i32 = "ETW_PERIODIC_TIMER_STATE" {
-        EtwpPeriodicTimerUnset = 0x0, "1703...";
-        EtwpPeriodicTimerSet = 0x1, "1703...";
+        EtwpPeriodicTimerUnset = 0x0, "1703 and later.";
+        EtwpPeriodicTimerSet = 0x1, "1703 and later.";
     }
 }

@@ -10,9 +10,9 @@ runtime::values! {
     ///
     /// Whether an entry of the table of providers is in use.
     pub value ETW_PROVIDER_STATE_early_6_0: i32 = "ETW_PROVIDER_STATE" {
-        EtwProviderStateFree = 0x0, "6.0..6.1.";
-        EtwProviderStateTransition = 0x1, "6.0..6.1.";
-        EtwProviderStateActive = 0x2, "6.0..6.1.";
-        EtwProviderStateMax = 0x3, "6.0..6.1.";
+        EtwProviderStateFree = 0x0, "6.0 to 6.1.";
+        EtwProviderStateTransition = 0x1, "6.0 to 6.1.";
+        EtwProviderStateActive = 0x2, "6.0 to 6.1.";
+        EtwProviderStateMax = 0x3, "6.0 to 6.1.";
     }
 }

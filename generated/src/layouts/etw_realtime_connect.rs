@@ -22,12 +22,10 @@ macro_rules! text {
     (UserBufferListHead64, $known:literal) => { concat!($known, ". UserBufferListHead in eight bytes on all architectures.") };
     (UserBufferCount, $known:literal) => { concat!($known, ". Input: address of the number of these buffers.") };
     (UserBufferCount64, $known:literal) => { concat!($known, ". UserBufferCount in eight bytes on all architectures.") };
-    (ConsumerHandle64_2, $known:literal) => { concat!($known, ". Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.\n\nErratum, 6.2: published reference: offset 0x48; order and size of the declaration: 0x38 (the document gives this offset only for 6.1; the same page states 0x50 bytes for 6.1 and 6.2).") };
-    (ReferenceTime_2, $known:literal) => { concat!($known, ". Returned: when the session began.\n\nErratum, 6.2: published reference: offset 0x50; order and size of the declaration: 0x40 (as for the preceding handle).") };
     (EventsLostCount, $known:literal) => { concat!($known, ". Input: address of the number of lost events.") };
     (EventsLostCount64, $known:literal) => { concat!($known, ". EventsLostCount in eight bytes on all architectures.") };
     (BuffersLostCount, $known:literal) => { concat!($known, ". Input: address of the number of lost buffers.") };
-    (BuffersLostCount64, $known:literal) => { concat!($known, ". BuffersLostCount in eight bytes on all architectures.\n\nErratum, 6.3..: published reference: name BuffersLostCount; another published reference: BuffersLostCount64 (members of a union have distinct names, and those of the other unions end in 64).") };
+    (BuffersLostCount64, $known:literal) => { concat!($known, ". BuffersLostCount in eight bytes on all architectures.") };
 }
 
 runtime::layout! {
@@ -70,8 +68,8 @@ runtime::layout! {
             0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
             0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", text!(UserBufferCount64, "documented, offset inferred");
         }
-        0x38 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64_2, "documented, name unknown");
-        0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime_2, "documented, name unknown");
+        0x38 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64, "documented, name unknown");
+        0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented, name unknown");
     }
 }
 
@@ -143,8 +141,8 @@ runtime::layout! {
             0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
             0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", text!(UserBufferCount64, "documented, offset inferred");
         }
-        0x38 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64_2, "documented, name unknown");
-        0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime_2, "documented, name unknown");
+        0x38 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64, "documented, name unknown");
+        0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented, name unknown");
     }
 }
 

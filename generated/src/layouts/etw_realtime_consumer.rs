@@ -8,7 +8,7 @@ use super::{runtime, members, kevent::*, list_entry::*, rtl_bitmap::*};
 macro_rules! text {
     (Links, $known:literal) => { concat!($known, ". Links the consumers of one session.") };
     (PipeHandle, $known:literal) => { concat!($known, ". A pipe that the kernel writes buffers to.") };
-    (ProcessHandle, $known:literal) => { concat!($known, ". A handle to the consumer's process.\n\nErratum, published reference: range 6.1..; order and size of the declaration: 6.0.. (the same row has offsets for 6.0, and the offset of the next member in 6.0 leaves space for it).") };
+    (ProcessHandle, $known:literal) => { concat!($known, ". A handle to the consumer's process.") };
     (ConsumerId, $known:literal) => { concat!($known, ". ETW\\_REALTIME\\_CONNECT.ConsumerId.") };
     (ProcessId, $known:literal) => { concat!($known, ". The number of the consumer's process.") };
     (BuffersLost, $known:literal) => { concat!($known, ". Buffers that it did not get.") };
@@ -32,7 +32,6 @@ macro_rules! text {
     (UserPagesReused, $known:literal) => { concat!($known, ". Number of these pages that were reclaimed.") };
     (Wow, $known:literal) => { concat!($known, ". The consumer is a 32-bit process.") };
     (Flags, $known:literal) => { concat!($known, ". State flags of the consumer.") };
-    (ShutDownRequested_2, $known:literal) => { concat!($known, ". Whether the consumer is to be disconnected.\n\nErratum, 6.2..: published reference: name ShutDownRequest; symbols: ShutDownRequested.") };
     (NewBuffersLost_2, $known:literal) => { concat!($known, ". Buffers were lost without notifying the consumer.") };
     (Disconnected_2, $known:literal) => { concat!($known, ". The consumer has gone.") };
     (Notified, $known:literal) => { concat!($known, ". The consumer was notified.") };
@@ -164,7 +163,7 @@ runtime::layout! {
         0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
         0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
             0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
+            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested, "from symbols");
             0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
             0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
             0x32 [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
@@ -212,7 +211,7 @@ runtime::layout! {
         0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
         0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
             0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
+            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested, "from symbols");
             0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
             0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
             0x5a [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
@@ -262,7 +261,7 @@ runtime::layout! {
         0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
         0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
             0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
+            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested, "from symbols");
             0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
             0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
             0x32 [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
@@ -297,7 +296,7 @@ runtime::layout! {
         0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
         0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
             0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
+            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested, "from symbols");
             0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
             0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
             0x5a [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
@@ -334,7 +333,7 @@ runtime::layout! {
         0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
         0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
             0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
+            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested, "from symbols");
             0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
             0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
             0x32 [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
@@ -370,7 +369,7 @@ runtime::layout! {
         0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
         0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
             0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
+            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested, "from symbols");
             0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
             0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
             0x5a [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");

@@ -10,10 +10,10 @@ runtime::values! {
     ///
     /// Losses of a real-time consumer.
     pub value ETW_RT_EVENT_LOSS_early_6_0: i32 = "ETW_RT_EVENT_LOSS" {
-        EtwRtEventNoLoss = 0x0, "6.0...";
-        EtwRtEventLost = 0x1, "6.0...";
-        EtwRtBufferLost = 0x2, "6.0...";
-        EtwRtBackupLost = 0x3, "6.0...";
-        EtwRtEventLossMax = 0x4, "6.0...";
+        EtwRtEventNoLoss = 0x0, "6.0 and later.";
+        EtwRtEventLost = 0x1, "6.0 and later.";
+        EtwRtBufferLost = 0x2, "6.0 and later.";
+        EtwRtBackupLost = 0x3, "6.0 and later.";
+        EtwRtEventLossMax = 0x4, "6.0 and later.";
     }
 }

@@ -13,7 +13,7 @@ macro_rules! text {
     (EtwpSecurityLoggers, $known:literal) => { concat!($known, ". Sessions that record security events, by their identifiers.") };
     (EtwpSecurityProviderEnableMask, $known:literal) => { concat!($known, ". Bit mask of the EtwpSecurityLoggers that record them.") };
     (EtwpShutdownInProgress, $known:literal) => { concat!($known, ". Nonzero once the silo shuts down.") };
-    (EtwpLoggerRundown, $known:literal) => { concat!($known, ". Rundown protection of each session.\n\nErratum, 1511..1703: published reference: type EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\]; symbols: EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\* \\[64\\].") };
+    (EtwpLoggerRundown, $known:literal) => { concat!($known, ". Rundown protection of each session.") };
     (WmipLoggerContext, $known:literal) => { concat!($known, ". The sessions, by number.") };
     (EtwpGuidHashTable, $known:literal) => { concat!($known, ". The GUIDs of providers, by a hash of them.") };
     (SiloGlobals, $known:literal) => { concat!($known, ". The silo's state, which points here.") };
@@ -22,7 +22,6 @@ macro_rules! text {
     (LogfileBytesWritten, $known:literal) => { concat!($known, ". Bytes that its sessions wrote to files.") };
     (ProcessorBlocks, $known:literal) => { concat!($known, ". One for each processor.") };
     (MaxLoggers, $known:literal) => { concat!($known, ". How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.") };
-    (EtwpLoggerRundown_2, $known:literal) => { concat!($known, ". Rundown protection of each session.\n\nErratum, 1709..: published reference: type EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\]; symbols: EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.") };
     (EtwpLoggerContext, $known:literal) => { concat!($known, ". The sessions, MaxLoggers of them, by number.") };
     (PartitionId, $known:literal) => { concat!($known, ". Identifies the partition.") };
     (ParentId, $known:literal) => { concat!($known, ". Identifies the partition that this one is in.") };
@@ -201,7 +200,7 @@ runtime::layout! {
         0x00 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
         0x04 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x170 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x170 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
         0x174 EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
         0x178 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
         0x878 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -232,7 +231,7 @@ runtime::layout! {
         0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x0c _padding0C: [u8; 4], "padding.";
         0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1a0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1a0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
         0x1a8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
         0x1b0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
         0xfb0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -263,7 +262,7 @@ runtime::layout! {
         0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x0c _padding0C: [u8; 4], "padding.";
         0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x178 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x178 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
         0x17c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
         0x180 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
         0x880 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -295,7 +294,7 @@ runtime::layout! {
         0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1a8 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1a8 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
         0x1b0 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
         0x1b8 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
         0xfb8 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -327,7 +326,7 @@ runtime::layout! {
         0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x0c _padding0C: [u8; 4], "padding.";
         0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x188 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x188 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
         0x18c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
         0x190 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
         0x890 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -362,7 +361,7 @@ runtime::layout! {
         0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
         0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
         0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
         0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -398,7 +397,7 @@ runtime::layout! {
         0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x0c _padding0C: [u8; 4], "padding.";
         0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x178 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x178 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
         0x17c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
         0x180 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
         0x880 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -431,7 +430,7 @@ runtime::layout! {
         0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1a8 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1a8 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
         0x1b0 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
         0x1b8 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
         0xfb8 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -464,7 +463,7 @@ runtime::layout! {
         0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x0c _padding0C: [u8; 4], "padding.";
         0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x188 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x188 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
         0x18c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
         0x190 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
         0x890 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -500,7 +499,7 @@ runtime::layout! {
         0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
         0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
         0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
         0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -537,7 +536,7 @@ runtime::layout! {
         0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
         0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
         0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
         0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -574,7 +573,7 @@ runtime::layout! {
         0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
         0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
         0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
         0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -612,7 +611,7 @@ runtime::layout! {
         0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
         0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
         0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
         0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -653,7 +652,7 @@ runtime::layout! {
         0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_26H1_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x2c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x2c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
         0x2c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
         0x2d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
         0x10d0 EtwpSecurityLoggers: [u16; 16] = "USHORT [16]", text!(EtwpSecurityLoggers, "from symbols");

@@ -42,8 +42,6 @@ macro_rules! text {
     (InstanceId, $known:literal) => { concat!($known, ". GUID of the session, by its kernel counterpart.") };
     (TraceBuffers, $known:literal) => { concat!($known, ". The memory reserved for buffers.") };
     (LocalSequence, $known:literal) => { concat!($known, ". Counter of this session alone for numbering events.") };
-    (LoggerName_2, $known:literal) => { concat!($known, ". Name of the session.\n\nErratum, 5.2 x86: published reference: offset 0x6c; order and size of the declaration: 0x50 (The document gives this offset only for 5.1, so that the offset without a version applies to 5.2.).") };
-    (LogFileName_2, $known:literal) => { concat!($known, ". Path of the log file.\n\nErratum, 5.2 x86: published reference: offset 0x74; order and size of the declaration: 0x58 (The document gives this offset only for 5.1, so that the offset without a version applies to 5.2.).") };
     (ClockType, $known:literal) => { concat!($known, ". Clock of the time stamps.") };
     (SequencePtr, $known:literal) => { concat!($known, ". Counter to number events with.") };
     (RequestFlag, $known:literal) => { concat!($known, ". Requests to the thread that flushes the buffers, as flags.") };
@@ -65,7 +63,6 @@ macro_rules! text {
     (EventMarker, $known:literal) => { concat!($known, ". Unidentified; the name suggests a mark for events.") };
     (ErrorMarker, $known:literal) => { concat!($known, ". Unidentified; the name suggests a mark for errors.") };
     (SizeMask, $known:literal) => { concat!($known, ". Unidentified; the name suggests a mask for sizes.") };
-    (FirstBufferOffset_2, $known:literal) => { concat!($known, ". As in WMI\\_LOGGER\\_CONTEXT, the byte offset to which a circular session returns.\n\nErratum, 6.2..10.0 x86: published reference: offset 0xe8; order and size of the declaration: 0xf0 (The document gives the value of 6.1 for all versions. FlushTimer is at that offset.).") };
     (CompressionWorkspace, $known:literal) => { concat!($known, ". Memory that compression needs.") };
     (CompressionBuffer, $known:literal) => { concat!($known, ". Holds compressed buffers until they are flushed.") };
     (CompressionBufferSize, $known:literal) => { concat!($known, ". Bytes: twice a trace buffer.") };
@@ -75,33 +72,10 @@ macro_rules! text {
     (UnknownPointers, $known:literal) => { concat!($known, ". An array of pointers.") };
     (UnknownStructures, $known:literal) => { concat!($known, ". An array of structures.") };
     (ProcessorStreamIndexMap, $known:literal) => { concat!($known, ". By its name, maps processors to streams.") };
-    (InstanceId_2, $known:literal) => { concat!($known, ". GUID of the session, by its kernel counterpart.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x2c; order and size of the declaration: 0x38 (The document gives the value of 6.1 for all versions. EventMarker is at that offset.).") };
-    (InstanceCount_2, $known:literal) => { concat!($known, ". Count of instances (purpose unidentified).\n\nErratum, 6.2..10.0 x64: published reference: offset 0x3c; order and size of the declaration: 0x48 (The document gives the value of 6.1 for all versions.).") };
-    (LogFileHandle_2, $known:literal) => { concat!($known, ". Handle to the log file.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x80; order and size of the declaration: 0x90 (The document gives the value of 6.1 for all versions. FlushEvent is at that offset.).") };
-    (LogFileName_3, $known:literal) => { concat!($known, ". Path of the log file.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x98; order and size of the declaration: 0xa8 (The document gives the value of 6.1 for all versions. LoggerName is at that offset.).") };
-    (LogFilePattern_2, $known:literal) => { concat!($known, ". Path with a placeholder for FileCounter, if the session writes a sequence of files.\n\nErratum, 6.2..10.0 x64: published reference: offset 0xa8; order and size of the declaration: 0xb8 (The document gives the value of 6.1 for all versions.).") };
-    (FileCounter_2, $known:literal) => { concat!($known, ". Number of the current log file, for LogFilePattern.\n\nErratum, 6.2..10.0 x64: published reference: offset 0xb8; order and size of the declaration: 0xc8 (The document gives the value of 6.1 for all versions.).") };
-    (NumberOfProcessors_2, $known:literal) => { concat!($known, ". Number of processors.\n\nErratum, 6.2..10.0 x64: published reference: offset 0xbc; order and size of the declaration: 0xcc (The document gives the value of 6.1 for all versions.).") };
-    (CollectionOn_2, $known:literal) => { concat!($known, ". Whether the session collects events.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x140; order and size of the declaration: 0x150 (The document gives the value of 6.1 for all versions.).") };
-    (unnamed, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x64: published reference: offset 0x144; order and size of the declaration: 0x154 (The document gives the value of 6.1 for all versions.).") };
-    (LastFlushedBuffer_2, $known:literal) => { concat!($known, ". Number of the buffer that was flushed last.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x148; order and size of the declaration: 0x158 (The document gives the value of 6.1 for all versions.).") };
-    (FirstBufferOffset_3, $known:literal) => { concat!($known, ". As in WMI\\_LOGGER\\_CONTEXT, the byte offset to which a circular session returns.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x158; order and size of the declaration: 0x168 (The document gives the value of 6.1 for all versions.).") };
-    (ByteOffset_2, $known:literal) => { concat!($known, ". Byte offset of the next buffer in the log file.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x160; order and size of the declaration: 0x170 (The document gives the value of 6.1 for all versions. FlushTimer is at that offset.).") };
-    (SequencePtr_2, $known:literal) => { concat!($known, ". Counter to number events with.\n\nErratum, 6.2 x64: published reference: offset 0x178; order and size of the declaration: 0x190 (The document gives the value of 6.1 for all versions.).") };
-    (LocalSequence_2, $known:literal) => { concat!($known, ". Counter of this session alone for numbering events.\n\nErratum, 6.2 x64: published reference: offset 0x180; order and size of the declaration: 0x198 (The document gives the value of 6.1 for all versions.).") };
-    (BufferSequenceNumber_2, $known:literal) => { concat!($known, ". Counter to number buffers with.\n\nErratum, 6.2 x64: published reference: offset 0x188; order and size of the declaration: 0x1a0 (The document gives the value of 6.1 for all versions.).") };
-    (TraceBuffers_2, $known:literal) => { concat!($known, ". The memory reserved for buffers.\n\nErratum, 6.2 x64: published reference: offset 0x190; order and size of the declaration: 0x1a8 (The document gives the value of 6.1 for all versions.).") };
-    (UnknownUlong1, $known:literal) => { concat!($known, ". Unidentified.\n\nErratum, 6.2 x64: published reference: offset 0x1f8; order and size of the declaration: 0x1e8 (The document gives the value of 6.3 for all versions.).") };
-    (UnknownPointers_2, $known:literal) => { concat!($known, ". An array of pointers.\n\nErratum, 6.2 x64: published reference: offset 0x200; order and size of the declaration: 0x1f0 (The document gives the value of 6.3 for all versions. The stream map is at that offset.).") };
-    (UnknownStructures_2, $known:literal) => { concat!($known, ". An array of structures.\n\nErratum, 6.2 x64: published reference: offset 0x208; order and size of the declaration: 0x1f8 (The document gives the value of 6.3 for all versions. ProcessorBuffers is at that offset.).") };
     (FlushThreshold, $known:literal) => { concat!($known, ". Number of full buffers that causes a flush.") };
     (Unaccounted4, $known:literal) => { concat!($known, ". Unidentified bytes between FlushThreshold and EventsLost.") };
     (CompressedBuffersCount, $known:literal) => { concat!($known, ". Trace buffers in the CompressionBuffer.") };
     (PartialBufferSize, $known:literal) => { concat!($known, ". Number of bytes of a partly flushed trace buffer in the CompressionBuffer.") };
-    (SequencePtr_3, $known:literal) => { concat!($known, ". Counter to number events with.\n\nErratum, 6.3..10.0 x64: published reference: offset 0x178; order and size of the declaration: 0x198 (The document gives the value of 6.1 for all versions.).") };
-    (LocalSequence_3, $known:literal) => { concat!($known, ". Counter of this session alone for numbering events.\n\nErratum, 6.3..10.0 x64: published reference: offset 0x180; order and size of the declaration: 0x1a0 (The document gives the value of 6.1 for all versions.).") };
-    (BufferSequenceNumber_3, $known:literal) => { concat!($known, ". Counter to number buffers with.\n\nErratum, 6.3..10.0 x64: published reference: offset 0x188; order and size of the declaration: 0x1a8 (The document gives the value of 6.1 for all versions.).") };
-    (TraceBuffers_3, $known:literal) => { concat!($known, ". The memory reserved for buffers.\n\nErratum, 6.3..10.0 x64: published reference: offset 0x190; order and size of the declaration: 0x1b0 (The document gives the value of 6.1 for all versions.).") };
 }
 
 runtime::layout! {
@@ -173,8 +147,8 @@ runtime::layout! {
         0x40 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented");
         0x48 UnknownPointer: runtime::Ptr32 = "PVOID", text!(UnknownPointer, "documented, name and type unknown");
         0x4c ProcessorBuffers: runtime::Ptr32 = "WMI_BUFFER_HEADER **", text!(ProcessorBuffers, "documented");
-        0x50 LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName_2, "documented");
-        0x58 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName_2, "documented");
+        0x50 LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented");
+        0x58 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName, "documented");
         0x60 CollectionOn: i32 = "LONG", text!(CollectionOn, "documented");
         0x64 Unaccounted1: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
         0x6c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
@@ -522,7 +496,7 @@ runtime::layout! {
         }
         0xe4 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented");
         0xe8 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0xf0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset_2, "documented, offset inferred");
+        0xf0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented, offset inferred");
         0xf8 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented");
         0x100 Unaccounted3: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
         0x108 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
@@ -561,19 +535,19 @@ runtime::layout! {
         0x2c EventMarker: [u32; 1] = "ULONG [1]", text!(EventMarker, "documented");
         0x30 ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "documented");
         0x34 SizeMask: u32 = "ULONG", text!(SizeMask, "documented");
-        0x38 InstanceId: GUID_5_0 = "GUID", text!(InstanceId_2, "documented, offset inferred");
-        0x48 InstanceCount: u32 = "ULONG", text!(InstanceCount_2, "documented, offset inferred");
+        0x38 InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented, offset inferred");
+        0x48 InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
         0x4c _padding4C: [u8; 4], "padding.";
         0x50 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", text!(BufferCondition, "documented, name unknown");
         0x58 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", text!(LoggerLock, "documented, name unknown");
         0x80 FlushEvent: runtime::Ptr64 = "HANDLE", text!(FlushEvent, "documented");
         0x88 LoggerEvent: runtime::Ptr64 = "HANDLE", text!(LoggerEvent, "documented");
-        0x90 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
+        0x90 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented, offset inferred");
         0x98 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented");
-        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_3, "documented, offset inferred");
-        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFilePattern_2, "documented, offset inferred");
-        0xc8 FileCounter: i32 = "LONG", text!(FileCounter_2, "documented, offset inferred");
-        0xcc NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors_2, "documented, offset inferred");
+        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName, "documented, offset inferred");
+        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFilePattern, "documented, offset inferred");
+        0xc8 FileCounter: i32 = "LONG", text!(FileCounter, "documented, offset inferred");
+        0xcc NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         0xd0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0xd4 MaximumEventSize: u32 = "ULONG", text!(MaximumEventSize, "documented, offset inferred");
         0xd8 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
@@ -588,35 +562,35 @@ runtime::layout! {
         0x130 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", text!(OverflowQueue, "documented");
         0x148 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
         0x14c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented");
-        0x150 CollectionOn: i32 = "LONG", text!(CollectionOn_2, "documented, offset inferred");
-        0x154 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x144; order and size of the declaration: 0x154 (The document gives the value of 6.1 for all versions.)." {
+        0x150 CollectionOn: i32 = "LONG", text!(CollectionOn, "documented, offset inferred");
+        0x154 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
             0x154 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag_2, "documented, offset inferred");
         }
-        0x158 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer_2, "documented, offset inferred");
+        0x158 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented, offset inferred");
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0x168 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset_3, "documented, offset inferred");
-        0x170 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset_2, "documented, offset inferred");
+        0x168 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented, offset inferred");
+        0x170 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented, offset inferred");
         0x178 Unaccounted3: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
         0x180 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
         0x184 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
         0x188 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
         0x18c _padding18C: [u8; 4], "padding.";
-        0x190 SequencePtr: runtime::Ptr64 = "LONG *", text!(SequencePtr_2, "documented, offset inferred");
-        0x198 LocalSequence: u32 = "ULONG", text!(LocalSequence_2, "documented, offset inferred");
+        0x190 SequencePtr: runtime::Ptr64 = "LONG *", text!(SequencePtr, "documented, offset inferred");
+        0x198 LocalSequence: u32 = "ULONG", text!(LocalSequence, "documented, offset inferred");
         0x19c _padding19C: [u8; 4], "padding.";
-        0x1a0 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber_2, "documented, offset inferred");
-        0x1a8 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers_2, "documented, name and type unknown");
+        0x1a0 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented, offset inferred");
+        0x1a8 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
         0x1b0 CompressionWorkspace: runtime::Ptr64 = "PVOID", text!(CompressionWorkspace, "documented");
         0x1b8 CompressionBuffer: runtime::Ptr64 = "PVOID", text!(CompressionBuffer, "documented, name and type unknown");
         0x1c0 CompressionBufferSize: u32 = "ULONG", text!(CompressionBufferSize, "documented, name and type unknown");
         0x1c4 CompressedBuffersSize: u32 = "ULONG", text!(CompressedBuffersSize, "documented, name and type unknown");
         0x1c8 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ProviderBinaryList, "documented");
         0x1d8 WinRtProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WinRtProviderBinaryList, "documented");
-        0x1e8 UnknownUlong1: u32 = "ULONG", text!(UnknownUlong1, "documented, name and type unknown");
+        0x1e8 UnknownUlong1: u32 = "ULONG", text!(UnknownUlong0, "documented, name and type unknown");
         0x1ec _padding1EC: [u8; 4], "padding.";
-        0x1f0 UnknownPointers: runtime::Ptr64 = "PVOID *", text!(UnknownPointers_2, "documented, name and type unknown");
-        0x1f8 UnknownStructures: runtime::Ptr64 = "PVOID", text!(UnknownStructures_2, "documented, name and type unknown");
+        0x1f0 UnknownPointers: runtime::Ptr64 = "PVOID *", text!(UnknownPointers, "documented, name and type unknown");
+        0x1f8 UnknownStructures: runtime::Ptr64 = "PVOID", text!(UnknownStructures, "documented, name and type unknown");
         0x200 ProcessorStreamIndexMap: runtime::Ptr64 = "PVOID", text!(ProcessorStreamIndexMap, "documented, name and type unknown");
         0x208 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
     }
@@ -667,7 +641,7 @@ runtime::layout! {
         }
         0xe4 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented");
         0xe8 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0xf0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset_2, "documented, offset inferred");
+        0xf0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented, offset inferred");
         0xf8 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented");
         0x100 FlushThreshold: u32 = "ULONG", text!(FlushThreshold, "documented");
         0x104 Unaccounted4: [u8; 12] = "UCHAR [12]", text!(Unaccounted4, "unidentified");
@@ -709,19 +683,19 @@ runtime::layout! {
         0x2c EventMarker: [u32; 1] = "ULONG [1]", text!(EventMarker, "documented");
         0x30 ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "documented");
         0x34 SizeMask: u32 = "ULONG", text!(SizeMask, "documented");
-        0x38 InstanceId: GUID_5_0 = "GUID", text!(InstanceId_2, "documented, offset inferred");
-        0x48 InstanceCount: u32 = "ULONG", text!(InstanceCount_2, "documented, offset inferred");
+        0x38 InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented, offset inferred");
+        0x48 InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
         0x4c _padding4C: [u8; 4], "padding.";
         0x50 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", text!(BufferCondition, "documented, name unknown");
         0x58 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", text!(LoggerLock, "documented, name unknown");
         0x80 FlushEvent: runtime::Ptr64 = "HANDLE", text!(FlushEvent, "documented");
         0x88 LoggerEvent: runtime::Ptr64 = "HANDLE", text!(LoggerEvent, "documented");
-        0x90 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
+        0x90 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented, offset inferred");
         0x98 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented");
-        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_3, "documented, offset inferred");
-        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFilePattern_2, "documented, offset inferred");
-        0xc8 FileCounter: i32 = "LONG", text!(FileCounter_2, "documented, offset inferred");
-        0xcc NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors_2, "documented, offset inferred");
+        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName, "documented, offset inferred");
+        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFilePattern, "documented, offset inferred");
+        0xc8 FileCounter: i32 = "LONG", text!(FileCounter, "documented, offset inferred");
+        0xcc NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         0xd0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0xd4 MaximumEventSize: u32 = "ULONG", text!(MaximumEventSize, "documented, offset inferred");
         0xd8 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
@@ -736,26 +710,26 @@ runtime::layout! {
         0x130 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", text!(OverflowQueue, "documented");
         0x148 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
         0x14c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented");
-        0x150 CollectionOn: i32 = "LONG", text!(CollectionOn_2, "documented, offset inferred");
-        0x154 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x144; order and size of the declaration: 0x154 (The document gives the value of 6.1 for all versions.)." {
+        0x150 CollectionOn: i32 = "LONG", text!(CollectionOn, "documented, offset inferred");
+        0x154 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
             0x154 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag_2, "documented, offset inferred");
         }
-        0x158 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer_2, "documented, offset inferred");
+        0x158 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented, offset inferred");
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0x168 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset_3, "documented, offset inferred");
-        0x170 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset_2, "documented, offset inferred");
+        0x168 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented, offset inferred");
+        0x170 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented, offset inferred");
         0x178 FlushThreshold: u32 = "ULONG", text!(FlushThreshold, "documented");
         0x17c Unaccounted4: [u8; 12] = "UCHAR [12]", text!(Unaccounted4, "unidentified");
         0x188 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
         0x18c LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
         0x190 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
         0x194 _padding194: [u8; 4], "padding.";
-        0x198 SequencePtr: runtime::Ptr64 = "LONG *", text!(SequencePtr_3, "documented, offset inferred");
-        0x1a0 LocalSequence: u32 = "ULONG", text!(LocalSequence_3, "documented, offset inferred");
+        0x198 SequencePtr: runtime::Ptr64 = "LONG *", text!(SequencePtr, "documented, offset inferred");
+        0x1a0 LocalSequence: u32 = "ULONG", text!(LocalSequence, "documented, offset inferred");
         0x1a4 _padding1A4: [u8; 4], "padding.";
-        0x1a8 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber_3, "documented, offset inferred");
-        0x1b0 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers_3, "documented, name and type unknown");
+        0x1a8 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented, offset inferred");
+        0x1b0 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
         0x1b8 CompressionWorkspace: runtime::Ptr64 = "PVOID", text!(CompressionWorkspace, "documented");
         0x1c0 CompressionBuffer: runtime::Ptr64 = "PVOID", text!(CompressionBuffer, "documented, name and type unknown");
         0x1c8 CompressionBufferSize: u32 = "ULONG", text!(CompressionBufferSize, "documented, name and type unknown");

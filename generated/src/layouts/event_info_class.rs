@@ -10,9 +10,9 @@ runtime::values! {
     ///
     /// Properties that a provider sets with EventSetInformation.
     pub value EVENT_INFO_CLASS_6_1_7601_24540_x64: i32 = "EVENT_INFO_CLASS" {
-        EventProviderSetTraits = 0x2, "6.1.7601.24540..6.1, 6.3.. traits... Its traits.";
-        EventProviderUseDescriptorType = 0x3, "6.1.7601.24540..6.1, 6.3.. traits... That its events state the types of their data's pieces.";
-        MaxEventInfo = 0x4, "6.1.7601.24540..6.1, 6.3.. traits...";
+        EventProviderSetTraits = 0x2, "6.1.7601.24540 to 6.1; 6.3 and later, with update traits. Its traits.";
+        EventProviderUseDescriptorType = 0x3, "6.1.7601.24540 to 6.1; 6.3 and later, with update traits. That its events state the types of their data's pieces.";
+        MaxEventInfo = 0x4, "6.1.7601.24540 to 6.1; 6.3 and later, with update traits.";
     }
 }
 
@@ -21,10 +21,10 @@ runtime::values! {
     ///
     /// Properties that a provider sets with EventSetInformation.
     pub value EVENT_INFO_CLASS_6_3_9600_19913: i32 = "EVENT_INFO_CLASS" {
-        EventProviderBinaryTrackInfo = 0x0, "6.3.. traits...";
-        EventProviderSetTraits = 0x2, "6.1.7601.24540..6.1, 6.3.. traits... Its traits.";
-        EventProviderUseDescriptorType = 0x3, "6.1.7601.24540..6.1, 6.3.. traits... That its events state the types of their data's pieces.";
-        MaxEventInfo = 0x4, "6.1.7601.24540..6.1, 6.3.. traits...";
+        EventProviderBinaryTrackInfo = 0x0, "6.3 and later, with update traits.";
+        EventProviderSetTraits = 0x2, "6.1.7601.24540 to 6.1; 6.3 and later, with update traits. Its traits.";
+        EventProviderUseDescriptorType = 0x3, "6.1.7601.24540 to 6.1; 6.3 and later, with update traits. That its events state the types of their data's pieces.";
+        MaxEventInfo = 0x4, "6.1.7601.24540 to 6.1; 6.3 and later, with update traits.";
     }
 }
 
@@ -33,11 +33,11 @@ runtime::values! {
     ///
     /// Properties that a provider sets with EventSetInformation.
     pub value EVENT_INFO_CLASS_10_0: i32 = "EVENT_INFO_CLASS" {
-        EventProviderBinaryTrackInfo = 0x0, "6.3.. traits...";
-        EventProviderSetEnableAllKeywords = 0x1, "10.0..1703.";
-        EventProviderSetTraits = 0x2, "6.1.7601.24540..6.1, 6.3.. traits... Its traits.";
-        EventProviderUseDescriptorType = 0x3, "6.1.7601.24540..6.1, 6.3.. traits... That its events state the types of their data's pieces.";
-        MaxEventInfo = 0x4, "6.1.7601.24540..6.1, 6.3.. traits...";
+        EventProviderBinaryTrackInfo = 0x0, "6.3 and later, with update traits.";
+        EventProviderSetEnableAllKeywords = 0x1, "10.0 to 1703.";
+        EventProviderSetTraits = 0x2, "6.1.7601.24540 to 6.1; 6.3 and later, with update traits. Its traits.";
+        EventProviderUseDescriptorType = 0x3, "6.1.7601.24540 to 6.1; 6.3 and later, with update traits. That its events state the types of their data's pieces.";
+        MaxEventInfo = 0x4, "6.1.7601.24540 to 6.1; 6.3 and later, with update traits.";
     }
 }
 
@@ -46,10 +46,10 @@ runtime::values! {
     ///
     /// Properties that a provider sets with EventSetInformation.
     pub value EVENT_INFO_CLASS_1709: i32 = "EVENT_INFO_CLASS" {
-        EventProviderBinaryTrackInfo = 0x0, "6.3.. traits...";
-        EventProviderSetReserved1 = 0x1, "1709...";
-        EventProviderSetTraits = 0x2, "6.1.7601.24540..6.1, 6.3.. traits... Its traits.";
-        EventProviderUseDescriptorType = 0x3, "6.1.7601.24540..6.1, 6.3.. traits... That its events state the types of their data's pieces.";
-        MaxEventInfo = 0x4, "6.1.7601.24540..6.1, 6.3.. traits...";
+        EventProviderBinaryTrackInfo = 0x0, "6.3 and later, with update traits.";
+        EventProviderSetReserved1 = 0x1, "1709 and later.";
+        EventProviderSetTraits = 0x2, "6.1.7601.24540 to 6.1; 6.3 and later, with update traits. Its traits.";
+        EventProviderUseDescriptorType = 0x3, "6.1.7601.24540 to 6.1; 6.3 and later, with update traits. That its events state the types of their data's pieces.";
+        MaxEventInfo = 0x4, "6.1.7601.24540 to 6.1; 6.3 and later, with update traits.";
     }
 }

@@ -10,11 +10,11 @@ runtime::values! {
     ///
     /// Type of a request through SystemPerformanceTraceInformation; the first member of each structure for it.
     pub value EVENT_TRACE_INFORMATION_CLASS_early_6_0: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
-        EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
-        EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
-        EventTracePerformanceInformation = 0x2, "6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
-        EventTraceTimeProfileInformation = 0x3, "6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
-        EventTraceSessionSecurityInformation = 0x4, "6.0... Query.";
+        EventTraceKernelVersionInformation = 0x0, "6.0 and later. Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
+        EventTraceGroupMaskInformation = 0x1, "6.0 and later. Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
+        EventTracePerformanceInformation = 0x2, "6.0 and later. Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
+        EventTraceTimeProfileInformation = 0x3, "6.0 and later. Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
+        EventTraceSessionSecurityInformation = 0x4, "6.0 and later. Query.";
         MaxEventTraceInfoClass = 0x5, "6.0.";
     }
 }
@@ -24,17 +24,17 @@ runtime::values! {
     ///
     /// Type of a request through SystemPerformanceTraceInformation; the first member of each structure for it.
     pub value EVENT_TRACE_INFORMATION_CLASS_6_1: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
-        EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
-        EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
-        EventTracePerformanceInformation = 0x2, "6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
-        EventTraceTimeProfileInformation = 0x3, "6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
-        EventTraceSessionSecurityInformation = 0x4, "6.0... Query.";
-        EventTraceSpinlockInformation = 0x5, "6.1... Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
-        EventTraceStackTracingInformation = 0x6, "6.1... Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
-        EventTraceExecutiveResourceInformation = 0x7, "6.1... Query, set.";
-        EventTraceHeapTracingInformation = 0x8, "6.1... Query.";
-        EventTraceHeapSummaryTracingInformation = 0x9, "6.1... Query.";
-        EventTracePoolTagFilterInformation = 0xa, "6.1... Query, set.";
+        EventTraceKernelVersionInformation = 0x0, "6.0 and later. Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
+        EventTraceGroupMaskInformation = 0x1, "6.0 and later. Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
+        EventTracePerformanceInformation = 0x2, "6.0 and later. Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
+        EventTraceTimeProfileInformation = 0x3, "6.0 and later. Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
+        EventTraceSessionSecurityInformation = 0x4, "6.0 and later. Query.";
+        EventTraceSpinlockInformation = 0x5, "6.1 and later. Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
+        EventTraceStackTracingInformation = 0x6, "6.1 and later. Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
+        EventTraceExecutiveResourceInformation = 0x7, "6.1 and later. Query, set.";
+        EventTraceHeapTracingInformation = 0x8, "6.1 and later. Query.";
+        EventTraceHeapSummaryTracingInformation = 0x9, "6.1 and later. Query.";
+        EventTracePoolTagFilterInformation = 0xa, "6.1 and later. Query, set.";
         MaxEventTraceInfoClass = 0xb, "6.1.";
     }
 }
@@ -44,25 +44,25 @@ runtime::values! {
     ///
     /// Type of a request through SystemPerformanceTraceInformation; the first member of each structure for it.
     pub value EVENT_TRACE_INFORMATION_CLASS_6_2: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
-        EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
-        EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
-        EventTracePerformanceInformation = 0x2, "6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
-        EventTraceTimeProfileInformation = 0x3, "6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
-        EventTraceSessionSecurityInformation = 0x4, "6.0... Query.";
-        EventTraceSpinlockInformation = 0x5, "6.1... Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
-        EventTraceStackTracingInformation = 0x6, "6.1... Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
-        EventTraceExecutiveResourceInformation = 0x7, "6.1... Query, set.";
-        EventTraceHeapTracingInformation = 0x8, "6.1... Query.";
-        EventTraceHeapSummaryTracingInformation = 0x9, "6.1... Query.";
-        EventTracePoolTagFilterInformation = 0xa, "6.1... Query, set.";
-        EventTracePebsTracingInformation = 0xb, "6.2... Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
-        EventTraceProfileConfigInformation = 0xc, "6.2... Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
-        EventTraceProfileSourceListInformation = 0xd, "6.2... Query.";
-        EventTraceProfileEventListInformation = 0xe, "6.2... Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
-        EventTraceProfileCounterListInformation = 0xf, "6.2... Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
-        EventTraceStackCachingInformation = 0x10, "6.2... Set.";
-        EventTraceObjectTypeFilterInformation = 0x11, "6.2... Set.";
-        MaxEventTraceInfoClass = 0x12, "6.2..1511.";
+        EventTraceKernelVersionInformation = 0x0, "6.0 and later. Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
+        EventTraceGroupMaskInformation = 0x1, "6.0 and later. Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
+        EventTracePerformanceInformation = 0x2, "6.0 and later. Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
+        EventTraceTimeProfileInformation = 0x3, "6.0 and later. Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
+        EventTraceSessionSecurityInformation = 0x4, "6.0 and later. Query.";
+        EventTraceSpinlockInformation = 0x5, "6.1 and later. Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
+        EventTraceStackTracingInformation = 0x6, "6.1 and later. Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
+        EventTraceExecutiveResourceInformation = 0x7, "6.1 and later. Query, set.";
+        EventTraceHeapTracingInformation = 0x8, "6.1 and later. Query.";
+        EventTraceHeapSummaryTracingInformation = 0x9, "6.1 and later. Query.";
+        EventTracePoolTagFilterInformation = 0xa, "6.1 and later. Query, set.";
+        EventTracePebsTracingInformation = 0xb, "6.2 and later. Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
+        EventTraceProfileConfigInformation = 0xc, "6.2 and later. Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
+        EventTraceProfileSourceListInformation = 0xd, "6.2 and later. Query.";
+        EventTraceProfileEventListInformation = 0xe, "6.2 and later. Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
+        EventTraceProfileCounterListInformation = 0xf, "6.2 and later. Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
+        EventTraceStackCachingInformation = 0x10, "6.2 and later. Set.";
+        EventTraceObjectTypeFilterInformation = 0x11, "6.2 and later. Set.";
+        MaxEventTraceInfoClass = 0x12, "6.2 to 1511.";
     }
 }
 
@@ -71,26 +71,26 @@ runtime::values! {
     ///
     /// Type of a request through SystemPerformanceTraceInformation; the first member of each structure for it.
     pub value EVENT_TRACE_INFORMATION_CLASS_1607: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
-        EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
-        EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
-        EventTracePerformanceInformation = 0x2, "6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
-        EventTraceTimeProfileInformation = 0x3, "6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
-        EventTraceSessionSecurityInformation = 0x4, "6.0... Query.";
-        EventTraceSpinlockInformation = 0x5, "6.1... Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
-        EventTraceStackTracingInformation = 0x6, "6.1... Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
-        EventTraceExecutiveResourceInformation = 0x7, "6.1... Query, set.";
-        EventTraceHeapTracingInformation = 0x8, "6.1... Query.";
-        EventTraceHeapSummaryTracingInformation = 0x9, "6.1... Query.";
-        EventTracePoolTagFilterInformation = 0xa, "6.1... Query, set.";
-        EventTracePebsTracingInformation = 0xb, "6.2... Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
-        EventTraceProfileConfigInformation = 0xc, "6.2... Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
-        EventTraceProfileSourceListInformation = 0xd, "6.2... Query.";
-        EventTraceProfileEventListInformation = 0xe, "6.2... Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
-        EventTraceProfileCounterListInformation = 0xf, "6.2... Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
-        EventTraceStackCachingInformation = 0x10, "6.2... Set.";
-        EventTraceObjectTypeFilterInformation = 0x11, "6.2... Set.";
-        EventTraceSoftRestartInformation = 0x12, "1607... Query, set.";
-        MaxEventTraceInfoClass = 0x13, "1607..1703.";
+        EventTraceKernelVersionInformation = 0x0, "6.0 and later. Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
+        EventTraceGroupMaskInformation = 0x1, "6.0 and later. Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
+        EventTracePerformanceInformation = 0x2, "6.0 and later. Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
+        EventTraceTimeProfileInformation = 0x3, "6.0 and later. Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
+        EventTraceSessionSecurityInformation = 0x4, "6.0 and later. Query.";
+        EventTraceSpinlockInformation = 0x5, "6.1 and later. Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
+        EventTraceStackTracingInformation = 0x6, "6.1 and later. Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
+        EventTraceExecutiveResourceInformation = 0x7, "6.1 and later. Query, set.";
+        EventTraceHeapTracingInformation = 0x8, "6.1 and later. Query.";
+        EventTraceHeapSummaryTracingInformation = 0x9, "6.1 and later. Query.";
+        EventTracePoolTagFilterInformation = 0xa, "6.1 and later. Query, set.";
+        EventTracePebsTracingInformation = 0xb, "6.2 and later. Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
+        EventTraceProfileConfigInformation = 0xc, "6.2 and later. Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
+        EventTraceProfileSourceListInformation = 0xd, "6.2 and later. Query.";
+        EventTraceProfileEventListInformation = 0xe, "6.2 and later. Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
+        EventTraceProfileCounterListInformation = 0xf, "6.2 and later. Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
+        EventTraceStackCachingInformation = 0x10, "6.2 and later. Set.";
+        EventTraceObjectTypeFilterInformation = 0x11, "6.2 and later. Set.";
+        EventTraceSoftRestartInformation = 0x12, "1607 and later. Query, set.";
+        MaxEventTraceInfoClass = 0x13, "1607 to 1703.";
     }
 }
 
@@ -99,27 +99,27 @@ runtime::values! {
     ///
     /// Type of a request through SystemPerformanceTraceInformation; the first member of each structure for it.
     pub value EVENT_TRACE_INFORMATION_CLASS_1709: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
-        EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
-        EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
-        EventTracePerformanceInformation = 0x2, "6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
-        EventTraceTimeProfileInformation = 0x3, "6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
-        EventTraceSessionSecurityInformation = 0x4, "6.0... Query.";
-        EventTraceSpinlockInformation = 0x5, "6.1... Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
-        EventTraceStackTracingInformation = 0x6, "6.1... Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
-        EventTraceExecutiveResourceInformation = 0x7, "6.1... Query, set.";
-        EventTraceHeapTracingInformation = 0x8, "6.1... Query.";
-        EventTraceHeapSummaryTracingInformation = 0x9, "6.1... Query.";
-        EventTracePoolTagFilterInformation = 0xa, "6.1... Query, set.";
-        EventTracePebsTracingInformation = 0xb, "6.2... Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
-        EventTraceProfileConfigInformation = 0xc, "6.2... Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
-        EventTraceProfileSourceListInformation = 0xd, "6.2... Query.";
-        EventTraceProfileEventListInformation = 0xe, "6.2... Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
-        EventTraceProfileCounterListInformation = 0xf, "6.2... Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
-        EventTraceStackCachingInformation = 0x10, "6.2... Set.";
-        EventTraceObjectTypeFilterInformation = 0x11, "6.2... Set.";
-        EventTraceSoftRestartInformation = 0x12, "1607... Query, set.";
-        EventTraceLastBranchConfigurationInformation = 0x13, "1709... Set.";
-        EventTraceLastBranchEventListInformation = 0x14, "1709... Set.";
+        EventTraceKernelVersionInformation = 0x0, "6.0 and later. Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
+        EventTraceGroupMaskInformation = 0x1, "6.0 and later. Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
+        EventTracePerformanceInformation = 0x2, "6.0 and later. Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
+        EventTraceTimeProfileInformation = 0x3, "6.0 and later. Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
+        EventTraceSessionSecurityInformation = 0x4, "6.0 and later. Query.";
+        EventTraceSpinlockInformation = 0x5, "6.1 and later. Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
+        EventTraceStackTracingInformation = 0x6, "6.1 and later. Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
+        EventTraceExecutiveResourceInformation = 0x7, "6.1 and later. Query, set.";
+        EventTraceHeapTracingInformation = 0x8, "6.1 and later. Query.";
+        EventTraceHeapSummaryTracingInformation = 0x9, "6.1 and later. Query.";
+        EventTracePoolTagFilterInformation = 0xa, "6.1 and later. Query, set.";
+        EventTracePebsTracingInformation = 0xb, "6.2 and later. Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
+        EventTraceProfileConfigInformation = 0xc, "6.2 and later. Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
+        EventTraceProfileSourceListInformation = 0xd, "6.2 and later. Query.";
+        EventTraceProfileEventListInformation = 0xe, "6.2 and later. Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
+        EventTraceProfileCounterListInformation = 0xf, "6.2 and later. Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
+        EventTraceStackCachingInformation = 0x10, "6.2 and later. Set.";
+        EventTraceObjectTypeFilterInformation = 0x11, "6.2 and later. Set.";
+        EventTraceSoftRestartInformation = 0x12, "1607 and later. Query, set.";
+        EventTraceLastBranchConfigurationInformation = 0x13, "1709 and later. Set.";
+        EventTraceLastBranchEventListInformation = 0x14, "1709 and later. Set.";
         MaxEventTraceInfoClass = 0x15, "1709.";
     }
 }
@@ -129,32 +129,32 @@ runtime::values! {
     ///
     /// Type of a request through SystemPerformanceTraceInformation; the first member of each structure for it.
     pub value EVENT_TRACE_INFORMATION_CLASS_1803: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
-        EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
-        EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
-        EventTracePerformanceInformation = 0x2, "6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
-        EventTraceTimeProfileInformation = 0x3, "6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
-        EventTraceSessionSecurityInformation = 0x4, "6.0... Query.";
-        EventTraceSpinlockInformation = 0x5, "6.1... Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
-        EventTraceStackTracingInformation = 0x6, "6.1... Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
-        EventTraceExecutiveResourceInformation = 0x7, "6.1... Query, set.";
-        EventTraceHeapTracingInformation = 0x8, "6.1... Query.";
-        EventTraceHeapSummaryTracingInformation = 0x9, "6.1... Query.";
-        EventTracePoolTagFilterInformation = 0xa, "6.1... Query, set.";
-        EventTracePebsTracingInformation = 0xb, "6.2... Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
-        EventTraceProfileConfigInformation = 0xc, "6.2... Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
-        EventTraceProfileSourceListInformation = 0xd, "6.2... Query.";
-        EventTraceProfileEventListInformation = 0xe, "6.2... Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
-        EventTraceProfileCounterListInformation = 0xf, "6.2... Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
-        EventTraceStackCachingInformation = 0x10, "6.2... Set.";
-        EventTraceObjectTypeFilterInformation = 0x11, "6.2... Set.";
-        EventTraceSoftRestartInformation = 0x12, "1607... Query, set.";
-        EventTraceLastBranchConfigurationInformation = 0x13, "1709... Set.";
-        EventTraceLastBranchEventListInformation = 0x14, "1709... Set.";
-        EventTraceProfileSourceAddInformation = 0x15, "1803... Set.";
-        EventTraceProfileSourceRemoveInformation = 0x16, "1803... Set.";
-        EventTraceProcessorTraceConfigurationInformation = 0x17, "1803... Set.";
-        EventTraceProcessorTraceEventListInformation = 0x18, "1803... Set.";
-        EventTraceCoverageSamplerInformation = 0x19, "1803... Query, set.";
-        MaxEventTraceInfoClass = 0x1a, "1803...";
+        EventTraceKernelVersionInformation = 0x0, "6.0 and later. Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
+        EventTraceGroupMaskInformation = 0x1, "6.0 and later. Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
+        EventTracePerformanceInformation = 0x2, "6.0 and later. Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
+        EventTraceTimeProfileInformation = 0x3, "6.0 and later. Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
+        EventTraceSessionSecurityInformation = 0x4, "6.0 and later. Query.";
+        EventTraceSpinlockInformation = 0x5, "6.1 and later. Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
+        EventTraceStackTracingInformation = 0x6, "6.1 and later. Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
+        EventTraceExecutiveResourceInformation = 0x7, "6.1 and later. Query, set.";
+        EventTraceHeapTracingInformation = 0x8, "6.1 and later. Query.";
+        EventTraceHeapSummaryTracingInformation = 0x9, "6.1 and later. Query.";
+        EventTracePoolTagFilterInformation = 0xa, "6.1 and later. Query, set.";
+        EventTracePebsTracingInformation = 0xb, "6.2 and later. Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
+        EventTraceProfileConfigInformation = 0xc, "6.2 and later. Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
+        EventTraceProfileSourceListInformation = 0xd, "6.2 and later. Query.";
+        EventTraceProfileEventListInformation = 0xe, "6.2 and later. Set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
+        EventTraceProfileCounterListInformation = 0xf, "6.2 and later. Set: EVENT\\_TRACE\\_PROFILE\\_COUNTER\\_INFORMATION.";
+        EventTraceStackCachingInformation = 0x10, "6.2 and later. Set.";
+        EventTraceObjectTypeFilterInformation = 0x11, "6.2 and later. Set.";
+        EventTraceSoftRestartInformation = 0x12, "1607 and later. Query, set.";
+        EventTraceLastBranchConfigurationInformation = 0x13, "1709 and later. Set.";
+        EventTraceLastBranchEventListInformation = 0x14, "1709 and later. Set.";
+        EventTraceProfileSourceAddInformation = 0x15, "1803 and later. Set.";
+        EventTraceProfileSourceRemoveInformation = 0x16, "1803 and later. Set.";
+        EventTraceProcessorTraceConfigurationInformation = 0x17, "1803 and later. Set.";
+        EventTraceProcessorTraceEventListInformation = 0x18, "1803 and later. Set.";
+        EventTraceCoverageSamplerInformation = 0x19, "1803 and later. Query, set.";
+        MaxEventTraceInfoClass = 0x1a, "1803 and later.";
     }
 }

@@ -10,9 +10,9 @@ runtime::values! {
     ///
     /// DataType of the records after PERFINFO\_CCSWAP\_BUFFER: the structure of the record.
     pub value PERFINFO_CCSWAP_TYPE_early_6_0: i32 = "PERFINFO_CCSWAP_TYPE" {
-        PerfCSwapIdleShort = 0x0, "6.0... PERFINFO\\_CCSWAP\\_IDLE\\_SHORT.";
-        PerfCSwapIdle = 0x1, "6.0... PERFINFO\\_CCSWAP\\_IDLE.";
-        PerfCSwapLite = 0x2, "6.0... PERFINFO\\_CCSWAP\\_LITE.";
-        PerfCSwapFull = 0x3, "6.0... PERFINFO\\_CCSWAP.";
+        PerfCSwapIdleShort = 0x0, "6.0 and later. PERFINFO\\_CCSWAP\\_IDLE\\_SHORT.";
+        PerfCSwapIdle = 0x1, "6.0 and later. PERFINFO\\_CCSWAP\\_IDLE.";
+        PerfCSwapLite = 0x2, "6.0 and later. PERFINFO\\_CCSWAP\\_LITE.";
+        PerfCSwapFull = 0x3, "6.0 and later. PERFINFO\\_CCSWAP.";
     }
 }

@@ -6,7 +6,7 @@
 use super::{runtime, members};
 
 macro_rules! text {
-    (Masks, $known:literal) => { concat!($known, ". A value PERF\\_\\* has the index of its mask in the top three bits, and in the others its bits of that mask.\n\nErratum, published reference: range 5.2..; order and size of the declaration: 5.1.. (the same table has a dword at 0x20 in 5.1, so that 0x20 bytes precede it there too).") };
+    (Masks, $known:literal) => { concat!($known, ". A value PERF\\_\\* has the index of its mask in the top three bits, and in the others its bits of that mask.") };
     (Unknown, $known:literal) => { concat!($known, ". Not used as a mask.") };
 }
 

@@ -10,7 +10,7 @@ runtime::values! {
     ///
     /// Purpose of memory in a memory usage event.
     pub value PERFINFO_KERNELMEMORY_USAGE_TYPE_6_2: i32 = "PERFINFO_KERNELMEMORY_USAGE_TYPE" {
-        PerfInfoMemUsagePfnMetadata = 0x0, "6.2...";
-        PerfInfoMemUsageMax = 0x1, "6.2...";
+        PerfInfoMemUsagePfnMetadata = 0x0, "6.2 and later.";
+        PerfInfoMemUsageMax = 0x1, "6.2 and later.";
     }
 }

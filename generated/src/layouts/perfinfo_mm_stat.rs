@@ -10,9 +10,9 @@ runtime::values! {
     ///
     /// Quantity that an event of the memory manager counts.
     pub value PERFINFO_MM_STAT_6_2: i32 = "PERFINFO_MM_STAT" {
-        PerfInfoMMStatNotUsed = 0x0, "6.2...";
-        PerfInfoMMStatAggregatePageCombine = 0x1, "6.2...";
-        PerfInfoMMStatIterationPageCombine = 0x2, "6.2...";
-        PerfInfoMMStatMax = 0x3, "6.2...";
+        PerfInfoMMStatNotUsed = 0x0, "6.2 and later.";
+        PerfInfoMMStatAggregatePageCombine = 0x1, "6.2 and later.";
+        PerfInfoMMStatIterationPageCombine = 0x2, "6.2 and later.";
+        PerfInfoMMStatMax = 0x3, "6.2 and later.";
     }
 }

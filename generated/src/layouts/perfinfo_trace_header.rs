@@ -20,8 +20,6 @@ runtime::layout! {
     /// `PERFINFO_TRACE_HEADER` since 5.1: 0x18 bytes, aligned to 8.
     ///
     /// Header of a short kernel event: 0x10 bytes, then the event data.
-    ///
-    /// Erratum, 6.0..6.1: published reference: no public kernel symbols have the type, and none at all before Windows 8; symbols: the public kernel symbols of Vista and Windows 7 have it.
     pub struct PERFINFO_TRACE_HEADER_5_1: members::PERFINFO_TRACE_HEADER, 0x18, 8 {
         0x00 union_Marker: PERFINFO_TRACE_HEADER_5_1_union_Marker, "unnamed; its members have accessors." {
             0x00 Marker set_Marker: u32 = "ULONG", text!(Marker, "documented");

@@ -34,17 +34,17 @@ runtime::values! {
     /// The kinds of system memory for allocations. In value order; names that share a value begin with the oldest.
     pub value POOL_TYPE_6_2: i32 = "POOL_TYPE" {
         NonPagedPool = 0x0, "`NonPagedPool`.";
-        NonPagedPoolExecute = 0x0, "6.2...";
-        NonPagedPoolBase = 0x0, "6.2...";
+        NonPagedPoolExecute = 0x0, "6.2 and later.";
+        NonPagedPoolBase = 0x0, "6.2 and later.";
         PagedPool = 0x1, "`PagedPool`.";
         NonPagedPoolMustSucceed = 0x2, "`NonPagedPoolMustSucceed`.";
-        NonPagedPoolBaseMustSucceed = 0x2, "6.2...";
+        NonPagedPoolBaseMustSucceed = 0x2, "6.2 and later.";
         DontUseThisType = 0x3, "`DontUseThisType`.";
         NonPagedPoolCacheAligned = 0x4, "`NonPagedPoolCacheAligned`.";
-        NonPagedPoolBaseCacheAligned = 0x4, "6.2...";
+        NonPagedPoolBaseCacheAligned = 0x4, "6.2 and later.";
         PagedPoolCacheAligned = 0x5, "`PagedPoolCacheAligned`.";
         NonPagedPoolCacheAlignedMustS = 0x6, "`NonPagedPoolCacheAlignedMustS`.";
-        NonPagedPoolBaseCacheAlignedMustS = 0x6, "6.2...";
+        NonPagedPoolBaseCacheAlignedMustS = 0x6, "6.2 and later.";
         MaxPoolType = 0x7, "`MaxPoolType`.";
         NonPagedPoolSession = 0x20, "`NonPagedPoolSession`.";
         PagedPoolSession = 0x21, "`PagedPoolSession`.";
@@ -53,8 +53,8 @@ runtime::values! {
         NonPagedPoolCacheAlignedSession = 0x24, "`NonPagedPoolCacheAlignedSession`.";
         PagedPoolCacheAlignedSession = 0x25, "`PagedPoolCacheAlignedSession`.";
         NonPagedPoolCacheAlignedMustSSession = 0x26, "`NonPagedPoolCacheAlignedMustSSession`.";
-        NonPagedPoolNx = 0x200, "6.2...";
-        NonPagedPoolNxCacheAligned = 0x204, "6.2...";
-        NonPagedPoolSessionNx = 0x220, "6.2...";
+        NonPagedPoolNx = 0x200, "6.2 and later.";
+        NonPagedPoolNxCacheAligned = 0x204, "6.2 and later.";
+        NonPagedPoolSessionNx = 0x220, "6.2 and later.";
     }
 }

@@ -10,10 +10,10 @@ runtime::values! {
     ///
     /// How far a server silo has come.
     pub value SERVERSILO_STATE_1607: i32 = "SERVERSILO_STATE" {
-        SERVERSILO_INITING = 0x0, "1607...";
-        SERVERSILO_STARTED = 0x1, "1607...";
-        SERVERSILO_SHUTTING_DOWN = 0x2, "1607...";
-        SERVERSILO_TERMINATING = 0x3, "1607...";
-        SERVERSILO_TERMINATED = 0x4, "1607...";
+        SERVERSILO_INITING = 0x0, "1607 and later.";
+        SERVERSILO_STARTED = 0x1, "1607 and later.";
+        SERVERSILO_SHUTTING_DOWN = 0x2, "1607 and later.";
+        SERVERSILO_TERMINATING = 0x3, "1607 and later.";
+        SERVERSILO_TERMINATED = 0x4, "1607 and later.";
     }
 }

@@ -32,7 +32,6 @@ macro_rules! text {
     (ReservedFlags, $known:literal) => { concat!($known, ". Clock of the time stamps.") };
     (BuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be written.") };
     (CpuSpeedInMHz, $known:literal) => { concat!($known, ". The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.") };
-    (TimeZone_2, $known:literal) => { concat!($known, ". That of the computer.\n\nErratum, 6.2..: published reference: type TIME\\_ZONE\\_INFORMATION; symbols: RTL\\_TIME\\_ZONE\\_INFORMATION (the name to user mode of a structure of the same size).") };
 }
 
 runtime::layout! {
@@ -133,7 +132,7 @@ runtime::layout! {
         }
         0x38 LoggerName: runtime::Ptr32 = "WCHAR *", text!(LoggerName, "documented");
         0x3c LogFileName: runtime::Ptr32 = "WCHAR *", text!(LoggerName, "documented");
-        0x40 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", text!(TimeZone_2, "documented");
+        0x40 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", text!(TimeZone, "documented");
         0xec _paddingEC: [u8; 4], "padding.";
         0xf0 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BootTime, "documented");
         0xf8 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(PerfFreq, "documented");
@@ -187,7 +186,7 @@ runtime::layout! {
         }
         0x38 LoggerName: runtime::Ptr64 = "WCHAR *", text!(LoggerName, "documented");
         0x40 LogFileName: runtime::Ptr64 = "WCHAR *", text!(LoggerName, "documented");
-        0x48 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", text!(TimeZone_2, "documented");
+        0x48 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", text!(TimeZone, "documented");
         0xf4 _paddingF4: [u8; 4], "padding.";
         0xf8 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BootTime, "documented");
         0x100 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(PerfFreq, "documented");

@@ -10,7 +10,7 @@ runtime::values! {
     ///
     /// Type of a call of TraceQueryInformation or TraceSetInformation: the documented values. The range of a value is that of the versions that support it.
     pub value TRACE_QUERY_INFO_CLASS_6_1: i32 = "TRACE_QUERY_INFO_CLASS" {
-        TraceStackTracingInfo = 0x3, "6.1... Set: CLASSIC\\_EVENT\\_ID for each event.";
+        TraceStackTracingInfo = 0x3, "6.1 and later. Set: CLASSIC\\_EVENT\\_ID for each event.";
     }
 }
 
@@ -19,13 +19,13 @@ runtime::values! {
     ///
     /// Type of a call of TraceQueryInformation or TraceSetInformation: the documented values. The range of a value is that of the versions that support it.
     pub value TRACE_QUERY_INFO_CLASS_6_2: i32 = "TRACE_QUERY_INFO_CLASS" {
-        TraceStackTracingInfo = 0x3, "6.1... Set: CLASSIC\\_EVENT\\_ID for each event.";
-        TraceSystemTraceEnableFlagsInfo = 0x4, "6.2... Query, set: PERFINFO\\_GROUPMASK.";
-        TraceSampledProfileIntervalInfo = 0x5, "6.2... Query, set: TRACE\\_PROFILE\\_INTERVAL.";
-        TraceProfileSourceConfigInfo = 0x6, "6.2... Set.";
-        TraceProfileSourceListInfo = 0x7, "6.2... Query: PROFILE\\_SOURCE\\_INFO for each source.";
-        TracePmcEventListInfo = 0x8, "6.2... Set: CLASSIC\\_EVENT\\_ID for each event.";
-        TracePmcCounterListInfo = 0x9, "6.2... Set.";
+        TraceStackTracingInfo = 0x3, "6.1 and later. Set: CLASSIC\\_EVENT\\_ID for each event.";
+        TraceSystemTraceEnableFlagsInfo = 0x4, "6.2 and later. Query, set: PERFINFO\\_GROUPMASK.";
+        TraceSampledProfileIntervalInfo = 0x5, "6.2 and later. Query, set: TRACE\\_PROFILE\\_INTERVAL.";
+        TraceProfileSourceConfigInfo = 0x6, "6.2 and later. Set.";
+        TraceProfileSourceListInfo = 0x7, "6.2 and later. Query: PROFILE\\_SOURCE\\_INFO for each source.";
+        TracePmcEventListInfo = 0x8, "6.2 and later. Set: CLASSIC\\_EVENT\\_ID for each event.";
+        TracePmcCounterListInfo = 0x9, "6.2 and later. Set.";
     }
 }
 
@@ -34,15 +34,15 @@ runtime::values! {
     ///
     /// Type of a call of TraceQueryInformation or TraceSetInformation: the documented values. The range of a value is that of the versions that support it.
     pub value TRACE_QUERY_INFO_CLASS_10_0: i32 = "TRACE_QUERY_INFO_CLASS" {
-        TraceStackTracingInfo = 0x3, "6.1... Set: CLASSIC\\_EVENT\\_ID for each event.";
-        TraceSystemTraceEnableFlagsInfo = 0x4, "6.2... Query, set: PERFINFO\\_GROUPMASK.";
-        TraceSampledProfileIntervalInfo = 0x5, "6.2... Query, set: TRACE\\_PROFILE\\_INTERVAL.";
-        TraceProfileSourceConfigInfo = 0x6, "6.2... Set.";
-        TraceProfileSourceListInfo = 0x7, "6.2... Query: PROFILE\\_SOURCE\\_INFO for each source.";
-        TracePmcEventListInfo = 0x8, "6.2... Set: CLASSIC\\_EVENT\\_ID for each event.";
-        TracePmcCounterListInfo = 0x9, "6.2... Set.";
-        TraceSetDisallowList = 0xa, "10.0... Set.";
-        TraceVersionInfo = 0xb, "10.0... Query: TRACE\\_VERSION\\_INFO.";
-        TraceDisallowListQuery = 0xe, "10.0... Query.";
+        TraceStackTracingInfo = 0x3, "6.1 and later. Set: CLASSIC\\_EVENT\\_ID for each event.";
+        TraceSystemTraceEnableFlagsInfo = 0x4, "6.2 and later. Query, set: PERFINFO\\_GROUPMASK.";
+        TraceSampledProfileIntervalInfo = 0x5, "6.2 and later. Query, set: TRACE\\_PROFILE\\_INTERVAL.";
+        TraceProfileSourceConfigInfo = 0x6, "6.2 and later. Set.";
+        TraceProfileSourceListInfo = 0x7, "6.2 and later. Query: PROFILE\\_SOURCE\\_INFO for each source.";
+        TracePmcEventListInfo = 0x8, "6.2 and later. Set: CLASSIC\\_EVENT\\_ID for each event.";
+        TracePmcCounterListInfo = 0x9, "6.2 and later. Set.";
+        TraceSetDisallowList = 0xa, "10.0 and later. Set.";
+        TraceVersionInfo = 0xb, "10.0 and later. Query: TRACE\\_VERSION\\_INFO.";
+        TraceDisallowListQuery = 0xe, "10.0 and later. Query.";
     }
 }

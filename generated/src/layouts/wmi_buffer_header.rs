@@ -24,7 +24,6 @@ macro_rules! text {
     (Flags, $known:literal) => { concat!($known, ". State, as a number.") };
     (BufferFlag, $known:literal) => { concat!($known, ". State flags of the buffer.") };
     (BufferType, $known:literal) => { concat!($known, ". Type of the buffer.") };
-    (SlistEntry, $known:literal) => { concat!($known, ". Links the free buffers.\n\nErratum, 5.2 x64: published reference: offset 0x1c; symbols: 0x20 (The text gives only 0x1C; the remark in the table on the next offset has both offsets.).") };
     (BufferSize, $known:literal) => { concat!($known, ". Bytes of the buffer; in a file, the distance to the next.") };
     (SavedOffset_2, $known:literal) => { concat!($known, ". Valid bytes of the buffer, header included.") };
     (CurrentOffset_2, $known:literal) => { concat!($known, ". Offset of the next event from the start of the buffer.") };
@@ -34,7 +33,7 @@ macro_rules! text {
     (SequenceNumber, $known:literal) => { concat!($known, ". The number of the buffer among those of the session.") };
     (ClientContext_2, $known:literal) => { concat!($known, ". Processor and session of the buffer.") };
     (StartTime, $known:literal) => { concat!($known, ". When the session started, in 100 ns since 1601.") };
-    (SlistEntry_2, $known:literal) => { concat!($known, ". Links it into a list of buffers.") };
+    (SlistEntry, $known:literal) => { concat!($known, ". Links it into a list of buffers.") };
     (NextBuffer, $known:literal) => { concat!($known, ". The next buffer of its list.") };
     (Pointer0, $known:literal) => { concat!($known, ". First pointer of the 16 bytes, which other members use.") };
     (Pointer1, $known:literal) => { concat!($known, ". Second pointer of the 16 bytes, which other members use.") };
@@ -257,7 +256,7 @@ runtime::layout! {
             0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
             0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
             0x18 Alignment set_Alignment: runtime::Ptr64 = "PVOID", text!(Alignment, "documented, offset inferred");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
             0x18 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
             0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
             0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
@@ -311,7 +310,7 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Wnode_struct_Reserved1_union_Alignment` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment: 0x10, 8 {
         0x00 Alignment: runtime::Ptr64 = "PVOID", text!(Alignment, "documented, offset inferred");
-        0x08 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
+        0x08 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
     }
 }
 
@@ -358,7 +357,7 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
             0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry_2, "documented");
-            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
             0x38 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
             0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
         }
@@ -411,7 +410,7 @@ runtime::layout! {
         0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
         0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
         0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", text!(Entry_2, "documented");
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 16> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 16> = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
         0x00 struct_NextBuffer: runtime::Bytes<WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1_struct_NextBuffer, 16>, "unnamed; its members have accessors.";
     }
 }
@@ -451,7 +450,7 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
             0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
-            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
             0x38 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
             0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
         }
@@ -472,7 +471,7 @@ runtime::layout! {
         0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
         0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
         0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, 16> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, 16> = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
         0x00 struct_NextBuffer: WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1_struct_NextBuffer, "unnamed; its members have accessors.";
     }
 }
@@ -500,7 +499,7 @@ runtime::layout! {
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartPerfClock, "documented");
             0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
             0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
             0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
             0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
@@ -548,7 +547,7 @@ runtime::layout! {
     /// The unnamed union at 0x20 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize_union_Padding0: 0x8, 4 {
         0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
         0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
@@ -595,7 +594,7 @@ runtime::layout! {
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartPerfClock, "documented");
             0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
             0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
             0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
             0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
@@ -643,7 +642,7 @@ runtime::layout! {
     /// The unnamed union at 0x20 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize_union_Padding0: 0x8, 8 {
         0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
         0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
@@ -688,7 +687,7 @@ runtime::layout! {
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
         0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x86_union_Padding0, "unnamed; its members have accessors." {
             0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
@@ -710,7 +709,7 @@ runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_1_x86_union_Padding0: 0x8, 4 {
         0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
         0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
@@ -738,7 +737,7 @@ runtime::layout! {
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
         0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x64_union_Padding0, "unnamed; its members have accessors." {
             0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
@@ -760,7 +759,7 @@ runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_1_x64_union_Padding0: 0x8, 8 {
         0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
         0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
@@ -788,7 +787,7 @@ runtime::layout! {
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "inferred from published references about other builds");
         0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x64_union_Padding0, "unnamed; its members have accessors." {
             0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "inferred from published references about other builds");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "inferred from published references about other builds");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "inferred from published references about other builds");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "inferred from published references about other builds");
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "inferred from published references about other builds");
@@ -819,7 +818,7 @@ runtime::layout! {
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "inferred from published references about other builds");
         0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x86_union_Padding0, "unnamed; its members have accessors." {
             0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "inferred from published references about other builds");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "inferred from published references about other builds");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "inferred from published references about other builds");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "inferred from published references about other builds");
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "inferred from published references about other builds");
@@ -851,7 +850,7 @@ runtime::layout! {
         0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x86_union_ClockType, "unnamed; its members have accessors." {
             0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
             0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
@@ -873,7 +872,7 @@ runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_2_x86_union_ClockType: 0x8, 8 {
         0x00 struct_ClockType: WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType, "unnamed; its members have accessors.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
         0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
@@ -899,7 +898,7 @@ runtime::layout! {
         0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x64_union_ClockType, "unnamed; its members have accessors." {
             0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
             0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
@@ -921,7 +920,7 @@ runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_2_x64_union_ClockType: 0x8, 8 {
         0x00 struct_ClockType: WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType, "unnamed; its members have accessors.";
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
         0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
@@ -940,7 +939,7 @@ runtime::layout! {
         0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x86_union_ClockType, "unnamed; its members have accessors." {
             0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
             0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
@@ -972,7 +971,7 @@ runtime::layout! {
         0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x64_union_ClockType, "unnamed; its members have accessors." {
             0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
             0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");

@@ -6,10 +6,10 @@
 use super::{runtime, members};
 
 macro_rules! text {
-    (Free, $known:literal) => { concat!($known, ". It waits for use.\n\nErratum, published reference: range 5.0..5.2; order and size of the declaration: 5.1..5.2 (One table begins with 5.0; its text and the other table begin with 5.1, as no use of the bits is observed in 5.0.).") };
-    (InUse, $known:literal) => { concat!($known, ". Events are written to it.\n\nErratum, published reference: range 5.0..5.2; order and size of the declaration: 5.1..5.2 (As for Free.).") };
-    (Flush, $known:literal) => { concat!($known, ". It waits to be written out.\n\nErratum, published reference: range 5.0..5.2; order and size of the declaration: 5.1..5.2 (As for Free.).") };
-    (Unused, $known:literal) => { concat!($known, ". Not in use.\n\nErratum, published reference: range 5.0..5.2; order and size of the declaration: 5.1..5.2 (As for Free.).") };
+    (Free, $known:literal) => { concat!($known, ". It waits for use.") };
+    (InUse, $known:literal) => { concat!($known, ". Events are written to it.") };
+    (Flush, $known:literal) => { concat!($known, ". It waits to be written out.") };
+    (Unused, $known:literal) => { concat!($known, ". Not in use.") };
 }
 
 runtime::layout! {

@@ -13,7 +13,7 @@ macro_rules! text {
     (NewThreadQuantum, $known:literal) => { concat!($known, ". Quantum of the new thread.") };
     (OldThreadQuantum, $known:literal) => { concat!($known, ". Quantum of the old thread.") };
     (OldThreadWaitReason, $known:literal) => { concat!($known, ". Why the old thread waits: KWAIT\\_REASON.") };
-    (OldThreadWaitMode, $known:literal) => { concat!($known, ". Processor mode in which the old thread waits: 0 kernel, 1 user.\n\nErratum, published reference: range 5.1..; another published reference: 5.1..1607 (the next rows of the table have bits at its offset since 1703).") };
+    (OldThreadWaitMode, $known:literal) => { concat!($known, ". Processor mode in which the old thread waits: 0 kernel, 1 user.") };
     (OldThreadState, $known:literal) => { concat!($known, ". State of the old thread: KTHREAD\\_STATE.") };
     (OldThreadIdealProcessor, $known:literal) => { concat!($known, ". Ideal processor of the old thread.") };
     (PreviousCState, $known:literal) => { concat!($known, ". Idle state (C-state) that the processor left, if the old thread is the idle thread.") };
@@ -22,7 +22,6 @@ macro_rules! text {
     (SpareByte, $known:literal) => { concat!($known, ". Name of the same byte in documentation; it is NewThreadPriorityDecrement.") };
     (NewThreadWaitTime, $known:literal) => { concat!($known, ". Time that the new thread waited; in PERFINFO\\_CCSWAP it is in ticks of the timer.") };
     (OldThreadRemainingQuantum, $known:literal) => { concat!($known, ". QuantumTarget less CycleTime of the old thread, divided by 1024.") };
-    (OldThreadWaitMode_2, $known:literal) => { concat!($known, ". Processor mode in which the old thread waits: 0 kernel, 1 user.") };
     (OldThreadBamEppImportant, $known:literal) => { concat!($known, ". Inferred from its name: whether the old thread is important to the background activity moderator (BAM).") };
     (NewThreadBamEppImportant, $known:literal) => { concat!($known, ". Inferred from its name: whether the new thread is important to the background activity moderator (BAM).") };
     (Reserved, $known:literal) => { concat!($known, ". Reserved.") };
@@ -110,7 +109,7 @@ runtime::layout! {
         }
         0x0c OldThreadWaitReason: u8 = "UCHAR", text!(OldThreadWaitReason, "documented");
         0x0d union_OldThreadWaitMode: WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode, "unnamed; its members have accessors." {
-            0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", text!(OldThreadWaitMode_2, "documented, offset inferred");
+            0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", text!(OldThreadWaitMode, "documented, offset inferred");
             0x0d [1] OldThreadBamEppImportant set_OldThreadBamEppImportant: u8 = "UCHAR", text!(OldThreadBamEppImportant, "documented, offset inferred");
             0x0d [2] NewThreadBamEppImportant set_NewThreadBamEppImportant: u8 = "UCHAR", text!(NewThreadBamEppImportant, "documented, offset inferred");
             0x0d [3 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "documented, offset inferred");
@@ -157,7 +156,7 @@ runtime::layout! {
         }
         0x0c OldThreadWaitReason: u8 = "UCHAR", text!(OldThreadWaitReason, "documented");
         0x0d union_OldThreadWaitMode: WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode, "unnamed; its members have accessors." {
-            0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", text!(OldThreadWaitMode_2, "documented, offset inferred");
+            0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", text!(OldThreadWaitMode, "documented, offset inferred");
             0x0d [1 to 3] OldThreadBamQosLevel set_OldThreadBamQosLevel: u8 = "UCHAR", text!(OldThreadBamQosLevel, "documented, offset inferred");
             0x0d [4 to 6] NewThreadBamQosLevel set_NewThreadBamQosLevel: u8 = "UCHAR", text!(NewThreadBamQosLevel, "documented, offset inferred");
             0x0d [7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "documented, offset inferred");

@@ -77,7 +77,6 @@ macro_rules! text {
     (ReferenceTimeStamp, $known:literal) => { concat!($known, ". The session's clock at ReferenceSystemTime.") };
     (WaitList, $known:literal) => { concat!($known, ". Buffers that were written as copies, until ReferenceCount is 0.") };
     (Wow, $known:literal) => { concat!($known, ". Whether a 32-bit program started the session; a bit of Flags from 6.0 on.") };
-    (FileCounter_2, $known:literal) => { concat!($known, ". Number of the current log file, for LogFilePattern.\n\nErratum, 5.2: published reference: type ULONG; symbols: LONG.") };
     (NBQHead, $known:literal) => { concat!($known, ". Head of a non-blocking queue of buffers.") };
     (OverflowNBQHead, $known:literal) => { concat!($known, ". Head of a second non-blocking queue of buffers, for overflow.") };
     (QueueBlockFreeList, $known:literal) => { concat!($known, ". Free blocks; the name suggests those of the non-blocking queues.") };
@@ -164,15 +163,10 @@ macro_rules! text {
     (PmcData, $known:literal) => { concat!($known, ". Processor counters that are logged, and the events that include them.") };
     (WinRtProviderBinaryList, $known:literal) => { concat!($known, ". List of binaries of Windows Runtime providers; the type of its entries is unidentified.") };
     (ScratchArray, $known:literal) => { concat!($known, ". Array of pointers to buffers, for temporary use.") };
-    (BuffersWritten_2, $known:literal) => { concat!($known, ". Buffers that went out of the session.\n\nErratum, 6.2 x64: published reference: 0x0108 (6.2 to 1511); symbols: 0x0108 (6.3 to 1511) (the cell also gives 0x0104 (6.2), rightly).") };
-    (LogBuffersLost_2, $known:literal) => { concat!($known, ". Buffers that could not be written to the log file.\n\nErratum, 6.2 x64: published reference: 0x010C (6.2 to 1511); symbols: 0x010C (6.3 to 1511) (the cell also gives 0x0108 (6.2), rightly).") };
-    (RealTimeBuffersDelivered_2, $known:literal) => { concat!($known, ". Buffers that reached real-time consumers.\n\nErratum, 6.2 x64: published reference: 0x0110 (6.2 to 1511); symbols: 0x0110 (6.3 to 1511) (the cell also gives 0x010C (6.2), rightly).") };
-    (RealTimeBuffersLost_2, $known:literal) => { concat!($known, ". Buffers that could not be delivered to real-time consumers.\n\nErratum, 6.2 x64: published reference: 0x0114 (6.2 to 1511); symbols: 0x0114 (6.3 to 1511) (the cell also gives 0x0110 (6.2), rightly).") };
     (PeakBuffersCount, $known:literal) => { concat!($known, ". Most buffers that existed at a time.") };
     (StackLookasideListAllocated, $known:literal) => { concat!($known, ". A lookaside list for stacks was allocated.") };
     (SecurityTrace, $known:literal) => { concat!($known, ". Unidentified; the name suggests a security session.") };
     (ServerSilo, $known:literal) => { concat!($known, ". The silo of the session.") };
-    (FlushTimeOutTimer_2, $known:literal) => { concat!($known, ". Runs out when buffers are to be flushed.\n\nErratum, 1607..1703 x86: published reference: offset 0x17c; symbols: 0x180.") };
     (SoftRestartContext, $known:literal) => { concat!($known, ". State for a soft restart of Windows; the structure is not in public symbols.") };
     (SiloState, $known:literal) => { concat!($known, ". The ETW state of the session's silo.") };
     (CompressionWorkItem, $known:literal) => { concat!($known, ". Compresses buffers.") };
@@ -189,7 +183,7 @@ macro_rules! text {
     (LastBufferSwitchTime, $known:literal) => { concat!($known, ". When a buffer was last replaced by the next.") };
     (BufferWriteDuration, $known:literal) => { concat!($known, ". How long it takes to write a buffer.") };
     (BufferCompressDuration, $known:literal) => { concat!($known, ". How long it takes to compress a buffer.") };
-    (RelativeTimerDueTime, $known:literal) => { concat!($known, ". Relative due time; by its neighbors, that of PeriodicCaptureStateTimer.\n\nErratum, 1703..2022-01: published reference: name RelativeTimeDueTime; symbols: RelativeTimerDueTime.") };
+    (RelativeTimerDueTime, $known:literal) => { concat!($known, ". Relative due time; by its neighbors, that of PeriodicCaptureStateTimer.") };
     (PeriodicCaptureStateGuids, $known:literal) => { concat!($known, ". Providers to ask for their state, time and again.") };
     (PeriodicCaptureStateTimer, $known:literal) => { concat!($known, ". Timer for requesting the state of providers.") };
     (PeriodicCaptureStateTimerState, $known:literal) => { concat!($known, ". Whether that timer is set.") };
@@ -200,7 +194,6 @@ macro_rules! text {
     (StackTraceBlock, $known:literal) => { concat!($known, ". State for tracing stacks.") };
     (LbrData, $known:literal) => { concat!($known, ". Events that include last branch records.") };
     (BinaryTrackingList, $known:literal) => { concat!($known, ". List for tracking binaries; the type of its entries is unidentified.") };
-    (RealtimeLogfileName_2, $known:literal) => { concat!($known, ". Path of the file that stores buffers for real-time consumers.\n\nErratum, 1709.. x64: published reference: offset 0x188; symbols: 0x180.") };
     (ProviderTracking, $known:literal) => { concat!($known, ". Keeps track of the binaries of its providers.") };
     (ProcessorTrace, $known:literal) => { concat!($known, ". Intel Processor Trace is logged with some events.") };
     (IptData, $known:literal) => { concat!($known, ". Events that include Intel Processor Trace data.") };
@@ -211,7 +204,6 @@ macro_rules! text {
     (LastDroppedTime, $known:literal) => { concat!($known, ". Inferred from its name: times of the last dropped events; the indexing is unidentified.") };
     (FlushingLastDroppedTime, $known:literal) => { concat!($known, ". Inferred from its name: LastDroppedTime for the buffers that are being flushed.") };
     (FlushingSequenceNumber, $known:literal) => { concat!($known, ". Sequence number for flushing (purpose unidentified).") };
-    (GetCpuClock_3, $known:literal) => { concat!($known, ". Routine that reads the clock of ClockType; no pointer from 2004 on.\n\nErratum, 2004..: published reference: type LONGLONG (\\*) (VOID); symbols: ULONG\\_PTR.") };
     (LargeMdlPages, $known:literal) => { concat!($known, ". Buffers are allocated as large pages, by a memory descriptor list.") };
     (ExcludeKernelStack, $known:literal) => { concat!($known, ". Stacks are logged without their part in the kernel.") };
     (PartitionContext, $known:literal) => { concat!($known, ". The memory partition that buffers come from.") };
@@ -448,7 +440,7 @@ runtime::layout! {
         0x18c EnableFlagArray: runtime::Ptr32 = "ULONG *", text!(EnableFlagArray, "documented");
         0x190 LoggerMutex: KMUTANT_5_2_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1b0 MutexCount: i32 = "LONG", text!(MutexCount, "documented");
-        0x1b4 FileCounter: i32 = "LONG", text!(FileCounter_2, "documented");
+        0x1b4 FileCounter: i32 = "LONG", text!(FileCounter, "documented");
         0x1b8 BufferCallback: runtime::Ptr32 = "VOID (*) (WMI_BUFFER_HEADER *, PVOID)", text!(BufferCallback, "documented");
         0x1bc CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented");
         0x1c0 PoolType: POOL_TYPE_5_0 = "POOL_TYPE", text!(PoolType, "documented");
@@ -529,7 +521,7 @@ runtime::layout! {
         0x18c EnableFlagArray: runtime::Ptr32 = "ULONG *", text!(EnableFlagArray, "documented");
         0x190 LoggerMutex: KMUTANT_5_2_3790_sp1_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1b0 MutexCount: i32 = "LONG", text!(MutexCount, "documented");
-        0x1b4 FileCounter: i32 = "LONG", text!(FileCounter_2, "documented");
+        0x1b4 FileCounter: i32 = "LONG", text!(FileCounter, "documented");
         0x1b8 BufferCallback: runtime::Ptr32 = "VOID (*) (WMI_BUFFER_HEADER *, PVOID)", text!(BufferCallback, "documented");
         0x1bc CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented");
         0x1c0 PoolType: POOL_TYPE_5_0 = "POOL_TYPE", text!(PoolType, "documented");
@@ -608,7 +600,7 @@ runtime::layout! {
         0x210 EnableFlagArray: runtime::Ptr64 = "ULONG *", text!(EnableFlagArray, "documented");
         0x218 LoggerMutex: KMUTANT_5_2_3790_sp1_x64 = "KMUTANT", text!(LoggerMutex, "documented");
         0x250 MutexCount: i32 = "LONG", text!(MutexCount, "documented");
-        0x254 FileCounter: i32 = "LONG", text!(FileCounter_2, "documented");
+        0x254 FileCounter: i32 = "LONG", text!(FileCounter, "documented");
         0x258 BufferCallback: runtime::Ptr64 = "VOID (*) (WMI_BUFFER_HEADER *, PVOID)", text!(BufferCallback, "documented");
         0x260 CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented");
         0x268 PoolType: POOL_TYPE_5_0 = "POOL_TYPE", text!(PoolType, "documented");
@@ -1979,10 +1971,10 @@ runtime::layout! {
         0xf8 NumberOfBuffers: i32 = "LONG volatile", text!(NumberOfBuffers, "documented");
         0xfc MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
         0x100 EventsLost: u32 = "ULONG volatile", text!(EventsLost, "documented");
-        0x104 BuffersWritten: u32 = "ULONG", text!(BuffersWritten_2, "documented");
-        0x108 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost_2, "documented");
-        0x10c RealTimeBuffersDelivered: u32 = "ULONG", text!(RealTimeBuffersDelivered_2, "documented");
-        0x110 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost_2, "documented");
+        0x104 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x108 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
+        0x10c RealTimeBuffersDelivered: u32 = "ULONG", text!(RealTimeBuffersDelivered, "documented");
+        0x110 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
         0x114 _padding114: [u8; 4], "padding.";
         0x118 SequencePtr: runtime::Ptr64 = "LONG *", text!(SequencePtr, "documented");
         0x120 LocalSequence: u32 = "ULONG", text!(LocalSequence, "documented");
@@ -3634,7 +3626,7 @@ runtime::layout! {
         0x15c LoggerEvent: KEVENT_10_0_x86 = "KEVENT", text!(LoggerEvent_2, "documented");
         0x16c FlushEvent: KEVENT_10_0_x86 = "KEVENT", text!(FlushEvent_2, "documented");
         0x17c _padding17C: [u8; 4], "padding.";
-        0x180 FlushTimeOutTimer: KTIMER_10_0_x86 = "KTIMER", text!(FlushTimeOutTimer_2, "documented, offset inferred");
+        0x180 FlushTimeOutTimer: KTIMER_10_0_x86 = "KTIMER", text!(FlushTimeOutTimer, "documented, offset inferred");
         0x1a8 LoggerDpc: KDPC_6_3_x86 = "KDPC", text!(LoggerDpc, "documented");
         0x1c8 LoggerMutex: KMUTANT_10_0_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1e8 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
@@ -3936,7 +3928,7 @@ runtime::layout! {
         0x15c LoggerEvent: KEVENT_1703_x86 = "KEVENT", text!(LoggerEvent_2, "documented");
         0x16c FlushEvent: KEVENT_1703_x86 = "KEVENT", text!(FlushEvent_2, "documented");
         0x17c _padding17C: [u8; 4], "padding.";
-        0x180 FlushTimeOutTimer: KTIMER_1703_x86 = "KTIMER", text!(FlushTimeOutTimer_2, "documented, offset inferred");
+        0x180 FlushTimeOutTimer: KTIMER_1703_x86 = "KTIMER", text!(FlushTimeOutTimer, "documented, offset inferred");
         0x1a8 LoggerDpc: KDPC_6_3_x86 = "KDPC", text!(LoggerDpc, "documented");
         0x1c8 LoggerMutex: KMUTANT_1703_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1e8 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
@@ -4414,7 +4406,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "documented");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "documented");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "documented, offset inferred");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "documented, offset inferred");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "documented");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "documented");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "documented");
@@ -4576,7 +4568,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -4918,7 +4910,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "documented");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "documented");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "documented, offset inferred");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "documented, offset inferred");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "documented");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "documented");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "documented");
@@ -5082,7 +5074,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -5430,7 +5422,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "documented");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "documented");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "documented, offset inferred");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "documented, offset inferred");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "documented");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "documented");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "documented");
@@ -5597,7 +5589,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -5929,7 +5921,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -6092,7 +6084,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -6443,7 +6435,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "documented");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "documented");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "documented, offset inferred");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "documented, offset inferred");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "documented");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "documented");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "documented");
@@ -6615,7 +6607,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -6738,7 +6730,7 @@ runtime::layout! {
         0x14 EventMarker: [u32; 1] = "ULONG [1]", text!(EventMarker, "documented");
         0x18 ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "documented");
         0x1c SizeMask: u32 = "ULONG", text!(SizeMask, "documented");
-        0x20 GetCpuClock: u32 = "ULONG_PTR", text!(GetCpuClock_3, "documented");
+        0x20 GetCpuClock: u32 = "ULONG_PTR", text!(GetCpuClock_2, "documented");
         0x24 LoggerThread: runtime::Ptr32 = "ETHREAD *", text!(LoggerThread, "documented");
         0x28 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "documented");
         0x2c FailureReason: u32 = "ULONG", text!(FailureReason, "documented");
@@ -6931,7 +6923,7 @@ runtime::layout! {
         0x1c ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "documented");
         0x20 SizeMask: u32 = "ULONG", text!(SizeMask, "documented");
         0x24 _padding24: [u8; 4], "padding.";
-        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "documented");
+        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "documented");
         0x30 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "documented");
         0x38 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "documented");
         0x3c FailureReason: u32 = "ULONG", text!(FailureReason, "documented");
@@ -6979,7 +6971,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "documented");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "documented");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "documented, offset inferred");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "documented, offset inferred");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "documented");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "documented");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "documented");
@@ -7107,7 +7099,7 @@ runtime::layout! {
         0x1c ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "inferred from published references about other builds");
         0x20 SizeMask: u32 = "ULONG", text!(SizeMask, "inferred from published references about other builds");
         0x24 _padding24: [u8; 4], "padding.";
-        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x30 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x38 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x3c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -7155,7 +7147,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -7282,7 +7274,7 @@ runtime::layout! {
         0x14 EventMarker: [u32; 1] = "ULONG [1]", text!(EventMarker, "inferred from published references about other builds");
         0x18 ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "inferred from published references about other builds");
         0x1c SizeMask: u32 = "ULONG", text!(SizeMask, "inferred from published references about other builds");
-        0x20 GetCpuClock: u32 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x20 GetCpuClock: u32 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x24 LoggerThread: runtime::Ptr32 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x28 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x2c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -7456,7 +7448,7 @@ runtime::layout! {
         0x1c ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "inferred from published references about other builds");
         0x20 SizeMask: u32 = "ULONG", text!(SizeMask, "inferred from published references about other builds");
         0x24 _padding24: [u8; 4], "padding.";
-        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x30 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x38 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x3c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -7504,7 +7496,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -7628,7 +7620,7 @@ runtime::layout! {
         0x1c ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "inferred from published references about other builds");
         0x20 SizeMask: u32 = "ULONG", text!(SizeMask, "inferred from published references about other builds");
         0x24 _padding24: [u8; 4], "padding.";
-        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x30 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x38 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x3c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -7676,7 +7668,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -7800,7 +7792,7 @@ runtime::layout! {
         0x1c ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "inferred from published references about other builds");
         0x20 SizeMask: u32 = "ULONG", text!(SizeMask, "inferred from published references about other builds");
         0x24 _padding24: [u8; 4], "padding.";
-        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x30 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x38 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x3c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -7848,7 +7840,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -7991,7 +7983,7 @@ runtime::layout! {
         0x1c ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "inferred from published references about other builds");
         0x20 SizeMask: u32 = "ULONG", text!(SizeMask, "inferred from published references about other builds");
         0x24 _padding24: [u8; 4], "padding.";
-        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x30 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x38 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x3c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -8039,7 +8031,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -8167,7 +8159,7 @@ runtime::layout! {
         0x1c ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "inferred from published references about other builds");
         0x20 SizeMask: u32 = "ULONG", text!(SizeMask, "inferred from published references about other builds");
         0x24 _padding24: [u8; 4], "padding.";
-        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x30 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x38 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x3c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -8215,7 +8207,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -8362,7 +8354,7 @@ runtime::layout! {
         0x1c ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "inferred from published references about other builds");
         0x20 SizeMask: u32 = "ULONG", text!(SizeMask, "inferred from published references about other builds");
         0x24 _padding24: [u8; 4], "padding.";
-        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x28 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x30 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x38 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x3c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -8410,7 +8402,7 @@ runtime::layout! {
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -8535,7 +8527,7 @@ runtime::layout! {
         0x0c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "inferred from published references about other builds");
         0x10 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "inferred from published references about other builds");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x20 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x28 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x2c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -8583,7 +8575,7 @@ runtime::layout! {
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x168 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x180 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x188 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x190 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -8712,7 +8704,7 @@ runtime::layout! {
         0x0c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "inferred from published references about other builds");
         0x10 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "inferred from published references about other builds");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x20 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x28 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x2c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -8760,7 +8752,7 @@ runtime::layout! {
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x168 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x180 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x188 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x190 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -8889,7 +8881,7 @@ runtime::layout! {
         0x0c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "inferred from published references about other builds");
         0x10 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "inferred from published references about other builds");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x20 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x28 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x2c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -8937,7 +8929,7 @@ runtime::layout! {
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x168 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x180 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x188 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x190 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -9062,7 +9054,7 @@ runtime::layout! {
         0x0c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "inferred from published references about other builds");
         0x10 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "inferred from published references about other builds");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x20 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x28 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x2c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -9110,7 +9102,7 @@ runtime::layout! {
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x168 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x180 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x188 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x190 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -9235,7 +9227,7 @@ runtime::layout! {
         0x0c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "inferred from published references about other builds");
         0x10 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "inferred from published references about other builds");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x20 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x28 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x2c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -9283,7 +9275,7 @@ runtime::layout! {
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x168 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x180 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x188 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x190 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -9408,7 +9400,7 @@ runtime::layout! {
         0x0c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "inferred from published references about other builds");
         0x10 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "inferred from published references about other builds");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x20 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x28 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x2c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -9456,7 +9448,7 @@ runtime::layout! {
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x168 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x180 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x188 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x190 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -9581,7 +9573,7 @@ runtime::layout! {
         0x0c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "inferred from published references about other builds");
         0x10 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "inferred from published references about other builds");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x20 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x28 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x2c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -9629,7 +9621,7 @@ runtime::layout! {
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x168 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x180 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x188 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x190 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -9759,7 +9751,7 @@ runtime::layout! {
         0x0c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "inferred from published references about other builds");
         0x10 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "inferred from published references about other builds");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x20 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x28 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x2c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -9807,7 +9799,7 @@ runtime::layout! {
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x168 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x180 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x188 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x190 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -9937,7 +9929,7 @@ runtime::layout! {
         0x0c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "inferred from published references about other builds");
         0x10 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "inferred from published references about other builds");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x20 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x28 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x2c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -9985,7 +9977,7 @@ runtime::layout! {
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x168 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x180 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x188 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x190 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");
@@ -10115,7 +10107,7 @@ runtime::layout! {
         0x0c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "inferred from published references about other builds");
         0x10 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "inferred from published references about other builds");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_3, "inferred from published references about other builds");
+        0x18 GetCpuClock: u64 = "ULONG_PTR", text!(GetCpuClock_2, "inferred from published references about other builds");
         0x20 LoggerThread: runtime::Ptr64 = "ETHREAD *", text!(LoggerThread, "inferred from published references about other builds");
         0x28 LoggerStatus: i32 = "NTSTATUS", text!(LoggerStatus, "inferred from published references about other builds");
         0x2c FailureReason: u32 = "ULONG", text!(FailureReason, "inferred from published references about other builds");
@@ -10163,7 +10155,7 @@ runtime::layout! {
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", text!(TransitionConsumer, "inferred from published references about other builds");
         0x168 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", text!(RealtimeLogfileHandle, "inferred from published references about other builds");
-        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName_2, "inferred from published references about other builds");
+        0x170 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(RealtimeLogfileName, "inferred from published references about other builds");
         0x180 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeWriteOffset, "inferred from published references about other builds");
         0x188 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeReadOffset, "inferred from published references about other builds");
         0x190 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RealtimeLogfileSize, "inferred from published references about other builds");

@@ -33,13 +33,12 @@ macro_rules! text {
     (LogFileName_2, $known:literal) => { concat!($known, ". The path of the log file.") };
     (LogFileName64, $known:literal) => { concat!($known, ". The same for 32-bit and 64-bit programs.") };
     (LoggerName, $known:literal) => { concat!($known, ". The name of the session.") };
-    (unnamed, $known:literal) => { concat!($known, ".\n\nErratum, 5.1..5.2: published reference: a PVOID and a ULONG64; order and size of the declaration: a union of them (The text contradicts the table: only 8 bytes are before LoggerExtension.).") };
-    (DUMMYUNIONNAME10, $known:literal) => { concat!($known, ". The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.\n\nErratum, 5.1..: published reference: the table has the union without a name; order and size of the declaration: the text names it DUMMYUNIONNAME10.") };
+    (DUMMYUNIONNAME10, $known:literal) => { concat!($known, ". The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.") };
     (LoggerExtension, $known:literal) => { concat!($known, ". Pointer to an extension; what it contains is unidentified.") };
     (Wow, $known:literal) => { concat!($known, ". Whether a 32-bit program asks.") };
     (Flags, $known:literal) => { concat!($known, ". Input: 0x01 sets Persistent, 0x02 AutoLogger, of WMI\\_LOGGER\\_CONTEXT.") };
-    (RealTimeConsumerCount, $known:literal) => { concat!($known, ". Real-time consumers of the session.\n\nErratum, published reference: range 5.2..; order and size of the declaration: 6.0.. (The text begins with 5.2, the table with 6.0; both have another member at 0xA0 in 5.2.).") };
-    (SpareUlong, $known:literal) => { concat!($known, ". Not in use.\n\nErratum, published reference: range 5.2..; order and size of the declaration: 6.0.. (As for RealTimeConsumerCount.).") };
+    (RealTimeConsumerCount, $known:literal) => { concat!($known, ". Real-time consumers of the session.") };
+    (SpareUlong, $known:literal) => { concat!($known, ". Not in use.") };
     (AgeLimit_2, $known:literal) => { concat!($known, ". Minutes; negative means 0, and 1 to 14 mean 15.") };
     (FlushThreshold, $known:literal) => { concat!($known, ". Number of full buffers that causes a flush.") };
 }
@@ -151,7 +150,7 @@ runtime::layout! {
             0x88 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
             0x88 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x98 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: published reference: a PVOID and a ULONG64; order and size of the declaration: a union of them (The text contradicts the table: only 8 bytes are before LoggerExtension.)." {
+        0x98 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader, "unnamed; its members have accessors." {
             0x98 LoggerHeader set_LoggerHeader: runtime::Ptr32 = "PVOID", text!(LoggerHeader, "documented, name unknown");
             0x98 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
         }
@@ -258,7 +257,7 @@ runtime::layout! {
             0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
             0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0xa0 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: published reference: a PVOID and a ULONG64; order and size of the declaration: a union of them (The text contradicts the table: only 8 bytes are before LoggerExtension.)." {
+        0xa0 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader, "unnamed; its members have accessors." {
             0xa0 LoggerHeader set_LoggerHeader: runtime::Ptr32 = "PVOID", text!(LoggerHeader, "documented, name unknown");
             0xa0 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
         }
@@ -313,7 +312,7 @@ runtime::layout! {
             0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
             0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0xa0 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerHeader, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: published reference: a PVOID and a ULONG64; order and size of the declaration: a union of them (The text contradicts the table: only 8 bytes are before LoggerExtension.)." {
+        0xa0 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerHeader, "unnamed; its members have accessors." {
             0xa0 LoggerHeader set_LoggerHeader: runtime::Ptr64 = "PVOID", text!(LoggerHeader, "documented, name unknown");
             0xa0 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
         }

@@ -10,13 +10,18 @@ pub struct Project(PathBuf);
 impl Project {
     /// An empty crate with this name.
     pub fn new(name: &str) -> Self {
+        Self::with_runtime(name, "etw-layouts-runtime")
+    }
+
+    /// An empty crate with this name, and another name for the runtime crate.
+    pub fn with_runtime(name: &str, runtime: &str) -> Self {
         let new = Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name));
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
         new.write(
             "Cargo.toml",
             &format!(
                 "[package]\nname = \"{name}\"\nedition = \"2024\"\n\n[dependencies]\netw-layouts-macros = {{ path = {:?} }}\n\
-                 etw-layouts-runtime = {{ path = {:?} }}\n\n[workspace]\n",
+                 {runtime} = {{ package = \"etw-layouts-runtime\", path = {:?} }}\n\n[workspace]\n",
                 root.join("macros"),
                 root.join("runtime")
             ),

@@ -76,6 +76,7 @@ pub struct Member {
 
 /// Type of a member's bytes.
 #[derive(Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Type {
     /// An unsigned integer.
     Unsigned,

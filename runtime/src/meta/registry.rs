@@ -11,9 +11,9 @@ pub struct Registry {
     /// The builds, by build, then by architecture.
     pub kernels: &'static [Seen],
     /// Indices in `kernels` of the builds with a known PDB, sorted by GUID and age.
-    pub pdbs: &'static [u32],
+    pub(crate) pdbs: &'static [u32],
     /// Indices in `kernels` of the builds with a known image, sorted by time stamp and size.
-    pub images: &'static [u32],
+    pub(crate) images: &'static [u32],
     /// The sets of facts about them.
     pub witnesses: &'static [Witness],
 }
@@ -68,6 +68,7 @@ pub struct Witness {
 
 /// Source of facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum WitnessKind {
     /// The symbols of the kernel.
     Symbols,
@@ -127,6 +128,15 @@ impl Pdb {
 }
 
 impl WitnessKind {
+    /// The keyword in JSON documents.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Symbols => "symbols",
+            Self::Converted => "converted",
+            Self::Images => "images",
+        }
+    }
+
     /// Evidence of facts of this kind for a structure that they contain or lack. Images give no evidence about a structure that
     /// they lack.
     pub fn evidence(self, holds: bool) -> Option<Evidence> {

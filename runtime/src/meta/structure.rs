@@ -19,7 +19,7 @@ pub struct Structure<S: 'static = ()> {
     /// The examined builds.
     pub registry: &'static Registry,
     /// Bit mask of the registry's witnesses that contain the structure, beginning with the lowest bit of the first word.
-    pub held: &'static [u64],
+    pub(crate) held: &'static [u64],
     /// Changes of the layout per architecture, oldest first; before the first change, the structure does not exist.
     pub changes: &'static [Change],
     /// Marker for `S`.

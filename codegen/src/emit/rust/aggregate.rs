@@ -154,11 +154,7 @@ impl Emitter<'_> {
         let (name, c, doc) = match (field.bits, &field.name) {
             (Some(_), _) => (taken.free(format!("bits{offset:02X}")), None, literal("bit fields, which have accessors.")),
             (None, Some(_)) => (name.to_owned(), Some(spelled(field)), whole.texts.of(field)),
-            (None, None) => {
-                let errata = field.info.errata.iter().map(|erratum| format!("\n\nErratum, {erratum}."));
-                let doc = format!("unnamed; its members have accessors.{}", errata.collect::<String>());
-                (name.to_owned(), None, literal(&doc))
-            }
+            (None, None) => (name.to_owned(), None, literal("unnamed; its members have accessors.")),
         };
         Row { offset, name, ty, c, doc, within: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! Doc comments: description, first build, source, errata.
+//! Doc comments: description, first build, source.
 
 use super::Emitter;
 use super::names::Taken;
@@ -14,9 +14,6 @@ impl Emitter<'_> {
         let definition = &self.layouts.spec.definitions[&layout.name];
         if !definition.doc.is_empty() {
             let _ = write!(doc, "\n{}\n", definition.doc);
-        }
-        for erratum in definition.errata.iter().filter(|e| !e.scope.intersection(&layout.targets).is_empty()) {
-            let _ = write!(doc, "\nErratum, {}.\n", erratum.sentence(&self.layouts.spec.axis));
         }
         comment(&doc, "")
     }
@@ -64,9 +61,7 @@ impl Texts {
 
 /// The text about a member that follows its source.
 fn text(field: &Field) -> String {
-    let doc = if field.info.doc.is_empty() { String::new() } else { format!(". {}", field.info.doc) };
-    let dot = if doc.is_empty() && !field.info.errata.is_empty() { "." } else { "" };
-    doc + dot + &field.info.errata.iter().map(|erratum| format!("\n\nErratum, {erratum}.")).collect::<String>()
+    if field.info.doc.is_empty() { String::new() } else { format!(". {}", field.info.doc) }
 }
 
 /// Text as a doc comment.

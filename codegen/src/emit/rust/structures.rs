@@ -44,8 +44,11 @@ impl Emitter<'_> {
         let name = &definition.name.value;
         let mut doc = if definition.doc.is_empty() { format!("`{name}`.") } else { definition.doc.clone() };
         for piece in &definition.unverifiable.0 {
-            let scope = self.layouts.spec.axis.describe(&piece.targets);
-            let _ = write!(doc, "\n\nNo symbols verify it in `{scope}`: {}.", piece.value);
+            let scope = self.layouts.spec.axis.words(&piece.targets);
+            let _ = match piece.targets == definition.scope {
+                true => write!(doc, "\n\nNo public symbols verify it: {}.", piece.value),
+                false => write!(doc, "\n\nNo public symbols verify it ({scope}): {}.", piece.value),
+            };
         }
         doc
     }

@@ -1,7 +1,7 @@
 //! Tokens: for each structure, the members that it has in any layout.
 
 use super::Emitter;
-use super::docs::quoted;
+use super::docs::{literal, quoted};
 use super::names::{Taken, join, member, unnamed};
 use crate::layouts::{Aggregate, Field, Form, LayoutId, Type};
 use heck::ToShoutySnakeCase;
@@ -21,6 +21,8 @@ pub(super) struct Token {
     layouts: Vec<LayoutId>,
     /// Those of them in which the member is not `nested`.
     others: Vec<LayoutId>,
+    /// The newest description of the member.
+    doc: String,
 }
 
 impl Emitter<'_> {
@@ -54,10 +56,19 @@ impl Emitter<'_> {
             let nested = self.nested(flat.field);
             let index = list.iter().position(|token| token.name == flat.name).unwrap_or_else(|| {
                 let nested = nested.map(str::to_owned);
-                list.push(Token { name: flat.name.to_owned(), nested, layouts: Vec::new(), others: Vec::new() });
+                list.push(Token {
+                    name: flat.name.to_owned(),
+                    nested,
+                    layouts: Vec::new(),
+                    others: Vec::new(),
+                    doc: String::new(),
+                });
                 list.len() - 1
             });
             let token = &mut list[index];
+            if !flat.field.info.doc.is_empty() {
+                token.doc.clone_from(&flat.field.info.doc);
+            }
             let is_other = token.nested.as_deref() != nested;
             for list in [Some(&mut token.layouts), is_other.then_some(&mut token.others)].into_iter().flatten() {
                 if list.last() != Some(&id) {
@@ -72,7 +83,7 @@ impl Emitter<'_> {
         let mut text = self.header(
             "A token for each member that a structure has in any layout. It reads the member from a `View` with any of these layouts.",
         );
-        let _ = writeln!(text, "use {} as runtime;", self.options.runtime);
+        let _ = writeln!(text, "#[allow(unused_imports)]\nuse {} as runtime;", self.options.runtime);
         for (name, tokens) in &self.tokens {
             let of = tokens.first().and_then(|token| token.layouts.first()).map(|&id| self.layouts.layouts[id].name.as_str());
             let cfg = self.cfg(of.unwrap_or_default());
@@ -83,25 +94,27 @@ impl Emitter<'_> {
                 let scope = quoted(&self.scope(&token.layouts));
                 let _ = write!(text, "        {} {}", member(&token.name), member(&constant));
                 let _ = match &token.nested {
-                    Some(nested) if token.others.is_empty() => writeln!(text, ": {nested}, {scope};"),
+                    Some(nested) if token.others.is_empty() => write!(text, ": {nested}, {scope}"),
                     Some(nested) => {
                         let own: Vec<_> = token.layouts.iter().copied().filter(|id| !token.others.contains(id)).collect();
                         let value = taken.numbered(format!("{constant}_VALUE"));
-                        writeln!(text, ": {nested}, {} or {value}, {scope};", quoted(&self.scope(&own)))
+                        write!(text, ": {nested}, {} or {value}, {scope}", quoted(&self.scope(&own)))
                     }
-                    None => writeln!(text, ", {scope};"),
+                    None => write!(text, ", {scope}"),
                 };
+                let doc = if token.doc.is_empty() { String::new() } else { format!(", {}", literal(&token.doc)) };
+                let _ = writeln!(text, "{doc};");
             }
             text.push_str("    }\n}\n");
         }
         text
     }
 
-    /// The targets that have one of these layouts, as a range.
+    /// The targets that have one of these layouts, in words.
     fn scope(&self, layouts: &[LayoutId]) -> String {
         let sets = layouts.iter().map(|&id| self.layouts.layouts[id].targets.clone());
         let all = sets.reduce(|all, set| all.union(&set)).unwrap_or_default();
-        self.layouts.spec.axis.describe(&all)
+        self.layouts.spec.axis.words(&all)
     }
 
     /// The structure that is the type of a member.

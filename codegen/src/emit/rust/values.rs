@@ -52,7 +52,7 @@ impl Emitter<'_> {
     /// One value of a constant.
     fn constant(&self, name: String, constant: &Constant, piece: &Piece<i64>) -> Row {
         let axis = &self.layouts.spec.axis;
-        let scope = axis.describe(&piece.targets);
+        let scope = axis.words(&piece.targets);
         let mut doc = match (piece.targets == axis.all(), &constant.guid) {
             (false, _) => format!("{scope}."),
             (true, _) => String::new(),
@@ -62,9 +62,6 @@ impl Emitter<'_> {
         }
         if let Some(guid) = &constant.guid {
             let _ = write!(doc, " GUID `{guid}`.");
-        }
-        for erratum in &constant.errata {
-            let _ = write!(doc, "\n\nErratum, {}.", erratum.sentence(axis));
         }
         let doc = if doc.trim().is_empty() { format!("`{}`.", constant.name.value) } else { doc.trim().to_owned() };
         Row { name, value: piece.value, doc }

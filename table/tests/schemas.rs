@@ -1,0 +1,138 @@
+//! Events whose schemas differ only in what the columns of a table do not show: names of values, and bytes of TraceLogging.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use etw_layouts::constants::{HOOK_ID, TRACE_HEADER_VERSION_FLAG};
+use etw_layouts_etl::header::{Counters, EventHeader};
+use etw_layouts_etl::payload::{InType, MapKind, Source};
+use etw_layouts_etl::wire::{EVENT_HEADER, EVENT_HEADER_EXT_TYPE, PERFINFO_TRACE_HEADER, large, wire_guid, zero};
+use etw_layouts_etl::write::{FileWriter, Record};
+use etw_layouts_etl::{Filter, Item, LogFile, Schemas, Uuid};
+use etw_layouts_schemas as model;
+use etw_layouts_table::{Batch, Encoder, Error, Index, Kind, MEMORY, Options, Order, Rows, Shape};
+use model::{LibraryBuilder, Map, MapEntry, Name, Provider};
+use std::io::Cursor;
+use std::sync::Arc;
+use test_support::traces::PRODUCERS;
+
+const PROVIDER: Uuid = Uuid::from_u128(0x11111111_2222_3333_4444_555555555555);
+
+/// A trace with these records, in this order.
+fn trace<'a>(records: impl IntoIterator<Item = Record<'a>>) -> Vec<u8> {
+    let producer = PRODUCERS[7];
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), producer, LogFile::new(&producer)).unwrap();
+    records.into_iter().for_each(|record| writer.push(0, &record).unwrap());
+    writer.finish(0).unwrap().into_inner()
+}
+
+/// The tables of several traces, each with its schemas, by one encoder.
+fn tables(traces: &[(Vec<u8>, Schemas)]) -> Vec<Batch> {
+    let options = Options { shape: Shape::Typed, order: Order::File, ..Options::default() };
+    let (mut encoder, mut all) = (Encoder::new(options), Vec::new());
+    for (bytes, schemas) in traces {
+        let index = Arc::new(Index::read(&bytes[..], |_| {}).unwrap());
+        let (source, schemas, filter, order) = (Cursor::new(bytes), schemas.clone(), Filter::new(), options.order);
+        let rows = Rows { source, name: "trace".to_owned(), index, schemas, filter, order, memory: MEMORY };
+        let keep = |batch| {
+            all.push(batch);
+            Ok::<(), Error>(())
+        };
+        rows.read(&mut encoder, keep, |_| {}).unwrap();
+    }
+    while let Some(batch) = encoder.rest().unwrap() {
+        all.push(batch);
+    }
+    all
+}
+
+/// Two events of a provider with the same name and fields; their values 1 have these names.
+fn named(names: [&str; 2]) -> Schemas {
+    let mut builder = LibraryBuilder::default();
+    let origin = builder.origin(Source::Manifest, "made.man", None);
+    let map = |name: &str| Map {
+        name: name.to_owned(),
+        kind: MapKind::Enumeration,
+        entries: vec![MapEntry { value: 1, name: name.to_owned() }],
+    };
+    let event = |id: u16| model::Event {
+        id,
+        task: Name { value: Some(1), name: "Changed".to_owned() },
+        fields: Some(vec![model::Field { map: Some(usize::from(id) - 1), ..model::Field::new("state", InType::UINT8) }]),
+        ..model::Event::default()
+    };
+    let maps = names.map(map).to_vec();
+    let provider =
+        Provider { guid: PROVIDER, name: "Maker".to_owned(), events: vec![event(1), event(2)], maps, ..Provider::default() };
+    builder.add(&provider, origin);
+    Schemas::built_in().with_library(builder.build().bytes()).unwrap()
+}
+
+/// Events of one table take names of values from their own schema: that of the event, and that of the trace.
+#[test]
+fn names_of_values_are_those_of_the_schema() {
+    let event = |id| {
+        let mut header: EVENT_HEADER = zero();
+        (header.ProviderId, header.EventDescriptor.Id, header.TimeStamp) = (wire_guid(PROVIDER), id, large(1));
+        Record::new(EventHeader::Event(header), true, &[1])
+    };
+    let bytes = trace([1, 2, 2].map(event));
+    let batches =
+        tables(&[(bytes.clone(), named(["on", "up"])), (bytes.clone(), named(["off", "up"])), (bytes, named(["open", "down"]))]);
+    let is_ours = |batch: &&Batch| matches!(&batch.table.kind, Kind::Event { provider, .. } if provider == "Maker");
+    let ours: Vec<_> = batches.iter().filter(is_ours).collect();
+    let names = ours[0].rows.column_by_name("state_name").unwrap().as_dictionary::<Int32Type>();
+    let texts = names.values().as_string::<i32>();
+    let names: Vec<_> = names.keys().iter().map(|key| key.map_or("", |key| texts.value(key as usize))).collect();
+    assert_eq!((ours.len(), &names[..]), (1, &["on", "up", "up", "off", "up", "up", "open", "down", "down"][..]));
+}
+
+/// The schema of a TraceLogging event with a field of one byte. Tags change its bytes, but not its table.
+fn logged(name: &str, tags: u32) -> Vec<u8> {
+    let tag = |shift: u32| 0x80 | (tags >> shift) as u8 & 0x7F;
+    let mut schema = [&[0, 0, 0], name.as_bytes(), b"\0field\0", &[0x84, 0x80, tag(0), tag(7), tag(14) & 0x7F]].concat();
+    let size = schema.len() as u16;
+    schema[..2].copy_from_slice(&size.to_le_bytes());
+    schema
+}
+
+/// When the limit of kinds is exceeded, the numbers of TraceLogging schemas begin again. No kind that is kept has one of the old numbers.
+#[test]
+fn kinds_over_the_limit_are_not_mixed_up() {
+    const MOST: u32 = 1 << 14;
+    let traits = [&[16, 0][..], b"Maker.Provider\0"].concat();
+    let traits = [&(traits.len() as u16).to_le_bytes()[..], &traits[2..]].concat();
+    // A kind that has no such number.
+    let kernel = {
+        let mut header: PERFINFO_TRACE_HEADER = zero();
+        let mut packet = header.Packet();
+        packet.set_HookId(HOOK_ID(0x0524));
+        header.set_Packet(packet);
+        header.set_Version(TRACE_HEADER_VERSION_FLAG(2));
+        Record::new(EventHeader::PerfInfo(header, Counters::default()), true, &[0; 8])
+    };
+    // The limit is exceeded among the first names. Among the second ones is the schema with the same number.
+    let names: Vec<String> = (0..16).map(|number| format!("Event{number:02}")).collect();
+    let filler = || (0..MOST - 8).map(|tags| logged("Filler", tags));
+    let [first, second] = [&names[..8], &names[8..]].map(|names| names.iter().map(|name| logged(name, 0)));
+    let schemas: Vec<_> = filler().chain(first).chain(filler()).chain(second).collect();
+    let event = |schema| {
+        let mut header: EVENT_HEADER = zero();
+        header.TimeStamp = large(1);
+        let items = vec![
+            Item::new(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL, schema),
+            Item::new(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_PROV_TRAITS, &traits),
+        ];
+        Record::new(EventHeader::Event(header), true, &[1]).with_items(items)
+    };
+    let records = [kernel].into_iter().chain(schemas.iter().map(|schema| event(schema)));
+    let mut rows: Vec<(String, usize)> = Vec::new();
+    for batch in tables(&[(trace(records), Schemas::built_in())]) {
+        if let Kind::Event { event, .. } = &batch.table.kind
+            && event.starts_with("Event")
+        {
+            rows.push((event.clone(), batch.rows.num_rows()));
+        }
+    }
+    rows.sort();
+    assert_eq!(rows, names.into_iter().map(|name| (name, 1)).collect::<Vec<_>>());
+}

@@ -1,0 +1,48 @@
+//! Features: the sets that users can select compile.
+
+use super::{Step, output};
+use crate::Error;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What `cargo metadata` states.
+#[derive(Deserialize)]
+struct Workspace {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    features: BTreeMap<String, Vec<String>>,
+    /// The registries that the package can be published to; empty for a package of the workspace alone.
+    publish: Option<Vec<String>>,
+}
+
+/// Checks each published package with no feature, each feature alone, each pair, and all. A warning is an error, because an import that
+/// only some features need is unused without them.
+pub fn compiled() -> Result<Step, Error> {
+    let cargo = std::env::var("CARGO").unwrap_or("cargo".into());
+    let (_, metadata) = output(&cargo, &["metadata", "--quiet", "--no-deps", "--offline", "--format-version=1"], &[])?;
+    let Workspace { packages } = serde_json::from_str(&metadata)?;
+    let mut failed = String::new();
+    for Package { name, features, .. } in packages.iter().filter(|package| package.publish.is_none()) {
+        for set in sets(features) {
+            let check = ["check", "--quiet", "-p", name, "--no-default-features", "--features", &set];
+            let (succeeded, text) = output(&cargo, &check, &[])?;
+            // `--quiet` leaves only errors and warnings.
+            if !succeeded || !text.is_empty() {
+                failed += &format!("{name} with the features `{set}`\n{text}\n");
+            }
+        }
+    }
+    Ok(if failed.is_empty() { Step::Passed } else { Step::Failed(failed) })
+}
+
+/// The sets of features to check, each as a list with commas.
+fn sets(features: &BTreeMap<String, Vec<String>>) -> BTreeSet<String> {
+    let names: Vec<&str> = features.keys().map(String::as_str).filter(|name| *name != "default").collect();
+    let pairs = names.iter().enumerate().flat_map(|(at, one)| names[at..].iter().map(move |other| (one, other)));
+    let pairs = pairs.map(|(one, other)| if one == other { (*one).to_owned() } else { format!("{one},{other}") });
+    if names.is_empty() { BTreeSet::new() } else { pairs.chain([String::new(), names.join(",")]).collect() }
+}
