@@ -33,7 +33,7 @@ mod target;
 
 pub use builder::{BuildError, Builder, Generated, Note};
 pub use diagnostic::{Diagnostic, Errors, nearest};
-pub use load::files;
+pub use load::{CHANGE, files, settled};
 pub use read::{is_definable, is_identifier, read, read_partly, reread_events};
 pub use resolve::{compile, laid_out, recompile, resolve};
 pub use source::{At, SourceFile, Sources, Span};

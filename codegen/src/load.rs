@@ -26,6 +26,7 @@ impl Sources {
             let message = format!("{}: no such file or folder of specs{from}", path.display());
             return Err(io::Error::new(io::ErrorKind::NotFound, message));
         }
+        settled(if whole.is_file() { whole.parent().unwrap_or(&whole) } else { &whole })?;
         let list = files(&whole)?;
         if list.is_empty() {
             let message = format!("{}: contains no .toml files; name a folder of specs", whole.display());
@@ -37,6 +38,26 @@ impl Sources {
             self.add(shown.display().to_string().replace('\\', "/"), text);
         }
         Ok(())
+    }
+}
+
+/// Name of a file in a folder of specs. While it exists, a command is changing files of the folder, or was interrupted.
+pub const CHANGE: &str = ".change";
+
+/// Verifies that the files in a folder of specs belong together, and so do the facts of these specs.
+///
+/// # Errors
+///
+/// A command that changes files is running, or was interrupted after it had changed some of them.
+pub fn settled(folder: &Path) -> io::Result<()> {
+    match folder.join(CHANGE).symlink_metadata() {
+        Ok(_) => {
+            let problem = "a command that changes these files was interrupted or is still running: some are new, others are old";
+            let help =
+                "run `etw fmt` with the same --specs and --facts, or `cargo xtask fmt` in a clone: it completes the change";
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, format!("{}: {problem}; {help}", folder.display())))
+        }
+        Err(_) => Ok(()),
     }
 }
 

@@ -4,7 +4,6 @@ use crate::events::in_file;
 use etw_layouts_etl::{ClockType, HeaderType, Trace};
 use std::fmt::Write;
 use std::fs;
-use std::process::Command;
 use test_support::traces::{PRODUCERS, fixture_of};
 use test_support::witness;
 
@@ -34,7 +33,7 @@ fn dissect() {
         }
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/read_by_dissect.py");
-    let output = Command::new(&python).arg(script).arg(&folder).output().expect("Python runs");
+    let output = python.command().arg(script).arg(&folder).output().expect("Python runs");
     fs::remove_dir_all(&folder).unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     print!("{text}");

@@ -2,7 +2,7 @@
 
 use crate::import::diff;
 use crate::print::print;
-use crate::{Error, Outcome};
+use crate::{Error, Outcome, lock};
 use etw_layouts_codegen::Sources;
 use etw_layouts_project::Project;
 use etw_layouts_project::format::formatted;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         // A missing folder cannot be locked. Reading the specs reports it.
         project.layouts()?;
     }
-    let lock = if args.check { None } else { Some(project.lock("fmt")?) };
+    let lock = if args.check { None } else { Some(lock(project, "fmt")?) };
     let layouts = project.layouts()?;
     let sources: &Sources = &layouts.spec.sources;
     let changed = formatted(&layouts.spec)?;

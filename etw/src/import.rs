@@ -3,7 +3,7 @@
 use crate::diff::text;
 use crate::print::{GREEN, HEADING, RED, print};
 use crate::symbol_options::SymbolOptions;
-use crate::{Error, Outcome};
+use crate::{Error, Outcome, lock};
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Project;
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         project.layouts()?;
     }
     // Of two imports at the same time, each would miss the changes of the other.
-    let lock = if args.dry_run { None } else { Some(project.lock("import")?) };
+    let lock = if args.dry_run { None } else { Some(lock(project, "import")?) };
     let layouts = project.layouts()?;
     let (symbols, stated) = args.kernel.symbols(&args.symbols, project)?;
     if args.kernel.build.is_some() && tables::files(&symbols)?.len() > 1 {

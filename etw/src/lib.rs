@@ -46,6 +46,7 @@ use clap::Subcommand;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 pub use etw_layouts_project::Error;
 use etw_layouts_project::Project;
+use etw_layouts_project::change::Lock;
 use etw_layouts_project::project::Files;
 pub use new_file::NewFile;
 pub use print::{compact, escape, is_formula, is_hidden, json, pretty, print};
@@ -78,7 +79,6 @@ impl Command {
     ///
     /// Unusable input.
     pub fn run(&self, project: &Project) -> Result<Outcome, Error> {
-        recover(project)?;
         match (&project.facts, self) {
             (Files::Folder(facts), Self::Import(_)) if !project.root.join(facts).is_dir() => {
                 let help = "create it before the import, which stores facts there";
@@ -103,22 +103,22 @@ impl Command {
     }
 }
 
-/// Completes or rolls back the changes of an interrupted command, and prints a note about it.
+/// Locks a project. Prints a note if an interrupted change was completed or discarded.
 ///
 /// # Errors
 ///
-/// A file cannot be written, or has changed since the interruption.
-pub fn recover(project: &Project) -> Result<(), Error> {
-    if let Files::Folder(specs) = &project.specs
-        && !project.root.join(specs).exists()
-    {
-        // Reading the specs reports the missing folder.
-        return Ok(());
+/// As [`Project::lock`].
+pub fn lock(project: &Project, command: &str) -> Result<Lock, Error> {
+    let lock = project.lock(command)?;
+    note(lock.recovered.as_deref());
+    Ok(lock)
+}
+
+/// Prints a note on standard error.
+pub fn note(text: Option<&str>) {
+    if let Some(text) = text {
+        anstream::eprintln!("note: {text}");
     }
-    if let Some(done) = project.recover()? {
-        anstream::eprintln!("note: {done}");
-    }
-    Ok(())
 }
 
 /// The result of a command.

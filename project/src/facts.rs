@@ -1,9 +1,9 @@
 //! Facts: symbol tables that are reduced to the types and variables of the specs.
 
 use crate::Error;
+use crate::change::Changes;
 use crate::project::{Files, Project};
 use crate::registry;
-use crate::replace::Changes;
 use crate::tables::{self, BuildTable, SNAPSHOT, Stated, SymbolFile};
 use crate::verify::{label, names, wanted};
 use etw_layouts_codegen::axis::{self, Axis};
@@ -17,13 +17,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Adds symbol tables to a folder of snapshots. Returns the number of files in the folder, and their size in bytes.
+/// Files of facts that were written.
+pub struct Written {
+    /// Number of files in the folder.
+    pub files: usize,
+    /// Size of all files in bytes.
+    pub bytes: usize,
+    /// See [`Lock::recovered`](crate::change::Lock::recovered).
+    pub recovered: Option<String>,
+}
+
+/// Adds symbol tables to a folder of snapshots.
 ///
 /// # Errors
 ///
 /// A file cannot be read or written, or a table is labelled wrongly. Nothing is written before everything is read.
-pub fn write(project: &Project, paths: &[PathBuf], stated: &Stated, folder: &Path) -> Result<(usize, usize), Error> {
-    let lock = home(project, folder)?.lock("snapshot")?;
+pub fn write(project: &Project, paths: &[PathBuf], stated: &Stated, folder: &Path) -> Result<Written, Error> {
+    let mut lock = home(project, folder)?.lock("snapshot")?;
     let layouts = project.layouts()?;
     let (axis, names) = (&layouts.spec.axis, names(&layouts, None)?);
     stated.one_kernel(axis)?;
@@ -40,8 +50,9 @@ pub fn write(project: &Project, paths: &[PathBuf], stated: &Stated, folder: &Pat
     }
     let (changes, _) = added(new, axis, &wanted, folder)?;
     let lengths: Vec<_> = changes.iter().filter_map(|(_, text)| Some(text.as_ref()?.len())).collect();
+    let recovered = lock.recovered.take();
     lock.replace(changes)?;
-    Ok((lengths.len(), lengths.iter().sum()))
+    Ok(Written { files: lengths.len(), bytes: lengths.iter().sum(), recovered })
 }
 
 /// The project whose facts are in a folder: this one, or a project with only that folder.

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod change;
 mod choice;
 pub mod diff;
 pub mod errata;
@@ -14,7 +15,6 @@ pub mod facts;
 pub mod format;
 pub mod history;
 pub mod import;
-pub mod lock;
 pub mod map;
 pub mod matrix;
 pub mod members;
@@ -22,7 +22,6 @@ pub mod names;
 pub mod offsets;
 pub mod project;
 mod registry;
-pub mod replace;
 pub mod subject;
 pub mod tables;
 pub mod updates;

@@ -1,8 +1,8 @@
 //! A project: a spec set, the facts that it is verified against, and the files that are generated from it.
 
+use crate::change::Changes;
 use crate::events::Statements;
 use crate::registry;
-use crate::replace::Changes;
 use crate::tables::{self, BuildTable, Stated, SymbolFile};
 use crate::updates::{self, Updates};
 use crate::{Error, Refusal, Remedy};
@@ -143,6 +143,7 @@ impl Project {
     ///
     /// A folder cannot be read or contains no facts, or the project has no facts.
     pub fn fact_files(&self) -> Result<Vec<SymbolFile>, Error> {
+        self.settled()?;
         match &self.facts {
             Files::Embedded([]) => Err(Refusal::new("no facts to verify these specs against", Remedy::Facts).into()),
             Files::Embedded(files) => Ok(files.iter().map(|&(path, text)| SymbolFile::Embedded { path, text }).collect()),
@@ -152,6 +153,7 @@ impl Project {
 
     /// The files of the facts; empty if their folder does not exist.
     fn found(&self) -> Result<Vec<SymbolFile>, Error> {
+        self.settled()?;
         match &self.facts {
             Files::Embedded([]) => Ok(Vec::new()),
             Files::Embedded(_) => self.fact_files(),

@@ -5,10 +5,9 @@ use etw_layouts_schemas::{
     Count, Event, Field, Keyword, Length, Map, MapEntry, Messages, Name, Provider, Schemas, binary, manifest, wevt,
 };
 use fastrand::Rng;
-use std::process::Command;
 use test_support::folder::Folder;
 use test_support::wevt as kit;
-use test_support::witness;
+use test_support::witness::{self, Program};
 
 /// A provider with all kinds of parts, except those that a binary does not contain.
 fn provider(random: &mut Rng) -> Provider {
@@ -135,9 +134,7 @@ fn manifest_and_binary_are_equal() {
 /// A file with headers and a resource directory written by LLVM.
 #[test]
 fn linked_by_llvm() {
-    if !witness::program("llvm-rc") || !witness::program("lld-link") {
-        return;
-    }
+    let (Some(compiler), Some(linker)) = (witness::program("llvm-rc"), witness::program("lld-link")) else { return };
     let schemas = kinds();
     let (resource, table) = kit::compile(&schemas.providers);
     let folder = Folder::new("linked-by-llvm");
@@ -145,13 +142,13 @@ fn linked_by_llvm() {
     folder.file("messages.bin", kit::table(&table));
     let script = "1 WEVT_TEMPLATE \"wevt.bin\"\n1 11 \"messages.bin\"\n1 VERSIONINFO\nFILEVERSION 1,2,3,4\nBEGIN\nEND\n2 24 \"wevt.bin\"\n";
     folder.file("example.rc", script);
-    let run = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program).args(arguments).current_dir(&folder.0).output().unwrap();
+    let run = |program: &Program, arguments: &[&str]| {
+        let output = program.command().args(arguments).current_dir(&folder.0).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     };
-    run("llvm-rc", &["/FO", "example.res", "example.rc"]);
+    run(&compiler, &["/FO", "example.res", "example.rc"]);
     for machine in ["x64", "x86"] {
-        run("lld-link", &["/dll", "/noentry", &format!("/machine:{machine}"), "/out:example.dll", "example.res"]);
+        run(&linker, &["/dll", "/noentry", &format!("/machine:{machine}"), "/out:example.dll", "example.res"]);
         let read = binary::read(&std::fs::read(folder.0.join("example.dll")).unwrap(), &[]).unwrap();
         assert_eq!(read, schemas);
     }

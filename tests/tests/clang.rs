@@ -7,22 +7,21 @@ use etw_layouts_codegen::layouts::{Aggregate, Form, Layouts, Type};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::process::{Command, Output, Stdio};
-use test_support::witness;
+use std::process::{Output, Stdio};
+use test_support::witness::{self, Program};
 use tests::project;
 
 #[test]
 fn clang_agrees_with_every_layout() {
-    if !witness::program("clang") {
-        return;
-    }
+    let Some(program) = witness::program("clang") else { return };
+    let clang = |target: &str, text: &str, flags: &[&str]| clang(&program, target, text, flags);
     let layouts = project().layouts().expect("the specs resolve");
     layouts.by_target.ids().collect::<Vec<_>>().into_par_iter().for_each(|target| {
         let name = layouts.spec.axis.target_name(target);
         let header = c::header(&layouts, target, None, c::Style::default());
         let output = clang(&name, &header, &[]);
         assert!(output.status.success(), "{name}:\n{}", String::from_utf8_lossy(&output.stderr));
-        bit_fields_agree(&layouts, target, &header);
+        bit_fields_agree(&program, &layouts, target, &header);
     });
     let header = c::header(&layouts, TargetId::FIRST, None, c::Style::default()).replacen(
         "LoggerStatus) == 0x3c",
@@ -35,9 +34,8 @@ fn clang_agrees_with_every_layout() {
 /// Every scalar and typedef has the size, alignment and sign of the headers of the SDK.
 #[test]
 fn scalars_equal_those_of_the_sdk() {
-    if !witness::program("clang") {
-        return;
-    }
+    let Some(program) = witness::program("clang") else { return };
+    let clang = |target: &str, text: &str, flags: &[&str]| clang(&program, target, text, flags);
     let spec = project().layouts().expect("the specs resolve").spec;
     let names: Vec<_> = spec.scalars.keys().chain(spec.typedefs.keys()).filter(|name| *name != "VOID").collect();
     let members: String = names.iter().map(|name| format!("\n[[member]]\nname = \"{name}\"\ntype = \"{name}\"\n")).collect();
@@ -65,7 +63,7 @@ fn scalars_equal_those_of_the_sdk() {
 }
 
 /// Compares bit fields. They have no address, so their positions are read from clang's dump of the layouts.
-fn bit_fields_agree(layouts: &Layouts, target: TargetId, header: &str) {
+fn bit_fields_agree(program: &Program, layouts: &Layouts, target: TargetId, header: &str) {
     let name = layouts.spec.axis.target_name(target);
     let mut text = header.to_owned();
     let types = layouts.by_target[target].iter().filter_map(|(name, &id)| match &layouts.layouts[id].form {
@@ -76,7 +74,7 @@ fn bit_fields_agree(layouts: &Layouts, target: TargetId, header: &str) {
     for (name, _) in &types {
         text.push_str(&format!("{name} variable_{name};\n"));
     }
-    let output = clang(&name, &text, &["-Xclang", "-fdump-record-layouts-complete"]);
+    let output = clang(program, &name, &text, &["-Xclang", "-fdump-record-layouts-complete"]);
     let theirs = dumped(&String::from_utf8_lossy(&output.stdout));
     for (name, aggregate) in types {
         let mut ours = Vec::new();
@@ -128,13 +126,14 @@ fn dumped(text: &str) -> BTreeMap<String, Vec<BitField>> {
     records
 }
 
-fn clang(target: &str, text: &str, flags: &[&str]) -> Output {
+fn clang(program: &Program, target: &str, text: &str, flags: &[&str]) -> Output {
     let triple = match target.rsplit('-').next() {
         Some("x86") => "i686-pc-windows-msvc",
         Some("x64") => "x86_64-pc-windows-msvc",
         _ => "aarch64-pc-windows-msvc",
     };
-    let mut child = Command::new("clang")
+    let mut child = program
+        .command()
         .args(["-target", triple, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c"])
         .args(flags)
         .arg("-")

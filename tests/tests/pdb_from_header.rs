@@ -29,7 +29,7 @@ fn compiled_headers_read_as_our_layouts() {
 }
 
 /// Compiles the header of a target. Returns the number of facts that the program database and the layouts share.
-fn agree(layouts: &Layouts, target: TargetId, linker: &[String], folder: &Path) -> u64 {
+fn agree(layouts: &Layouts, target: TargetId, linker: &clang::Linker, folder: &Path) -> u64 {
     let name = layouts.spec.axis.target_name(target);
     let names = held(layouts, target);
     let bytes = linked(layouts, target, linker, &folder.join(&name), &[]);

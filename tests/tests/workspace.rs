@@ -27,6 +27,34 @@ fn no_test_is_in_a_library_without_tests() {
     assert!(looked_at > 10, "{looked_at} crates");
 }
 
+/// Tests start other programs only through `witness`, which reports those that are missing. Rust is always there.
+#[test]
+fn programs_are_started_by_the_witness() {
+    const ALWAYS: [&str; 2] = ["cargo", "rustc"];
+    let mut looked_at = 0;
+    for path in sources(&root()) {
+        let text = fs::read_to_string(&path).expect("a source file");
+        if !path.components().any(|part| part.as_os_str() == "tests") && !text.contains("#[test]\n") {
+            continue;
+        }
+        looked_at += 1;
+        for start in text.split("Command::new(\"").skip(1) {
+            let program = start.split('"').next().unwrap_or_default();
+            assert!(ALWAYS.contains(&program), "{}: use witness::program(\"{program}\")", path.display());
+        }
+    }
+    assert!(looked_at > 100, "{looked_at} files");
+}
+
+/// The Rust files below a folder, without those of builds.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let is_source = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "rs");
+    let below = folders.iter().filter(|path| !path.ends_with("target")).flat_map(|path| sources(path));
+    files.into_iter().filter(is_source).chain(below).collect()
+}
+
 /// A file with a test in a folder.
 fn with_a_test(folder: &Path) -> Option<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());

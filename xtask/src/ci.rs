@@ -1,5 +1,6 @@
 //! `cargo xtask ci`.
 
+mod alone;
 mod dependencies;
 mod features;
 mod hosts;
@@ -9,14 +10,15 @@ mod wheel;
 
 use crate::{Error, Outcome, fuzz, generate, workspace};
 use etw_layouts_project::{format, verify};
-use std::process::{Command, Stdio};
+use std::io;
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Run all checks that a change has to pass.
 ///
-/// These are formatting, lints, freshness of generated files, documentation, verification, packages, dependencies, other hosts, the
-/// Python package, Miri, and each fuzz target with AddressSanitizer for some seconds. A step whose tool is not installed is skipped, or fails if
+/// These are formatting, lints, freshness of generated files, documentation, verification, packages, the tests on a machine with
+/// Rust and a C compiler only, dependencies, other hosts, the Python package, Miri, and each fuzz target with AddressSanitizer for some seconds. A step whose tool is not installed is skipped, or fails if
 /// ETW_LAYOUTS_REQUIRED contains the word `tools`.
 ///
 /// Exit status: 0 all steps passed, 1 a step failed, 2 no step matches.
@@ -51,6 +53,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         ("verify".into(), Box::new(verified)),
         ("features".into(), Box::new(features::compiled)),
         ("packages".into(), Box::new(packages::complete)),
+        ("tests without other programs".into(), Box::new(alone::tests)),
     ];
     steps.extend(dependencies::steps());
     steps.extend(hosts::steps());
@@ -117,21 +120,38 @@ fn nightly(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
     cargo_of("nightly", args, &[environment, &[("CARGO_TARGET_DIR", &folder)]].concat())
 }
 
+/// What a cargo command prints on standard output.
+///
+/// # Errors
+///
+/// The command fails; the error is what it prints.
+fn printed(args: &[&str]) -> Result<String, Error> {
+    let output = output(&std::env::var("CARGO").unwrap_or("cargo".into()), args, &[])?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into()),
+    }
+}
+
 /// A step that runs a command in the root, and shows its output on failure.
 fn command(program: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
-    let (succeeded, text) = output(program, args, environment)?;
+    let (succeeded, text) = both(program, args, environment)?;
     Ok(if succeeded { Step::Passed } else { Step::Failed(text) })
 }
 
 /// Whether a command in the root succeeds, and what it prints: errors before results.
-fn output(program: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<(bool, String), Error> {
+fn both(program: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<(bool, String), Error> {
+    let output = output(program, args, environment)?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    Ok((output.status.success(), text))
+}
+
+fn output(program: &str, args: &[&str], environment: &[(&str, &str)]) -> io::Result<Output> {
     let mut command = Command::new(program);
     command.args(args).current_dir(workspace::root()).stdin(Stdio::null()).envs(environment.iter().copied());
     // `cargo run` sets this variable for xtask. With it, build scripts that depend on it would run again.
     command.env_remove("CARGO_MANIFEST_DIR");
-    let output = command.output()?;
-    let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    Ok((output.status.success(), text))
+    command.output()
 }
 
 /// The lines that `rustup` prints; empty without `rustup`.

@@ -2,10 +2,12 @@
 
 use crate::workspace::GENERATED;
 use crate::{Error, Outcome, pages, workspace};
+use etw_layouts_cli::lock;
 use etw_layouts_codegen::emit::{Files, rust};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_project::replace::Changes;
+use etw_layouts_project::Project;
+use etw_layouts_project::change::Changes;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -49,8 +51,8 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 ///
 /// The specs are invalid; files cannot be read or written.
 pub fn refresh() -> Result<(Layouts, usize), Error> {
-    let project = workspace::project();
-    let lock = project.lock("generate")?;
+    let project = project();
+    let lock = lock(&project, "generate")?;
     let layouts = project.layouts()?;
     let changes = changes(&layouts, &project.registry(&layouts.spec.axis)?)?;
     let count = changes.len();
@@ -58,12 +60,17 @@ pub fn refresh() -> Result<(Layouts, usize), Error> {
     Ok((layouts, count))
 }
 
+/// The specs and facts of the workspace, with the generated files.
+pub fn project() -> Project {
+    Project { generated: Some(changes), ..workspace::project() }
+}
+
 /// The changes for files that are not up to date.
 ///
 /// # Errors
 ///
 /// Files cannot be read.
-pub fn changes(layouts: &Layouts, registry: &Registry) -> Result<Changes, Error> {
+fn changes(layouts: &Layouts, registry: &Registry) -> Result<Changes, Error> {
     let root = workspace::root();
     Ok(stale(layouts, registry)?.into_iter().map(|(path, text)| (root.join(path), text)).collect())
 }

@@ -17,8 +17,7 @@ mod unsafety;
 mod workspace;
 
 use clap::{Parser, Subcommand};
-use etw_layouts_cli::{Error, Format, Outcome, recover};
-use etw_layouts_project::Project;
+use etw_layouts_cli::{Error, Format, Outcome};
 use std::process::ExitCode;
 
 /// Generate, verify and maintain the memory layouts of Event Tracing for Windows.
@@ -46,15 +45,13 @@ enum Command {
 
 fn main() -> ExitCode {
     let Cli { command } = Cli::parse();
-    // For every command, the recovery of an interrupted import also updates the generated crate.
-    let project = Project { generated: Some(generate::changes), ..workspace::project() };
-    etw_layouts_cli::exit(recover(&project).and_then(|()| run(&command, &project)))
+    etw_layouts_cli::exit(run(&command))
 }
 
-fn run(command: &Command, project: &Project) -> Result<Outcome, Error> {
+fn run(command: &Command) -> Result<Outcome, Error> {
     match command {
         Command::Generate(args) => generate::run(args),
-        Command::Product(command) => command.run(project),
+        Command::Product(command) => command.run(&generate::project()),
         Command::Snapshot(args) => snapshot::run(args),
         Command::Catalog(args) => catalog::run(args),
         Command::Mutants(args) => mutants::run(args),

@@ -33,7 +33,8 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let stated = Stated { build: args.build.clone(), arch: args.arch };
     let folder = args.out.clone().unwrap_or(workspace::root().join("facts"));
-    let (count, bytes) = facts::write(&workspace::project(), &args.paths, &stated, &folder)?;
-    anstream::println!("{count} snapshots, {bytes} bytes, in {}", folder.display());
+    let facts::Written { files, bytes, recovered } = facts::write(&workspace::project(), &args.paths, &stated, &folder)?;
+    etw_layouts_cli::note(recovered.as_deref());
+    anstream::println!("{files} snapshots, {bytes} bytes, in {}", folder.display());
     Ok(Outcome::Good)
 }

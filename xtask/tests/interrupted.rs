@@ -1,26 +1,45 @@
-//! Every command of the workspace completes the changes of a killed import: specs, pages and the generated crate.
+//! After a killed import, commands of the workspace that read refuse, and the next one that writes completes the import: specs, pages and the
+//! generated crate.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, id};
 use std::{env, fs};
 
 #[test]
-fn any_command_completes_an_import() {
+fn a_command_that_writes_completes_an_import() {
     let root: PathBuf = env::temp_dir().join(format!("etw-layouts-interrupted-{}", id()));
-    let files = ["specs/windows.toml", "docs/STATUS.md", "generated/src/axis.rs"].map(|path| (path, root.join(path)));
-    let mut journal = "etw-layouts import 1\n".to_owned();
-    for (number, (path, file)) in files.iter().enumerate() {
+    let (windows, page, code) = ("specs/windows.toml", "docs/STATUS.md", "generated/src/axis.rs");
+    let axis =
+        "architectures = [\"x64\"]\n\n[[version]]\nlabel = \"one\"\nkernels = [{ build = \"10.0.1.1\", module = \"one\" }]\n";
+    let write = |path: &str, text: &str| {
+        let file = root.join(path);
         fs::create_dir_all(file.parent().expect("a folder")).expect("a temporary folder");
-        // The first file was replaced before the import was interrupted.
-        fs::write(file, if number == 0 { "new\n" } else { "old\n" }).expect("a temporary file");
-        journal += &format!("4 4 {path}\nold\nnew\n");
-    }
-    fs::write(root.join("specs/.journal"), journal + "complete\n").expect("a journal");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
-    let output = command.arg("list").env("CARGO_MANIFEST_DIR", root.join("xtask")).output().expect("it starts");
-    let texts = files.map(|(_, file)| fs::read_to_string(file).expect("a file"));
-    fs::remove_dir_all(&root).expect("the temporary folder can be removed");
-    let said = String::from_utf8_lossy(&output.stderr);
+        fs::write(file, text).expect("a temporary file");
+    };
+    // The first file was replaced before the import was interrupted, the second was not. The third is new.
+    write(windows, axis);
+    write(page, "old");
+    write(&format!("{page}.etw-new"), "new");
+    write(&format!("{code}.etw-new"), "new");
+    let age = fs::metadata(root.join(page)).and_then(|stat| stat.modified()).expect("a time");
+    let age = age.duration_since(std::time::UNIX_EPOCH).expect("a time after 1970").as_nanos();
+    let list = format!("specs 0 {} windows.toml\ngenerated {age} 3 {page}\ngenerated - 3 {code}", axis.len());
+    write("specs/.change", &format!("etw-layouts change 1\nimport\n{list}\n"));
+    let run = |command: &str| {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_xtask")).arg(command).env("CARGO_MANIFEST_DIR", root.join("xtask")).output();
+        String::from_utf8_lossy(&output.expect("it starts").stderr).into_owned()
+    };
+    let refused = run("list");
+    assert!(
+        refused.contains("specs: a command that changes these files was interrupted") && refused.contains("`cargo xtask fmt`"),
+        "{refused}"
+    );
+    assert_eq!(fs::read_to_string(root.join(page)).expect("a file"), "old");
+    let said = run("fmt");
     assert!(said.contains("`import` was interrupted, and is now completed: 3 files"), "{said}");
-    assert_eq!(texts, ["new\n"; 3]);
+    let texts = [page, code].map(|path| fs::read_to_string(root.join(path)).expect("a file"));
+    let rest = [page, code].map(|path| Path::new(&format!("{}.etw-new", root.join(path).display())).exists());
+    fs::remove_dir_all(&root).expect("the temporary folder can be removed");
+    assert_eq!((texts, rest), (["new"; 2].map(str::to_owned), [false; 2]));
 }

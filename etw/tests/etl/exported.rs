@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use test_support::logging::logging;
 use test_support::witness;
 
@@ -270,7 +269,7 @@ fn read_by_python() {
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/etl/read_tables.py");
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/TABLES.md");
-    let output = Command::new(&python).arg(script).arg(&folder.0).arg(&events).arg(docs).output().expect("Python runs");
+    let output = python.command().arg(script).arg(&folder.0).arg(&events).arg(docs).output().expect("Python runs");
     let said = String::from_utf8_lossy(&output.stdout);
     print!("{said}");
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));

@@ -139,6 +139,26 @@ fn repeated() {
     assert!(last == files(Path::new(&output)));
 }
 
+/// If a trace changed that shares files with a trace that is not among the inputs, nothing is removed, and the other trace is not
+/// read because its record names it.
+#[test]
+fn neighbours() {
+    let folder = Folder::new("neighbours");
+    let (first, second) = (folder.file("a.etl", kernel_trace()), folder.file("b.etl", mixed()));
+    let output = text(&folder.0.join("out"));
+    run(&["export", "-o", &output, &first, &second]);
+    let before = files(Path::new(&output));
+    folder.file("a.etl", mixed());
+    let (status, out, err) = run(&["export", "-o", &output, &first]);
+    assert!(status == 2 && out.is_empty() && err.contains("a.etl: changed since it was exported; "), "{out}{err}");
+    assert!(
+        err.contains("in the same files as those of ") && err.contains("b.etl: name both, or export to another folder"),
+        "{err}"
+    );
+    assert!(before == files(Path::new(&output)));
+    assert!(run(&["export", "-o", &output, &first, &second]).1.contains("of 2 traces"));
+}
+
 #[test]
 fn refused() {
     let folder = Folder::new("export-refused");

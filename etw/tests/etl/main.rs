@@ -22,7 +22,7 @@ use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{ClockType, HeaderType, LogFile};
 use serde_json::Value;
 use std::fs::{self, File};
-use std::io::Cursor;
+use std::io::{Cursor, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use test_support::folder::Folder;
@@ -174,21 +174,26 @@ fn pipes_are_read() {
     let folder = Folder::new("pipes");
     let file = folder.file("a.etl", trace());
     let fifo = text(&folder.0.join("fifo"));
-    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let made = witness::program("mkfifo").map(|mkfifo| mkfifo.command().arg(&fifo).status().unwrap().success());
+    assert_ne!(made, Some(false));
+    let names = if made.is_some() { &["-", "/dev/stdin", fifo.as_str()][..] } else { &["-", "/dev/stdin"] };
     for (command, options) in
         [("info", &[][..]), ("events", &[]), ("events", &["--order", "time"]), ("check", &[]), ("stat", &[])]
     {
         let expected = run(&[&[command], options, &[&file]].concat()).1.replace(&file, "-");
-        for name in ["-", "/dev/stdin", &fifo] {
+        for &name in names {
             let mut program = program(&[&[command], options, &[name]].concat());
             let writer = (name == fifo).then(|| {
                 let (fifo, bytes) = (fifo.clone(), trace());
                 std::thread::spawn(move || fs::write(fifo, bytes).unwrap())
             });
             // A pipe has no known length.
-            let mut cat = Command::new("cat").arg(&file).stdout(Stdio::piped()).spawn().unwrap();
-            let output = program.stdin(cat.stdout.take().unwrap()).output().unwrap();
-            cat.wait().unwrap();
+            let mut child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let mut input = child.stdin.take().unwrap();
+            let input = std::thread::spawn(move || input.write_all(&trace()));
+            let output = child.wait_with_output().unwrap();
+            // A program that reads the named pipe does not read its standard input.
+            let _ = input.join().unwrap();
             if let Some(writer) = writer {
                 writer.join().unwrap();
             }

@@ -10,17 +10,16 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use test_support::folder::Folder;
-use test_support::witness;
+use test_support::witness::{self, Program};
 
 const ASSERTED: &str = "-DETW_LAYOUTS_ASSERTIONS=1";
 
 #[test]
 fn headers_compile_as_c_and_cpp() {
-    if !witness::program("clang") {
-        return;
-    }
+    let Some(program) = witness::program("clang") else { return };
+    let clang =
+        |layouts: &Layouts, target: TargetId, language: &str, text: &str| clang(&program, layouts, target, language, text);
     let layouts = layouts();
     sample(&layouts).into_par_iter().for_each(|target| {
         let of = |only, style| c::header(&layouts, target, only, style);
@@ -47,7 +46,7 @@ fn headers_compile_as_c_and_cpp() {
     // On a target where `long` has 8 bytes.
     let target = layouts.spec.axis.find("10.0.22000.434-x64").expect("a target").target;
     let plain = c::header(&layouts, target, None, PLAIN);
-    assert_eq!(checked(&["-target", "x86_64-unknown-linux-gnu", ASSERTED, "-x", "c"].map(str::to_owned), &plain), "");
+    assert_eq!(checked(&program, &["-target", "x86_64-unknown-linux-gnu", ASSERTED, "-x", "c"].map(str::to_owned), &plain), "");
     let names = layouts.by_target[TargetId::FIRST].keys().collect::<Vec<_>>();
     names.into_par_iter().for_each(|name| {
         assert_eq!(
@@ -66,13 +65,11 @@ fn headers_compile_as_c_and_cpp() {
 #[test]
 fn headers_with_a_prefix_work_with_windows_h() {
     let folder = Folder::new("windows");
-    let headers = Path::new("/usr/share/mingw-w64/include");
-    if !headers.join("windows.h").exists() {
+    let installed = Path::new("/usr/share/mingw-w64/include");
+    if !installed.join("windows.h").exists() {
         return witness::absent("mingw-w64");
     }
-    if !witness::program("clang") {
-        return;
-    }
+    let Some(program) = witness::program("clang") else { return };
     const WINDOWS: [&str; 4] = ["windows.h", "evntrace.h", "evntcons.h", "evntprov.h"];
     let layouts = layouts();
     let axis = &layouts.spec.axis;
@@ -84,13 +81,13 @@ fn headers_with_a_prefix_work_with_windows_h() {
         fs::write(folder.0.join(&name), c::header(&layouts, target, None, style)).expect("a temporary file");
         let machine = if axis.targets[target].arch == Arch::X86 { "i686-w64-mingw32" } else { "x86_64-w64-mingw32" };
         for (language, standard) in [("c", "-std=c11"), ("c++", "-std=c++14")] {
-            for program in [[&WINDOWS[..], &[&name]].concat(), [&[name.as_str()], &WINDOWS[..]].concat()] {
-                let text: String = program.iter().map(|header| format!("#include <{header}>\n")).collect();
+            for headers in [[&WINDOWS[..], &[&name]].concat(), [&[name.as_str()], &WINDOWS[..]].concat()] {
+                let text: String = headers.iter().map(|header| format!("#include <{header}>\n")).collect();
                 let own = format!("-I{}", folder.0.display());
                 let arguments =
-                    ["-target", machine, "-isystem", &headers.display().to_string(), &own, ASSERTED, standard, "-x", language]
+                    ["-target", machine, "-isystem", &installed.display().to_string(), &own, ASSERTED, standard, "-x", language]
                         .map(str::to_owned);
-                assert_eq!(checked(&arguments, &text), "", "{program:?} as {language}");
+                assert_eq!(checked(&program, &arguments, &text), "", "{headers:?} as {language}");
             }
         }
     });
@@ -100,25 +97,23 @@ fn headers_with_a_prefix_work_with_windows_h() {
 /// assertions are disabled.
 #[test]
 fn headers_compile_with_gcc() {
-    if !witness::program("g++") {
-        return;
-    }
+    let Some(gcc) = Gcc::find() else { return };
     let layouts = layouts();
     let styles = [Style::default(), PLAIN, Style { prefix: "A_", ..Style::default() }];
     sample(&layouts).into_par_iter().for_each(|target| {
         for style in styles {
-            assert_eq!(gcc(&c::header(&layouts, target, None, style)), "");
+            assert_eq!(gcc.messages(&c::header(&layouts, target, None, style)), "");
         }
     });
     let mut sources = project().sources().expect("the specs");
     sources.add("SAME_NAMES.toml", SAME_NAMES);
     let layouts = compile(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
-    for prefix in ["", "L"] {
-        let header = c::header(&layouts, TargetId::FIRST, Some("SAME_NAMES"), Style { prefix, ..Style::default() });
-        assert_eq!(
-            gcc(&header) + &clang(&layouts, TargetId::FIRST, "c++", &header) + &clang(&layouts, TargetId::FIRST, "c", &header),
-            ""
-        );
+    let headers =
+        ["", "L"].map(|prefix| c::header(&layouts, TargetId::FIRST, Some("SAME_NAMES"), Style { prefix, ..Style::default() }));
+    headers.iter().for_each(|header| assert_eq!(gcc.messages(header), ""));
+    let Some(program) = witness::program("clang") else { return };
+    for (header, language) in headers.iter().flat_map(|header| [(header, "c++"), (header, "c")]) {
+        assert_eq!(clang(&program, &layouts, TargetId::FIRST, language, header), "");
     }
 }
 
@@ -126,9 +121,7 @@ fn headers_compile_with_gcc() {
 /// also applies to a constant that two enumerations have.
 #[test]
 fn headers_compile_with_any_names() {
-    if !witness::program("clang") || !witness::program("g++") {
-        return;
-    }
+    let (Some(program), Some(gcc)) = (witness::program("clang"), Gcc::find()) else { return };
     let types = ["int", "int_", "long", "class", "auto", "template", "size_t", "wchar_t", "NULL", "ANYSIZE_ARRAY", "std", "unix"];
     let members = ["class", "class_", "new", "and", "int", "static_assert", "NULL", "ANYSIZE_ARRAY", "linux", "Own"];
     let members: String = members.map(|name| format!("\n[[member]]\nname = \"{name}\"\ntype = \"ULONG\"\n")).concat();
@@ -150,7 +143,8 @@ fn headers_compile_with_any_names() {
     let target = layouts.spec.axis.find("10.0.22000.434-x64").expect("a target").target;
     for style in [Style::default(), PLAIN, Style { prefix: "L", ..Style::default() }, Style { prefix: "d", ..Style::default() }] {
         let header = c::header(&layouts, target, Some("HOLDER"), style);
-        assert_eq!(clang(&layouts, target, "c++", &header) + &clang(&layouts, target, "c", &header) + &gcc(&header), "");
+        let said = ["c++", "c"].map(|language| clang(&program, &layouts, target, language, &header)).concat();
+        assert_eq!(said + &gcc.messages(&header), "");
         assert!(header.contains(" class__; /* class */\n"), "{header}");
         let (prefix, other) = (style.prefix, format!("{0}OTHER_Same = 2, /* {0}Same */\n", style.prefix));
         assert!(header.contains(&format!("{prefix}Same = 1,\n")) && header.contains(&other), "{header}");
@@ -195,14 +189,14 @@ type = "BOOLEAN"
 "#;
 
 /// The messages of clang for a text.
-fn clang(layouts: &Layouts, target: TargetId, language: &str, text: &str) -> String {
+fn clang(program: &Program, layouts: &Layouts, target: TargetId, language: &str, text: &str) -> String {
     let triple = match layouts.spec.axis.targets[target].arch {
         Arch::X86 => "i686-pc-windows-msvc",
         Arch::X64 => "x86_64-pc-windows-msvc",
         Arch::Arm64 => "aarch64-pc-windows-msvc",
     };
     let strict = if language == "c" { "-std=c11" } else { "-std=c++14" };
-    checked(&["-target", triple, ASSERTED, strict, "-x", language].map(str::to_owned), text)
+    checked(program, &["-target", triple, ASSERTED, strict, "-x", language].map(str::to_owned), text)
 }
 
 /// Assertions for the flags and constants of a target, and their number.
@@ -240,20 +234,29 @@ fn constants(layouts: &Layouts, target: TargetId) -> (String, usize) {
 }
 
 /// The messages of clang for a text with these arguments; warnings are errors.
-fn checked(arguments: &[String], text: &str) -> String {
-    let mut command = Command::new("clang");
+fn checked(program: &Program, arguments: &[String], text: &str) -> String {
+    let mut command = program.command();
     command.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror"]).args(arguments).arg("-");
     let output = fed(&mut command, text).expect("clang runs");
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The messages of GCC for a header, as C++ and as C.
-fn gcc(header: &str) -> String {
-    let said = |program: &str, language: &str, standard: &str| {
-        let mut command = Command::new(program);
-        command.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-DETW_LAYOUTS_ASSERTIONS=0"]);
-        let output = fed(command.args(["-x", language, standard, "-"]), header).expect("GCC runs");
-        String::from_utf8_lossy(&output.stderr).into_owned()
-    };
-    said("g++", "c++", "-std=c++14") + &said("gcc", "c", "-std=c11")
+/// GCC for C++ and for C.
+struct Gcc([Program; 2]);
+
+impl Gcc {
+    fn find() -> Option<Self> {
+        Some(Self([witness::program("g++")?, witness::program("gcc")?]))
+    }
+
+    /// The messages for a header, as C++ and as C.
+    fn messages(&self, header: &str) -> String {
+        let said = |(program, options): (&Program, [&str; 2])| {
+            let mut command = program.command();
+            command.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-DETW_LAYOUTS_ASSERTIONS=0", "-x"]);
+            let output = fed(command.args(options).arg("-"), header).expect("GCC runs");
+            String::from_utf8_lossy(&output.stderr).into_owned()
+        };
+        self.0.iter().zip([["c++", "-std=c++14"], ["c", "-std=c11"]]).map(said).collect()
+    }
 }

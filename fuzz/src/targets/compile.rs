@@ -80,7 +80,7 @@ fn folder() -> PathBuf {
 
 fn compiled(text: &str) {
     let mut rustc = if cfg!(unix) {
-        let mut shell = Command::new("sh");
+        let mut shell = Command::new("/bin/sh");
         shell.args(["-c", &format!("ulimit -t {SECONDS}; exec rustc \"$@\""), "rustc"]);
         shell
     } else {

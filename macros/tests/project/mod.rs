@@ -1,5 +1,6 @@
 //! A crate outside the workspace, like that of a user.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -50,13 +51,17 @@ impl Project {
 
 /// The host that the compiler runs on.
 pub fn this_host() -> String {
-    let output = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into())).arg("-vV").output().expect("rustc runs");
+    let output = Command::new(rustc()).arg("-vV").output().expect("rustc runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines().find_map(|line| line.strip_prefix("host: ")).expect("the host").to_owned()
 }
 
 /// Whether crates can be compiled for a host.
 pub fn is_installed(host: &str) -> bool {
-    let output = Command::new("rustup").args(["target", "list", "--installed"]).output();
-    output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).lines().any(|line| line == host))
+    let output = Command::new(rustc()).args(["--print", "target-libdir", "--target", host]).output().expect("rustc runs");
+    Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir()
+}
+
+fn rustc() -> OsString {
+    env::var_os("RUSTC").unwrap_or("rustc".into())
 }

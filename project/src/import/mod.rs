@@ -31,9 +31,9 @@ pub use rows::kernel_of;
 pub use texts::{MARK, Texts};
 
 use self::images::Images;
-use crate::lock::Lock;
+
+use crate::change::{Changes, Lock};
 use crate::project::Project;
-use crate::replace::Changes;
 use crate::tables::{self, BuildTable, Stated};
 use crate::verify::{Checked, label};
 use crate::{Error, facts, registry, verify};

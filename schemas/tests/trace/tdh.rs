@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::mem::offset_of;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use test_support::witness;
+use std::process::Stdio;
+use test_support::witness::{self, Program};
 
 /// Assertions in C that members have the same offsets as in Rust.
 macro_rules! offsets {
@@ -29,9 +29,7 @@ fn assert(text: &mut String, expression: &str, value: u64) {
 fn structures_of_tdh_h() {
     let headers = Path::new("/usr/share/mingw-w64/include");
     let Ok(header) = std::fs::read_to_string(headers.join("tdh.h")) else { return witness::absent("mingw-w64") };
-    if !witness::program("clang") {
-        return;
-    }
+    let Some(program) = witness::program("clang") else { return };
     let mut text = String::new();
     offsets!(text, TRACE_EVENT_INFO: ProviderGuid ProviderGuid EventGuid EventGuid EventDescriptor EventDescriptor
         DecodingSource DecodingSource ProviderNameOffset ProviderNameOffset LevelNameOffset LevelNameOffset
@@ -57,14 +55,15 @@ fn structures_of_tdh_h() {
     }
     let constants = text.lines().count() - structures;
     assert_eq!((structures, constants), (38, 19), "{text}");
-    assert_eq!(clang(headers, &text), "");
+    assert_eq!(clang(&program, headers, &text), "");
     let wrong = text.replacen("PropertyCount) == ", "PropertyCount) == 1", 1);
-    assert!(clang(headers, &wrong).contains("PropertyCount"), "a wrong offset compiles");
+    assert!(clang(&program, headers, &wrong).contains("PropertyCount"), "a wrong offset compiles");
 }
 
 /// The output of clang for a program with the assertions.
-fn clang(headers: &Path, assertions: &str) -> String {
-    let mut clang = Command::new("clang")
+fn clang(program: &Program, headers: &Path, assertions: &str) -> String {
+    let mut clang = program
+        .command()
         .args(["-target", "x86_64-w64-mingw32", "-D_WIN32_WINNT=0x0A00", "-std=c11", "-fsyntax-only", "-x", "c", "-isystem"])
         .arg(headers)
         .arg("-")
@@ -72,7 +71,7 @@ fn clang(headers: &Path, assertions: &str) -> String {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let program = format!("#include <stddef.h>\n#include <windows.h>\n#include <evntrace.h>\n#include <tdh.h>\n{assertions}");
-    clang.stdin.take().unwrap().write_all(program.as_bytes()).unwrap();
+    let text = format!("#include <stddef.h>\n#include <windows.h>\n#include <evntrace.h>\n#include <tdh.h>\n{assertions}");
+    clang.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     String::from_utf8_lossy(&clang.wait_with_output().unwrap().stderr).into_owned()
 }

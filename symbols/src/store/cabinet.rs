@@ -3,13 +3,13 @@
 use super::MAX_FILE;
 use cab::Cabinet;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io::{self, Read, Seek, SeekFrom};
 
 /// Whether a file begins as a cabinet.
-pub(super) fn is(path: &Path) -> io::Result<bool> {
+pub(super) fn is(file: &mut File) -> io::Result<bool> {
     let mut start = Vec::new();
-    File::open(path)?.take(4).read_to_end(&mut start)?;
+    file.rewind()?;
+    file.take(4).read_to_end(&mut start)?;
     Ok(start == b"MSCF")
 }
 
@@ -18,9 +18,8 @@ pub(super) fn is(path: &Path) -> io::Result<bool> {
 /// # Errors
 ///
 /// The problem of the cabinet, phrased to follow its name.
-pub(super) fn expand(path: &Path, to: &Path) -> Result<(), String> {
+pub(super) fn expand(mut file: impl Read + Seek, to: &mut File) -> Result<(), String> {
     let damaged = |error: io::Error| format!("is a cabinet that cannot be expanded ({error})");
-    let mut file = BufReader::new(File::open(path).map_err(damaged)?);
     if first_offset(&mut file).map_err(damaged)? != 0 {
         return Err("is a cabinet with other data before its file".to_owned());
     }
@@ -29,8 +28,7 @@ pub(super) fn expand(path: &Path, to: &Path) -> Result<(), String> {
         cabinet.folder_entries().flat_map(cab::FolderEntry::file_entries).map(|file| file.name().to_owned()).collect();
     let [name] = &files[..] else { return Err(format!("is a cabinet of {} files, not of one", files.len())) };
     let content = cabinet.read_file(name).map_err(damaged)?;
-    let mut out = File::create(to).map_err(|error| format!("cannot be expanded to {} ({error})", to.display()))?;
-    io::copy(&mut content.take(MAX_FILE), &mut out).map(drop).map_err(damaged)
+    io::copy(&mut content.take(MAX_FILE), to).map(drop).map_err(damaged)
 }
 
 /// Offset of the file in the expanded data. `cab` 0.6 panics if it is beyond the end.

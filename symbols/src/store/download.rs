@@ -4,7 +4,6 @@ use super::{MAX_FILE, Progress};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::IpAddr;
-use std::path::Path;
 use std::time::Duration;
 use ureq::http::{StatusCode, Uri};
 use ureq::tls::{RootCerts, TlsConfig};
@@ -25,8 +24,8 @@ pub(super) enum Failure {
 }
 
 /// Downloads a file.
-pub(super) fn download(url: &str, to: &Path, progress: &mut Progress) -> Result<(), Failure> {
-    let unwritten = |error: io::Error| Failure::Refused(format!("cannot be written to {} ({error})", to.display()));
+pub(super) fn download(url: &str, to: &mut File, progress: &mut Progress) -> Result<(), Failure> {
+    let unwritten = |error: io::Error| Failure::Refused(format!("cannot be stored ({error})"));
     let mut answer = agent(url).get(url).call().map_err(|error| Failure::Broken(error.to_string()))?;
     if answer.status() != StatusCode::OK {
         return Err(Failure::Refused(format!("HTTP {}", answer.status())));
@@ -36,7 +35,6 @@ pub(super) fn download(url: &str, to: &Path, progress: &mut Progress) -> Result<
         return Err(too_large());
     }
     let mut body = answer.body_mut().with_config().limit(u64::MAX).reader();
-    let mut file = File::create(to).map_err(unwritten)?;
     let mut buffer = vec![0; 64 << 10];
     let mut done = 0;
     loop {
@@ -50,7 +48,7 @@ pub(super) fn download(url: &str, to: &Path, progress: &mut Progress) -> Result<
         if done > MAX_FILE {
             return Err(too_large());
         }
-        file.write_all(&buffer[..read]).map_err(unwritten)?;
+        to.write_all(&buffer[..read]).map_err(unwritten)?;
     }
 }
 

@@ -1,13 +1,15 @@
 //! Search along a symbol path.
 
-use super::{Error, Progress, Store, SymbolPath, Tried, cabinet};
+use super::{Error, MAX_FILE, Progress, Store, SymbolPath, Tried, cabinet};
 use crate::identity::{Pdb, is_file_name};
 use crate::{load, pdb};
+use etw_layouts_folder::Folder;
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::{fs, process};
+use std::process;
 
 pub(super) fn find(path: &SymbolPath, pdb: &Pdb, progress: &mut Progress) -> Result<PathBuf, Error> {
     let SymbolPath { elements, default_cache } = path;
@@ -54,10 +56,11 @@ impl Search<'_> {
             self.note(root.display(), if root.is_dir() { "does not have it" } else { "the folder does not exist" });
         }
         for file in files {
-            let found = match cabinet::is(&file) {
-                Ok(true) => self.put(self.nearest(caches), |new| cabinet::expand(&file, new)),
-                Ok(false) => check(&file, self.pdb).map(|()| file.clone()),
-                Err(error) => Err(format!("cannot be read ({error})")),
+            let opened = File::open(&file).and_then(|mut file| Ok((cabinet::is(&mut file)?, file)));
+            let found = match opened {
+                Ok((true, packed)) => self.put(self.nearest(caches), |new| cabinet::expand(BufReader::new(&packed), new)),
+                Ok((false, _)) => unreadable(load(&file)).and_then(|bytes| check(&bytes, self.pdb)).map(|()| file.clone()),
+                Err(error) => unreadable(Err(error)),
             };
             match found {
                 Ok(found) => return Some(found),
@@ -84,28 +87,41 @@ impl Search<'_> {
     /// Copies a file to every cache on the way, and returns the last copy.
     fn cached(&self, mut found: PathBuf, caches: &[&Path]) -> PathBuf {
         for cache in caches.iter().rev() {
-            let copied = self.put(cache, |new| fs::copy(&found, new).map(drop).map_err(|error| error.to_string()));
+            let copy = |new: &mut File| io::copy(&mut File::open(&found)?, new).map(drop);
+            let copied = self.put(cache, |new| copy(new).map_err(|error| error.to_string()));
             // A cache that cannot be written does not prevent use of the file.
             found = copied.unwrap_or(found);
         }
         found
     }
 
-    /// Adds a file to a cache unless it is present.
-    pub(super) fn put(&self, cache: &Path, write: impl FnOnce(&Path) -> Result<(), String>) -> Result<PathBuf, String> {
-        let home = cache.join(&self.pdb.name).join(&self.key);
-        let failed = |error: io::Error| format!("cannot be stored in {} ({error})", home.display());
-        let (kept, new) = (home.join(&self.pdb.name), home.join(format!("{}.{}.new", self.pdb.name, process::id())));
-        if check(&kept, self.pdb).is_ok() {
+    /// Adds a file to a cache unless it is present. No link below the cache is followed.
+    pub(super) fn put(&self, cache: &Path, write: impl FnOnce(&mut File) -> Result<(), String>) -> Result<PathBuf, String> {
+        let name = &self.pdb.name;
+        let failed = |error: io::Error| format!("cannot be stored in {} ({error})", cache.display());
+        let home =
+            Folder::create(cache).and_then(|cache| cache.create_folder(&format!("{name}/{}", self.key))).map_err(failed)?;
+        let kept = home.path().join(name);
+        if home.read(name, MAX_FILE).map_err(failed)?.is_some_and(|bytes| check(&bytes, self.pdb).is_ok()) {
             return Ok(kept);
         }
-        fs::create_dir_all(&home).map_err(failed)?;
-        let made = write(&new).and_then(|()| check(&new, self.pdb)).and_then(|()| fs::rename(&new, &kept).map_err(failed));
+        let new = format!("{name}.{}.new", process::id());
+        let mut file = home.create_file(&new).map_err(failed)?;
+        let made = write(&mut file).and_then(|()| {
+            let mut bytes = Vec::new();
+            unreadable(file.rewind().and_then(|()| file.take(MAX_FILE).read_to_end(&mut bytes)))?;
+            check(&bytes, self.pdb)
+        });
+        let made = made.and_then(|()| home.rename(&new, &home, name).map_err(failed));
         if made.is_err() {
-            let _ = fs::remove_file(&new);
+            let _ = home.remove_file(&new);
         }
         made.map(|()| kept)
     }
+}
+
+fn unreadable<T>(result: io::Result<T>) -> Result<T, String> {
+    result.map_err(|error| format!("cannot be read ({error})"))
 }
 
 /// Verifies that a file is the wanted PDB, and complete.
@@ -113,9 +129,8 @@ impl Search<'_> {
 /// # Errors
 ///
 /// The problem of the file, phrased to follow its name.
-fn check(path: &Path, pdb: &Pdb) -> Result<(), String> {
-    let bytes = load(path).map_err(|error| format!("cannot be read ({error})"))?;
-    let stated = pdb::stated(&bytes).map_err(|error| match error {
+fn check(bytes: &[u8], pdb: &Pdb) -> Result<(), String> {
+    let stated = pdb::stated(bytes).map_err(|error| match error {
         pdb::Error::Unrecognized => format!("is not a PDB: it begins with `{}`", bytes[..bytes.len().min(16)].escape_ascii()),
         error => format!("cannot be used: {error}"),
     })?;

@@ -5,8 +5,9 @@ use super::search::{Search, compressed};
 use super::{Progress, cabinet};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 /// Characters that are escaped in a URL: all except letters, digits and these.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'-').remove(b'~').remove(b'+');
@@ -41,16 +42,16 @@ impl Search<'_> {
 }
 
 /// Expands a downloaded file if it is a cabinet.
-fn expand_in_place(file: &Path) -> Result<(), String> {
+fn expand_in_place(file: &mut File) -> Result<(), String> {
     let failed = |error: io::Error| format!("cannot be read ({error})");
     if !cabinet::is(file).map_err(failed)? {
         return Ok(());
     }
-    let packed = file.with_extension("cab");
-    fs::rename(file, &packed).map_err(failed)?;
-    let expanded = cabinet::expand(&packed, file);
-    fs::remove_file(&packed).map_err(failed)?;
-    expanded
+    // At most MAX_FILE bytes were downloaded.
+    let mut packed = Vec::new();
+    file.rewind().and_then(|()| file.read_to_end(&mut packed)).map_err(failed)?;
+    file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
+    cabinet::expand(Cursor::new(packed), file)
 }
 
 fn escaped(name: &str) -> impl Display {

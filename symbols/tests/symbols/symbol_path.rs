@@ -95,6 +95,27 @@ fn equal_paths() {
     }
 }
 
+/// A cache can be a received folder: files are not stored through links.
+#[test]
+#[cfg(unix)]
+fn links_in_a_cache() {
+    let key = HOME.split_once('/').unwrap().1;
+    for (place, to) in
+        [("a/ntkrnlmp.pdb", "outside"), (&format!("a/ntkrnlmp.pdb/{key}"), "outside"), (&format!("a/{HOME}"), "outside/file")]
+    {
+        let folder = Folder::new();
+        folder.put("outside/file", b"precious");
+        let stored = folder.put(&format!("s/{HOME}/ntkrnlmp.pdb"), &msf(&pdb(), 20));
+        let link = folder.0.join(place);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(folder.0.join(to), &link).unwrap();
+        // The file is used from its store.
+        assert_eq!(find("srv*$/a*$/s", &folder).unwrap(), stored, "{place}");
+        assert_eq!(fs::read(folder.0.join("outside/file")).unwrap(), b"precious");
+        assert_eq!(fs::read_dir(folder.0.join("outside")).unwrap().count(), 1, "{place}");
+    }
+}
+
 /// Each layout of a folder, and the expected place of the file.
 #[test]
 fn folders() {

@@ -1,6 +1,6 @@
 //! Compiles C text with clang and LLD to images and program databases.
 
-use crate::witness;
+use crate::witness::{self, Program};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,12 +10,18 @@ pub const X86: (&str, &str) = ("i686-pc-windows-msvc", "/machine:x86");
 pub const X64: (&str, &str) = ("x86_64-pc-windows-msvc", "/machine:x64");
 pub const ARM64: (&str, &str) = ("aarch64-pc-windows-msvc", "/machine:arm64");
 
-/// LLD as a linker for Windows, from the system or from Rust. Calls [`witness::absent`] if LLD or clang is missing.
-pub fn linker() -> Option<Vec<String>> {
+/// clang, and LLD as a linker for Windows.
+#[derive(Clone, Debug)]
+pub struct Linker {
+    clang: Program,
+    /// The program and its first arguments.
+    lld: Vec<String>,
+}
+
+/// LLD from the system or from Rust. Calls [`witness::absent`] if LLD or clang is missing.
+pub fn linker() -> Option<Linker> {
     let runs = |command: &[String]| Command::new(&command[0]).args(&command[1..]).arg("--version").output().is_ok();
-    if !witness::program("clang") {
-        return None;
-    }
+    let clang = witness::program("clang")?;
     let rust = Command::new("rustc").args(["--print", "target-libdir"]).output().ok()?;
     let library = PathBuf::from(String::from_utf8_lossy(&rust.stdout).trim());
     let rust_lld = library.with_file_name("bin").join("rust-lld").display().to_string();
@@ -24,23 +30,23 @@ pub fn linker() -> Option<Vec<String>> {
     if found.is_none() {
         witness::absent("lld-link");
     }
-    found
+    Some(Linker { clang, lld: found? })
 }
 
 /// Compiles and links a library without code. Returns the paths of the image and of the program database.
 pub fn link(
     text: &str,
     (triple, machine): (&str, &str),
-    linker: &[String],
+    linker: &Linker,
     stem: &Path,
     resources: &[PathBuf],
 ) -> (PathBuf, PathBuf) {
     let file = |extension: &str| PathBuf::from(format!("{}.{extension}", stem.display()));
     fs::write(file("c"), text).expect("a temporary file");
-    let mut clang = Command::new("clang");
+    let mut clang = linker.clang.command();
     clang.args(["-target", triple, "-g", "-gcodeview", "-c", "-o"]).args([file("obj"), file("c")]);
-    let mut link = Command::new(&linker[0]);
-    link.args(&linker[1..]).args(["/dll", "/noentry", "/nodefaultlib", "/debug", machine]);
+    let mut link = Command::new(&linker.lld[0]);
+    link.args(&linker.lld[1..]).args(["/dll", "/noentry", "/nodefaultlib", "/debug", machine]);
     link.args([("/out:", "dll"), ("/pdb:", "pdb")].map(|(flag, extension)| format!("{flag}{}", file(extension).display())));
     link.arg(file("obj")).args(resources);
     for command in [&mut clang, &mut link] {

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Links a library with a variable of each type, so that the compiler keeps all types. Returns its program database.
-pub fn linked(layouts: &Layouts, target: TargetId, linker: &[String], stem: &Path, resources: &[PathBuf]) -> Vec<u8> {
+pub fn linked(layouts: &Layouts, target: TargetId, linker: &clang::Linker, stem: &Path, resources: &[PathBuf]) -> Vec<u8> {
     let mut text = c::header(layouts, target, None, c::Style::default());
     for name in held(layouts, target) {
         text += &format!("{name} variable_{name};\n");

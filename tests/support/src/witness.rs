@@ -19,25 +19,37 @@ pub fn folder(variable: &str) -> Option<PathBuf> {
     folder
 }
 
-/// Whether a program is installed. Calls [`absent`] if not.
-pub fn program(name: &str) -> bool {
+/// An installed program. Only [`program`] and [`python`] return one, so that no test starts a program whose absence it does not
+/// report.
+#[derive(Clone, Debug)]
+pub struct Program(PathBuf);
+
+impl Program {
+    /// A command that starts it.
+    pub fn command(&self) -> Command {
+        Command::new(&self.0)
+    }
+}
+
+/// A program, if it is installed. Calls [`absent`] if not.
+pub fn program(name: &str) -> Option<Program> {
     let is_there = starts(name);
     if !is_there {
         absent(name);
     }
-    is_there
+    is_there.then(|| Program(name.into()))
 }
 
 /// The Python interpreter, `ETW_LAYOUTS_PYTHON` or `python3`, if it can import these packages (`jsonschema, volatility3`). Calls
 /// [`absent`] if not.
-pub fn python(packages: &str) -> Option<PathBuf> {
+pub fn python(packages: &str) -> Option<Program> {
     let python = PathBuf::from(env::var_os("ETW_LAYOUTS_PYTHON").unwrap_or("python3".into()));
     let output = Command::new(&python).args(["-c", &format!("import {packages}")]).stderr(Stdio::null()).status();
     let imports = output.is_ok_and(|status| status.success());
     if !imports {
         absent(packages);
     }
-    imports.then_some(python)
+    imports.then_some(Program(python))
 }
 
 /// Whether a program starts. The result of `--version` is ignored.

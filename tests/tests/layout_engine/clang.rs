@@ -1,14 +1,14 @@
 //! Layouts of declarations by clang.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use test_support::witness::Program;
 
 /// clang for a target of the Microsoft ABI.
 #[derive(Clone, Copy, Debug)]
-pub enum Clang {
-    X86,
-    X64,
-    Arm64,
+pub struct Clang<'p> {
+    program: &'p Program,
+    triple: &'static str,
 }
 
 /// A line of a dump, in the form in which both dumps are compared.
@@ -16,8 +16,11 @@ pub fn line(depth: usize, place: &str, name: &str) -> String {
     format!("{}{place} {name}\n", "  ".repeat(depth))
 }
 
-impl Clang {
-    pub const ALL: [Self; 3] = [Self::X86, Self::X64, Self::Arm64];
+impl<'p> Clang<'p> {
+    /// x86, x64 and ARM64.
+    pub fn all(program: &'p Program) -> [Self; 3] {
+        ["i686-pc-windows-msvc", "x86_64-pc-windows-msvc", "aarch64-pc-windows-msvc"].map(|triple| Self { program, triple })
+    }
 
     /// The structures and unions of a valid text in the order in which they are complete: inner ones first.
     pub fn dump(self, text: &str) -> Vec<String> {
@@ -29,13 +32,10 @@ impl Clang {
 
     /// Compiles a text with all its assertions. Returns the output of clang.
     pub fn compile(self, text: &str, flags: &[&str]) -> String {
-        let triple = match self {
-            Self::X86 => "i686-pc-windows-msvc",
-            Self::X64 => "x86_64-pc-windows-msvc",
-            Self::Arm64 => "aarch64-pc-windows-msvc",
-        };
-        let mut child = Command::new("clang")
-            .args(["-target", triple, "-fsyntax-only", "-w", "-x", "c"])
+        let mut child = self
+            .program
+            .command()
+            .args(["-target", self.triple, "-fsyntax-only", "-w", "-x", "c"])
             .args(flags)
             .arg("-")
             .stdin(Stdio::piped())

@@ -17,7 +17,7 @@ use etw_layouts_codegen::{Sources, compile};
 use rayon::prelude::*;
 use std::env;
 use std::time::Instant;
-use test_support::witness;
+use test_support::witness::{self, Program};
 
 /// The number of groups of random declarations. Later declarations of a group may embed earlier ones.
 const GROUPS: usize = 4000;
@@ -27,17 +27,16 @@ const SEED: u64 = 0x4554_5720_2026;
 
 #[test]
 fn random_structures_are_laid_out_as_clang_does() {
-    if !witness::program("clang") {
-        return;
-    }
+    let Some(clang) = witness::program("clang") else { return };
     let seed = env::var("LAYOUT_SEED").map_or(SEED, |text| text.parse().expect("LAYOUT_SEED is a decimal number"));
     let start = Instant::now();
     let groups = random::groups(seed, GROUPS);
     let batches: Vec<_> = groups.chunks(BATCH).collect();
-    let found: Vec<_> = batches.par_iter().map(|batch| check(batch)).collect();
+    let found: Vec<_> = batches.par_iter().map(|batch| check(&clang, batch)).collect();
     if let Some((group, _)) = groups.iter().zip(found.iter().flatten()).find(|(_, difference)| difference.is_some()) {
-        let smallest = shrink::smallest(group.clone(), |group| alone(group).is_some());
-        let (difference, spec, c) = (alone(&smallest).unwrap_or_default(), text::spec(&smallest, 0), text::c(&smallest, 0));
+        let smallest = shrink::smallest(group.clone(), |group| alone(&clang, group).is_some());
+        let (difference, spec, c) =
+            (alone(&clang, &smallest).unwrap_or_default(), text::spec(&smallest, 0), text::c(&smallest, 0));
         panic!("seed {seed}: {difference}\n{spec}\n{c}");
     }
     let named: usize = groups.iter().map(Vec::len).sum();
@@ -48,17 +47,17 @@ fn random_structures_are_laid_out_as_clang_does() {
 }
 
 /// The difference in a group, if the engine accepts the group.
-fn alone(group: &Group) -> Option<String> {
+fn alone(program: &Program, group: &Group) -> Option<String> {
     compile(sources(std::slice::from_ref(group))).ok()?;
-    check(std::slice::from_ref(group)).pop()?
+    check(program, std::slice::from_ref(group)).pop()?
 }
 
 /// The first difference in each group.
-fn check(groups: &[Group]) -> Vec<Option<String>> {
+fn check(program: &Program, groups: &[Group]) -> Vec<Option<String>> {
     let layouts = compile(sources(groups)).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
     let declarations: String = groups.iter().enumerate().map(|(index, group)| text::c(group, index)).collect();
     let mut differences = vec![None; groups.len()];
-    for (target, clang) in layouts.by_target.ids().zip(Clang::ALL) {
+    for (target, clang) in layouts.by_target.ids().zip(Clang::all(program)) {
         // The generated header asserts the same layouts.
         clang.compile(&c::header(&layouts, target, None, c::Style::default()), &[]);
         let mut theirs = clang.dump(&format!("{}{declarations}", text::TYPES)).into_iter();

@@ -3,7 +3,7 @@
 use super::declaration::{Group, Member, Of, Record};
 use std::fmt::Write;
 
-/// A version axis with one kernel for all architectures, in the order of `Clang::ALL`.
+/// A version axis with one kernel for all architectures, in the order of `Clang::all`.
 pub const AXIS: &str = r#"architectures = ["x86", "x64", "arm64"]
 follows = { arm64 = "x64" }
 

@@ -1,6 +1,6 @@
 //! Features: the sets that users can select compile.
 
-use super::{Step, output};
+use super::{Step, both, printed};
 use crate::Error;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,13 +23,13 @@ struct Package {
 /// only some features need is unused without them.
 pub fn compiled() -> Result<Step, Error> {
     let cargo = std::env::var("CARGO").unwrap_or("cargo".into());
-    let (_, metadata) = output(&cargo, &["metadata", "--quiet", "--no-deps", "--offline", "--format-version=1"], &[])?;
+    let metadata = printed(&["metadata", "--quiet", "--no-deps", "--offline", "--format-version=1"])?;
     let Workspace { packages } = serde_json::from_str(&metadata)?;
     let mut failed = String::new();
     for Package { name, features, .. } in packages.iter().filter(|package| package.publish.is_none()) {
         for set in sets(features) {
             let check = ["check", "--quiet", "-p", name, "--no-default-features", "--features", &set];
-            let (succeeded, text) = output(&cargo, &check, &[])?;
+            let (succeeded, text) = both(&cargo, &check, &[])?;
             // `--quiet` leaves only errors and warnings.
             if !succeeded || !text.is_empty() {
                 failed += &format!("{name} with the features `{set}`\n{text}\n");

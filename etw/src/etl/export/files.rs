@@ -1,17 +1,17 @@
 //! The files of a part.
 
+use super::paths::{base, end};
 use super::record::Written;
+use etw_layouts_folder::Folder;
 use etw_layouts_table::write::{Format, ROWS, Writer};
 use etw_layouts_table::{Batch, Error, Kind};
 use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::BufWriter;
-use std::path::PathBuf;
 
 /// The files of a part, written to its staging folder.
 pub struct Files {
-    folder: PathBuf,
+    folder: Folder,
     part: String,
     format: Format,
     open: HashMap<String, Open>,
@@ -36,7 +36,7 @@ const OPEN: usize = 64;
 const MEMORY: usize = 64 << 20;
 
 impl Files {
-    pub fn new(folder: PathBuf, part: &str, format: Format) -> Self {
+    pub fn new(folder: Folder, part: &str, format: Format) -> Self {
         let (open, numbers, written) = Default::default();
         Self { folder, part: part.to_owned(), format, open, numbers, written, now: 0 }
     }
@@ -84,17 +84,15 @@ impl Files {
     fn begin(&mut self, table: &str, batch: &Batch) -> Result<Open, Error> {
         let number = self.numbers.entry(table.to_owned()).or_default();
         *number += 1;
-        let number = if *number == 1 { String::new() } else { format!("-{number}") };
-        let path = format!("{table}{}{number}.{}", self.part, self.format.extension());
+        let path = format!("{table}{}", end(&self.part, *number, self.format));
         let (name, provider, event, version) = match &batch.table.kind {
             Kind::Event { provider, event, version } => ("typed", Some(provider.clone()), Some(event.clone()), Some(*version)),
             Kind::Stacks => ("stacks", None, None, None),
             _ => ("events", None, None, None),
         };
         let file = Written { path, table: name.into(), provider, event, version, rows: 0, bytes: 0 };
-        let path = self.folder.join(&file.path);
-        path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        let writer = Writer::new(self.format, &batch.table, BufWriter::with_capacity(1 << 16, File::create(path)?))?;
+        let out = self.folder.create_file(&file.path)?;
+        let writer = Writer::new(self.format, &batch.table, BufWriter::with_capacity(1 << 16, out))?;
         Ok(Open { writer, file, generation: batch.generation, used: self.now })
     }
 
@@ -106,37 +104,4 @@ impl Files {
         self.written.push(file);
         Ok(())
     }
-}
-
-/// The path of a table's files, up to the name of the part.
-fn base(batch: &Batch) -> String {
-    match &batch.table.kind {
-        Kind::Event { provider, event, version } => {
-            let layout = batch.table.layout;
-            format!("typed/provider={}/event={}/v{version}-{layout:08x}-", value(provider), value(event))
-        }
-        Kind::Stacks => "stacks/".into(),
-        _ => "events/".into(),
-    }
-}
-
-/// A value as part of a folder name. Bytes that are not safe in file names or partition values become `%` and two digits.
-fn value(text: &str) -> String {
-    // File names have at most 255 bytes.
-    const MOST: usize = 200;
-    if text.is_empty() {
-        return "__HIVE_DEFAULT_PARTITION__".into();
-    }
-    let mut out = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'_' | b'.' => out.push(byte.into()),
-            // Writing to memory cannot fail.
-            _ => drop(write!(out, "%{byte:02X}")),
-        }
-        if out.len() > MOST {
-            break;
-        }
-    }
-    out
 }

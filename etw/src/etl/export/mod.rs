@@ -6,6 +6,7 @@
 mod files;
 mod hashing;
 mod part;
+mod paths;
 mod plan;
 mod record;
 mod state;

@@ -14,7 +14,7 @@ use etw_layouts_etl::{Diagnostic, DiagnosticKind};
 use etw_layouts_schemas::trace::{Collector, Place};
 use etw_layouts_table::{Encoder, Error, Index, MEMORY, Order, Rows, Seen};
 use indicatif::ProgressBar;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
@@ -51,11 +51,8 @@ pub fn export(args: &Args, part: &plan::Part, state: &State, bar: &ProgressBar) 
     let mut traces = part.traces.clone();
     let mut unusable = 0;
     loop {
-        let staging = state.staging(&part.name);
-        if staging.exists() {
-            fs::remove_dir_all(&staging)?;
-        }
         if traces.is_empty() {
+            state.unstage(&part.name)?;
             return Ok(Done { record: None, unusable });
         }
         match (Work { args, bar, out: Output::new(Format::Text) }).part(part, &traces, state) {
@@ -84,8 +81,8 @@ struct Work<'a> {
 impl Work<'_> {
     fn part(&self, part: &plan::Part, traces: &[Source], state: &State) -> Result<Record, Failed> {
         let options = self.args.table_options();
-        let mut files = Files::new(state.staging(&part.name), &part.name, self.args.file_format());
-        fs::create_dir_all(state.staging(&part.name)).map_err(|error| Failed::Output(error.into()))?;
+        let staging = state.stage(&part.name).map_err(|error| Failed::Output(error.into()))?;
+        let mut files = Files::new(staging, &part.name, self.args.file_format());
         let mut encoder = Encoder::new(options);
         let mut exported = Vec::new();
         for (index, source) in traces.iter().enumerate() {

@@ -1,11 +1,12 @@
 //! Decides which traces are exported, and groups them into parts.
 
 use super::hashing::hash;
+use super::paths;
 use super::record::{Exported, Record};
 use super::state::State;
 use crate::input::Input;
-use crate::output::Output;
 use crate::output::stop::Stop;
+use crate::output::{Escaped, Output};
 use etw_layouts_cli::{Error, unreadable};
 use std::collections::HashMap;
 use std::fs;
@@ -47,11 +48,11 @@ pub struct Source {
 const TRACES: usize = 1024;
 
 /// Compares the traces with the records, and removes parts with changed traces. Traces without a part are grouped up to a size in
-/// bytes.
+/// bytes. No file is read because a record names it: the records can be those of someone else.
 ///
 /// # Errors
 ///
-/// A part cannot be removed.
+/// A part cannot be removed, or has rows of a trace that is not among the inputs.
 pub fn plan(inputs: &[Input], group: u64, state: &mut State, out: &Output) -> Result<Plan, Error> {
     let mut plan = Plan::default();
     let mut sources = Vec::new();
@@ -66,25 +67,25 @@ pub fn plan(inputs: &[Input], group: u64, state: &mut State, out: &Output) -> Re
         }
     }
     let known: HashMap<&str, &Source> = sources.iter().map(|source| (source.name.as_str(), source)).collect();
-    let (kept, changed): (Vec<Record>, Vec<Record>) = std::mem::take(&mut state.records).into_iter().partition(|record| {
-        record.traces.iter().all(|trace| known.get(trace.trace.as_str()).is_none_or(|source| is_same(source, trace)))
-    });
-    // A removed part can contain traces that are not among the inputs. They are exported again if their files still exist.
-    let mut others = Vec::new();
-    for record in &changed {
-        state.remove(record)?;
-        for trace in record.traces.iter().filter(|trace| !known.contains_key(trace.trace.as_str())) {
-            match described(trace.trace.clone(), PathBuf::from(&trace.trace)) {
-                Ok(source) => others.push(source),
-                Err(Stop::Input(why)) => out.refused(&trace.trace, &why),
-                Err(_) => {}
-            }
+    let is_kept = |trace: &Exported| known.get(trace.trace.as_str()).is_none_or(|source| is_same(source, trace));
+    let (kept, changed): (Vec<Record>, Vec<Record>) =
+        std::mem::take(&mut state.records).into_iter().partition(|record| record.traces.iter().all(is_kept));
+    for traces in changed.iter().map(|record| &record.traces) {
+        let other = traces.iter().find(|trace| !known.contains_key(trace.trace.as_str()));
+        if let (Some(other), Some(trace)) = (other, traces.iter().find(|trace| !is_kept(trace))) {
+            let [trace, other] = [trace, other].map(|trace| Escaped(&trace.trace));
+            return Err(format!(
+                "{trace}: changed since it was exported; its rows are in the same files as those of {other}: name both, or export to \
+                 another folder"
+            )
+            .into());
         }
     }
+    changed.iter().try_for_each(|record| state.remove(record))?;
     let done: HashMap<&str, &Exported> =
         kept.iter().flat_map(|record| &record.traces).map(|trace| (trace.trace.as_str(), trace)).collect();
     let mut size = 0;
-    for source in sources.iter().chain(&others) {
+    for source in &sources {
         if let Some(trace) = done.get(source.name.as_str()) {
             plan.kept.push((*trace).clone());
             continue;
@@ -120,7 +121,7 @@ impl Part {
             hasher.write(&source.size.to_le_bytes());
             hasher.write(&source.modified.to_le_bytes());
         }
-        self.name = format!("part-{:016x}", hasher.finish());
+        self.name = paths::part(hasher.finish());
     }
 }
 

@@ -1,5 +1,6 @@
 //! The record of a part: its options, traces and files.
 
+use super::paths;
 use crate::output::Several;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -49,6 +50,20 @@ pub struct Exported {
     pub diagnostics: BTreeMap<String, u64>,
     /// Whether the file is damaged. Payloads that are not decoded to the end are diagnostics, but no damage.
     pub is_damaged: bool,
+}
+
+impl Record {
+    /// Parses the record of a part. Its files have names that an export gives to the files of this part.
+    pub fn parse(bytes: &[u8], part: &str) -> Result<Self, String> {
+        let record: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        if record.part != part {
+            return Err(format!("it is the record of another part, `{}`", record.part.escape_debug()));
+        }
+        match record.files.iter().find(|file| !paths::is_file(&file.path, part)) {
+            Some(file) => Err(format!("it names a file that an export does not write, `{}`", file.path.escape_debug())),
+            None => Ok(record),
+        }
+    }
 }
 
 impl Exported {

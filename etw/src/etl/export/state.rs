@@ -1,21 +1,27 @@
 //! The folder of a dataset: the records of its parts, and the recovery after an interrupted run.
 
-use super::record::{Options, Record};
+use super::paths;
+use super::record::{Exported, Options, Record};
 use etw_layouts_cli::{Error, no_folder, pretty};
+use etw_layouts_folder::Folder;
 use serde::Serialize;
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
 /// A dataset that is locked for this process.
 #[derive(Debug)]
 pub struct State {
-    pub folder: PathBuf,
     pub options: Options,
     /// The parts of earlier runs that are complete.
     pub records: Vec<Record>,
+    root: Folder,
+    /// The records of parts.
+    parts: Folder,
+    /// The files of parts without a record, in a folder for each part.
+    staging: Folder,
     /// Locked until the process ends.
     _lock: File,
 }
@@ -23,20 +29,24 @@ pub struct State {
 /// The folder for records. Readers of datasets ignore names that begin with an underscore.
 const OWN: &str = "_etw";
 const MANIFEST: &str = "manifest.json";
+/// Maximum size of a record in bytes: many times that of the 1,024 traces and 4,096 files of a part.
+const LIMIT: u64 = 64 << 20;
 
 impl State {
     /// Opens or creates a dataset. Completes parts with a stored record, and removes other files of an interrupted run.
     pub fn open(folder: &Path, options: &Options) -> Result<Self, Error> {
-        let own = folder.join(OWN);
-        for path in [own.join("parts"), own.join("staging")] {
-            fs::create_dir_all(&path).map_err(|error| no_folder(folder, &error))?;
-        }
-        let lock = File::create(own.join("lock")).map_err(|error| no_folder(folder, &error))?;
+        let root = Folder::create(folder).map_err(|error| match folder.is_dir() {
+            true => error.to_string(),
+            false => no_folder(folder, &error),
+        })?;
+        let own = root.create_folder(OWN)?;
+        let (parts, staging) = (own.create_folder("parts")?, own.create_folder("staging")?);
+        let lock = own.lock_file("lock")?;
         if !is_locked(&lock) {
             return Err(format!("{}: another export writes to this folder; wait until it ends", folder.display()).into());
         }
-        let mut state = Self { folder: folder.to_owned(), options: options.clone(), records: Vec::new(), _lock: lock };
-        state.recover().map_err(|error| -> Error { format!("{}: {error}", folder.display()).into() })?;
+        let mut state = Self { options: options.clone(), records: Vec::new(), root, parts, staging, _lock: lock };
+        state.recover()?;
         if let Some(other) = state.records.iter().find(|record| record.options != *options) {
             return Err(format!(
                 "{}: the dataset has other options: {}; export to another folder, or use the same options",
@@ -49,103 +59,90 @@ impl State {
     }
 
     fn recover(&mut self) -> io::Result<()> {
-        let mut paths: Vec<_> = fs::read_dir(self.parts())?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
-        paths.sort();
-        for path in paths {
-            if path.extension().is_none_or(|extension| extension != "json") {
-                fs::remove_file(&path)?;
-                continue;
-            }
-            let record: Option<Record> = serde_json::from_slice(&fs::read(&path)?).ok();
-            match record {
-                Some(record) => {
-                    self.publish(&record)?;
-                    let is_whole = record.files.iter().all(|file| {
-                        fs::metadata(self.folder.join(&file.path)).is_ok_and(|metadata| metadata.len() == file.bytes)
-                    });
-                    if is_whole { self.records.push(record) } else { self.remove(&record)? }
-                }
-                None => {
-                    let why = format!("unreadable record {}; remove the folder and export again", path.display());
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-                }
+        // All records are read before the first of them changes a file.
+        for record in self.stored()? {
+            self.publish(&record)?;
+            match self.is_whole(&record)? {
+                true => self.records.push(record),
+                false => self.remove(&record)?,
             }
         }
-        for entry in fs::read_dir(self.own().join("staging"))? {
-            fs::remove_dir_all(entry?.path())?;
+        self.staging.names()?.iter().filter(|name| paths::is_part(name)).try_for_each(|part| self.staging.remove_folder(part))
+    }
+
+    /// The stored records. Other files in their folder are ignored.
+    fn stored(&self) -> io::Result<Vec<Record>> {
+        let mut records = Vec::new();
+        for name in self.parts.names()? {
+            let Some(part) = name.strip_suffix(".json").filter(|part| paths::is_part(part)) else { continue };
+            let Some(bytes) = self.parts.read(&name, LIMIT)? else { continue };
+            records.push(Record::parse(&bytes, part).map_err(|why| {
+                let path = self.parts.path().join(&name);
+                io::Error::other(format!("{}: invalid record: {why}; remove the dataset and export again", path.display()))
+            })?);
         }
-        Ok(())
+        Ok(records)
     }
 
-    fn own(&self) -> PathBuf {
-        self.folder.join(OWN)
+    /// The folder in which the files of a part are written. It is empty.
+    pub fn stage(&self, part: &str) -> io::Result<Folder> {
+        self.unstage(part)?;
+        self.staging.create_folder(part)
     }
 
-    fn parts(&self) -> PathBuf {
-        self.own().join("parts")
-    }
-
-    /// The folder in which the files of a part are written.
-    pub fn staging(&self, part: &str) -> PathBuf {
-        self.own().join("staging").join(part)
+    /// Removes the files of a part that are not visible yet.
+    pub fn unstage(&self, part: &str) -> io::Result<()> {
+        self.staging.remove_folder(part)
     }
 
     /// Stores the record of a part, which makes the part complete. Then makes its files visible.
     pub fn commit(&self, record: &Record) -> io::Result<()> {
         let text = pretty(record).map_err(io::Error::other)?;
-        replace(&self.parts().join(format!("{}.json", record.part)), text.as_bytes())?;
+        self.parts.replace(&format!("{}.json", record.part), text.as_bytes())?;
         self.publish(record)
     }
 
     /// Moves the files of a part that are still in its staging folder.
     fn publish(&self, record: &Record) -> io::Result<()> {
-        let staging = self.staging(&record.part);
-        if !staging.exists() {
-            return Ok(());
-        }
+        let Some(staging) = self.staging.folder(&record.part)? else { return Ok(()) };
         for file in &record.files {
-            let (from, to) = (staging.join(&file.path), self.folder.join(&file.path));
-            if from.exists() {
-                to.parent().map_or(Ok(()), fs::create_dir_all)?;
-                fs::rename(from, to)?;
+            if staging.stat(&file.path)?.is_some() {
+                staging.rename(&file.path, &self.root, &file.path)?;
             }
         }
-        fs::remove_dir_all(staging)
+        self.unstage(&record.part)
+    }
+
+    fn is_whole(&self, record: &Record) -> io::Result<bool> {
+        for file in &record.files {
+            if self.root.stat(&file.path)?.is_none_or(|stat| stat.bytes != file.bytes) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Removes a part: first its files, then its record.
     pub fn remove(&self, record: &Record) -> io::Result<()> {
-        for file in &record.files {
-            match fs::remove_file(self.folder.join(&file.path)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        match fs::remove_file(self.parts().join(format!("{}.json", record.part))) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        record.files.iter().try_for_each(|file| self.root.remove_file(&file.path))?;
+        self.parts.remove_file(&format!("{}.json", record.part))
     }
 
     /// Writes the manifest: the records of all parts.
     pub fn summarize(&self) -> Result<(), Error> {
-        let mut paths: Vec<_> = fs::read_dir(self.parts())?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-        paths.sort();
-        let records = paths
-            .iter()
-            .map(|path| Ok(serde_json::from_slice::<Record>(&fs::read(path)?)?))
-            .collect::<Result<Vec<_>, Error>>()?;
+        let records = self.stored()?;
         let traces = || records.iter().flat_map(|record| &record.traces);
+        // The numbers in records of someone else can be of any size.
+        let sum = |count: fn(&Exported) -> u64| traces().map(count).fold(0, u64::saturating_add);
         let manifest = Manifest {
             options: &self.options,
             traces: traces().count(),
-            events: traces().map(|trace| trace.events).sum(),
-            rows: traces().map(|trace| trace.rows).sum(),
+            events: sum(|trace| trace.events),
+            rows: sum(|trace| trace.rows),
             files: records.iter().map(|record| record.files.len()).sum(),
             parts: &records,
         };
-        Ok(replace(&self.folder.join(MANIFEST), pretty(&manifest)?.as_bytes())?)
+        Ok(self.root.replace(MANIFEST, pretty(&manifest)?.as_bytes())?)
     }
 }
 
@@ -169,15 +166,6 @@ fn is_locked(lock: &File) -> bool {
         }
     }
     false
-}
-
-/// Replaces a file; the path never has an incomplete file.
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let part = path.with_extension("part");
-    let mut file = File::create(&part)?;
-    file.write_all(content)?;
-    file.sync_all()?;
-    fs::rename(part, path)
 }
 
 fn difference(one: &Options, other: &Options) -> String {

@@ -1,0 +1,262 @@
+//! Changes of several files of a project: all of them, or none.
+//!
+//! Each new file is first written beside the old one. Then the list of these files gets the name [`CHANGE`], and the new files are
+//! renamed. While this list exists, some files can be old and others new: commands that read refuse the project, and the next command
+//! that writes completes the change. Before that, all files are old, and the next command that writes removes the new files.
+//!
+//! A list has no content, and its paths are relative. It can only rename files that were written beside files of the project, so
+//! a list that came with specs of someone else changes nothing outside of their folder.
+
+mod list;
+#[cfg(test)]
+mod tests;
+
+use self::list::{Entry, List, beside};
+use crate::Error;
+use crate::project::{Files, Project};
+use etw_layouts_codegen::{CHANGE, settled};
+use etw_layouts_folder::Folder;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Component, Path, PathBuf, absolute};
+use std::time::UNIX_EPOCH;
+
+/// Files to write; a file without a text is removed.
+pub type Changes = Vec<(PathBuf, Option<String>)>;
+
+/// The exclusive right to change a project.
+pub struct Lock {
+    place: Place,
+    command: String,
+    /// What was done with the change of an interrupted command, if there was one.
+    pub recovered: Option<String>,
+    /// Locked until it is closed.
+    _file: File,
+}
+
+/// The folders of a project whose files change, each with its name in lists.
+struct Place(Vec<(&'static str, PathBuf)>);
+
+/// Called before each write, renaming and removal; tests fail or stop here.
+type Before<'a> = &'a dyn Fn() -> io::Result<()>;
+
+/// Name of the file that is locked, in the folder of the specs. It is always empty.
+const LOCK: &str = ".lock";
+/// Maximum size of a list in bytes.
+const LIMIT: u64 = 16 << 20;
+/// Name of the folder of the specs in lists.
+const SPECS: &str = "specs";
+
+impl Project {
+    /// Locks the project, and completes or discards the change of an interrupted command.
+    ///
+    /// # Errors
+    ///
+    /// Another process has the lock, the folder of the specs is not writable, the project is built into the program, or files
+    /// changed since the interruption.
+    pub fn lock(&self, command: &str) -> Result<Lock, Error> {
+        self.folder()?;
+        let place = Place::of(self)?.ok_or("the specs are not in a folder")?;
+        let specs = place.folder(SPECS)?;
+        let file = specs.lock_file(LOCK)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let specs = place.path(SPECS)?.display();
+                return Err(
+                    format!("{specs}: another command is changing these files; run this command again when it ends").into()
+                );
+            }
+            Err(TryLockError::Error(error)) => return Err(format!("{}: {error}", place.path(SPECS)?.join(LOCK).display()).into()),
+        }
+        let recovered = place.recovered(&|| Ok(()))?;
+        Ok(Lock { place, command: command.to_owned(), recovered, _file: file })
+    }
+
+    /// Verifies that no change of files is in progress, so that the facts belong together. Specs verify this when they are read.
+    ///
+    /// # Errors
+    ///
+    /// A command that changes files is running, or was interrupted.
+    pub(crate) fn settled(&self) -> Result<(), Error> {
+        match Place::of(self)? {
+            Some(place) => Ok(settled(place.path(SPECS)?)?),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Lock {
+    /// Replaces the texts of files: all of them, or none. If the process is killed, the next command that writes completes or
+    /// discards the change.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written; then nothing is changed. Or a file cannot be renamed; then the next command that writes completes
+    /// the change.
+    pub fn replace(self, changes: Changes) -> Result<(), Error> {
+        Ok(self.replaced(changes, &|| Ok(()))?)
+    }
+
+    fn replaced(&self, changes: Changes, before: Before) -> io::Result<()> {
+        let place = &self.place;
+        let mut list = List { command: self.command.clone(), entries: Vec::new() };
+        let mut texts = Vec::new();
+        let outcome = |error: io::Error, outcome: &str| io::Error::new(error.kind(), format!("{error}; {outcome}"));
+        for (path, text) in changes {
+            let entry = place.entry(&path, text.as_deref()).map_err(|error| outcome(error, "nothing was changed"))?;
+            if let Some(entry) = entry {
+                list.entries.push(entry);
+                texts.push(text.unwrap_or_default());
+            }
+        }
+        if list.entries.is_empty() {
+            return Ok(());
+        }
+        if let Err(error) = place.stage(&list, &texts, before) {
+            // If this fails too, the next command that writes discards the change.
+            drop(place.discard(&list));
+            return Err(outcome(error, "nothing was changed"));
+        }
+        let help = "fix this, and run the command again: it completes the change first";
+        place.complete(&list, before).map_err(|error| outcome(error, help))
+    }
+}
+
+impl Place {
+    /// The folders of a project on disk.
+    fn of(project: &Project) -> io::Result<Option<Self>> {
+        let Files::Folder(specs) = &project.specs else { return Ok(None) };
+        let specs = absolute(project.root.join(specs))?;
+        // A single spec file is a spec set too.
+        let specs = if specs.is_file() { specs.parent().unwrap_or(&specs).to_owned() } else { specs };
+        let mut folders = vec![(SPECS, specs)];
+        if let Files::Folder(facts) = &project.facts {
+            folders.push(("facts", absolute(project.root.join(facts))?));
+        }
+        if project.generated.is_some() {
+            folders.push(("generated", absolute(&project.root)?));
+        }
+        Ok(Some(Self(folders)))
+    }
+
+    fn path(&self, name: &str) -> io::Result<&Path> {
+        let found = self.0.iter().find(|(other, _)| *other == name).map(|(_, path)| path.as_path());
+        found.ok_or_else(|| io::Error::other(format!("the change includes files of the {name}; name the same folders as before")))
+    }
+
+    fn folder(&self, name: &str) -> io::Result<Folder> {
+        Folder::open(self.path(name)?)
+    }
+
+    /// A list in the folder of the specs, if there is one.
+    fn list(&self, name: &str) -> io::Result<Option<List>> {
+        let specs = self.folder(SPECS)?;
+        let Some(bytes) = specs.read(name, LIMIT)? else { return Ok(None) };
+        let invalid = || io::Error::other(format!("{}: not a list of changes; remove it", specs.path().join(name).display()));
+        List::parse(&bytes).map(Some).ok_or_else(invalid)
+    }
+
+    /// The entry of a file; `None` if it has this text already.
+    fn entry(&self, path: &Path, text: Option<&str>) -> io::Result<Option<Entry>> {
+        let own = absolute(path)?;
+        let outside = || io::Error::other(format!("{}: outside of the folders of the project", path.display()));
+        let within = |(name, folder): &(&'static str, PathBuf)| Some((*name, relative(own.strip_prefix(folder).ok()?)?));
+        let (folder, path) = self.0.iter().find_map(within).ok_or_else(outside)?;
+        let own = self.folder(folder)?;
+        let old = own.stat(&path)?;
+        let same = match (old, text) {
+            (Some(stat), Some(text)) if stat.bytes == text.len() as u64 => {
+                own.read(&path, stat.bytes)?.is_some_and(|old| old == text.as_bytes())
+            }
+            (None, None) => true,
+            _ => false,
+        };
+        let entry = || Entry { folder: folder.to_owned(), path, old: old.map(age), new: text.map(|text| text.len() as u64) };
+        Ok((!same).then(entry))
+    }
+
+    /// Writes the list and the new files, and then gives the list its name.
+    fn stage(&self, list: &List, texts: &[String], before: Before) -> io::Result<()> {
+        let specs = self.folder(SPECS)?;
+        before()?;
+        specs.replace(&beside(CHANGE), list.text().as_bytes())?;
+        for (entry, text) in list.entries.iter().zip(texts) {
+            before()?;
+            self.folder(&entry.folder)?.write(&beside(&entry.path), text.as_bytes())?;
+        }
+        before()?;
+        specs.rename(&beside(CHANGE), &specs, CHANGE)
+    }
+
+    /// Completes or discards an interrupted change, and returns what was done.
+    fn recovered(&self, before: Before) -> io::Result<Option<String>> {
+        let Some(list) = self.list(CHANGE)? else {
+            let Some(list) = self.list(&beside(CHANGE))? else { return Ok(None) };
+            self.discard(&list)?;
+            return Ok(Some(format!("`{}` was interrupted before it changed files; run it again", list.command)));
+        };
+        let (command, count) = (&list.command, list.entries.len());
+        for entry in &list.entries {
+            if !self.is_part(entry)? {
+                let (path, list) = (self.path(&entry.folder)?.join(&entry.path), self.path(SPECS)?.join(CHANGE));
+                let help = format!("restore the file, or remove {} to keep all files as they are", list.display());
+                return Err(io::Error::other(format!("{}: changed since `{command}` was interrupted; {help}", path.display())));
+            }
+        }
+        self.complete(&list, before)?;
+        Ok(Some(format!("`{command}` was interrupted, and is now completed: {count} files")))
+    }
+
+    /// Whether a file is as the interrupted change left it: old, with the new file beside it, or new.
+    fn is_part(&self, Entry { folder, path, old, new }: &Entry) -> io::Result<bool> {
+        let folder = self.folder(folder)?;
+        let own = folder.stat(path)?;
+        Ok(match folder.stat(&beside(path))? {
+            Some(staged) => {
+                let is_removed = own.is_none() && new.is_none();
+                staged.bytes == new.unwrap_or(0) && (is_removed || own.map(age) == *old)
+            }
+            None => own.map(|stat| stat.bytes) == *new,
+        })
+    }
+
+    /// Renames the new files, and removes the list.
+    fn complete(&self, list: &List, before: Before) -> io::Result<()> {
+        for entry in &list.entries {
+            let folder = self.folder(&entry.folder)?;
+            if folder.stat(&beside(&entry.path))?.is_none() {
+                continue;
+            }
+            before()?;
+            if entry.new.is_some() {
+                folder.rename(&beside(&entry.path), &folder, &entry.path)?;
+            } else {
+                folder.remove_file(&entry.path)?;
+                before()?;
+                folder.remove_file(&beside(&entry.path))?;
+            }
+        }
+        before()?;
+        self.folder(SPECS)?.remove_file(CHANGE)
+    }
+
+    /// Removes the new files, and then the list.
+    fn discard(&self, list: &List) -> io::Result<()> {
+        for entry in &list.entries {
+            self.folder(&entry.folder)?.remove_file(&beside(&entry.path))?;
+        }
+        self.folder(SPECS)?.remove_file(&beside(CHANGE))
+    }
+}
+
+/// A relative path with `/` between its parts.
+fn relative(path: &Path) -> Option<String> {
+    let part = |part| if let Component::Normal(name) = part { name.to_str() } else { None };
+    Some(path.components().map(part).collect::<Option<Vec<_>>>()?.join("/"))
+}
+
+/// The modification time of a file, in nanoseconds since 1970. Times before that are 0.
+fn age(stat: etw_layouts_folder::Stat) -> u128 {
+    stat.modified.duration_since(UNIX_EPOCH).map_or(0, |age| age.as_nanos())
+}
