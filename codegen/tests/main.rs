@@ -3,4 +3,5 @@
 mod classes;
 mod docs;
 mod lines;
+mod ranges;
 mod scopes;
