@@ -104,7 +104,7 @@ impl Update<'_> {
         match self.first_of(build) {
             Some(first) => first.revision <= build.revision,
             None if self.without.contains(&build.number) => false,
-            None => self.kernels.last().is_none_or(|last| last.number < build.number),
+            None => self.kernels.last().is_some_and(|last| last.number < build.number),
         }
     }
 

@@ -36,8 +36,8 @@ impl Scopes<'_> {
     }
 
     /// An assertion. Values for the documented targets of the range come first, then values for its other targets.
-    pub fn assertion(&self, value: &Piecewise<u64>, within: &TargetSet, show: impl Fn(&u64) -> String) -> Option<Value> {
-        let texts = merged(value.0.iter().map(|piece| (piece.targets.intersection(within), show(&piece.value))));
+    pub fn assertion(&self, value: &Piecewise<u64>, within: &TargetSet, show: impl Fn(&Piece<u64>) -> String) -> Option<Value> {
+        let texts = merged(value.0.iter().map(|piece| (piece.targets.intersection(within), show(piece))));
         let stated = within.intersection(&self.documented);
         let leading = self.axis.leading(within);
         let sets = [stated, leading, within.clone()];
