@@ -4,6 +4,9 @@
 #[derive(Clone, Debug)]
 pub struct File {
     pub scope: Option<String>,
+    /// Whether it has a source, so that its assertions apply to the documented targets.
+    pub source: bool,
+    pub size: Value,
     /// The value of `unverifiable`.
     pub reason: Value,
     pub items: Vec<Item>,
@@ -27,7 +30,10 @@ impl File {
     pub fn text(&self) -> String {
         let scope = self.scope.as_ref().map(|scope| format!("in = {scope:?}\n")).unwrap_or_default();
         let items: Vec<_> = self.items.iter().map(Item::text).collect();
-        format!("[struct]\nname = \"S\"\n{scope}unverifiable = {}\nmembers = [\n{}]\n", self.reason.text(), items.concat())
+        let source = if self.source { "source = \"document\"\n" } else { "" };
+        let (size, reason) = (self.size.text(&|number| number.to_owned()), self.reason.text(&quoted));
+        let values = format!("{source}size = {size}\nunverifiable = {reason}\n");
+        format!("[struct]\nname = \"S\"\n{scope}{values}members = [\n{}]\n", items.concat())
     }
 }
 
@@ -36,7 +42,7 @@ impl Item {
         match self {
             Self::Member { name, scope, ty } => {
                 let scope = scope.as_ref().map(|scope| format!(", in = {scope:?}")).unwrap_or_default();
-                format!("{{ name = {name:?}, type = {}{scope} }},\n", ty.text())
+                format!("{{ name = {name:?}, type = {}{scope} }},\n", ty.text(&quoted))
             }
             Self::Group { scope, items } => {
                 let items: Vec<_> = items.iter().map(Self::text).collect();
@@ -47,13 +53,17 @@ impl Item {
 }
 
 impl Value {
-    fn text(&self) -> String {
+    fn text(&self, word: &dyn Fn(&str) -> String) -> String {
         match self {
-            Self::One(value) => format!("{value:?}"),
+            Self::One(value) => word(value),
             Self::Table(entries) => {
-                let entries: Vec<_> = entries.iter().map(|(scope, value)| format!("{scope:?} = {}", value.text())).collect();
+                let entries: Vec<_> = entries.iter().map(|(scope, value)| format!("{scope:?} = {}", value.text(word))).collect();
                 format!("{{ {} }}", entries.join(", "))
             }
         }
     }
+}
+
+fn quoted(word: &str) -> String {
+    format!("{word:?}")
 }

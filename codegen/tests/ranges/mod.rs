@@ -12,7 +12,7 @@ mod shrink;
 use axis::Axis;
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::spec::{Body, Member, Piecewise, Shape, Spec};
-use etw_layouts_codegen::{Sources, read};
+use etw_layouts_codegen::{Sources, emit, read};
 use file::File;
 use naive::{Facts, Target, Targets, Wrong};
 use random::Random;
@@ -100,11 +100,18 @@ fn check(case: &Case) -> Result<Valid, String> {
         }
     }
     let Some(file) = &case.file else { return Ok(valid) };
+    let windows = sources.clone();
     sources.add("S.toml", file.text());
     match (naive::facts(&case.axis, &all, file), read(sources)) {
         (Ok(theirs), Ok(spec)) => {
             equal("the file", &theirs, &facts(&spec))?;
             valid.files = 1;
+            // The text that an import writes has the same facts.
+            let text = emit::toml::definition(&spec, &spec.definitions["S"]);
+            let mut sources = windows;
+            sources.add("S.toml", text.clone());
+            let again = read(sources).map_err(|errors| format!("the printed file is refused: {errors}\n{text}"))?;
+            equal(&text, &theirs, &facts(&again))?;
         }
         (Err(Wrong), Err(_)) => {}
         (Ok(_), Err(errors)) => return Err(format!("the file is refused: {errors}")),
@@ -133,6 +140,7 @@ fn facts(spec: &Spec) -> Facts {
     facts.scopes.insert("S".into(), targets(spec, &definition.scope));
     facts.values.insert("reason".into(), values(spec, &definition.unverifiable));
     let Body::Aggregate(aggregate) = &definition.body else { panic!("S is a structure") };
+    facts.values.insert("size".into(), values(spec, &aggregate.size));
     for Member { name, scope, shape, .. } in &aggregate.members {
         let name = name.as_ref().expect("a name").value.clone();
         let Shape::Type(types) = shape else { panic!("{name} has a type") };

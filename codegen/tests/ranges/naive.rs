@@ -221,7 +221,19 @@ fn has(update: &Update, &(number, revision, arch): &Target) -> bool {
 pub fn facts(axis: &Axis, all: &Targets, file: &File) -> Result<Facts, Wrong> {
     let mut facts = Facts::default();
     let own = within(axis, all, file.scope.as_deref(), all)?;
-    facts.values.insert("reason".into(), values(axis, all, &file.reason, &own)?);
+    facts.values.insert("reason".into(), values(axis, all, &file.reason, &own, &Targets::clone)?);
+    let documented = if file.source { documented(axis, all)? } else { all.clone() };
+    let covered = |scope: &Targets| {
+        let of = |test: &dyn Fn(&Target) -> bool| scope.iter().filter(|target| test(target)).copied().collect::<Targets>();
+        let own = [of(&|target| documented.contains(target)), of(&|target| !(axis.follows && target.2 == "arm64"))];
+        own.into_iter().find(|own| !own.is_empty()).unwrap_or_else(|| scope.clone())
+    };
+    let number = |text: String| match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).unwrap_or_default().to_string(),
+        None => text,
+    };
+    let sizes = values(axis, all, &file.size, &own, &covered)?;
+    facts.values.insert("size".into(), sizes.into_iter().map(|(target, text)| (target, number(text))).collect());
     items(axis, all, &file.items, &own, &mut facts)?;
     facts.scopes.insert("S".into(), own);
     Ok(facts)
@@ -232,7 +244,7 @@ fn items(axis: &Axis, all: &Targets, list: &[Item], around: &Targets, facts: &mu
         match item {
             Item::Member { name, scope, ty } => {
                 let own = within(axis, all, scope.as_deref(), around)?;
-                let types = values(axis, all, ty, &own)?;
+                let types = values(axis, all, ty, &own, &Targets::clone)?;
                 if types.len() < own.len() {
                     return Err(Wrong);
                 }
@@ -255,10 +267,16 @@ fn within(axis: &Axis, all: &Targets, text: Option<&str>, around: &Targets) -> R
     if own.is_empty() { Err(Wrong) } else { Ok(own) }
 }
 
-/// A piecewise value at each target.
-fn values(axis: &Axis, all: &Targets, value: &Value, within: &Targets) -> Result<BTreeMap<Target, String>, Wrong> {
+/// A piecewise value at each target. `covered` are the targets of a scope that a value applies to.
+fn values(
+    axis: &Axis,
+    all: &Targets,
+    value: &Value,
+    within: &Targets,
+    covered: &dyn Fn(&Targets) -> Targets,
+) -> Result<BTreeMap<Target, String>, Wrong> {
     let entries = match value {
-        Value::One(value) => return Ok(within.iter().map(|target| (*target, value.clone())).collect()),
+        Value::One(value) => return Ok(covered(within).into_iter().map(|target| (target, value.clone())).collect()),
         Value::Table(entries) => entries,
     };
     if entries.is_empty() {
@@ -281,7 +299,7 @@ fn values(axis: &Axis, all: &Targets, value: &Value, within: &Targets) -> Result
             }
             return Err(Wrong);
         }
-        for (target, value) in values(axis, all, inner, &own)? {
+        for (target, value) in values(axis, all, inner, &own, covered)? {
             if found.insert(target, value).is_some() {
                 return Err(Wrong);
             }

@@ -166,8 +166,10 @@ impl Random {
     pub fn file(&mut self, axis: &Axis) -> File {
         let scope = self.one_in(3).then(|| self.scope(axis));
         let reason = self.value(axis, &["one", "two", "three"], 2);
+        let size = if self.one_in(2) { self.value(axis, &["0x08", "16", "0x0c"], 2) } else { Value::One("0x010".into()) };
+        let source = self.one_in(2);
         let items = (0..=self.below(2)).map(|index| self.item(axis, &format!("M{index}"), 0)).collect();
-        File { scope, reason, items }
+        File { scope, source, size, reason, items }
     }
 
     fn item(&mut self, axis: &Axis, name: &str, depth: u64) -> Item {

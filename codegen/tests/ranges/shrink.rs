@@ -76,7 +76,9 @@ fn parts(scope: &str) -> Vec<String> {
 
 fn files(file: &File) -> Vec<File> {
     let mut list = vec![File { scope: None, ..file.clone() }];
+    list.push(File { source: false, ..file.clone() });
     list.extend(values(&file.reason).into_iter().map(|reason| File { reason, ..file.clone() }));
+    list.extend(values(&file.size).into_iter().map(|size| File { size, ..file.clone() }));
     list.extend(file.scope.iter().flat_map(|scope| parts(scope)).map(|scope| File { scope: Some(scope), ..file.clone() }));
     list.extend(items(&file.items).into_iter().map(|items| File { items, ..file.clone() }));
     list
@@ -104,7 +106,7 @@ fn items(items: &[Item]) -> Vec<Vec<Item>> {
 
 fn values(value: &Value) -> Vec<Value> {
     let Value::Table(entries) = value else { return Vec::new() };
-    let mut list = vec![Value::One("ULONG".into())];
+    let mut list = vec![Value::One(first(value))];
     for (at, (scope, value)) in entries.iter().enumerate() {
         if entries.len() > 1 {
             list.push(Value::Table([&entries[..at], &entries[at + 1..]].concat()));
@@ -115,4 +117,12 @@ fn values(value: &Value) -> Vec<Value> {
         list.extend(smaller);
     }
     list
+}
+
+/// The first value in a table.
+fn first(value: &Value) -> String {
+    match value {
+        Value::One(value) => value.clone(),
+        Value::Table(entries) => entries.first().map(|(_, value)| first(value)).unwrap_or_default(),
+    }
 }

@@ -44,18 +44,17 @@ impl Scopes<'_> {
         let among = sets.into_iter().find(|set| !set.is_empty()).unwrap_or_default();
         let inside = merged(texts.iter().map(|(set, text)| (set.intersection(&among), text.clone())));
         let outside = merged(texts.iter().map(|(set, text)| (set.difference(&among), text.clone())));
-        let (inside, outside) = (self.spelled(inside, &among, true), self.spelled(outside, within, true));
-        match (inside, outside) {
-            (inside, None) => inside,
-            (None, outside) => outside,
-            (Some(inside), Some(outside)) => {
-                let pieces = |value, set: &TargetSet| match value {
-                    Value::Pieces(pieces) => pieces,
-                    value => vec![(key(&self.spell(within, set).to_string()), value)],
-                };
-                Some(Value::Pieces([pieces(inside, &among), pieces(outside, &within.difference(&among))].concat()))
-            }
+        let Some(value) = self.spelled(inside, &among, true) else { return self.spelled(outside, within, true) };
+        if outside.is_empty() {
+            return Some(value);
         }
+        let inside = match value {
+            Value::Pieces(pieces) => pieces,
+            value => vec![(key(&self.spell(within, &among).to_string()), value)],
+        };
+        // By architecture, both could have the same keys.
+        let outside = outside.iter().map(|(set, text)| (key(&self.spell(within, set).to_string()), Value::Plain(text.clone())));
+        Some(Value::Pieces(inside.into_iter().chain(outside).collect()))
     }
 
     /// The value by range or by architecture. Offsets (`are_places`) that differ are written by architecture, other values only
@@ -102,7 +101,7 @@ impl Scopes<'_> {
     fn by_arch(&self, texts: &Texts, within: &TargetSet) -> Option<Value> {
         let of = |arch: Arch| within.intersection(&self.axis.filter(|target| target.arch == arch));
         let mut pieces = Vec::new();
-        let mut given = TargetSet::default();
+        let (mut given, mut alone) = (TargetSet::default(), Vec::new());
         for arch in Arch::ALL.into_iter().filter(|arch| !self.axis.follows.contains_key(arch)) {
             let followers = self.axis.follows.iter().filter(|(_, leader)| **leader == arch);
             let own = of(arch);
@@ -114,7 +113,10 @@ impl Scopes<'_> {
             let (texts, set) = match self.inner(&among(&all), &all) {
                 Some(Some(value)) => (value, all),
                 Some(None) => continue,
-                None => (self.inner(&among(&own), &own)??, own),
+                None => {
+                    alone.push(arch);
+                    (self.inner(&among(&own), &own)??, own)
+                }
             };
             given = given.union(&set);
             pieces.push((arch.to_string(), texts));
@@ -122,8 +124,11 @@ impl Scopes<'_> {
         for arch in self.axis.follows.keys().copied() {
             let own = of(arch).difference(&given);
             let texts = merged(texts.iter().map(|(targets, text)| (targets.intersection(&own), text.clone())));
-            if let Some(value) = self.inner(&texts, &own)? {
-                pieces.push((arch.to_string(), value));
+            match self.inner(&texts, &own)? {
+                Some(value) => pieces.push((arch.to_string(), value)),
+                // Without a key of its own, it would follow.
+                None if !own.is_empty() && alone.contains(&self.axis.follows[&arch]) => return None,
+                None => {}
             }
         }
         Some(Value::Pieces(pieces))
