@@ -44,16 +44,22 @@ impl Scopes<'_> {
         let among = sets.into_iter().find(|set| !set.is_empty()).unwrap_or_default();
         let inside = merged(texts.iter().map(|(set, text)| (set.intersection(&among), text.clone())));
         let outside = merged(texts.iter().map(|(set, text)| (set.difference(&among), text.clone())));
-        let Some(value) = self.spelled(inside, &among, true) else { return self.spelled(outside, within, true) };
-        if outside.is_empty() {
-            return Some(value);
-        }
-        let inside = match value {
-            Value::Pieces(pieces) => pieces,
-            value => vec![(key(&self.spell(within, &among).to_string()), value)],
+        let inside = self.spelled(inside, &among, true);
+        // A scope with other architectures does not cover those that follow.
+        let apart = |(set, text): &(TargetSet, String)| {
+            let leading = self.axis.leading(set);
+            [set.difference(&leading), leading].map(|set| (set, text.clone()))
+        };
+        let apart: Texts = outside.iter().flat_map(apart).filter(|(set, _)| !set.is_empty()).collect();
+        let inside = match inside {
+            None if apart.len() == outside.len() => return self.spelled(outside, within, true),
+            Some(value) if outside.is_empty() => return Some(value),
+            None => Vec::new(),
+            Some(Value::Pieces(pieces)) => pieces,
+            Some(value) => vec![(key(&self.spell(within, &among).to_string()), value)],
         };
         // By architecture, both could have the same keys.
-        let outside = outside.iter().map(|(set, text)| (key(&self.spell(within, set).to_string()), Value::Plain(text.clone())));
+        let outside = apart.iter().map(|(set, text)| (key(&self.spell(within, set).to_string()), Value::Plain(text.clone())));
         Some(Value::Pieces(inside.into_iter().chain(outside).collect()))
     }
 
