@@ -7,9 +7,9 @@ use crate::source::At;
 use crate::spec::{Piece, Piecewise};
 use crate::syntax::{Node, Pieces};
 
-/// The remedy if the axis lacks a build. A set without an axis of its own has the built-in one.
+/// The remedy if the axis lacks a build. Only a set without a file of the axis has to begin one.
 fn new_row(axis: &Axis) -> &'static str {
-    match axis.is_standard {
+    match axis.is_standard && !axis.kernels.iter().any(|kernel| kernel.added) {
         true => "add the build to windows.toml; begin that file with `extends = \"windows\"` to keep the built-in builds",
         false => "add the build to windows.toml",
     }
