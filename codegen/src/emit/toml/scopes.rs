@@ -76,7 +76,7 @@ impl Scopes<'_> {
             let scope = self.spell(within, set);
             Arch::ALL.iter().any(|arch| scope.speaks_of(*arch))
         };
-        let by_arch = self.by_arch(&texts, within).filter(|_| texts.iter().any(names_arch));
+        let by_arch = self.by_arch(&texts, within, are_places).filter(|_| texts.iter().any(names_arch));
         let is_better = |by_arch: &Value| are_places || by_arch.one_line().len() <= flat.one_line().len();
         Some(by_arch.filter(is_better).unwrap_or(flat))
     }
@@ -104,7 +104,7 @@ impl Scopes<'_> {
         sets.iter().zip(texts).all(|((_, set), (wanted, _))| set.intersection(within) == *wanted)
     }
 
-    fn by_arch(&self, texts: &Texts, within: &TargetSet) -> Option<Value> {
+    fn by_arch(&self, texts: &Texts, within: &TargetSet, are_places: bool) -> Option<Value> {
         let of = |arch: Arch| within.intersection(&self.axis.filter(|target| target.arch == arch));
         let mut pieces = Vec::new();
         let (mut given, mut alone) = (TargetSet::default(), Vec::new());
@@ -132,8 +132,13 @@ impl Scopes<'_> {
             let texts = merged(texts.iter().map(|(targets, text)| (targets.intersection(&own), text.clone())));
             match self.inner(&texts, &own)? {
                 Some(value) => pieces.push((arch.to_string(), value)),
-                // Without a key of its own, it would follow.
-                None if !own.is_empty() && alone.contains(&self.axis.follows[&arch]) => return None,
+                // Without a key of its own, it would follow; in an assertion, only where references document it.
+                None if alone.contains(&self.axis.follows[&arch]) => {
+                    let following = if are_places { own.intersection(&self.documented) } else { own };
+                    if !following.is_empty() {
+                        return None;
+                    }
+                }
                 None => {}
             }
         }
