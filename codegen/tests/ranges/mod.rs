@@ -43,12 +43,10 @@ struct Valid {
 fn random_scopes_mean_what_the_sentences_of_the_language_say() {
     let number = |name: &str, default| env::var(name).map_or(default, |text| text.parse().expect("a decimal number"));
     let (count, seed) = (number("RANGES", CASES), number("RANGES_SEED", 1));
-    let cases = (0..count).into_par_iter().map(|index| {
-        let case = case(&mut Random::new(((seed as u64) << 32) + index as u64));
-        check(&case).map_err(|difference| (index, case, difference))
-    });
-    let valid = cases.collect::<Result<Vec<_>, _>>().unwrap_or_else(|(index, case, _)| {
-        let case = shrink::smallest(case, |case| check(case).is_err());
+    let case = |index: usize| case(&mut Random::new(((seed as u64) << 32) + index as u64));
+    let cases = (0..count).into_par_iter().map(|index| check(&case(index)).map_err(|_| index));
+    let valid = cases.collect::<Result<Vec<_>, _>>().unwrap_or_else(|index| {
+        let case = shrink::smallest(case(index), |case| check(case).is_err());
         let difference = check(&case).err().unwrap_or_default();
         let file = case.file.map(|file| file.text()).unwrap_or_default();
         panic!("case {index} of seed {seed}: {difference}\n{}{:#?}\n{file}", case.axis.text(), case.scopes);

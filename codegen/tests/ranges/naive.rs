@@ -47,7 +47,7 @@ pub fn targets(axis: &Axis) -> Result<Targets, Wrong> {
             let has_row = stated.iter().any(|target| target.0 == build.number && target.1 == revision);
             let row = if has_row { revision } else { first };
             let of_row = stated.iter().filter(|target| target.0 == build.number && target.1 == row).map(|target| target.2);
-            let common: Vec<Arch> = of_row.filter(|arch| is_of(update, *arch)).collect();
+            let common: Vec<Arch> = of_row.filter(|arch| is_of(update, arch)).collect();
             if common.is_empty() {
                 return Err(Wrong);
             }
