@@ -115,10 +115,11 @@ pub struct Target {
     pub arch: Arch,
 }
 
-/// A build of three or four numbers, and whether it names a revision.
+/// A build of three or four numbers, and whether it names a revision. Fewer numbers are a label in specs.
 pub(crate) fn build(text: &str) -> Option<(Build, bool)> {
-    let build = text.parse().ok()?;
-    Some((build, text.split('.').count() == 4))
+    let count = text.split('.').count();
+    let build = text.parse().ok().filter(|_| count > 2)?;
+    Some((build, count == 4))
 }
 
 impl Axis {

@@ -21,10 +21,6 @@ pub struct Class {
     pub doc: String,
     /// Its events, in the order of the file.
     pub events: Vec<Event>,
-    /// The comments before it, one entry per line; empty for a blank line.
-    pub comments: Vec<String>,
-    /// The comments after its last event.
-    pub end: Vec<String>,
 }
 
 /// One list of fields, for some event types and versions.
@@ -42,8 +38,6 @@ pub struct Event {
     pub fields: Vec<Field>,
     /// Wrong statements of sources.
     pub errata: Vec<Erratum>,
-    /// The comments before it, one entry per line; empty for a blank line.
-    pub comments: Vec<String>,
     /// The whole table.
     pub span: Span,
 }
@@ -97,8 +91,6 @@ pub struct Field {
     pub doc: String,
     /// The members of a structure.
     pub fields: Vec<Field>,
-    /// The comments before it, one entry per line; empty for a blank line.
-    pub comments: Vec<String>,
 }
 
 /// A count or length.
@@ -127,8 +119,6 @@ pub struct Erratum {
     pub actual: At<String>,
     /// The explanation.
     pub doc: String,
-    /// The comments before it, one entry per line; empty for a blank line.
-    pub comments: Vec<String>,
     /// The whole table.
     pub span: Span,
 }

@@ -17,6 +17,7 @@ pub mod ctype;
 mod diagnostic;
 pub mod emit;
 pub mod event;
+mod format;
 pub mod layouts;
 mod load;
 mod place;
@@ -33,6 +34,7 @@ mod target;
 
 pub use builder::{BuildError, Builder, Generated, Note};
 pub use diagnostic::{Diagnostic, Errors, nearest};
+pub use format::formatted;
 pub use load::{CHANGE, files, settled};
 pub use read::{is_definable, is_identifier, read, read_partly, reread_events};
 pub use resolve::{compile, laid_out, recompile, resolve};

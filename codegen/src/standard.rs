@@ -25,7 +25,6 @@ use std::collections::BTreeSet;
 pub fn compile_with(sources: Sources, standard: &[(&str, &str)]) -> Result<Layouts, Errors> {
     let (reading, is_theirs) = completed(sources, standard);
     let mut layouts = compiled(reading)?;
-    layouts.spec.axis.is_standard = is_theirs;
     if is_theirs {
         // `unverifiable` of a version is about the structures of the standard specs.
         layouts.spec.axis.versions.iter_mut().for_each(|version| version.unverifiable = None);

@@ -108,7 +108,7 @@ impl Axis {
         }
         let of_update = self.build_of_update(build, arch).map(|build| format!("{build:#}"));
         let build = of_update.as_deref().unwrap_or(build);
-        let whole = self.whole(build).filter(|_| self.label(build).is_none());
+        let whole = if self.label(build).is_none() { whole(build)? } else { None };
         let build = self.label(build).or(whole.as_deref()).unwrap_or(build);
         if axis::build(build)
             .is_some_and(|(build, _)| self.kernels.iter().any(|kernel| kernel.build.number[2] <= build.number[0]))
@@ -212,15 +212,6 @@ impl Axis {
         all.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(" or ")
     }
 
-    /// Completes a build that begins with its third number: 10.0.19045.3570 for `19045.3570`. Longer numbers are those of updates.
-    fn whole(&self, text: &str) -> Option<String> {
-        let number = text.split('.').next().filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))?;
-        let number = number.parse().ok().filter(|_| number.len() <= LONGEST)?;
-        let [major, minor, _] = self.kernels.iter().rfind(|kernel| kernel.build.number[2] <= number)?.build.number;
-        let whole = format!("{major}.{minor}.{text}");
-        axis::build(&whole).map(|_| whole)
-    }
-
     /// Whether a text names a build without an architecture.
     fn is_build(&self, text: &str) -> bool {
         self.label(text).is_some() || self.builds.contains_key(text) || axis::build(text).is_some()
@@ -257,8 +248,14 @@ impl Axis {
     }
 }
 
-/// The maximum number of digits in the number of a build.
-const LONGEST: usize = 5;
+/// Completes a build without its version: 10.0.19045.3570 for `19045.3570`.
+fn whole(text: &str) -> Result<Option<String>, String> {
+    match text.parse::<Build>() {
+        Ok(Build { number: [major, minor, _], .. }) if text.split('.').count() < 3 => Ok(Some(format!("{major}.{minor}.{text}"))),
+        Err(error) if error.meant().is_some() => Err(error.to_string()),
+        Ok(_) | Err(_) => Ok(None),
+    }
+}
 
 /// Whether a label is another one with the number of a system before it, as `10-22H2` for `22H2`.
 fn is_numbered(label: &str, other: &str) -> bool {

@@ -2,5 +2,7 @@
 
 mod classes;
 mod docs;
+mod format;
 mod lines;
+mod ranges;
 mod scopes;

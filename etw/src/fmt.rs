@@ -10,9 +10,9 @@ use etw_layouts_project::import::Texts;
 
 /// Format spec files.
 ///
-/// Each fact has one spelling: members are in one list, ranges have as few parts as possible and name their first version, a value that differs between
-/// architectures is listed by architecture, and lines have at most 130 characters. Comments stay before the lines that they
-/// describe. The meaning of the specs does not change.
+/// Keys are in the order of the language, members are in one list, entries of lists form columns, and lines have at most 130
+/// characters. Comments stay before the lines that they describe. Ranges, numbers, types, groups and the order of entries stay as
+/// written.
 ///
 /// Some files are not formatted: scalars.toml, files of global variables, and a windows.toml that extends the built-in axis.
 ///
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let lock = if args.check { None } else { Some(lock(project, "fmt")?) };
     let layouts = project.layouts()?;
     let sources: &Sources = &layouts.spec.sources;
-    let changed = formatted(&layouts.spec)?;
+    let changed = formatted(sources)?;
     if changed.is_empty() {
         print("all spec files are formatted\n")?;
         return Ok(Outcome::Good);

@@ -1,30 +1,21 @@
 //! The formatter of spec files.
 
 use crate::import::Texts;
-use etw_layouts_codegen::spec::Spec;
-use etw_layouts_codegen::{emit, syntax};
+use etw_layouts_codegen::{self as codegen, Sources, syntax};
 use std::collections::BTreeMap;
 
 /// The new text of each spec file that is not formatted.
 ///
-/// Files of structures, of values and of events, and an axis that lists all its builds, are formatted. `scalars.toml`, files of global variables and
-/// an axis that extends another are not.
+/// Files of structures, of values and of events, and an axis that lists all its builds, are formatted. `scalars.toml`, files of
+/// global variables and an axis that extends another are not.
 ///
 /// # Errors
 ///
 /// A comment would be lost, because the file has no item after it.
-pub fn formatted(spec: &Spec) -> Result<Texts, String> {
-    let definitions = spec.definitions.values().map(|definition| {
-        let file = spec.sources.file(definition.name.span);
-        (file, emit::toml::definition(spec, definition))
-    });
-    let own = spec.axis.kernels.iter().find(|kernel| !kernel.added).map(|kernel| spec.sources.file(kernel.span));
-    let axis = own.map(|file| (file, emit::toml::axis(&spec.axis)));
+pub fn formatted(sources: &Sources) -> Result<Texts, String> {
     let mut changed = Texts::new();
-    let events = spec.classes.iter().map(|class| (spec.sources.file(class.name.span), emit::toml::events(class)));
-    for (file, text) in
-        definitions.chain(axis).chain(events).filter(|(file, text)| !file.standard && file.text.replace("\r\n", "\n") != *text)
-    {
+    for file in sources.files().iter().filter(|file| !file.standard) {
+        let Some(text) = codegen::formatted(&file.text).filter(|text| file.text.replace("\r\n", "\n") != *text) else { continue };
         if let Some(comment) = lost(&file.text, &text) {
             let help = "move it to a line of its own before a member, a constant, a field or a table";
             return Err(format!("{}: formatting would remove the comment `{comment}`; {help}", file.path));

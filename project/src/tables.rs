@@ -106,7 +106,7 @@ impl Stated {
     pub fn one_kernel(&self, axis: &Axis) -> Result<(), Error> {
         let Some(build) = &self.build else { return Ok(()) };
         let is_one = match build.parse::<Build>() {
-            Ok(_) => build.split('.').count() == 4,
+            Ok(_) => build.split('.').count() % 2 == 0,
             Err(_) => axis
                 .find_build(build, self.arch.unwrap_or(axis::Arch::X86))
                 .is_ok_and(|asked| asked.selected_by == SelectedBy::Revision),

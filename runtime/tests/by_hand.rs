@@ -329,9 +329,29 @@ fn wrong_places() {
 fn builds_and_architectures_as_text() {
     assert_eq!("10.0.19041.1415".parse(), Ok(Build::new(10, 0, 19041, 1415)));
     assert_eq!("6.1.7601".parse(), Ok(Build::new(6, 1, 7601, 0)));
-    for wrong in ["", "10", "10.0", "10.0.1.2.3", "10.0.+1", "10.0. 1", "10.0.19041.", "10.0.99999999999", "1709"] {
+    for (text, build) in [("19045.3570", [10, 0, 19045, 3570]), ("10240", [10, 0, 10240, 0]), ("7601.24000", [6, 1, 7601, 24000])]
+    {
+        let [major, minor, number, revision] = build;
+        assert_eq!(text.parse(), Ok(Build::new(major, minor, number, revision)), "{text}");
+    }
+    // Previews have builds between those of releases. Other systems have versions of their own.
+    for right in ["6.4.9841", "6.3.9431", "10.0.9888", "1.0.7", "20.0.19045"] {
+        assert_eq!(right.parse::<Build>().map(|build| format!("{build:#}")).as_deref(), Ok(right));
+    }
+    for (wrong, message) in [
+        ("6.3.19045.3570", "no build 19045 in 6.3; write 10.0.19045.3570"),
+        ("10.0.7601", "no build 7601 in 10.0; write 6.1.7601"),
+        ("6.1.6002.18005", "no build 6002 in 6.1; write 6.0.6002.18005"),
+    ] {
         let error = wrong.parse::<Build>().unwrap_err();
-        assert_eq!(error.to_string(), "invalid build; write three or four numbers, such as `10.0.19041.1415`", "{wrong}");
+        assert_eq!(error.to_string(), message);
+        let meant = error.meant().unwrap();
+        assert_eq!(format!("{meant:#}").parse(), Ok(meant));
+    }
+    for wrong in ["", "10", "10.0", "6.1", "10.0.1.2.3", "10.0.+1", "10.0. 1", "10.0.19041.", "10.0.99999999999", "1709", "9300"]
+    {
+        let error = wrong.parse::<Build>().unwrap_err();
+        assert_eq!(error.to_string(), "invalid build; write it as `10.0.19041.1415`, or as `19041.1415`", "{wrong}");
     }
     assert_eq!(["x86", "x64", "arm64"].map(str::parse), Arch::ALL.map(Ok));
     assert_eq!("arm".parse::<Arch>().unwrap_err().to_string(), "invalid architecture; write `x86`, `x64` or `arm64`");

@@ -53,7 +53,7 @@ fn worked_examples(page: &str, count: usize) {
     }
     printed += rest;
     assert_eq!(examples, count);
-    let changed = formatted(&layouts(&specs).spec).expect("no comment would be lost");
+    let changed = formatted(&layouts(&specs).spec.sources).expect("no comment would be lost");
     for path in added {
         assert_eq!(changed.get(path), None, "an example is not in its form");
     }

@@ -221,11 +221,16 @@ fn ranges_can_end_at_builds_without_a_kernel() {
         ("..4.0.1381", "no build of the version axis is in `..4.0.1381`"),
         ("10.0.10500..10.0.10501", "no build of the version axis is in `10.0.10500..10.0.10501`"),
         ("10.0.50000", "build `10.0.50000` is not on the version axis"),
+        ("60000..", "did you mean `10.0.60000`? Otherwise, add the build to windows.toml"),
+        ("..19045.3570", "did you mean `10.0.19045.3570`?"),
+        ("6.3.19045..", "did you mean `10.0.19045`?"),
+        ("6.1 x46", "did you mean `x86`?"),
         ("10.0.60000.8..", "build `10.0.60000.8` is not on the version axis; the previous build is 10.0.60000.7"),
     ];
     for (range, message) in refused {
         let said = of(range).expect_err(range);
         assert!(said.contains(message) && said.contains("DEVICE.toml:7:6") && said.contains("windows.toml"), "{range}: {said}");
+        assert!(!said.contains("extends"), "{range}: {said}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::scope::{Part, Range, Scope};
 use super::set::KernelSet;
-use super::{Arch, Axis, TargetSet, Update};
+use super::{Arch, Axis, Target, TargetSet, Update};
 
 /// The costs of a scope for its reader: of a part, an end at a label, an end at an update, an end at a single row, and another
 /// word.
@@ -70,12 +70,14 @@ impl Axis {
         }
     }
 
-    /// Adds the first version to parts that name only an architecture: `x64` becomes `5.2.. x64`.
+    /// Adds the first version to parts that name only an architecture: `x64` becomes `5.2.. x64`. An architecture that follows can
+    /// have an earlier one.
     fn since(&self, mut scope: Scope) -> Scope {
         for part in &mut scope.0 {
+            let has = |arch: Arch, target: &Target| target.arch == arch || self.follows.get(&target.arch) == Some(&arch);
             if let Part::Of(ranges, Some(arch)) = part
                 && ranges.is_empty()
-                && let Some(first) = self.targets.values().find(|target| target.arch == *arch)
+                && let Some(first) = self.targets.values().find(|target| has(*arch, target))
             {
                 let label = &self.versions[self.kernels[first.kernel].version].label;
                 ranges.push(Range::Between(label.clone(), String::new()));
@@ -123,7 +125,12 @@ impl Axis {
         let exist: Vec<usize> = kernels(among).iter().collect();
         let other = kernels(&among.difference(set));
         let is_part = *among != arch.map_or_else(|| self.leading(&self.all()), |arch| self.filter(|t| t.arch == arch));
-        let having = |update: &Update| exist.iter().copied().filter(|&kernel| update.has(self.kernels[kernel].build)).collect();
+        // For all architectures, a part cannot use an update of only some.
+        let is_usable = |update: &Update| arch.map_or(update.architectures.is_none(), |arch| update.is_for(arch));
+        let having = |update: &Update| {
+            let rows = || exist.iter().copied().filter(|&kernel| update.has(self.kernels[kernel].build));
+            is_usable(update).then(|| rows().collect())
+        };
         let line = Line {
             axis: self,
             exist: &exist,
@@ -197,8 +204,8 @@ struct Line<'a> {
     is_part: bool,
     /// For each row, whether the scope may denote it.
     fits: Vec<bool>,
-    /// For each update, the rows that have it.
-    having: Vec<KernelSet>,
+    /// For each update that a part can use, the rows that have it.
+    having: Vec<Option<KernelSet>>,
 }
 
 /// The conditions of a part.
@@ -244,7 +251,7 @@ impl Line<'_> {
         within.extend(opened.iter().map(|&first| (Some(first), None)));
         within.extend(closed.iter().map(|&last| (None, Some(last))));
         within.push((None, None));
-        let updates = || 0..self.having.len();
+        let updates = || (0..self.having.len()).filter(|&update| self.having[update].is_some());
         for (first, last) in within {
             all.extend(updates().map(|update| Bounds { first, last, since: Some(update), before: None }));
             all.extend(updates().map(|update| Bounds { first, last, since: None, before: Some(update) }));
@@ -263,13 +270,9 @@ impl Line<'_> {
 
     /// The rows that have the update `since` and lack the update `before`.
     fn with_updates(&self, bounds: &Bounds, between: &KernelSet) -> KernelSet {
-        let since = bounds.since.map(|update| between.intersection(&self.having[update]));
-        match (since, bounds.before) {
-            (None, None) => between.clone(),
-            (Some(since), None) => since,
-            (None, Some(before)) => between.difference(&self.having[before]),
-            (Some(since), Some(before)) => since.difference(&self.having[before]),
-        }
+        let having = |update: Option<usize>| update.and_then(|update| self.having[update].as_ref());
+        let since = having(bounds.since).map_or(between.clone(), |since| between.intersection(since));
+        having(bounds.before).map_or(since.clone(), |before| since.difference(before))
     }
 
     /// The ranges for bounds, and their cost.
@@ -327,9 +330,12 @@ impl Line<'_> {
         let own = &self.axis.kernels[kernel];
         match whole {
             true => (self.axis.versions[own.version].label.clone(), LABEL),
-            // Three numbers denote all rows of a build.
-            false if own.build.revision == 0 && own.service_pack.is_none() => (format!("{:#}.0", own.build), KERNEL),
-            false => (self.axis.kernel_name(kernel), KERNEL),
+            false => {
+                let name = self.axis.kernel_name(kernel);
+                // Three numbers denote all rows of a build.
+                let is_whole = super::build(&name).is_some_and(|(_, revision)| !revision);
+                (if is_whole { name + ".0" } else { name }, KERNEL)
+            }
         }
     }
 

@@ -1,8 +1,7 @@
 //! Conversion of a scope to the targets that it denotes.
 
 use super::scope::{Part, Range, Scope};
-use super::set::KernelSet;
-use super::{Arch, Axis, Build, Kernel, Target, TargetSet};
+use super::{Arch, Axis, Build, Kernel, Target, TargetSet, Update};
 
 impl Axis {
     /// The targets that the text of a scope denotes, or a message about an error in it.
@@ -21,13 +20,13 @@ impl Axis {
                     return Err(format!("invalid exclusion `{part}`: only an architecture that follows another can be excluded"));
                 }
                 Part::Of(ranges, arch) => {
-                    let kernels = self.ranges(ranges)?;
+                    let within = self.ranges(ranges)?;
                     let leader = |t: Target| self.follows.get(&t.arch).filter(|_| !named.contains(&t.arch));
                     let has = |t: Target| match *arch {
                         Some(arch) => t.arch == arch || leader(t) == Some(&arch),
                         None => !named.contains(&t.arch),
                     };
-                    let targets = self.filter(|t| kernels.contains(t.kernel) && has(t));
+                    let targets = within.intersection(&self.filter(has));
                     set = Some(targets.union(&set.unwrap_or_default()));
                 }
             }
@@ -64,20 +63,20 @@ impl Axis {
         }
     }
 
-    /// The rows that are in all of the ranges.
-    fn ranges(&self, ranges: &[Range]) -> Result<KernelSet, String> {
-        let mut kernels: KernelSet = (0..self.kernels.len()).collect();
+    /// The targets that are in all of the ranges.
+    fn ranges(&self, ranges: &[Range]) -> Result<TargetSet, String> {
+        let mut targets = self.all();
         for range in ranges {
-            kernels = kernels.intersection(&self.range(range)?);
+            targets = targets.intersection(&self.range(range)?);
         }
-        match kernels.is_empty() && ranges.len() > 1 {
+        match targets.is_empty() && ranges.len() > 1 {
             true => Err(format!("no build of the version axis is in `{}`", Part::Of(ranges.to_vec(), None))),
-            false => Ok(kernels),
+            false => Ok(targets),
         }
     }
 
-    /// The rows of a range, by their indices. The range `..2022-01` ends before the rows that have the update.
-    fn range(&self, range: &Range) -> Result<KernelSet, String> {
+    /// The targets of a range. The range `..2022-01` has the targets without the update.
+    fn range(&self, range: &Range) -> Result<TargetSet, String> {
         let all = 0..self.kernels.len();
         let (first, last) = match range {
             Range::Point(name) if self.update(name).is_some() => {
@@ -88,7 +87,7 @@ impl Axis {
             Range::Point(name) => {
                 return match self.point(name)? {
                     none if none.is_empty() => Err(format!("build `{name}` is not on the version axis")),
-                    kernels => Ok(kernels.collect()),
+                    kernels => Ok(self.filter(|target| kernels.contains(&target.kernel))),
                 };
             }
             Range::Between(first, last) => (first, last),
@@ -100,13 +99,13 @@ impl Axis {
         };
         let ((start, from), (end, before)) = (end(first)?, end(last)?);
         let newest = || self.kernels.len().checked_sub(1).map(|newest| self.kernel_name(newest)).unwrap_or_default();
-        let has = |kernel: &usize| {
-            let build = self.kernels[*kernel].build;
-            from.is_none_or(|update| update.has(build)) && before.is_none_or(|update| !update.has(build))
-        };
-        let kernels: KernelSet = (start.start..end.end).filter(has).collect();
+        let has = |update: &Update, target: Target| update.is_for(target.arch) && update.has(self.kernels[target.kernel].build);
+        let targets = self.filter(|target| {
+            let between = (start.start..end.end).contains(&target.kernel);
+            between && from.is_none_or(|update| has(update, target)) && before.is_none_or(|update| !has(update, target))
+        });
         match () {
-            () if !kernels.is_empty() => Ok(kernels),
+            () if !targets.is_empty() => Ok(targets),
             () if start.start == all.end => {
                 Err(format!("`{first}` is newer than the version axis; its newest build is {}", newest()))
             }
@@ -142,7 +141,7 @@ impl Axis {
                 None => None,
             }
         };
-        found.ok_or_else(|| format!("unknown label, build or update `{text}`"))
+        found.ok_or_else(|| format!("unknown label, build, update or architecture `{text}`"))
     }
 
     /// The rows of a build, with any revision.

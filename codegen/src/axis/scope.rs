@@ -80,11 +80,7 @@ impl FromStr for Part {
         if let Some(at) = ranges.iter().position(|word| arch(word).is_some()) {
             return Err(format!("unexpected `{}` after a complete range", words[at + 1]));
         }
-        // Each further word must be a range. If it is not, it is taken for an unknown architecture.
-        match ranges.iter().skip(1).find(|word| !word.contains("..")) {
-            Some(word) => Err(format!("unknown architecture `{word}`")),
-            None => Ok(Self::Of(ranges.iter().map(|word| Range::of(word)).collect(), last)),
-        }
+        Ok(Self::Of(ranges.iter().map(|word| Range::of(word)).collect(), last))
     }
 }
 

@@ -22,9 +22,14 @@ pub struct Update {
 }
 
 impl Update {
-    /// Whether a build has it.
+    /// Whether a build has it, on the architectures that it changed.
     pub fn has(&self, build: Build) -> bool {
         self.data().has(build)
+    }
+
+    /// Whether it changed an architecture.
+    pub fn is_for(&self, arch: Arch) -> bool {
+        self.architectures.as_ref().is_none_or(|of| of.contains(&arch))
     }
 
     /// The first revision of a build's branch that has it, if the branch got it by an update.

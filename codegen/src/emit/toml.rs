@@ -1,17 +1,15 @@
-//! Conversion of [`Spec`] to the text of its files, in canonical form.
+//! Conversion of a changed [`Spec`] to the text of its files, in the standard format. Ranges and groups are derived from the targets.
 
 mod axis;
-mod events;
 mod form;
 mod scopes;
 
 pub use self::axis::axis;
-pub use self::events::events;
-use self::form::{Row, Value};
+pub(crate) use self::form::{Row, Value, quoted};
 use self::scopes::Scopes;
 use crate::axis::TargetSet;
 use crate::spec::*;
-use form::{hexadecimal, quoted};
+use form::hexadecimal;
 
 /// The text of a definition's file.
 pub fn definition(spec: &Spec, definition: &Definition) -> String {
@@ -54,7 +52,7 @@ impl Printer<'_> {
     fn aggregate(&self, definition: &Definition, aggregate: &Aggregate) -> Row {
         let within = &definition.scope;
         let mut row = self.head(definition);
-        row.add("size", self.scopes.assertion(&aggregate.size, within, |size| hexadecimal(*size, 2)));
+        row.add("size", self.scopes.assertion(&aggregate.size, within, |size| self.assertion(size)));
         row.add("align", self.scopes.pieces(&aggregate.align, within, |piece| piece.value.to_string()));
         row.add("pack", self.scopes.pieces(&aggregate.pack, within, |piece| piece.value.to_string()));
         self.tail(&mut row, definition);
@@ -117,8 +115,8 @@ impl Printer<'_> {
         row.add("bits", self.scopes.pieces(&member.bits, within, |piece| piece.value.to_string()));
         row.add("in", self.scopes.range(within, around));
         row.add("align", self.scopes.pieces(&member.align, within, |piece| piece.value.to_string()));
-        row.add("offset", self.scopes.assertion(&member.offset, within, |offset| hexadecimal(*offset, 2)));
-        row.add("mask", self.scopes.assertion(&member.mask, within, |mask| hexadecimal(*mask, 2)));
+        row.add("offset", self.scopes.assertion(&member.offset, within, |offset| self.assertion(offset)));
+        row.add("mask", self.scopes.assertion(&member.mask, within, |mask| self.assertion(mask)));
         row.add("values", member.values.as_ref().map(|values| Value::Plain(quoted(&values.value))));
         row.add(
             "leads_to",
@@ -143,6 +141,12 @@ impl Printer<'_> {
             row.pairs.push((word, Value::Rows(self.groups(members, within))));
         }
         row
+    }
+
+    /// The number of an assertion, as its author wrote it.
+    fn assertion(&self, piece: &Piece<u64>) -> String {
+        let own = self.spec.sources.literal(piece.span).filter(|text| number(text) == Some(piece.value));
+        own.map_or_else(|| hexadecimal(piece.value, 2), str::to_owned)
     }
 
     fn constant(&self, constant: &Constant, kind: ValuesKind, digits: usize, around: &TargetSet) -> Row {
@@ -189,6 +193,15 @@ impl Printer<'_> {
             row.pairs.push(("note", Value::Plain(quoted(&erratum.note))));
         }
         row
+    }
+}
+
+/// The value of a number of TOML.
+fn number(text: &str) -> Option<u64> {
+    let digits = text.replace('_', "");
+    match digits.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => digits.parse().ok(),
     }
 }
 

@@ -201,10 +201,11 @@ fn constant(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table)
     check_name(reader, &name);
     let scope = self::scope(reader, axis, table, within);
     table.require(reader, "value")?;
+    let errors = reader.errors().len();
     let value = reader.piecewise(axis, &scope, &table.pieces("value")?, &mut |r, n| r.value(n).map(|v| v.value));
     let covered = value.0.iter().fold(TargetSet::default(), |all, piece| all.union(&piece.targets));
     let missing = scope.difference(&covered);
-    if !missing.is_empty() && !value.is_empty() {
+    if !missing.is_empty() && reader.errors().len() == errors {
         let title = format!("constant `{}` has no value for {}", name.value, axis.describe(&missing));
         reader.error(name.span, title, "here", "add the value, or narrow `in`");
     }

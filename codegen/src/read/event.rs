@@ -13,8 +13,6 @@ pub(super) fn read(reader: &mut Reader, root: syntax::TomlTable, spec: &mut Spec
     let table = reader.known(root);
     let node = table.require(reader, "class");
     let Some(head) = node.and_then(|node| reader.table(&table, Sort::Class, node)) else { return };
-    reader.read_comments(&table);
-    let comments = reader.comments(head.ends().0);
     let rows = reader.tables(&table, "event", Sort::Event);
     if rows.is_empty() {
         reader.error(table.span, "class has no events", "here", "add an [[event]]");
@@ -28,10 +26,8 @@ pub(super) fn read(reader: &mut Reader, root: syntax::TomlTable, spec: &mut Spec
         guid: head.get("guid").and_then(|node| super::definition::guid(reader, node)),
         source: head.require(reader, "source").map(|node| sources(reader, node)).unwrap_or_default(),
         doc: head.text(reader, "doc"),
-        end: reader.comments(usize::MAX),
         name,
         events,
-        comments,
     });
 }
 
@@ -42,7 +38,6 @@ fn sources(reader: &mut Reader, node: &Node) -> Vec<At<String>> {
 }
 
 fn event(reader: &mut Reader, table: &Table) -> Option<Event> {
-    let comments = reader.comments(table.ends().0);
     let mut types = table.require(reader, "types").map(|node| types(reader, node)).unwrap_or_default();
     let versions = table.require(reader, "version").and_then(|node| versions(reader, node));
     if let Some(open) = versions.as_ref().filter(|versions| versions.value.last == u8::MAX) {
@@ -66,7 +61,7 @@ fn event(reader: &mut Reader, table: &Table) -> Option<Event> {
     if versions.value.last < u8::MAX {
         check_fields(reader, versions.value, &fields);
     }
-    Some(Event { types, versions, unsettled, doc, fields, errata, comments, span: table.span })
+    Some(Event { types, versions, unsettled, doc, fields, errata, span: table.span })
 }
 
 /// The event types, in the order of their numbers.
@@ -146,8 +141,6 @@ fn versions(reader: &mut Reader, node: &Node) -> Option<At<Versions>> {
 }
 
 fn field(reader: &mut Reader, table: &Table) -> Option<Field> {
-    let (own, end) = table.ends();
-    let mut comments = reader.comments(own);
     let name = table.require(reader, "name").and_then(|node| reader.string(node));
     if let Some(name) = &name {
         check_name(reader, name);
@@ -155,7 +148,6 @@ fn field(reader: &mut Reader, table: &Table) -> Option<Field> {
     let ty = table.require(reader, "type").and_then(|node| in_type(reader, node));
     let rows = reader.tables(table, "fields", Sort::Field);
     let fields = rows.iter().filter_map(|row| field(reader, row)).collect();
-    comments.extend(reader.comments(end));
     let size = |key| table.get(key).map(|node| (key, node));
     let [count, length] = [size("count"), size("length")].map(|size| size.and_then(|(_, node)| self::size(reader, node)));
     Some(Field {
@@ -169,7 +161,6 @@ fn field(reader: &mut Reader, table: &Table) -> Option<Field> {
         unsettled: table.text(reader, "unsettled"),
         doc: table.text(reader, "doc"),
         fields,
-        comments,
         name: name?,
         ty: ty?,
     })
@@ -221,7 +212,6 @@ fn pointer(reader: &mut Reader, node: &Node) -> Option<u8> {
 }
 
 fn erratum(reader: &mut Reader, table: &Table) -> Option<Erratum> {
-    let comments = reader.comments(table.ends().1);
     let mut text = |key| table.require(reader, key).and_then(|node| reader.string(node));
     let [field, source, states, actual] = ["field", "source", "states", "actual"].map(&mut text);
     Some(Erratum {
@@ -232,6 +222,5 @@ fn erratum(reader: &mut Reader, table: &Table) -> Option<Erratum> {
         source: source?,
         states: states?,
         actual: actual?,
-        comments,
     })
 }

@@ -102,10 +102,11 @@ fn shape(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> 
     };
     if key == "type" {
         let node = table.get(key)?;
+        let errors = reader.errors().len();
         let types = reader.piecewise(axis, scope, &table.pieces(key)?, &mut ctype);
         let covered = types.0.iter().fold(TargetSet::default(), |all, piece| all.union(&piece.targets));
         let missing = scope.difference(&covered);
-        if !missing.is_empty() && !types.is_empty() {
+        if !missing.is_empty() && reader.errors().len() == errors {
             let title = format!("member has no type for {}", axis.describe(&missing));
             reader.error(reader.span(node.span()), title, "here", "add the type, or narrow `in`");
         }

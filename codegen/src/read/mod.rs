@@ -69,6 +69,7 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
     let roots = || parsed.iter().map(Tree::root).enumerate();
     let mut reader = Reader::new(&mut errors);
     axis::read(&mut reader, roots().filter(|(_, root)| root.sort == Sort::Axis), &mut spec.axis);
+    spec.axis.is_standard = spec.axis.kernels.iter().any(|kernel| sources.file(kernel.span).standard);
     for (file, root) in roots().filter(|(_, root)| root.sort == Sort::Scalars) {
         reader.enter(file);
         scalars::read(&mut reader, root, &mut spec);

@@ -1,7 +1,7 @@
 //! Reads the parts of an axis: labels, builds, modules and architectures.
 
 use super::reader::Reader;
-use crate::axis::{Arch, Axis, Build};
+use crate::axis::{self, Arch, Axis, Build};
 use crate::source::At;
 use crate::spec::KEYWORDS;
 use crate::syntax::Node;
@@ -19,14 +19,19 @@ pub(super) fn check_label(reader: &mut Reader, label: &At<String>, axis: &Axis) 
 
 pub(super) fn build(reader: &mut Reader, node: &Node) -> Option<Build> {
     let At { value, span } = reader.string(node)?;
-    let parsed = value.parse().ok();
+    let parsed = axis::build(&value).map(|(build, _)| build);
     if parsed.is_none() {
-        reader.error(
-            span,
-            format!("invalid build `{value}`"),
-            "not three or four numbers",
-            "write it as 10.0.19041 or 10.0.19041.1415",
-        );
+        let meant = value.parse::<Build>().map_or_else(|error| error.meant(), Some);
+        let help = match meant {
+            Some(meant) => format!("write {meant:#}"),
+            None => "write it as 10.0.19041 or 10.0.19041.1415".to_owned(),
+        };
+        let label = if value.split('.').count() > 2 && meant.is_some() {
+            "a build of another version"
+        } else {
+            "not three or four numbers"
+        };
+        reader.error(span, format!("invalid build `{value}`"), label, help);
     }
     parsed
 }

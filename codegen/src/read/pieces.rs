@@ -1,15 +1,27 @@
 //! Reads ranges, and values that can differ between targets.
 
 use super::reader::Reader;
-use crate::axis::{Arch, Axis, Scope, TargetSet, architecture};
+use crate::axis::{Arch, Axis, Build, Scope, TargetSet, architecture};
 use crate::diagnostic::nearest;
 use crate::source::At;
 use crate::spec::{Piece, Piecewise};
 use crate::syntax::{Node, Pieces};
 
-/// The remedy if the axis lacks a build.
-const NEW_KERNEL: &str =
-    "add the build to windows.toml; begin that file with `extends = \"windows\"` to keep the built-in builds";
+/// The remedy if the axis lacks a build. Only a set without a file of the axis has to begin one.
+fn new_row(axis: &Axis) -> &'static str {
+    match axis.is_standard && !axis.kernels.iter().any(|kernel| kernel.added) {
+        true => "add the build to windows.toml; begin that file with `extends = \"windows\"` to keep the built-in builds",
+        false => "add the build to windows.toml",
+    }
+}
+
+/// The build that a word means, if it has the version of other builds, or none: 10.0.26100 for `26100`.
+fn meant(axis: &Axis, word: &str) -> Option<String> {
+    let build = word.parse::<Build>().map_or_else(|error| error.meant(), Some)?;
+    let number = axis.canonical(build).number;
+    let is_known = axis.kernels.iter().any(|kernel| kernel.build.number == number);
+    Some(format!("{build:#}")).filter(|build| is_known && build != word)
+}
 
 impl Reader<'_> {
     pub fn scope(&mut self, axis: &Axis, text: &At<String>) -> Option<TargetSet> {
@@ -19,15 +31,17 @@ impl Reader<'_> {
                 let scope: Scope = text.value.parse().unwrap_or_default();
                 let is_build = |word: &str| crate::axis::build(word).is_some();
                 let unknown = |word: &&str| !is_build(word) && !axis.ends().any(|end| end == *word);
-                let near = scope.names().filter(unknown).find_map(|word| nearest(word, axis.ends()));
                 let other = text.value.split([' ', ',']).filter(|word| word.parse::<Arch>().is_err());
                 let arch = other.filter_map(|word| Some(format!("write `{}` in place of `{word}`", architecture(word)?))).next();
+                let similar = |word| nearest(word, axis.ends().chain(Arch::ALL.map(Arch::as_str))).map(str::to_owned);
+                let near = scope.names().filter(unknown).find_map(|word| meant(axis, word).or_else(|| similar(word)));
+                let new_row = new_row(axis);
                 let help = match (arch, near) {
                     (Some(arch), _) => arch,
-                    (None, Some(near)) => format!("did you mean `{near}`? Otherwise, {NEW_KERNEL}"),
-                    (None, None) if scope.names().any(is_build) => NEW_KERNEL.to_owned(),
+                    (None, Some(near)) => format!("did you mean `{near}`? Otherwise, {new_row}"),
+                    (None, None) if scope.names().any(is_build) => new_row.to_owned(),
                     (None, None) => {
-                        format!("write a range such as \"6.1..\", an architecture, or both: \"6.2.. x64\"; or {NEW_KERNEL}")
+                        format!("write a range such as \"6.1..\", an architecture, or both: \"6.2.. x64\"; or {new_row}")
                     }
                 };
                 self.error(text.span, message, "not a valid range", help);
@@ -115,8 +129,8 @@ impl Reader<'_> {
         }
         axis.settle(&mut scopes);
         for ((key, inner), (_, scope)) in inner.into_iter().zip(scopes) {
-            // A table by architecture may have an architecture without a build in the range.
-            if scope.is_empty() && within == &axis.all() {
+            // A table for the whole axis may have an architecture without builds.
+            if scope.is_empty() && key.value.parse::<Arch>().is_ok() && within == &axis.all() {
                 continue;
             }
             let scope = scope.intersection(within);

@@ -3,7 +3,7 @@
 use crate::axis::{Arch, TargetSet, architecture};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::{At, Span};
-use crate::syntax::{self, Form, Holds, Node, Pieces, Sort};
+use crate::syntax::{self, Form, Node, Pieces, Sort};
 use core::ops::Range;
 use toml::de::DeValue;
 
@@ -306,9 +306,7 @@ impl<'a> Table<'a> {
 
     /// The end of its own keys and the end of its lists, each with its whole line.
     pub fn ends(&self) -> (usize, usize) {
-        let lists = self.inner.entries().filter(|entry| entry.key.is_some_and(|key| matches!(key.holds, Holds::Tables(_))));
-        let end = self.inner.line_end();
-        (lists.map(|entry| entry.value.span().start).min().unwrap_or(end), end)
+        self.inner.ends()
     }
 
     /// The value of a required key.

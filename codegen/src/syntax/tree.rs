@@ -144,6 +144,13 @@ impl<'a> TomlTable<'a> {
         self.text
     }
 
+    /// The end of its own keys and the end of its lists, each with its whole line.
+    pub(crate) fn ends(self) -> (usize, usize) {
+        let lists = self.entries().filter(|entry| entry.key.is_some_and(|key| matches!(key.holds, Holds::Tables(_))));
+        let end = self.line_end();
+        (lists.map(|entry| entry.value.span().start).min().unwrap_or(end), end)
+    }
+
     /// The end of its last line.
     pub fn line_end(self) -> usize {
         let end = self.extent();

@@ -244,7 +244,7 @@ fn snapshot(case: &Case, words: &[&str]) -> Result<String, Error> {
 }
 
 fn formatted(layouts: &Layouts) -> Result<String, Error> {
-    Ok(format::formatted(&layouts.spec)?.into_iter().map(|(path, text)| format!("  {path}\n{text}")).collect())
+    Ok(format::formatted(&layouts.spec.sources)?.into_iter().map(|(path, text)| format!("  {path}\n{text}")).collect())
 }
 
 fn verified(case: &Case, words: &[&str]) -> Result<String, Error> {

@@ -1,6 +1,7 @@
 //! The version axis: the builds at which layouts change.
 
 use core::fmt;
+use core::ops::RangeInclusive;
 use core::str::FromStr;
 
 /// The version axis.
@@ -61,7 +62,24 @@ pub struct Build {
 
 /// Error of a text that is not a build or an architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParseError(&'static str);
+pub struct ParseError {
+    expected: &'static str,
+    /// A build with the version of another build, and the build with its own version.
+    other: Option<[Build; 2]>,
+}
+
+/// The versions of Windows, each with the builds of its releases, from the first to the last. No release has a build between
+/// these ranges; previews do, with the version before or after them.
+const VERSIONS: [([u32; 2], RangeInclusive<u32>); 8] = [
+    ([5, 0], 2195..=2195),
+    ([5, 1], 2600..=2600),
+    ([5, 2], 3790..=3790),
+    ([6, 0], 6000..=6003),
+    ([6, 1], 7600..=7601),
+    ([6, 2], 9200..=9200),
+    ([6, 3], 9600..=9600),
+    ([10, 0], 10240..=u32::MAX),
+];
 
 impl Axis {
     /// The build on the axis that is identical to a build. The revision is kept; 0 becomes the first one, because no kernel with
@@ -86,7 +104,7 @@ impl Update<'_> {
         match self.first_of(build) {
             Some(first) => first.revision <= build.revision,
             None if self.without.contains(&build.number) => false,
-            None => self.kernels.last().is_none_or(|last| last.number < build.number),
+            None => self.kernels.last().is_some_and(|last| last.number < build.number),
         }
     }
 
@@ -128,7 +146,29 @@ impl Build {
 impl FromStr for Build {
     type Err = ParseError;
 
-    /// Parses three or four numbers; without the fourth, the revision is 0.
+    /// Parses the four numbers of a build. Without the last one, the revision is 0. One or two numbers are a build of Windows and
+    /// its revision; their version is that of the release with this build: 10.0 from build 10240 on.
+    ///
+    /// ```
+    /// use etw_layouts_runtime::meta::Build;
+    ///
+    /// assert_eq!("10.0.19045.3570".parse(), Ok(Build::new(10, 0, 19045, 3570)));
+    /// assert_eq!("19045.3570".parse(), Ok(Build::new(10, 0, 19045, 3570)));
+    /// assert_eq!("7601".parse(), Ok(Build::new(6, 1, 7601, 0)));
+    /// assert!("6.1".parse::<Build>().is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The text is not one to four decimal numbers, no release has the build of one or two numbers, or the version is that of
+    /// other builds. The registry has such a pair: its value `CurrentVersion` stays 6.3 on Windows 10 and later.
+    ///
+    /// ```
+    /// # use etw_layouts_runtime::meta::Build;
+    /// let error = "6.3.19045.3570".parse::<Build>().unwrap_err();
+    /// assert_eq!(error.to_string(), "no build 19045 in 6.3; write 10.0.19045.3570");
+    /// assert_eq!(error.meant(), Some(Build::new(10, 0, 19045, 3570)));
+    /// ```
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut numbers = [0; 4];
         let mut count = 0;
@@ -138,8 +178,21 @@ impl FromStr for Build {
             *place = number;
             count += 1;
         }
-        let [major, minor, build, revision] = numbers;
-        if count < 3 { Err(ParseError::BUILD) } else { Ok(Self::new(major, minor, build, revision)) }
+        let is_of_windows = |version: [u32; 2]| VERSIONS.iter().any(|(known, _)| *known == version);
+        let version = |build: u32| VERSIONS.iter().find(|(_, builds)| builds.contains(&build)).map(|(version, _)| *version);
+        let of = |[major, minor]: [u32; 2], build, revision| Self::new(major, minor, build, revision);
+        match (count, numbers) {
+            (1 | 2, [build, revision, ..]) => Ok(of(version(build).ok_or(ParseError::BUILD)?, build, revision)),
+            (_, [major, minor, build, revision]) => {
+                let written = Self::new(major, minor, build, revision);
+                match version(build).filter(|version| is_of_windows([major, minor]) && *version != [major, minor]) {
+                    Some(version) => {
+                        Err(ParseError { other: Some([written, of(version, build, revision)]), ..ParseError::BUILD })
+                    }
+                    None => Ok(written),
+                }
+            }
+        }
     }
 }
 
@@ -148,17 +201,27 @@ impl FromStr for Arch {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let found = Self::ALL.into_iter().find(|arch| arch.as_str() == text);
-        found.ok_or(ParseError("invalid architecture; write `x86`, `x64` or `arm64`"))
+        found.ok_or(ParseError { expected: "invalid architecture; write `x86`, `x64` or `arm64`", other: None })
     }
 }
 
 impl ParseError {
-    const BUILD: Self = Self("invalid build; write three or four numbers, such as `10.0.19041.1415`");
+    const BUILD: Self = Self { expected: "invalid build; write it as `10.0.19041.1415`, or as `19041.1415`", other: None };
+
+    /// The build that was meant, if the text has a build with the version of other builds.
+    pub fn meant(&self) -> Option<Build> {
+        self.other.map(|[_, meant]| meant)
+    }
 }
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        match self.other {
+            Some([Build { number: [major, minor, build], .. }, meant]) => {
+                write!(f, "no build {build} in {major}.{minor}; write {meant:#}")
+            }
+            None => f.write_str(self.expected),
+        }
     }
 }
 

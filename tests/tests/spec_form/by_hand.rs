@@ -1,8 +1,11 @@
 //! Rewrites spec files with the same facts in another order, spacing and spelling, and with comments anywhere.
 
 use core::ops::Range;
-use etw_layouts_codegen::syntax::{Entry, Node, Sort, Tree};
+use etw_layouts_codegen::syntax::{Entry, Node, Sort, Tree, key};
 use oorandom::Rand32;
+
+/// The kinds of tables in lists. All other tables in a value are pieces.
+const KEYED: [Sort; 3] = [Sort::Member, Sort::Constant, Sort::Erratum];
 
 /// An author with a random style.
 pub struct Hand {
@@ -92,7 +95,9 @@ impl Hand {
         }
         if let Some(table) = node.get_ref().as_table() {
             let pairs: Vec<(Range<usize>, &Node)> = table.iter().map(|(key, value)| (key.span(), value)).collect();
-            let pairs = self.shuffled(pairs);
+            // The order of pieces is that of their author.
+            let has_keys = table.iter().all(|(name, _)| KEYED.iter().any(|sort| key(*sort, name.get_ref()).is_some()));
+            let pairs = if has_keys { self.shuffled(pairs) } else { pairs };
             let pair = |(key, value): (Range<usize>, &Node)| {
                 let value = self.value(text, value);
                 text[key].to_owned() + &self.equals(&value)

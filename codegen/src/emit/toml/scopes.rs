@@ -36,26 +36,31 @@ impl Scopes<'_> {
     }
 
     /// An assertion. Values for the documented targets of the range come first, then values for its other targets.
-    pub fn assertion(&self, value: &Piecewise<u64>, within: &TargetSet, show: impl Fn(&u64) -> String) -> Option<Value> {
-        let texts = merged(value.0.iter().map(|piece| (piece.targets.intersection(within), show(&piece.value))));
+    pub fn assertion(&self, value: &Piecewise<u64>, within: &TargetSet, show: impl Fn(&Piece<u64>) -> String) -> Option<Value> {
+        let texts = merged(value.0.iter().map(|piece| (piece.targets.intersection(within), show(piece))));
         let stated = within.intersection(&self.documented);
         let leading = self.axis.leading(within);
         let sets = [stated, leading, within.clone()];
         let among = sets.into_iter().find(|set| !set.is_empty()).unwrap_or_default();
         let inside = merged(texts.iter().map(|(set, text)| (set.intersection(&among), text.clone())));
         let outside = merged(texts.iter().map(|(set, text)| (set.difference(&among), text.clone())));
-        let (inside, outside) = (self.spelled(inside, &among, true), self.spelled(outside, within, true));
-        match (inside, outside) {
-            (inside, None) => inside,
-            (None, outside) => outside,
-            (Some(inside), Some(outside)) => {
-                let pieces = |value, set: &TargetSet| match value {
-                    Value::Pieces(pieces) => pieces,
-                    value => vec![(key(&self.spell(within, set).to_string()), value)],
-                };
-                Some(Value::Pieces([pieces(inside, &among), pieces(outside, &within.difference(&among))].concat()))
-            }
-        }
+        let inside = self.spelled(inside, &among, true);
+        // A scope with other architectures does not cover those that follow.
+        let apart = |(set, text): &(TargetSet, String)| {
+            let leading = self.axis.leading(set);
+            [set.difference(&leading), leading].map(|set| (set, text.clone()))
+        };
+        let apart: Texts = outside.iter().flat_map(apart).filter(|(set, _)| !set.is_empty()).collect();
+        let inside = match inside {
+            None if apart.len() == outside.len() => return self.spelled(outside, within, true),
+            Some(value) if outside.is_empty() => return Some(value),
+            None => Vec::new(),
+            Some(Value::Pieces(pieces)) => pieces,
+            Some(value) => vec![(key(&self.spell(within, &among).to_string()), value)],
+        };
+        // By architecture, both could have the same keys.
+        let outside = apart.iter().map(|(set, text)| (key(&self.spell(within, set).to_string()), Value::Plain(text.clone())));
+        Some(Value::Pieces(inside.into_iter().chain(outside).collect()))
     }
 
     /// The value by range or by architecture. Offsets (`are_places`) that differ are written by architecture, other values only
@@ -71,7 +76,7 @@ impl Scopes<'_> {
             let scope = self.spell(within, set);
             Arch::ALL.iter().any(|arch| scope.speaks_of(*arch))
         };
-        let by_arch = self.by_arch(&texts, within).filter(|_| texts.iter().any(names_arch));
+        let by_arch = self.by_arch(&texts, within, are_places).filter(|_| texts.iter().any(names_arch));
         let is_better = |by_arch: &Value| are_places || by_arch.one_line().len() <= flat.one_line().len();
         Some(by_arch.filter(is_better).unwrap_or(flat))
     }
@@ -99,10 +104,10 @@ impl Scopes<'_> {
         sets.iter().zip(texts).all(|((_, set), (wanted, _))| set.intersection(within) == *wanted)
     }
 
-    fn by_arch(&self, texts: &Texts, within: &TargetSet) -> Option<Value> {
+    fn by_arch(&self, texts: &Texts, within: &TargetSet, are_places: bool) -> Option<Value> {
         let of = |arch: Arch| within.intersection(&self.axis.filter(|target| target.arch == arch));
         let mut pieces = Vec::new();
-        let mut given = TargetSet::default();
+        let (mut given, mut alone) = (TargetSet::default(), Vec::new());
         for arch in Arch::ALL.into_iter().filter(|arch| !self.axis.follows.contains_key(arch)) {
             let followers = self.axis.follows.iter().filter(|(_, leader)| **leader == arch);
             let own = of(arch);
@@ -114,7 +119,10 @@ impl Scopes<'_> {
             let (texts, set) = match self.inner(&among(&all), &all) {
                 Some(Some(value)) => (value, all),
                 Some(None) => continue,
-                None => (self.inner(&among(&own), &own)??, own),
+                None => {
+                    alone.push(arch);
+                    (self.inner(&among(&own), &own)??, own)
+                }
             };
             given = given.union(&set);
             pieces.push((arch.to_string(), texts));
@@ -122,8 +130,16 @@ impl Scopes<'_> {
         for arch in self.axis.follows.keys().copied() {
             let own = of(arch).difference(&given);
             let texts = merged(texts.iter().map(|(targets, text)| (targets.intersection(&own), text.clone())));
-            if let Some(value) = self.inner(&texts, &own)? {
-                pieces.push((arch.to_string(), value));
+            match self.inner(&texts, &own)? {
+                Some(value) => pieces.push((arch.to_string(), value)),
+                // Without a key of its own, it would follow; in an assertion, only where references document it.
+                None if alone.contains(&self.axis.follows[&arch]) => {
+                    let following = if are_places { own.intersection(&self.documented) } else { own };
+                    if !following.is_empty() {
+                        return None;
+                    }
+                }
+                None => {}
             }
         }
         Some(Value::Pieces(pieces))
