@@ -169,7 +169,7 @@ impl Import<'_> {
             let input = Input { texts, known: shipped, new: &new, added, folder };
             let layouts = plan(&input)?.layouts;
             let tables;
-            (borders, tables) = seen.borders(&layouts, &verify::names(&layouts, None)?).into_iter().unzip();
+            (borders, tables) = seen.borders(&layouts, &verify::names(&layouts, None)?)?.into_iter().unzip();
             new.extend::<Vec<_>>(tables);
         }
         if new.is_empty() && seen.new.is_empty() {
