@@ -2,41 +2,84 @@
 
 use super::kernel_of;
 use crate::tables::BuildTable;
-use crate::verify::label;
-use crate::{Error, facts, registry, verify};
+use crate::verify::label::{self, Doubt};
+use crate::verify::Comparison;
+use crate::{Error, Refusal, Remedy, Several, facts, registry, verify};
 use etw_layouts_codegen::axis::{Arch, Build};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::Rules;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// The tables with facts that no built-in table of their build has, or with types to add.
-pub fn new_tables(
+/// How to check a build.
+const CHECK: &str = "to check the build, compare it with the file version of the kernel image (ntoskrnl.exe)";
+
+/// The tables of an import.
+pub struct Admitted {
+    /// The tables with facts that no table of their build in the facts has, or with types to add.
+    pub new: Vec<BuildTable>,
+    /// The builds whose tables contain nothing new.
+    pub known: Vec<String>,
+    /// Tables whose build may be wrong.
+    pub notes: Vec<String>,
+}
+
+/// Selects the new ones among the tables that were read.
+///
+/// # Errors
+///
+/// A table has a wrong build, or a doubtful one that the user has not confirmed; or it contradicts other tables of its build.
+pub fn admitted(
     layouts: &Layouts,
     tables: Vec<BuildTable>,
     shipped: &[BuildTable],
     added: &[String],
-    known: &mut Vec<String>,
-) -> Result<Vec<BuildTable>, Error> {
+    is_confirmed: bool,
+) -> Result<Admitted, Error> {
     let axis = &layouts.spec.axis;
     let names = verify::names(layouts, None)?;
     let seen = registry::of(shipped);
     let reduced = |table: BuildTable| facts::reduced(BuildTable { build: kernel_of(table.build, axis), ..table });
     let tables: Vec<_> = tables.into_iter().map(reduced).collect();
     let pdbs = registry::merged([seen.clone(), registry::of(&tables)]);
+    let (mut wrong, mut notes) = (Vec::new(), Vec::new());
+    for table in &tables {
+        if let Some(sentence) = label::refusal(layouts, &names, &seen, &pdbs, table) {
+            wrong.push(sentence.into());
+        } else if let Some(doubt) = Doubt::of(layouts, table, shipped) {
+            let sentence = doubt.sentence(table);
+            match doubt {
+                Doubt::Earlier(_) => notes.push(format!("note: {sentence}; {CHECK}")),
+                _ if is_confirmed => notes.push(format!("note: {sentence}; imported as a new build, as confirmed")),
+                _ => wrong.push(Refusal::new(sentence + "; nothing was written", Remedy::NewBuild).at(&table.source).into()),
+            }
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(Several(wrong).into());
+    }
+    for (index, table) in tables.iter().enumerate() {
+        let is_twin = |other: &&BuildTable| (other.build, other.arch) == (table.build, table.arch);
+        let both = tables[..index].iter().filter(is_twin).find_map(|twin| {
+            let contradiction = label::contradiction((twin, &twin.types), (table, &table.types))?;
+            Some((&twin.source, contradiction))
+        });
+        if let Some((twin, contradiction)) = both {
+            let name = format!("{}-{}", table.label, table.arch);
+            let source = &table.source;
+            let help = "import only one";
+            return Err(format!("{twin} and {source} contain different symbols of {name}: {contradiction}; {help}").into());
+        }
+    }
     let mut new: BTreeMap<(Build, Arch, String), BuildTable> = BTreeMap::new();
-    let mut wrong = Vec::new();
+    let mut known = Vec::new();
     for table in tables {
         let name = format!("{}-{}", table.label, table.arch);
-        if let Some(sentence) = label::refusal(layouts, &names, &seen, &pdbs, &table) {
-            wrong.push(sentence);
-            continue;
-        }
         let of_kernel: Vec<_> = shipped.iter().filter(|other| (other.build, other.arch) == (table.build, table.arch)).collect();
         if !of_kernel.is_empty() {
             let checked = verify::compared(layouts, &names, &table)?;
-            if let Some(mismatch) = checked.structures.values().flat_map(|standing| &standing.differences).next() {
-                let line = mismatch.line();
+            let differs = |(name, found): (&String, &Comparison)| Some(format!("{name} {}", found.differences.first()?.line()));
+            if let Some(line) = checked.structures.iter().find_map(differs) {
                 let source = &table.source;
                 let help = "name another build; or correct the specs first, if they are wrong";
                 return Err(format!("{source}: contradicts earlier symbols of {name}: {line}; {help}").into());
@@ -64,23 +107,17 @@ pub fn new_tables(
             }
             Entry::Occupied(mut entry) => {
                 let twin = entry.get_mut();
-                let types = table.types.iter().any(|(name, facts)| twin.types.get(name).is_some_and(|other| other != facts));
                 let is_elsewhere = |(name, at): (&String, &u64)| twin.globals.get(name).is_some_and(|other| other != at);
-                if types || twin.pdb == table.pdb && table.globals.iter().any(is_elsewhere) {
-                    return Err(format!(
-                        "{} and {} contain different symbols of {name}; import only one",
-                        twin.source, table.source
-                    )
-                    .into());
+                if let Some((variable, _)) = table.globals.iter().find(|global| twin.pdb == table.pdb && is_elsewhere(*global)) {
+                    let (one, other) = (&twin.source, &table.source);
+                    let what = format!("different addresses of {variable}");
+                    return Err(format!("{one} and {other} contain different symbols of {name}: {what}; import only one").into());
                 }
                 twin.complete(&table);
             }
         }
     }
-    match wrong.is_empty() {
-        true => Ok(new.into_values().collect()),
-        false => Err(wrong.join("\nerror: ").into()),
-    }
+    Ok(Admitted { new: new.into_values().collect(), known, notes })
 }
 
 /// Whether a table contains all facts of another one, and all of its types with the given names.
