@@ -3,6 +3,7 @@
 use super::plan::{Input, Plan, plan};
 use crate::tables::BuildTable;
 use crate::verify::Checked;
+use crate::verify::condensed::{Line, condensed};
 use crate::{Error, verify};
 use etw_layouts_codegen::layouts::Layouts;
 use std::fmt::{self, Debug, Display, Formatter};
@@ -72,17 +73,17 @@ pub fn verified(layouts: &Layouts, known: &[BuildTable], new: &[BuildTable]) -> 
     }
 }
 
-/// Maximum number of differences listed per structure: a member that moved also moves the following ones.
+/// Maximum number of lines per structure.
 const SHOWN: usize = 3;
 
 fn differences(checked: &Checked) -> Vec<String> {
     let mut lines = Vec::new();
-    for (name, standing) in &checked.structures {
-        let found = &standing.differences;
-        let at = format!("  {}-{}: {name}", checked.build, checked.arch);
-        lines.extend(found.iter().take(SHOWN).map(|difference| format!("{at} {}", difference.line())));
-        if found.len() > SHOWN {
-            lines.push(format!("{at} and {} more", found.len() - SHOWN));
+    for (name, found) in &checked.structures {
+        let at = format!("  {}-{}:", checked.build, checked.arch);
+        let all = condensed(name, &found.differences);
+        lines.extend(all.iter().take(SHOWN).map(|Line { start, fact, end }| format!("{at} {start}{fact}{end}")));
+        if all.len() > SHOWN {
+            lines.push(format!("{at} {name} and {} more", all.len() - SHOWN));
         }
     }
     lines

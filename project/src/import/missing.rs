@@ -65,11 +65,11 @@ pub fn corrected(layouts: &Layouts, tables: &[&BuildTable], new: &[&BuildTable])
     Ok(is_changed.then_some(spec))
 }
 
-/// The reason that the specs state for the previous or next target of the architecture, or a general one.
+/// The reason that the specs state for the nearest revision of the build before or after a target, or a general one.
 fn reason(axis: &Axis, definition: &Definition, target: TargetId) -> String {
-    let line: Vec<TargetId> = axis.along(axis.targets[target].arch).map(|(_, other)| other).collect();
-    let before = line.iter().rev().find(|other| **other < target);
-    let after = line.iter().find(|other| **other > target);
-    let stated = before.into_iter().chain(after).find_map(|&other| definition.unverifiable.get(other));
+    let line = axis.line(axis.kernel_of(target).build, axis.targets[target].arch);
+    let before = line.iter().rev().filter(|other| **other < target);
+    let after = line.iter().filter(|other| **other > target);
+    let stated = before.chain(after).find_map(|&other| definition.unverifiable.get(other));
     stated.map_or_else(|| ABSENT.to_owned(), |piece| piece.value.clone())
 }
