@@ -56,12 +56,13 @@ pub fn text(layouts: &Layouts, report: &Report, verbose: bool) -> String {
 /// The totals in one line.
 fn total(summary: &Summary, offsets: u64) -> String {
     let Summary { tables, kernels, images, skipped_images, mislabelled, verified, unverifiable, not_verified, .. } = summary;
-    let [tables, builds, images] = [(*tables, "table"), (*kernels, "build"), (*images, "image")].map(|(n, noun)| counted(n, noun));
+    let [tables, builds, images] =
+        [(*tables, "table"), (*kernels, "build"), (*images, "image")].map(|(n, noun)| counted(n, noun));
     let mut out = format!("{verified} facts verified by {tables} of {builds}");
     if offsets > 0 {
         let _ = write!(out, ", {} by {images}", counted(offsets, "offset"));
     }
-    let _ = write!(out, "; {not_verified} facts not verified, {unverifiable} unverifiable");
+    let _ = write!(out, "; {not_verified} not verified, {unverifiable} unverifiable");
     if *skipped_images > 0 {
         let _ = write!(out, "; {} skipped", counted(*skipped_images, "image"));
     }

@@ -28,7 +28,9 @@ fn verify_prints_what_is_not_equal_and_the_totals() {
     let lines = |word: &str| verbose.lines().filter(|line| line.starts_with(word)).count();
     assert_eq!([lines("equal  "), lines("partial  ")], [tables.len(), of_images.len()]);
     assert_eq!(verbose.lines().last().map(str::trim), Some("0 differences"));
-    for what in ["not in the table: ", "Rules for converted tables", "Errata of published references, ", " verified against perfview"] {
+    for what in
+        ["not in the table: ", "Rules for converted tables", "Errata of published references, ", " verified against perfview"]
+    {
         assert!(verbose.contains(what) && !out.contains(what), "{what}");
     }
     // Differences are printed in text and JSON.

@@ -1,7 +1,7 @@
 //! Imports that are refused, with and without `--dry-run`: tables of one build that contradict each other, and tables with a wrong build. The
 //! specs and facts are reduced to a few structures.
 
-use crate::contract::{Folder, table_of};
+use crate::contract::{Folder, root, table_of};
 use crate::project;
 use etw_layouts_codegen::layouts::{Form, Layouts};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ const KNOWN: [&str; 8] = [
     "10.0.17134.1 x64",
     "10.0.17763.379 x64",
     "10.0.18362.720 x64",
-    "10.0.19041.264 x64",
+    "10.0.19041.329 x64",
     "10.0.19041.1826 x64",
     "10.0.19041.3324 x64",
     "10.0.22000.348 x64",
@@ -25,7 +25,7 @@ const KNOWN: [&str; 8] = [
 const EDITS: [(&str, [&str; 2]); 5] = [
     ("size", ["\nstruct WMI_LOGGER_CONTEXT 0x", "\nstruct WMI_LOGGER_CONTEXT 0x1"]),
     ("offset", [" 0x4 BufferSize ", " 0x5 BufferSize "]),
-    ("type", [" BufferSize u4", " BufferSize i4"]),
+    ("type", [" 0x4 BufferSize u4", " 0x4 BufferSize i4"]),
     ("bits", [" Persistent 1@0:", " Persistent 2@0:"]),
     ("constant", [" 2 EtwBufferStateCSwitch", " 9 EtwBufferStateCSwitch"]),
 ];
@@ -33,48 +33,59 @@ const EDITS: [(&str, [&str; 2]); 5] = [
 #[test]
 fn imports_are_refused_by_name() {
     let layouts = project().layouts().expect("the specs resolve");
-    let names = embedded(&layouts, &["WMI_LOGGER_CONTEXT", "ETW_BUFFER_STATE"]);
+    let names = needed(&layouts, &["WMI_LOGGER_CONTEXT", "ETW_BUFFER_STATE"]);
     let [specs, facts, new] = ["specs", "facts", "new"].map(Folder::named);
     for path in paths(&layouts, &names) {
         let name = path.rsplit('/').next().expect("a name");
-        specs.file(name, &fs::read_to_string(crate::contract::root().join(&path)).expect("a spec"));
+        specs.file(name, &fs::read_to_string(root().join(&path)).expect("a spec"));
     }
     let table = |kernel: &str| reduced(&table_of(kernel), &names);
-    for text in KNOWN.iter().map(|kernel| table(kernel)).collect::<BTreeSet<_>>() {
-        facts.file(&format!("{}.facts", fs::read_dir(&facts.0).expect("a folder").count()), &text);
+    for entry in fs::read_dir(root().join("facts")).expect("the facts").flatten().filter(|entry| entry.path().is_file()) {
+        let (name, text) = (entry.file_name().into_string().expect("a name"), fs::read_to_string(entry.path()).expect("a text"));
+        if text.contains("\nstruct ") && KNOWN.iter().any(|kernel| text.contains(&format!("\nkernel {kernel} "))) {
+            facts.file(&name, &reduced(&text, &names));
+        }
     }
     let labelled = |kernel: &str, label: &str| {
         let text = table(kernel);
-        let types = text.find("\nkernel ").map(|at| text.split_at(at).0.to_owned() + "\nkernel " + label);
-        let rest = &text[text.find("\nstruct ").expect("a type")..];
-        format!("{}{}{rest}", types.expect("a kernel"), if label.contains(".pdb") { "" } else { " -" })
+        let head = text.find("\nkernel ").expect("a kernel");
+        let types = ["\nstruct ", "\nunion ", "\nenum "].iter().filter_map(|word| text.find(word)).min().expect("a type");
+        let pdb = if label.contains(".pdb") { "" } else { " -" };
+        format!("{}\nkernel {label}{pdb}{}", &text[..head], &text[types..])
     };
     let pdb = table_of("10.0.22000.348 x64");
     let pdb = pdb.lines().find_map(|line| line.strip_prefix("kernel 10.0.22000.348 x64 ")).expect("a PDB");
-    let isf = r#"{"metadata": {"format": "6.1.0", "producer": {"name": "a test"}, "windows": {"pdb":
+    let isf = r#"{"metadata": {"format": "6.1.0", "producer": {"name": "volatility3"}, "windows": {"pdb":
         {"GUID": "00000000000000000000000000000001", "age": 1, "database": "nt.pdb", "machine_type": 43620}}}, "base_types":
-        {"pointer": {"kind": "int", "size": 8, "signed": false, "endian": "little"}}, "symbols": {}, "enums": {}, "user_types": {}}"#;
+        {"unsigned long": {"kind": "int", "size": 4, "signed": false, "endian": "little"},
+        "pointer": {"kind": "int", "size": 8, "signed": false, "endian": "little"}}, "symbols": {}, "enums": {}, "user_types":
+        {"_LUID": {"kind": "struct", "size": 8, "fields": {}}}}"#;
     let mut cases: Vec<(String, Vec<(&str, String)>, String)> = Vec::new();
     for (kind, [old, edit]) in EDITS {
         let edited = |label: &str| {
-            let text = labelled("10.0.19041.264 x64", label);
+            let text = labelled("10.0.19041.329 x64", label);
             assert_eq!(text.matches(old).count(), 1, "{kind}");
             text.replace(old, edit)
         };
-        let both = vec![("a.facts", labelled("10.0.19041.264 x64", "10.0.19041.400 x64")), ("b.facts", edited("10.0.19041.400 x64"))];
+        let both =
+            vec![("a.facts", labelled("10.0.19041.329 x64", "10.0.19041.400 x64")), ("b.facts", edited("10.0.19041.400 x64"))];
         let sentence = "/b.facts contain different symbols of 10.0.19041.400-x64: ";
         cases.push((format!("two, {kind}"), both, sentence.to_owned()));
-        let known = vec![("a.facts", edited("10.0.19041.264 x64"))];
-        cases.push((format!("known, {kind}"), known, "/a.facts: contradicts earlier symbols of 10.0.19041.264-x64: ".to_owned()));
+        let known = vec![("a.facts", edited("10.0.19041.329 x64"))];
+        cases.push((format!("known, {kind}"), known, "/a.facts: contradicts earlier symbols of 10.0.19041.329-x64: ".to_owned()));
     }
     let of_one = |of: &str, label: &str, sentence: &str| {
         (format!("{of} as {label}"), vec![("a.facts", labelled(of, label))], format!("/a.facts: {sentence}"))
     };
-    let doubt = "unknown build 10.0.18326.1-x64, and the facts equal those of 10.0.18362.30-x64; nothing was written; ";
+    let unknown = "unknown build 10.0.18326.1-x64, and the facts equal those of 10.0.18362.720-x64; nothing was written; ";
     cases.extend([
-        of_one("10.0.17134.1 x86", "10.0.17134.1 x64", "stated build 10.0.17134.1-x64, but has the layouts of 10.0.17134.1-x86; "),
-        of_one("10.0.19041.264 x64", "10.0.19041.2000 x64", "stated build 10.0.19041.2000-x64, but has the layouts of 10.0.19041.264-x64"),
-        of_one("10.0.18362.720 x64", "10.0.18326.1 x64", doubt),
+        of_one("10.0.17134.1 x86", "10.0.17134.1 x64", "stated build 10.0.17134.1-x64, but has the layouts of 10.0.17134.1-x86"),
+        of_one(
+            "10.0.19041.329 x64",
+            "10.0.19041.2000 x64",
+            "stated build 10.0.19041.2000-x64, but has the layouts of 10.0.19041.264-x64",
+        ),
+        of_one("10.0.18362.720 x64", "10.0.18326.1 x64", unknown),
         of_one(
             "10.0.22000.348 x64",
             &format!("10.0.22000.900 x64 {pdb}"),
@@ -108,25 +119,32 @@ fn imports_are_refused_by_name() {
     assert!(status == Some(0) && out.starts_with("unchanged layouts of 10.0.19041.1826-x64: "), "{out}{error}");
     let unknown = labelled("10.0.18362.720 x64", "10.0.18326.1 x64");
     let (status, [out, error]) = import(&[("a.facts", unknown)], &["--dry-run", "--new-build"]);
-    assert!(status == Some(0) && out.starts_with("note: unknown build 10.0.18326.1-x64, and the facts equal those of "), "{out}{error}");
+    assert!(
+        status == Some(0) && out.starts_with("note: unknown build 10.0.18326.1-x64, and the facts equal those of "),
+        "{out}{error}"
+    );
     let (status, [out, error]) = import(&[("a.facts", right)], &[]);
     let command = format!("etw verify --specs {} --facts {}", specs.0.display(), facts.0.display());
     assert!(status == Some(0) && out.contains(&format!("check the result with `{command}`\n")), "{out}{error}");
     assert!(contents(&[&specs.0, &facts.0]) != before);
 }
 
-/// The given types, and those that they embed at any target.
-fn embedded(layouts: &Layouts, names: &[&str]) -> BTreeSet<String> {
-    let mut pending: Vec<&str> = names.to_vec();
+/// The given types, and those that their specs need: embedded types, and those that members lead to or take their values from.
+fn needed(layouts: &Layouts, names: &[&str]) -> BTreeSet<String> {
+    let spec = &layouts.spec;
+    let mut pending: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let mut all = BTreeSet::new();
     while let Some(name) = pending.pop() {
-        if all.insert(name.to_owned()) {
-            for layout in layouts.layouts.iter().filter(|layout| layout.name == name) {
-                if let Form::Aggregate(aggregate) = &layout.form {
-                    pending.extend(layouts.used(aggregate));
-                }
+        let Some(definition) = spec.definitions.get(&name).filter(|_| !all.contains(&name)) else { continue };
+        for layout in layouts.layouts.iter().filter(|layout| layout.name == name) {
+            if let Form::Aggregate(aggregate) = &layout.form {
+                pending.extend(layouts.used(aggregate).into_iter().map(str::to_owned));
             }
         }
+        let text = &spec.sources.file(definition.name.span).text;
+        let named = ["leads_to = \"", "values = \""].into_iter().flat_map(|key| text.split(key).skip(1));
+        pending.extend(named.filter_map(|rest| rest.split(['.', '"']).next()).map(str::to_owned));
+        all.insert(name);
     }
     all
 }
@@ -151,7 +169,8 @@ fn reduced(table: &str, names: &BTreeSet<String>) -> String {
             };
         }
         // Addresses of variables follow the line of a kernel.
-        let is_address = line.starts_with(' ') && !text.contains("\nstruct ") && !text.contains("\nunion ") && !text.contains("\nenum ");
+        let is_address =
+            line.starts_with(' ') && !text.contains("\nstruct ") && !text.contains("\nunion ") && !text.contains("\nenum ");
         if is_kept && !is_address {
             text += &format!("{line}\n");
         }
@@ -161,7 +180,8 @@ fn reduced(table: &str, names: &BTreeSet<String>) -> String {
 
 /// The files of folders, except locks.
 fn contents(folders: &[&Path]) -> BTreeMap<String, String> {
-    let files = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file").path()));
+    let files =
+        folders.iter().flat_map(|folder| fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file").path()));
     let visible = files.filter(|path| !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')));
     visible.map(|path| (path.display().to_string(), fs::read_to_string(&path).expect("a text"))).collect()
 }

@@ -2,8 +2,8 @@
 
 use super::kernel_of;
 use crate::tables::BuildTable;
-use crate::verify::label::{self, Doubt};
 use crate::verify::Comparison;
+use crate::verify::label::{self, Doubt};
 use crate::{Error, Refusal, Remedy, Several, facts, registry, verify};
 use etw_layouts_codegen::axis::{Arch, Build};
 use etw_layouts_codegen::layouts::Layouts;

@@ -38,12 +38,12 @@ pub fn corrected(layouts: &Layouts, tables: &[&BuildTable], new: &[&BuildTable])
             let is_held = table.types.contains_key(name);
             held += usize::from(is_held);
             all += usize::from(is_held || !stated);
-            let in_any = |test: &dyn Fn(TargetId) -> bool| holders.get(name).is_some_and(|of| of.iter().any(|&other| test(other)));
+            let in_any =
+                |test: &dyn Fn(TargetId) -> bool| holders.get(name).is_some_and(|of| of.iter().any(|&other| test(other)));
             let of_arch = |other: TargetId| axis.targets[other].arch == table.arch;
             // A type in older and newer builds also exists in those between.
-            let is_between = || {
-                in_any(&|other| of_arch(other) && other < target) && in_any(&|other| of_arch(other) && other > target)
-            };
+            let is_between =
+                || in_any(&|other| of_arch(other) && other < target) && in_any(&|other| of_arch(other) && other > target);
             match stated {
                 true if is_held => changes.push((definition, None)),
                 false if !in_any(&|other| other == target) && !is_between() => {

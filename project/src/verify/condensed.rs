@@ -114,7 +114,9 @@ impl Shift<'_> {
         };
         let at = |mismatch: &Mismatch| number(if self.distance < 0 { &mismatch.spec } else { &mismatch.symbols });
         let is_here = |mismatch: &&Mismatch| {
-            is(mismatch, kind) && parent(mismatch) == parent(self.members[0]) && at(mismatch).is_some_and(|at| space.contains(&at))
+            is(mismatch, kind)
+                && parent(mismatch) == parent(self.members[0])
+                && at(mismatch).is_some_and(|at| space.contains(&at))
         };
         let last = differences.iter().filter(is_here).max_by_key(|mismatch| at(mismatch))?;
         Some(last.member.clone())
@@ -208,7 +210,8 @@ mod tests {
         for (differences, expected) in cases {
             let kinds = ["size", "missing", "extra", "offset", "type"];
             use DifferenceKind::*;
-            let kind = |name: &str| [Size, Missing, Extra, Offset, Type][kinds.iter().position(|kind| *kind == name).expect("a kind")];
+            let kind =
+                |name: &str| [Size, Missing, Extra, Offset, Type][kinds.iter().position(|kind| *kind == name).expect("a kind")];
             let mismatch = |[member, of, spec, symbols]: &[&str; 4]| Mismatch {
                 member: (*member).to_owned(),
                 kind: MismatchKind::Fact(kind(of)),

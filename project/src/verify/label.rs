@@ -104,7 +104,9 @@ impl Doubt {
             let others = others(layouts, table, &structures);
             (!others.is_empty()).then(|| named(axis, &others))
         };
-        if !axis.kernels.iter().any(|kernel| is_named(kernel.build)) && !axis.releases.iter().any(|release| is_named(release.build)) {
+        if !axis.kernels.iter().any(|kernel| is_named(kernel.build))
+            && !axis.releases.iter().any(|release| is_named(release.build))
+        {
             return equal.or_else(of_any).map(Self::Unknown);
         }
         let line = axis.line(table.build, table.arch);
