@@ -77,8 +77,16 @@ fn imports_are_refused_by_name() {
     let of_one = |of: &str, label: &str, sentence: &str| {
         (format!("{of} as {label}"), vec![("a.facts", labelled(of, label))], format!("/a.facts: {sentence}"))
     };
+    let right = labelled("10.0.19041.329 x64", "10.0.19041.400 x64");
+    let producer = right.lines().nth(1).expect("a producer");
+    let converted = right.replace(producer, "producer converted from a test").replace(EDITS[0].1[0], EDITS[0].1[1]);
+    let sentence = "/b.facts contain different symbols of 10.0.19041.400-x64: WMI_LOGGER_CONTEXT size: ".to_owned();
+    cases.push(("two producers".to_owned(), vec![("a.facts", right), ("b.facts", converted)], sentence));
     let unknown = "unknown build 10.0.18326.1-x64, and the facts equal those of 10.0.18362.720-x64; nothing was written; ";
+    let arm64 = "but the facts equal those of 10.0.19569-arm64; nothing was written; ";
     cases.extend([
+        of_one("10.0.19569.0 arm64", "10.0.19569.0 x64", &format!("stated build 10.0.19569.0-x64, {arm64}")),
+        of_one("10.0.19569.0 arm64", "10.0.19041.400 x64", &format!("stated build 10.0.19041.400-x64, {arm64}")),
         of_one("10.0.17134.1 x86", "10.0.17134.1 x64", "stated build 10.0.17134.1-x64, but has the layouts of 10.0.17134.1-x86"),
         of_one(
             "10.0.19041.329 x64",
@@ -112,6 +120,14 @@ fn imports_are_refused_by_name() {
             assert!(status == Some(2) && error.contains(sentence.as_str()), "{name}: {sentence}\n{error}");
             assert!(contents(&[&specs.0, &facts.0]) == before, "{name}: something was written");
         }
+    }
+    // The change is printed also if the result does not verify.
+    let grown = labelled("10.0.19041.329 x64", "10.0.30000.1 x64").replace(EDITS[0].1[0], EDITS[0].1[1]);
+    for options in [&["--dry-run"][..], &[]] {
+        let (status, [out, error]) = import(&[("a.facts", grown.clone())], options);
+        assert!(status == Some(2) && error.contains("cannot import: the result does not verify"), "{error}");
+        assert!(out.contains("\n+  { build = \"10.0.30000.1\""), "{out}");
+        assert!(contents(&[&specs.0, &facts.0]) == before, "something was written");
     }
     // The same tables are accepted with their own build, and a new build if it is confirmed.
     let right = labelled("10.0.19041.1826 x64", "10.0.19045.2000 x64");
