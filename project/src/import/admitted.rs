@@ -10,6 +10,7 @@ use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::Rules;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 /// How to check a build.
 const CHECK: &str = "to check the build, compare it with the file version of the kernel image (ntoskrnl.exe)";
@@ -59,7 +60,10 @@ pub fn admitted(
         return Err(Several(wrong).into());
     }
     for (index, table) in tables.iter().enumerate() {
-        let is_twin = |other: &&BuildTable| (other.build, other.arch) == (table.build, table.arch);
+        // Builds of one snapshot share its types.
+        let is_twin = |other: &&BuildTable| {
+            (other.build, other.arch) == (table.build, table.arch) && !Arc::ptr_eq(&other.types, &table.types)
+        };
         let both = tables[..index].iter().filter(is_twin).find_map(|twin| {
             let contradiction = label::contradiction((twin, &twin.types), (table, &table.types))?;
             Some((&twin.source, contradiction))

@@ -8,6 +8,8 @@ use super::texts::{self, Texts};
 use super::types::by_value;
 use crate::Error;
 use crate::tables::BuildTable;
+use etw_layouts_codegen::laid_out;
+use etw_layouts_codegen::spec::Body;
 use etw_layouts_symbols::Types;
 use std::collections::BTreeSet;
 
@@ -67,6 +69,13 @@ pub fn entered<'a, I: Iterator<Item = &'a BuildTable>>(
     let held = entering.run().map_err(|error| format!("{}, {}-{}: {error}", table.source, table.label, table.arch))?;
     explain(&mut spec, &place, &table.types, &held);
     limit_sizes(&mut spec);
+    // A type that the table lacks can embed one that has changed.
+    let layouts = laid_out(&spec, place.target);
+    for (name, definition) in spec.definitions.iter_mut().filter(|(name, _)| !held.contains(*name)) {
+        if let (Body::Aggregate(aggregate), Some(layout)) = (&mut definition.body, layouts.get(name)) {
+            place.assert(&mut aggregate.size, Some(layout.extent.size));
+        }
+    }
     texts::changed(texts, &before, &spec, folder);
     Ok(())
 }
