@@ -30,6 +30,9 @@ const EDITS: [(&str, [&str; 2]); 5] = [
     ("constant", [" 2 EtwBufferStateCSwitch", " 9 EtwBufferStateCSwitch"]),
 ];
 
+/// Its name, the files to import, and a part of the message.
+type Case = (String, Vec<(&'static str, String)>, String);
+
 #[test]
 fn imports_are_refused_by_name() {
     let layouts = project().layouts().expect("the specs resolve");
@@ -60,7 +63,7 @@ fn imports_are_refused_by_name() {
         {"unsigned long": {"kind": "int", "size": 4, "signed": false, "endian": "little"},
         "pointer": {"kind": "int", "size": 8, "signed": false, "endian": "little"}}, "symbols": {}, "enums": {}, "user_types":
         {"_LUID": {"kind": "struct", "size": 8, "fields": {}}}}"#;
-    let mut cases: Vec<(String, Vec<(&str, String)>, String)> = Vec::new();
+    let mut cases: Vec<Case> = Vec::new();
     for (kind, [old, edit]) in EDITS {
         let edited = |label: &str| {
             let text = labelled("10.0.19041.329 x64", label);
