@@ -8,7 +8,7 @@ use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Project;
 use etw_layouts_project::diff::{changes, sides};
-use etw_layouts_project::import::{self, Border, MARK, Plan, Texts};
+use etw_layouts_project::import::{self, Border, MARK, Plan, Refused, Request, Texts};
 use etw_layouts_project::tables;
 use similar::{ChangeTag, TextDiff};
 use std::collections::BTreeSet;
@@ -19,10 +19,10 @@ use std::path::PathBuf;
 ///
 /// Compares each symbol file with the specs, and edits specs/*.toml where they differ: it closes or splits ranges, adds
 /// members, bits, constants and types, and adds the build to windows.toml. Everything else stays as it is. Adds the reduced
-/// symbol tables to the facts and regenerates the generated crate. A build with known layouts adds only a line to the facts.
+/// symbol tables to the facts. A build with known layouts adds only a line to the facts.
 ///
 /// The layouts do not depend on the order of the symbol files, nor on whether they are imported together or one by one. Nothing
-/// is written unless the result verifies. Comments that begin with `# import:` mark places in the specs that symbols do not
+/// is written unless the result verifies; if it does not, the change is printed as a diff all the same. Comments that begin with `# import:` mark places in the specs that symbols do not
 /// determine; the output lists these places. If the specs define no structures at all, all types of the file are imported, or
 /// only those of --add. Types that a spec cannot define are left out and listed.
 ///
@@ -35,7 +35,8 @@ use std::path::PathBuf;
 ///     etw import symbols/ --add ETW_REALTIME_CONSUMER --specs my-specs --facts my-facts
 ///     cargo xtask import --image ntoskrnl.exe --symbol-path 'srv*symbols*https://msdl.microsoft.com/download/symbols'
 ///
-/// In a clone of the source repository, `cargo xtask import` does the same with its specs and facts.
+/// In a clone of the source repository, `cargo xtask import` does the same with its specs and facts, and then regenerates the
+/// generated crate.
 ///
 /// Exit status: 0 imported, or nothing to import; 2 unusable input, or symbols that the specs cannot express.
 #[derive(clap::Args)]
@@ -50,6 +51,10 @@ pub struct Args {
     /// Add a structure that the specs do not define yet; a leading underscore is ignored. Repeatable.
     #[arg(long, value_name = "STRUCTURE")]
     add: Vec<String>,
+    /// Import a build that is not on the version axis although its facts equal those of another build. Without this option, such
+    /// a build is refused, because it is often a typing error.
+    #[arg(long)]
+    new_build: bool,
     /// Write nothing; print the change as a diff.
     #[arg(long)]
     dry_run: bool,
@@ -71,7 +76,8 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     // As in `show`, names can be written as in debuggers.
     let added = args.add.iter().map(|name| name.strip_prefix("nt!").unwrap_or(name));
     let added: Vec<String> = added.map(|name| name.strip_prefix('_').unwrap_or(name).to_owned()).collect();
-    let import = import::prepare(project, &layouts, &symbols, &stated, &added)?;
+    let request = Request { symbols: &symbols, stated: &stated, added: &added, is_confirmed: args.new_build };
+    let import = import::prepare(project, &layouts, &request)?;
     for name in &import.known {
         print(&format!("{name}: already imported\n"))?;
     }
@@ -81,12 +87,15 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     if !import.left_out.is_empty() {
         print(&left_out(&import.left_out))?;
     }
-    // The notes are about builds that are added.
-    let plan = import.plan()?;
     for note in &import.notes {
         print(&format!("{note}\n"))?;
     }
-    let Some(plan) = plan else {
+    let plan = import.plan();
+    if let Some(Refused { plan, .. }) = plan.as_ref().err().and_then(|error| error.downcast_ref()) {
+        print(&summary(&import.texts, plan)?)?;
+        print(&diff(&import.texts, &plan.texts))?;
+    }
+    let Some(plan) = plan? else {
         print("nothing to import\n")?;
         return Ok(Outcome::Good);
     };
@@ -100,9 +109,19 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         Some(_) => print(&format!(
             "{count} generated files written or removed; check the result with `cargo xtask verify` and `cargo test --workspace`\n"
         ))?,
-        None => print("specs and facts written; check the result with `etw verify`\n")?,
+        None => print(&format!("specs and facts written; check the result with `{}`\n", verify_command(project)?))?,
     }
     Ok(Outcome::Good)
+}
+
+/// The command that verifies the specs and facts of the project.
+fn verify_command(project: &Project) -> Result<String, Error> {
+    let (specs, facts) = project.folders()?;
+    let [specs, facts] = [specs, facts].map(|folder| match folder.display().to_string() {
+        path if path.contains(char::is_whitespace) => format!("\"{path}\""),
+        path => path,
+    });
+    Ok(format!("etw verify --specs {specs} --facts {facts}"))
 }
 
 /// The changes of each new build, the changed files, and the open questions.

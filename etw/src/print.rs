@@ -114,6 +114,10 @@ fn remedy(remedy: &Remedy) -> String {
             "name it with --build, in the file name (10.0.19041.329-x64.json.xz), or in a builds.tsv in the same folder \
              (columns file, build, arch)"
         }
+        Remedy::NewBuild => {
+            "compare the build with the file version of the kernel image (ntoskrnl.exe); correct it with --build, in builds.tsv or in the \
+             file name, or confirm with --new-build that it is new"
+        }
         Remedy::Architecture => "name x86, x64 or arm64 with --arch",
         Remedy::SymbolPath => "name a folder of symbol files, or srv*CACHE*https://SERVER, with --symbol-path or _NT_SYMBOL_PATH",
         Remedy::Definition => "`etw list` prints all names",

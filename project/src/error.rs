@@ -36,6 +36,8 @@ pub enum Remedy {
     Build,
     /// A build with its revision or service pack.
     Revision,
+    /// The build of a symbol file, or the confirmation that it is new.
+    NewBuild,
     /// The architecture of a symbol file.
     Architecture,
     /// A symbol path.
@@ -100,6 +102,7 @@ impl Display for Remedy {
             Self::Revision => {
                 "add the revision, as in 10.0.26100.3915, or for Windows XP and Server 2003 the service pack, as in 5.1.2600-sp3"
             }
+            Self::NewBuild => "correct the build, in builds.tsv or in the file name, or confirm that it is new",
             Self::Architecture => "specify x86, x64 or arm64",
             Self::Definition | Self::DefinitionOrVariable => "use a name that the specs define",
             Self::InSymbols(_) | Self::NotVariable(_) | Self::NotBuild(_) => "name a structure",

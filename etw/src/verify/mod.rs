@@ -16,7 +16,8 @@ use std::path::PathBuf;
 /// Verify layouts against symbol files.
 ///
 /// Without --symbols, the layouts are verified against the facts: reduced symbol tables that come with the program. The output
-/// has one line for each symbol table, one line for each table of kernel images (.tsv), the totals, and the differences.
+/// has one line for each symbol table or table of kernel images (.tsv) that is not equal, one line of totals, and the differences.
+/// Members that are shifted together are one line. With --verbose, every table and every difference has a line.
 ///
 /// A table of a build that is not on the version axis is compared with the first release of the nearest earlier build; its line
 /// states this. The build of a table is stated by its file name, by builds.tsv or by --build. The stated build is
@@ -43,8 +44,8 @@ pub struct Args {
     /// Verify only this structure.
     #[arg(long, value_name = "STRUCTURE")]
     only: Option<String>,
-    /// Also print the structures that each table lacks, the rules for converted tables, the reasons why facts cannot be verified, and the
-    /// errata of published references. JSON always includes them.
+    /// Also print the tables that are equal, the structures that each table lacks, the rules for converted tables, the reasons why facts
+    /// cannot be verified, the errata of published references, and the totals of events. JSON always includes them.
     #[arg(short, long)]
     verbose: bool,
     /// Output format.

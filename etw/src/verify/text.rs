@@ -6,39 +6,77 @@ use etw_layouts_codegen::axis::{Axis, Build};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_project::Choice;
 use etw_layouts_project::events;
-use etw_layouts_project::verify::{Checked, Mismatch, MismatchKind, Outcome, Report, Summary, Variables, label};
-use etw_layouts_symbols::compare::{DifferenceKind, Rule, Status};
+use etw_layouts_project::verify::condensed::{Line, condensed, each};
+use etw_layouts_project::verify::{Checked, Outcome, Report, Summary, Variables, label};
+use etw_layouts_symbols::compare::{Rule, Status};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// A line for each table, the totals, and last the differences; with `verbose` also all other results.
+/// The tables that are not equal or do not have layouts of their own, one line of totals, and last the differences; with `verbose` a line
+/// for each table, and all other results.
 pub fn text(layouts: &Layouts, report: &Report, verbose: bool) -> String {
     let axis = &layouts.spec.axis;
     let mut out = String::new();
     for table in &report.tables {
         let choice = Choice::of(layouts, &report.registry, table.asked.clone(), None);
-        line(axis, table, &choice, &mut out);
+        if verbose || !is_equal(table) || choice.is_stand_in(axis) {
+            line(axis, table, &choice, &mut out);
+        }
         if verbose {
             absent(axis, table, &choice, &mut out);
             variables(table, &mut out);
         }
     }
     for images in report.images.chunk_by(|one, other| one.source == other.source) {
-        partly(axis, images, verbose, &mut out);
+        if verbose || images.iter().any(|image| image.differs() || !image.variables.differences.is_empty()) {
+            partly(axis, images, verbose, &mut out);
+        }
     }
     for skipped in &report.skipped {
         let _ = writeln!(out, "skipped {skipped}");
     }
+    let offsets = report.images.iter().flat_map(|image| image.structures.values()).map(|found| found.equal).sum();
     if verbose {
         rules(report, &mut out);
         errata(report, &mut out);
+        totals(&report.summary, offsets, &mut out);
+        events(&report.events, &mut out);
     }
-    let offsets = report.images.iter().flat_map(|image| image.structures.values()).map(|found| found.equal).sum();
-    totals(&report.summary, offsets, verbose, &mut out);
-    events(&report.events, verbose, &mut out);
-    differences(report, verbose, &mut out);
+    let (count, differences) = count(report);
+    let style = if count > 0 || report.summary.mislabelled > 0 { ALARM } else { GREEN };
+    let _ = match verbose {
+        true => writeln!(out, "{style}{count:8} {differences}{style:#}"),
+        false => writeln!(out, "{}; {style}{count} {differences}{style:#}", total(&report.summary, offsets)),
+    };
+    self::differences(report, verbose, &mut out);
     wrong(axis, report, &mut out);
     out
+}
+
+/// The totals in one line.
+fn total(summary: &Summary, offsets: u64) -> String {
+    let Summary { tables, kernels, images, skipped_images, mislabelled, verified, unverifiable, not_verified, .. } = summary;
+    let [tables, builds, images] =
+        [(*tables, "table"), (*kernels, "build"), (*images, "image")].map(|(n, noun)| counted(n, noun));
+    let mut out = format!("{verified} facts verified by {tables} of {builds}");
+    if offsets > 0 {
+        let _ = write!(out, ", {} by {images}", counted(offsets, "offset"));
+    }
+    let _ = write!(out, "; {not_verified} not verified, {unverifiable} unverifiable");
+    if *skipped_images > 0 {
+        let _ = write!(out, "; {} skipped", counted(*skipped_images, "image"));
+    }
+    if *mislabelled > 0 {
+        let _ = write!(out, "; {} with a wrong build", counted(*mislabelled, "table"));
+    }
+    out
+}
+
+/// Whether the table contains structures, and all are equal.
+fn is_equal(table: &Checked) -> bool {
+    let has = |outcome| table.structures.values().any(|compared| compared.outcome == Outcome::Compared(outcome));
+    let differs = table.is_labelled_wrongly() || table.differs() || !table.variables.differences.is_empty();
+    has(Status::Equal) && !has(Status::Differs) && !differs
 }
 
 /// The number of facts that each rule for converted tables accepted.
@@ -168,7 +206,7 @@ fn errata(report: &Report, out: &mut String) {
     }
 }
 
-fn totals(summary: &Summary, offsets: u64, verbose: bool, out: &mut String) {
+fn totals(summary: &Summary, offsets: u64, out: &mut String) {
     let Summary { tables, kernels, images, skipped_images, mislabelled, verified, errata, reasons, .. } = summary;
     let Summary { unverifiable, not_verified, .. } = summary;
     out.push('\n');
@@ -182,7 +220,7 @@ fn totals(summary: &Summary, offsets: u64, verbose: bool, out: &mut String) {
     }
     let _ = writeln!(out, "{verified:8} facts verified{}", if *images > 0 { " by tables" } else { "" });
     let _ = writeln!(out, "{unverifiable:8} facts that no public symbols can verify");
-    for (reason, count) in reasons.iter().filter(|_| verbose) {
+    for (reason, count) in reasons {
         let _ = writeln!(out, "{:8}   {count:6}  {reason}", "");
     }
     let _ = writeln!(
@@ -203,12 +241,11 @@ fn totals(summary: &Summary, offsets: u64, verbose: bool, out: &mut String) {
         let noun = if *mislabelled == 1 { "table" } else { "tables" };
         let _ = writeln!(out, "{mislabelled:8} {noun} with a wrong build");
     }
-    let more = if verbose { "" } else { "; --verbose prints them, and the structures that each table lacks" };
-    let _ = writeln!(out, "{errata:8} errata of published references{more}");
+    let _ = writeln!(out, "{errata:8} errata of published references");
 }
 
 /// The fields of events verified against each source.
-fn events(events: &events::Report, verbose: bool, out: &mut String) {
+fn events(events: &events::Report, out: &mut String) {
     for (source, counts) in &events.sources {
         let events::Counts { events, fields, errata, unsettled, differences } = counts;
         let unsettled = if *unsettled > 0 { format!(", {unsettled} unresolved") } else { String::new() };
@@ -217,7 +254,7 @@ fn events(events: &events::Report, verbose: bool, out: &mut String) {
         let errata = if *errata == 1 { "1 erratum".to_owned() } else { format!("{errata} errata") };
         let _ = writeln!(out, "{fields:8} {noun} of {of} verified against {source}, {errata}{unsettled}{differ}");
     }
-    if verbose && !events.errata.is_empty() {
+    if !events.errata.is_empty() {
         let _ = writeln!(out, "\n{HEADING}Errata of sources of events, {}{HEADING:#}", events.errata.len());
         events.errata.iter().for_each(|erratum| _ = writeln!(out, "  {erratum}"));
     }
@@ -234,19 +271,22 @@ fn wrong(axis: &Axis, report: &Report, out: &mut String) {
     }
 }
 
-/// The number of differences, and the differences. A table with a wrong build differs in many facts, which are printed only with
-/// `verbose`.
-fn differences(report: &Report, verbose: bool, out: &mut String) {
-    // A renamed member is two mismatches, but counts as one difference.
-    let right: Vec<_> = report.tables.iter().chain(&report.images).filter(|table| !table.is_labelled_wrongly()).collect();
-    let count = lines(&right, verbose).iter().map(|(_, tables)| tables.len()).sum::<usize>()
-        + report.claims.len()
-        + report.events.differences.len();
-    let wrong = report.summary.mislabelled > 0;
-    let style = if count > 0 || wrong { ALARM } else { GREEN };
+/// The number of differences, with the word. A renamed member is two mismatches, but counts as one difference.
+fn count(report: &Report) -> (usize, String) {
+    let right = report.tables.iter().chain(&report.images).filter(|table| !table.is_labelled_wrongly());
+    let of_table = |table: &Checked| {
+        let structures = table.structures.iter().map(|(name, compared)| each(name, &compared.differences).len());
+        structures.sum::<usize>() + table.variables.differences.len()
+    };
+    let count = right.map(of_table).sum::<usize>() + report.claims.len() + report.events.differences.len();
     let noun = if count == 1 { "difference" } else { "differences" };
-    let _ =
-        writeln!(out, "{style}{count:8} {noun}{}{style:#}", if wrong { ", not counting tables with a wrong build" } else { "" });
+    let wrong = if report.summary.mislabelled > 0 { ", not counting tables with a wrong build" } else { "" };
+    (count, format!("{noun}{wrong}"))
+}
+
+/// The differences. A table with a wrong build differs in many facts, which are printed only with `verbose`.
+fn differences(report: &Report, verbose: bool, out: &mut String) {
+    let (count, _) = count(report);
     if count > 0 {
         let _ = writeln!(out, "\n{HEADING}Differences{HEADING:#}");
     }
@@ -266,11 +306,13 @@ fn differences(report: &Report, verbose: bool, out: &mut String) {
     }
 }
 
-/// The differences. Each line is listed once, with the targets of the tables that have the difference.
+/// The differences. Each line is listed once, with the targets of the tables that have the difference. With `verbose`, each difference has
+/// a line.
 fn lines(tables: &[&Checked], verbose: bool) -> Vec<(String, Vec<String>)> {
     let mut list: Vec<(Line, Vec<String>)> = Vec::new();
     let mut known = HashMap::new();
     for table in tables {
+        let of_structure = if verbose { each } else { condensed };
         let structures = table.structures.iter().flat_map(|(name, compared)| of_structure(name, &compared.differences));
         for line in structures.chain(table.variables.differences.iter().map(|mismatch| Line::new(mismatch.line()))) {
             let fact = if verbose { line.fact.clone() } else { String::new() };
@@ -284,43 +326,4 @@ fn lines(tables: &[&Checked], verbose: bool) -> Vec<(String, Vec<String>)> {
         }
     }
     list.into_iter().map(|(Line { start, fact, end }, tables)| (start + &fact + &end, tables)).collect()
-}
-
-/// A line for a difference. Lines of several tables that differ only in the fact are merged, without the fact.
-struct Line {
-    start: String,
-    fact: String,
-    end: String,
-}
-
-impl Line {
-    fn new(text: String) -> Self {
-        Self { start: text, fact: String::new(), end: String::new() }
-    }
-}
-
-/// A line for each difference of a structure. A member that only the spec has and a member that only the symbols have at the same place
-/// are one difference: a renamed member.
-fn of_structure(name: &str, differences: &[Mismatch]) -> Vec<Line> {
-    let is = |mismatch: &Mismatch, kind| mismatch.kind == MismatchKind::Fact(kind);
-    let renamed = |gone: &Mismatch| {
-        let mut extra = differences.iter().filter(|extra| is(extra, DifferenceKind::Extra) && extra.symbols == gone.spec);
-        let only = differences.iter().filter(|other| is(other, DifferenceKind::Missing) && other.spec == gone.spec).count() == 1;
-        let (found, more) = (extra.next()?, extra.next());
-        (is(gone, DifferenceKind::Missing) && only && more.is_none()).then_some(found)
-    };
-    let pairs: Vec<_> = differences.iter().filter_map(|gone| Some((gone, renamed(gone)?))).collect();
-    let is_unpaired = |mismatch: &&Mismatch| !pairs.iter().any(|(_, new)| std::ptr::eq(*new, *mismatch));
-    let line = |mismatch: &Mismatch| match pairs.iter().find(|(gone, _)| std::ptr::eq(*gone, mismatch)) {
-        Some((gone, new)) => {
-            let place = gone.place.as_deref().map(|place| format!("  {place}")).unwrap_or_default();
-            Line {
-                start: format!("{name}.{}: not in the symbols, which have {}", gone.member, new.member),
-                fact: format!(", {}", gone.spec),
-                end: format!("; renamed?{place}"),
-            }
-        }
-        None => Line::new(format!("{name} {}", mismatch.line())),
-    };
-    differences.iter().filter(is_unpaired).map(line).collect()
 }

@@ -9,6 +9,7 @@ mod globals;
 mod label;
 mod printing;
 mod provenance;
+mod refused;
 mod schema;
 
 use etw_layouts_cli::{diff, map, pretty, show};

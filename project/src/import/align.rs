@@ -6,6 +6,7 @@
 
 use super::ascent::{Ascent, NamedMembers};
 use super::place::Place;
+use super::renamed;
 use super::shared::{self, together};
 use super::types::{Names, SymbolMember};
 use super::unions::{self, TOGETHER};
@@ -67,14 +68,20 @@ impl Alignment<'_> {
                 None => unplaced.push((last, facts)),
             }
         }
-        let mut new: BTreeMap<usize, Vec<Member>> = BTreeMap::new();
-        let kept: BTreeSet<usize> = of_child.keys().copied().collect();
+        let mut unplaced_behind: BTreeMap<Option<usize>, Vec<Member>> = BTreeMap::new();
         for (last, facts) in unplaced {
-            let at = self.behind_replaced(children, &kept, last);
             for item in unions::structure(facts)? {
                 let member = self.fresh(item)?;
-                new.entry(at).or_default().push(member);
+                unplaced_behind.entry(last).or_default().push(member);
             }
+        }
+        let kept: BTreeSet<usize> = of_child.keys().copied().collect();
+        let mut new = BTreeMap::new();
+        for (last, mut members) in unplaced_behind {
+            let replaced = self.replaced(children, &kept, last);
+            let at = replaced.last().or(last.as_ref()).map_or(0, |index| index + 1);
+            self.describe(replaced.iter().map(|&index| &children[index]), &mut members);
+            new.insert(at, members);
         }
         self.activate_all(children, of_child, new)
     }
@@ -120,7 +127,8 @@ impl Alignment<'_> {
         }
         remarked.into_iter().for_each(|index| remark(&mut children[index], TOGETHER));
         let kept: BTreeSet<usize> = of_child.keys().copied().collect();
-        let at = self.behind_replaced(children, &kept, kept.last().copied());
+        let last = kept.last().copied();
+        let at = self.replaced(children, &kept, last).last().copied().or(last).map_or(0, |index| index + 1);
         let mut members = Vec::new();
         for (facts, is_open) in new {
             let mut member = self.fresh(unions::alternative(facts)?)?;
@@ -129,6 +137,8 @@ impl Alignment<'_> {
             }
             members.push(member);
         }
+        let is_gone = |(index, child): &(usize, &Member)| !kept.contains(index) && self.is_in_nearest(child);
+        self.describe(children.iter().enumerate().filter(is_gone).map(|(_, child)| child), &mut members);
         self.activate_all(children, of_child, [(at, members)].into())
     }
 
@@ -335,12 +345,22 @@ impl Alignment<'_> {
         Ok(spelled)
     }
 
-    /// The index after a child, and after the following children that only the nearest target has: new members replace them.
-    fn behind_replaced(&self, children: &[Member], kept: &BTreeSet<usize>, last: Option<usize>) -> usize {
+    /// The children after another one that only the nearest target has: new members replace them.
+    fn replaced(&self, children: &[Member], kept: &BTreeSet<usize>, last: Option<usize>) -> Vec<usize> {
         let start = last.map_or(0, |index| index + 1);
-        let replaced = |index: &usize| self.near.first().is_some_and(|&t| children[*index].scope.contains(t));
         let gone = (start..children.len()).take_while(|index| !kept.contains(index));
-        gone.filter(replaced).last().map_or(start, |index| index + 1)
+        gone.filter(|&index| self.is_in_nearest(&children[index])).collect()
+    }
+
+    fn is_in_nearest(&self, member: &Member) -> bool {
+        self.near.first().is_some_and(|&target| member.scope.contains(target))
+    }
+
+    /// Keeps the descriptions of replaced members in new ones, if all of them only have new names.
+    fn describe<'m>(&self, replaced: impl Iterator<Item = &'m Member>, new: &mut [Member]) {
+        if let Some(&nearest) = self.near.first() {
+            renamed::members(&replaced.collect::<Vec<_>>(), nearest, new, self.place.target);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::align::Alignment;
 use super::place::Place;
+use super::renamed;
 use super::types::{Names, SymbolMember, definable, embraced, held, shown, spellable};
 use crate::tables::BuildTable;
 use etw_layouts_codegen::axis::{Axis, TargetId};
@@ -55,10 +56,7 @@ impl Entering<'_> {
         let expected = |name: &&String| types.contains_key(*name) || self.unverifiable(name, nearest).is_none();
         let all = before.iter().filter(expected).count();
         if held * 2 < all {
-            let source = &self.table.source;
-            return Err(format!(
-                "{source}: incomplete symbols: contains {held} of {all} types; import the complete public symbols of a kernel"
-            ));
+            return Err(incomplete(self.table, held, all));
         }
         // The specs define the type, but the nearest build lacks it.
         let back = self.definitions().map(|definition| &definition.name.value).filter(|name| types.contains_key(*name));
@@ -85,8 +83,7 @@ impl Entering<'_> {
 
     /// The definitions that symbols can verify: all except macros.
     fn definitions(&self) -> impl Iterator<Item = &Definition> {
-        let is_type = |definition: &&Definition| !matches!(&definition.body, Body::Values(v) if v.kind != ValuesKind::Enum);
-        self.spec.definitions.values().filter(is_type)
+        self.spec.definitions.values().filter(|definition| is_type(definition))
     }
 
     fn lacks(&self, name: &str) -> bool {
@@ -233,6 +230,31 @@ impl Entering<'_> {
     }
 }
 
+/// Whether symbols can contain a definition: any except macros.
+pub fn is_type(definition: &Definition) -> bool {
+    !matches!(&definition.body, Body::Values(values) if values.kind != ValuesKind::Enum)
+}
+
+/// The error for a table with less than half of the types.
+pub fn incomplete(table: &BuildTable, held: usize, all: usize) -> String {
+    let source = &table.source;
+    format!("{source}: incomplete symbols: contains {held} of {all} types; import the complete public symbols of a kernel")
+}
+
+/// Limits the sizes of new definitions to documented targets, as the sizes of other definitions are, if any of these has a size.
+pub fn limit_sizes(spec: &mut Spec) {
+    let Spec { axis, definitions, .. } = spec;
+    for definition in definitions.values_mut().filter(|definition| definition.name.span == Default::default()) {
+        let Body::Aggregate(aggregate) = &mut definition.body else { continue };
+        let is_documented = |target: &TargetId| axis.documented.contains(*target) && aggregate.size.get(*target).is_some();
+        if definition.scope.iter().any(|target| is_documented(&target)) {
+            for target in definition.scope.difference(&axis.documented).iter() {
+                aggregate.size.set(target, None);
+            }
+        }
+    }
+}
+
 /// Collects the types that members embed at a target.
 pub fn held_at(members: &[Member], target: TargetId, found: &mut impl Extend<String>) {
     for member in members.iter().filter(|member| member.scope.contains(target)) {
@@ -354,6 +376,7 @@ fn constants(place: &Place, values: &mut Values, theirs: &symbols::Enumeration, 
     let all: BTreeSet<i64> = stated.values().copied().collect();
     // A new constant is inserted after the last one with a value that is not greater.
     let mut known: Vec<(i64, usize)> = Vec::new();
+    let mut gone: Vec<(i64, Constant)> = Vec::new();
     for (index, constant) in values.constants.iter_mut().enumerate() {
         let here = nearest.filter(|&t| constant.scope.contains(t));
         let value = match stated.get_key_value(constant.name.value.as_str()) {
@@ -371,7 +394,10 @@ fn constants(place: &Place, values: &mut Values, theirs: &symbols::Enumeration, 
                 place.put(&mut constant.scope);
                 known.push((value, index + 1));
             }
-            None => place.take(&mut constant.scope),
+            None => {
+                gone.extend(here.and_then(|t| Some((constant.value.get(t)?.value, constant.clone()))));
+                place.take(&mut constant.scope);
+            }
         }
     }
     let mut new: Vec<(i64, &str)> = stated.iter().filter(|(name, _)| !placed.contains(*name)).map(|(n, v)| (*v, *n)).collect();
@@ -386,6 +412,7 @@ fn constants(place: &Place, values: &mut Values, theirs: &symbols::Enumeration, 
         let mut constant = Constant::new(name.to_owned());
         place.set(&mut constant.value, value);
         place.put(&mut constant.scope);
+        renamed::constant(&gone, value, &mut constant);
         fresh.entry(at).or_default().push(constant);
     }
     for (index, constant) in std::mem::take(&mut values.constants).into_iter().enumerate() {

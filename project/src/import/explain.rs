@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum number of layout computations, which depends on unexplained gaps and on the depth of embedded structures.
 const ROUNDS: usize = 64;
 
-/// Adds alignment or packing where members are not at the offsets that their types give. Anything that explicit alignment cannot
-/// express is left, and fails the final verification.
+/// Adds alignment or packing where members are not at the offsets that their types give, and the sizes of new definitions. Anything that
+/// explicit alignment cannot express is left, and fails the final verification.
 pub fn explain(spec: &mut Spec, place: &Place, types: &Types, entered: &BTreeSet<String>) {
     for _ in 0..ROUNDS {
         let layouts = laid_out(spec, place.target);
@@ -23,6 +23,9 @@ pub fn explain(spec: &mut Spec, place: &Place, types: &Types, entered: &BTreeSet
             let Some(definition) = spec.definitions.get_mut(name) else { continue };
             let is_new = definition.name.span == Default::default();
             let Body::Aggregate(aggregate) = &mut definition.body else { continue };
+            if is_new {
+                place.set(&mut aggregate.size, Some(facts.size).filter(|size| *size == layout.extent.size));
+            }
             let mut known = Offsets::new();
             offsets(facts, &mut Vec::new(), &mut known);
             match first_gap(place, &mut aggregate.members, layout, &known, 0, &mut Vec::new()) {

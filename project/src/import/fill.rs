@@ -5,7 +5,7 @@
 //! definition of a neighbor, so that ranges do not end at unexamined builds. The files are written after all tables, with the
 //! fewest ranges.
 
-use super::enter::{ABSENT, Entering, held_at, near};
+use super::enter::{ABSENT, Entering, held_at, limit_sizes, near};
 use super::explain::explain;
 use super::pass::{embedded, entered};
 use super::place::Place;
@@ -57,6 +57,7 @@ pub fn filled<'a>(
     }
     fill.copy_from_neighbors(names);
     fill.unseen();
+    limit_sizes(&mut fill.spec);
     texts::changed(texts, &before, &fill.spec, folder);
     Ok(rows)
 }

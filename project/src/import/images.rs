@@ -5,6 +5,7 @@
 
 use super::first_image::{before, first_image};
 use super::kernel_of;
+use super::place::Place;
 use super::types::by_value;
 use crate::Error;
 use crate::tables::BuildTable;
@@ -12,7 +13,8 @@ use crate::verify::{ours, partly};
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_symbols::{Aggregate, Member, Type, TypeFacts, Types, compare_offsets};
+use etw_layouts_codegen::resolve;
+use etw_layouts_symbols::{Types, compare_offsets};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -64,15 +66,20 @@ impl Images {
     }
 
     /// The borders that the images show and the specs lack, each with its table.
-    pub fn borders(&self, layouts: &Layouts, names: &[&str]) -> Vec<(Border, BuildTable)> {
+    ///
+    /// # Errors
+    ///
+    /// The layouts before and after a border cannot be combined.
+    pub fn borders(&self, layouts: &Layouts, names: &[&str]) -> Result<Vec<(Border, BuildTable)>, Error> {
         let rows = layouts.spec.axis.targets.ids();
-        rows.flat_map(|row| self.borders_of(layouts, names, row)).collect()
+        let of_rows: Vec<_> = rows.map(|row| self.borders_of(layouts, names, row)).collect::<Result<_, _>>()?;
+        Ok(of_rows.into_iter().flatten().collect())
     }
 
     /// The borders for the layouts of a row.
-    fn borders_of(&self, layouts: &Layouts, names: &[&str], row: TargetId) -> Vec<(Border, BuildTable)> {
+    fn borders_of(&self, layouts: &Layouts, names: &[&str], row: TargetId) -> Result<Vec<(Border, BuildTable)>, Error> {
         let axis = &layouts.spec.axis;
-        let Some(before) = before(axis, row) else { return Vec::new() };
+        let Some(before) = before(axis, row) else { return Ok(Vec::new()) };
         let arch = axis.targets[row].arch;
         let of = |target: TargetId| axis.kernel_of(target).build;
         let between = of(before)..of(row);
@@ -82,27 +89,24 @@ impl Images {
         let first = stated.iter().filter_map(|&name| Some((name, first_image(layouts, &images, [before, row], name)?)));
         let first: BTreeMap<&str, Build> = first.collect();
         let borders: BTreeSet<Build> = first.values().copied().collect();
-        let types = |target: TargetId| {
-            let here: Vec<_> = names.iter().copied().filter(|name| layouts.unverifiable(name, target).is_none()).collect();
-            ours::types(layouts, target, &here)
-        };
-        let (old, new) = (types(before), types(row));
+        let [old, new] = [before, row].map(|target| verifiable(layouts, target, names));
         let table = |border: Build| {
             let moves = |name: &&str| match first.get(*name) {
                 Some(begins) => *begins <= border,
                 // Images that do not distinguish the two layouts do not contradict a common change.
                 None => allowed(axis, &new, border, &images, name),
             };
-            let mut types = old.clone();
+            let mut moved = BTreeSet::new();
             let (mut shown, mut along) = (Vec::new(), Vec::new());
             let mut pending: Vec<String> = stated.iter().copied().filter(moves).map(str::to_owned).collect();
             while let Some(name) = pending.pop() {
-                let Some(facts) = new.get(&name).filter(|facts| types.get(&name) != Some(*facts)) else { continue };
-                pending.extend(by_value(facts));
-                types.insert(name.clone(), facts.clone());
-                if first.contains_key(name.as_str()) { shown.push(name) } else { along.push(name) }
+                let Some(facts) = new.get(&name).filter(|facts| old.get(&name) != Some(*facts)) else { continue };
+                if moved.insert(name.clone()) {
+                    pending.extend(by_value(facts));
+                    if first.contains_key(name.as_str()) { shown.push(name) } else { along.push(name) }
+                }
             }
-            grown(&mut types, &old);
+            let types = combined(layouts, [before, row], names, &moved)?;
             let table = BuildTable {
                 source: "images".to_owned(),
                 producer: etw_layouts_symbols::images::PRODUCER.to_owned(),
@@ -115,7 +119,7 @@ impl Images {
                 offsets: Arc::default(),
                 globals: BTreeMap::new(),
             };
-            (Border { build: border, arch, shown, along }, table)
+            Ok((Border { build: border, arch, shown, along }, table))
         };
         borders.into_iter().map(table).collect()
     }
@@ -148,47 +152,25 @@ impl Images {
     }
 }
 
-/// Enlarges types that embed a type which changed its size, if they are otherwise unchanged.
-fn grown(types: &mut Types, old: &Types) {
-    let more = |types: &Types, name: &str| Some(size(types.get(name)?)?.wrapping_sub(size(old.get(name)?)?));
-    let given: BTreeSet<String> = old.keys().filter(|name| types.get(*name) != old.get(*name)).cloned().collect();
-    // Repeated up to the depth of embedding.
-    for _ in 0..old.len() {
-        let mut new = Vec::new();
-        for (name, facts) in old.iter().filter(|(name, _)| !given.contains(*name)) {
-            let TypeFacts::Aggregate(aggregate) = facts else { continue };
-            let by = |member: &Member| match &member.ty {
-                Type::Aggregate(name) => more(types, name).unwrap_or(0),
-                Type::Array(of, count) => match &**of {
-                    Type::Aggregate(name) => more(types, name).unwrap_or(0).wrapping_mul(*count),
-                    _ => 0,
-                },
-                _ => 0,
-            };
-            let before = |offset: u64| {
-                let all = aggregate.members.iter().filter(|member| member.offset < offset).map(by);
-                offset.wrapping_add(all.fold(0, u64::wrapping_add))
-            };
-            let moved = |member: &Member| Member { offset: before(member.offset), ..member.clone() };
-            let members: Vec<Member> = aggregate.members.iter().map(moved).collect();
-            let aggregate = Aggregate { kind: aggregate.kind, size: before(aggregate.size), members };
-            let facts = TypeFacts::Aggregate(aggregate);
-            if types.get(name) != Some(&facts) {
-                new.push((name.clone(), facts));
-            }
-        }
-        if new.is_empty() {
-            return;
-        }
-        types.extend(new);
-    }
+/// The types of a target that symbols can contain.
+fn verifiable(layouts: &Layouts, target: TargetId, names: &[&str]) -> Types {
+    let here: Vec<_> = names.iter().copied().filter(|name| layouts.unverifiable(name, target).is_none()).collect();
+    ours::types(layouts, target, &here)
 }
 
-fn size(facts: &TypeFacts) -> Option<u64> {
-    match facts {
-        TypeFacts::Aggregate(aggregate) => Some(aggregate.size),
-        TypeFacts::Enumeration(_) => None,
+/// The types of the first of two targets, with some definitions of the second one. The layouts are computed again, because types that
+/// embed a changed type change with it.
+fn combined(layouts: &Layouts, [target, from]: [TargetId; 2], names: &[&str], moved: &BTreeSet<String>) -> Result<Types, Error> {
+    let mut spec = layouts.spec.clone();
+    for (name, definition) in &mut spec.definitions {
+        if moved.contains(name) {
+            Place::alone(target).copy(definition, from);
+        }
+        // Assertions at the target are about its own layouts.
+        definition.other_sets(&mut |set| set.remove(target));
     }
+    let layouts = resolve(spec).map_err(|errors| errors.render(false))?;
+    Ok(verifiable(&layouts, target, names))
 }
 
 /// Whether no image from a border on contradicts the layout of a structure in these types.

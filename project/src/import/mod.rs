@@ -3,18 +3,22 @@
 //! [`plan()`] computes new spec texts from spec texts and symbol tables. The result is verified against the tables before anything is
 //! written, and rejected if it does not verify.
 
+mod admitted;
 mod align;
 mod ascent;
+mod checked;
 mod enter;
 mod explain;
 mod fill;
 mod first_image;
 mod images;
 mod left_out;
+mod missing;
 mod pass;
 mod place;
 mod plan;
 mod regroup;
+mod renamed;
 mod rows;
 mod shared;
 mod step;
@@ -24,30 +28,31 @@ mod texts;
 mod types;
 mod unions;
 
+pub use checked::{Refused, checked, verified};
 pub use first_image::first_image;
 pub use images::Border;
 pub use plan::{Input, Plan, plan};
 pub use rows::kernel_of;
 pub use texts::{MARK, Texts};
 
+use self::admitted::{Admitted, admitted};
+use self::checked::accepted;
 use self::images::Images;
 
 use crate::change::{Changes, Lock};
 use crate::project::Project;
 use crate::tables::{self, BuildTable, Stated};
-use crate::verify::{Checked, label};
 use crate::{Error, facts, registry, verify};
-use etw_layouts_codegen::axis::{Arch, Build};
+use etw_layouts_codegen::axis::Build;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::nearest;
-use etw_layouts_symbols::{Rules, Wanted};
+use etw_layouts_symbols::Wanted;
 use rayon::prelude::*;
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The tables of an import, read.
-pub struct Import<'a> {
+pub struct Import {
     /// The current spec texts.
     pub texts: Texts,
     /// The builds that the specs already have from these symbols.
@@ -56,28 +61,36 @@ pub struct Import<'a> {
     pub images: Option<usize>,
     /// The reason for each type that is omitted because specs cannot define it.
     pub left_out: BTreeSet<String>,
-    /// Tables with a possibly wrong label: each has the same facts as an earlier or later build.
+    /// Tables with a possibly wrong build, and tables that verify no layout.
     pub notes: Vec<String>,
     shipped: Vec<BuildTable>,
     new: Vec<BuildTable>,
     seen: Images,
     wanted: Wanted,
-    added: &'a [String],
+    added: Vec<String>,
     folder: String,
+}
+
+/// What to import.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// The symbol files, or folders of symbol files.
+    pub symbols: &'a [PathBuf],
+    /// The build that the user states for a symbol file.
+    pub stated: &'a Stated,
+    /// Structures to add.
+    pub added: &'a [String],
+    /// Whether the user confirms builds that are new although their facts equal those of another build.
+    pub is_confirmed: bool,
 }
 
 /// Reads the tables of an import.
 ///
 /// # Errors
 ///
-/// Symbol files cannot be read, belong to a build that the specs have from other symbols, or lack types to add.
-pub fn prepare<'a>(
-    project: &Project,
-    layouts: &Layouts,
-    symbols: &[PathBuf],
-    stated: &Stated,
-    added: &'a [String],
-) -> Result<Import<'a>, Error> {
+/// Symbol files cannot be read, have a wrong or doubtful build, contradict each other or the facts, or lack types to add.
+pub fn prepare(project: &Project, layouts: &Layouts, request: &Request) -> Result<Import, Error> {
+    let &Request { symbols, stated, added, is_confirmed } = request;
     let (specs, _) = project.folders()?;
     let names = verify::names(layouts, None)?;
     let wanted = |added: &[String]| match names.is_empty() && added.is_empty() {
@@ -107,16 +120,8 @@ pub fn prepare<'a>(
     }
     let wanted = wanted(&all);
     let shipped = project.tables(axis, &wanted)?;
-    let mut known = Vec::new();
     let (read, new): (Vec<_>, Vec<_>) = new.into_iter().partition(BuildTable::is_partial);
-    let mut new = new_tables(layouts, new, &shipped, &all, &mut known)?;
-    let notes = new.iter().filter_map(|table| {
-        let other = label::facts_equal(table, shipped.iter().chain(&new))?;
-        Some(format!(
-            "{}-{}: note: facts equal those of {:#}; check whether the build is right",
-            table.label, table.arch, other.build
-        ))
-    });
+    let Admitted { mut new, known, mut notes } = admitted(layouts, new, &shipped, &all, is_confirmed)?;
     let is_bare = |table: &&BuildTable| !table.types.keys().any(|name| names.contains(&name.as_str()) || all.contains(name));
     let bare = new.iter().filter(is_bare).filter(|_| wanted != Wanted::All).map(|table| {
         format!(
@@ -124,7 +129,7 @@ pub fn prepare<'a>(
             table.label, table.arch, table.source
         )
     });
-    let notes = notes.chain(bare).collect();
+    notes.extend(bare);
     let of_images = !read.is_empty();
     let seen = match of_images {
         true => Images::of(axis, project.images(axis, &wanted)?, read),
@@ -149,17 +154,17 @@ pub fn prepare<'a>(
         new,
         seen,
         wanted,
-        added,
+        added: added.to_vec(),
         folder: specs.display().to_string().replace('\\', "/"),
     })
 }
 
-impl Import<'_> {
+impl Import {
     /// Plans the import, and verifies the result against every table; `None` if nothing is new.
     ///
     /// # Errors
     ///
-    /// As [`checked`].
+    /// As [`checked()`]; or images that the result contradicts.
     pub fn plan(&self) -> Result<Option<Plan>, Error> {
         let Self { texts, shipped, seen, added, folder, .. } = self;
         let mut new = self.new.clone();
@@ -169,20 +174,21 @@ impl Import<'_> {
             let input = Input { texts, known: shipped, new: &new, added, folder };
             let layouts = plan(&input)?.layouts;
             let tables;
-            (borders, tables) = seen.borders(&layouts, &verify::names(&layouts, None)?).into_iter().unzip();
+            (borders, tables) = seen.borders(&layouts, &verify::names(&layouts, None)?)?.into_iter().unzip();
             new.extend::<Vec<_>>(tables);
         }
         if new.is_empty() && seen.new.is_empty() {
             return Ok(None);
         }
-        let plan = checked(&Input { texts, known: shipped, new: &new, added, folder })?;
-        seen.verified(&plan.layouts, &verify::names(&plan.layouts, None)?, &registry::of(shipped))?;
+        let plan = plan(&Input { texts, known: shipped, new: &new, added, folder })?;
+        let of_images = || seen.verified(&plan.layouts, &verify::names(&plan.layouts, None)?, &registry::of(shipped));
+        let result = verified(&plan.layouts, shipped, &new).and_then(|()| of_images());
         // The table of a border does not belong to an examined build.
         let is_new = |build: &Build| new.iter().take(self.new.len()).any(|table| table.build == *build);
         let mut same = plan.same;
         same.values_mut().for_each(|builds| builds.retain(is_new));
         same.retain(|_, builds| !builds.is_empty());
-        Ok(Some(Plan { same, borders, ..plan }))
+        Ok(Some(accepted(Plan { same, borders, ..plan }, added, result)?))
     }
 
     /// Writes the planned specs, facts and generated files. Returns the number of changed generated files. The lock must have
@@ -209,19 +215,6 @@ impl Import<'_> {
     }
 }
 
-/// Plans an import, and verifies the result against every table.
-///
-/// # Errors
-///
-/// Errors of [`plan()`], and all differences that `verify` reports.
-pub fn checked(input: &Input) -> Result<Plan, Error> {
-    let plan = plan(input)?;
-    let added = input.added.join(", ");
-    let help = if added.is_empty() { String::new() } else { format!("; if {added} cannot be imported, add it by hand") };
-    verified(&plan.layouts, input.known, input.new).map_err(|error| format!("{error}{help}"))?;
-    Ok(plan)
-}
-
 /// Error for a type to add that no table has.
 fn missing(name: &str, tables: &[BuildTable]) -> Error {
     let all: BTreeSet<&str> = tables.iter().flat_map(|table| table.types.keys().map(String::as_str)).collect();
@@ -229,133 +222,6 @@ fn missing(name: &str, tables: &[BuildTable]) -> Error {
     let files: BTreeSet<&str> = tables.iter().map(|table| table.source.as_str()).collect();
     let (files, count) = (files.into_iter().collect::<Vec<_>>().join(", "), all.len());
     format!("cannot add {name}: no such type among the {count} types of {files}{meant}").into()
-}
-
-/// The tables with facts that no built-in table of their build has, or with types to add.
-fn new_tables(
-    layouts: &Layouts,
-    tables: Vec<BuildTable>,
-    shipped: &[BuildTable],
-    added: &[String],
-    known: &mut Vec<String>,
-) -> Result<Vec<BuildTable>, Error> {
-    let axis = &layouts.spec.axis;
-    let names = verify::names(layouts, None)?;
-    let seen = registry::of(shipped);
-    let reduced = |table: BuildTable| facts::reduced(BuildTable { build: kernel_of(table.build, axis), ..table });
-    let tables: Vec<_> = tables.into_iter().map(reduced).collect();
-    let pdbs = registry::merged([seen.clone(), registry::of(&tables)]);
-    let mut new: BTreeMap<(Build, Arch, String), BuildTable> = BTreeMap::new();
-    let mut wrong = Vec::new();
-    for table in tables {
-        let name = format!("{}-{}", table.label, table.arch);
-        if let Some(sentence) = label::refusal(layouts, &names, &seen, &pdbs, &table) {
-            wrong.push(sentence);
-            continue;
-        }
-        let of_kernel: Vec<_> = shipped.iter().filter(|other| (other.build, other.arch) == (table.build, table.arch)).collect();
-        if !of_kernel.is_empty() {
-            let checked = verify::compared(layouts, &names, &table)?;
-            if let Some(mismatch) = checked.structures.values().flat_map(|standing| &standing.differences).next() {
-                let line = mismatch.line();
-                let source = &table.source;
-                let help = "name another build; or correct the specs first, if they are wrong";
-                return Err(format!("{source}: contradicts earlier symbols of {name}: {line}; {help}").into());
-            }
-        }
-        let target = axis.at(table.build, table.arch);
-        let placed = target.map(|target| verify::Variables::of(layouts, Some(&seen), &table, target));
-        if let Some(mismatch) = placed.as_ref().and_then(|placed| placed.differences.first()) {
-            let help = "one of the tables of this PDB is wrong: correct its facts, or remove it";
-            return Err(format!("{}: {}; {help}", table.source, mismatch.line()).into());
-        }
-        let lacks =
-            |name: &String| table.types.contains_key(name) && target.is_none_or(|target| layouts.get(target, name).is_none());
-        if !names.is_empty() && of_kernel.iter().any(|other| contains_all(other, &table, &names)) && !added.iter().any(lacks) {
-            known.push(name);
-            continue;
-        }
-        match new.entry((table.build, table.arch, table.producer.clone())) {
-            Entry::Vacant(entry) => {
-                let table = entry.insert(table);
-                let same = |old: &&&BuildTable| (&old.producer, &old.pdb) == (&table.producer, &table.pdb);
-                if let Some(old) = of_kernel.iter().find(same) {
-                    table.complete(old);
-                }
-            }
-            Entry::Occupied(mut entry) => {
-                let twin = entry.get_mut();
-                let types = table.types.iter().any(|(name, facts)| twin.types.get(name).is_some_and(|other| other != facts));
-                let is_elsewhere = |(name, at): (&String, &u64)| twin.globals.get(name).is_some_and(|other| other != at);
-                if types || twin.pdb == table.pdb && table.globals.iter().any(is_elsewhere) {
-                    return Err(format!(
-                        "{} and {} contain different symbols of {name}; import only one",
-                        twin.source, table.source
-                    )
-                    .into());
-                }
-                twin.complete(&table);
-            }
-        }
-    }
-    match wrong.is_empty() {
-        true => Ok(new.into_values().collect()),
-        false => Err(wrong.join("\nerror: ").into()),
-    }
-}
-
-/// Whether a table contains all facts of another one, and all of its types with the given names.
-fn contains_all(known: &BuildTable, new: &BuildTable, names: &[&str]) -> bool {
-    let converted = |table: &BuildTable| Rules::for_producer(&table.producer) == Rules::Converted;
-    let faithful = !converted(known) || converted(new);
-    let named = (known.pdb.is_some() || new.pdb.is_none()) && (known.image.is_some() || new.image.is_none());
-    let more = |name: &&&str| new.types.contains_key(**name) && !known.types.contains_key(**name);
-    let placed = known.pdb == new.pdb && new.globals.keys().all(|name| known.globals.contains_key(name));
-    faithful && named && (placed || new.globals.is_empty()) && !names.iter().any(|name| more(&name))
-}
-
-/// Verifies the layouts against every table.
-///
-/// # Errors
-///
-/// All differences that `verify` reports.
-pub fn verified(layouts: &Layouts, known: &[BuildTable], new: &[BuildTable]) -> Result<(), Error> {
-    let names = verify::names(layouts, None)?;
-    let replaced = |table: &&BuildTable| {
-        new.iter().any(|other| (other.build, other.arch, &other.producer) == (table.build, table.arch, &table.producer))
-    };
-    let tables = known.iter().filter(|table| !replaced(table)).chain(new);
-    let compared = |table: &BuildTable| Ok(Checked { build: table.label.clone(), ..verify::compared(layouts, &names, table)? });
-    let checked = tables.map(compared).collect::<Result<Vec<_>, Error>>()?;
-    let mut differences: Vec<_> = checked.iter().flat_map(differences).collect();
-    differences.extend(verify::claims(layouts, &names, &checked).iter().map(|claim| format!("  {}", claim.line())));
-    match differences.is_empty() {
-        true => Ok(()),
-        false => Err(refused(differences)),
-    }
-}
-
-/// Maximum number of differences listed per structure: a member that moved also moves the following ones.
-const SHOWN: usize = 3;
-
-fn differences(checked: &Checked) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (name, standing) in &checked.structures {
-        let found = &standing.differences;
-        let at = format!("  {}-{}: {name}", checked.build, checked.arch);
-        lines.extend(found.iter().take(SHOWN).map(|difference| format!("{at} {}", difference.line())));
-        if found.len() > SHOWN {
-            lines.push(format!("{at} and {} more", found.len() - SHOWN));
-        }
-    }
-    lines
-}
-
-/// Error for symbols that cannot be imported, with the remaining differences.
-fn refused(differences: Vec<String>) -> Error {
-    let about = "cannot import: the result does not verify; nothing was written";
-    let help = "check that the folder of facts is complete, or add the build by hand: its row in windows.toml, its symbols in the folder of facts, and the differences that `verify` then prints";
-    format!("{about}. Remaining differences:\n{}\n{help}", differences.join("\n")).into()
 }
 
 /// The changes of spec files.

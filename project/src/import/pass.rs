@@ -1,6 +1,6 @@
 //! Import of a single table.
 
-use super::enter::Entering;
+use super::enter::{Entering, limit_sizes};
 use super::explain::explain;
 use super::place::Place;
 use super::rows::{self, find};
@@ -8,7 +8,8 @@ use super::texts::{self, Texts};
 use super::types::by_value;
 use crate::Error;
 use crate::tables::BuildTable;
-use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::laid_out;
+use etw_layouts_codegen::spec::Body;
 use etw_layouts_symbols::Types;
 use std::collections::BTreeSet;
 
@@ -60,17 +61,21 @@ pub fn entered<'a, I: Iterator<Item = &'a BuildTable>>(
     let before = texts::spec(texts);
     let axis = &before.axis;
     let target = find(axis, table.build, table.arch).ok_or("the build is not on the version axis")?;
-    let has_table =
-        |arch: Arch| known().any(|other| other.arch == arch && find(axis, table.build, arch) == axis.at(other.build, arch));
-    let followers = axis.follows.iter().filter(|&(arch, leader)| *leader == table.arch && !has_table(*arch));
-    let followers = followers.filter_map(|(arch, _)| find(axis, table.build, *arch)).collect();
-    let place = Place { target, followers };
+    let place = Place::of(axis, target, |other| known().any(|table| axis.at(table.build, table.arch) == Some(other)));
     let embedded = embedded(table, known());
     let mut spec = before.clone();
     let around = around(table, known());
     let mut entering = Entering { spec: &mut spec, place: place.clone(), again, table, embedded: &embedded, around: &around };
     let held = entering.run().map_err(|error| format!("{}, {}-{}: {error}", table.source, table.label, table.arch))?;
     explain(&mut spec, &place, &table.types, &held);
+    limit_sizes(&mut spec);
+    // A type that the table lacks can embed one that has changed.
+    let layouts = laid_out(&spec, place.target);
+    for (name, definition) in spec.definitions.iter_mut().filter(|(name, _)| !held.contains(*name)) {
+        if let (Body::Aggregate(aggregate), Some(layout)) = (&mut definition.body, layouts.get(name)) {
+            place.assert(&mut aggregate.size, Some(layout.extent.size));
+        }
+    }
     texts::changed(texts, &before, &spec, folder);
     Ok(())
 }

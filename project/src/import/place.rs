@@ -1,6 +1,6 @@
 //! The target of a table, and its followers.
 
-use etw_layouts_codegen::axis::{TargetId, TargetSet};
+use etw_layouts_codegen::axis::{Axis, TargetId, TargetSet};
 use etw_layouts_codegen::spec::{Definition, Member, Piecewise, Shape};
 
 /// A target, and the targets of the same build on other architectures without a table. These change with the target where they
@@ -17,6 +17,16 @@ impl Place {
     /// A target without followers.
     pub fn alone(target: TargetId) -> Self {
         Self { target, followers: Vec::new() }
+    }
+
+    /// A target, with those that follow it and have no table.
+    pub fn of(axis: &Axis, target: TargetId, has_table: impl Fn(TargetId) -> bool) -> Self {
+        let at = axis.targets[target];
+        let follows = |other: &TargetId| {
+            let other = axis.targets[*other];
+            other.kernel == at.kernel && axis.follows.get(&other.arch) == Some(&at.arch)
+        };
+        Self { target, followers: axis.targets.ids().filter(follows).filter(|other| !has_table(*other)).collect() }
     }
 
     /// Adds the target to a set.

@@ -3,11 +3,13 @@
 //! A table with known layouts changes nothing, or dates their first revision (`step.rs`). Any other table is processed
 //! (`pass.rs`): it gets a row on the axis (`rows.rs`), its members are assigned to those of the definitions (`enter.rs`,
 //! `align.rs`), gaps are explained (`explain.rs`), and changed definitions are rewritten (`texts.rs`). Then new structures are
-//! added from all tables at once (`fill.rs`). Finally the whole set is resolved. A border from images (`images.rs`) is processed
+//! added from all tables at once (`fill.rs`), and what the specs state about types that symbols lack is corrected (`missing.rs`). Finally
+//! the whole set is resolved. A border from images (`images.rs`) is processed
 //! like a table.
 
 use super::fill;
 use super::images::Border;
+use super::missing;
 use super::pass;
 use super::regroup;
 use super::rows;
@@ -17,7 +19,7 @@ use crate::Error;
 use crate::tables::BuildTable;
 use etw_layouts_codegen::axis::{Build, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_symbols::Rules;
+use etw_layouts_symbols::{Rules, images};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Limit for symbol files of unknown origin; Windows has some thousand types.
@@ -115,6 +117,13 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
         Some(layouts) => layouts,
         None => texts::layouts(&texts)?,
     };
+    let is_evidence = |table: &&BuildTable| table.producer != images::PRODUCER;
+    let all: Vec<&BuildTable> = input.known.iter().chain(tables.iter().copied()).filter(is_evidence).collect();
+    let verified: Vec<&BuildTable> = same.iter().copied().filter(is_evidence).collect();
+    if let Some(corrected) = missing::corrected(&layouts, &all, &verified)? {
+        texts::changed(&mut texts, &layouts.spec, &corrected, input.folder);
+        layouts = texts::layouts(&texts)?;
+    }
     let (regrouped, updates) = regroup::regrouped(&layouts.spec, &texts::axis(input.texts)?);
     if !updates.is_empty() {
         texts::changed(&mut texts, &layouts.spec, &regrouped, input.folder);

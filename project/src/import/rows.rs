@@ -32,12 +32,26 @@ pub fn moved(spec: &Spec, from: Build, to: Build) -> Spec {
         definition.each_erratum(&mut |erratum| {
             for fact in [&mut erratum.document, &mut erratum.actual] {
                 if let (ErratumKind::In, ErratumValue::Text(text)) = (erratum.what, fact) {
-                    *text = text.replace(&format!("{from:#}"), &format!("{to:#}"));
+                    *text = renamed(text, &format!("{from:#}"), &format!("{to:#}"));
                 }
             }
         });
     }
     moved
+}
+
+/// A text with another name of a build. The name can be the start of a longer number, which is another build.
+fn renamed(text: &str, from: &str, to: &str) -> String {
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let (mut out, mut done) = (String::new(), 0);
+    for (start, _) in text.match_indices(from) {
+        let end = start + from.len();
+        if !is_digit(text[..start].chars().next_back()) && !is_digit(text[end..].chars().next()) {
+            out = out + &text[done..start] + to;
+            done = end;
+        }
+    }
+    out + &text[done..]
 }
 
 /// Adds a build to the axis, for an architecture and those that follow it in other revisions of the build.

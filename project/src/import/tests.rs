@@ -9,11 +9,12 @@ mod taken_out;
 use super::rows::find;
 use super::*;
 use back::back;
-use etw_layouts_codegen::axis::{Axis, TargetId};
+use etw_layouts_codegen::axis::{Arch, Axis, TargetId};
 use etw_layouts_codegen::layouts::Form;
 use etw_layouts_codegen::spec::{Body, Definition};
 use etw_layouts_symbols::{Rules, TypeFacts, Types, compare};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use taken_out::taken_out;
 
@@ -277,7 +278,8 @@ fn added() {
     let kernels = known.matches("\nkernel ").count();
     std::fs::write(&path, known + "struct ZZ_NEWCOMER 0x8\n 0x0 Id u4\n 0x4 Flags u4\n").expect("a temporary file");
     let prepared = |added: &[String]| {
-        let import = prepare(&project, &layouts, std::slice::from_ref(&path), &Stated::default(), added)?;
+        let request = Request { symbols: std::slice::from_ref(&path), stated: &Stated::default(), added, is_confirmed: false };
+        let import = prepare(&project, &layouts, &request)?;
         Ok::<_, Error>((import.known.len(), import.plan()?.map(|plan| plan.texts)))
     };
     let (known, plan) = prepared(&[]).expect("good symbols");

@@ -3,8 +3,8 @@
 //! A symbol table does not contain its build. The label states it: the file name, `builds.tsv` or `--build`. A wrong label can be found
 //! only by the layouts, and only if other symbols verify the layouts of the labelled build: symbols of the same build, or of updates
 //! before and after it that agree. The label is wrong if the table contradicts them and equals the layouts of another build in
-//! all types. A table that equals no known layouts only differs. Labels of builds that have not been examined are not checked: such a
-//! build can have the layouts of its neighbor.
+//! all types. A table that equals no known layouts only differs. A build that has not been examined can have the layouts of its neighbor; any
+//! other equality is a [`Doubt`], which the user can dispel.
 //!
 //! A PDB belongs to one build. If the facts have the PDB of a table under another build, the label is wrong.
 
@@ -14,16 +14,17 @@ use super::wholly::{against, compared, names};
 use crate::Choice;
 use crate::tables::BuildTable;
 use etw_layouts_codegen::Asked;
-use etw_layouts_codegen::axis::{Axis, TargetId};
+use etw_layouts_codegen::axis::{Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
+use etw_layouts_symbols::compare::Difference;
 use etw_layouts_symbols::{Pdb, Rules, TypeFacts, Types, compare};
 use std::collections::BTreeMap;
 
 /// The targets with the layouts of a table whose label is wrong; empty if the label may be right. `seen` are the builds whose
 /// symbols were read. `own` is the file among them that contains the table itself, which is no evidence for its label.
 pub fn facts_of(layouts: &Layouts, seen: &Registry, own: Option<&str>, table: &BuildTable, checked: &Checked) -> Vec<TargetId> {
-    let others = others(layouts, table, checked);
+    let others = others(layouts, table, &checked.structures);
     if others.is_empty() || is_known(layouts, seen, own, &checked.asked) { others } else { Vec::new() }
 }
 
@@ -47,11 +48,15 @@ pub fn sentence(axis: &Axis, checked: &Checked) -> String {
     if let Some(kernel) = pdb_of {
         return format!("{source}: stated build {build}-{arch}, but its PDB belongs to {kernel} in the facts");
     }
-    let mut others: Vec<_> = facts_of.iter().take(NAMED).map(|&target| axis.target_name(target)).collect();
-    if facts_of.len() > NAMED {
-        others.push(format!("{} more", facts_of.len() - NAMED));
+    format!("{source}: stated build {build}-{arch}, but has the layouts of {}", named(axis, facts_of))
+}
+
+fn named(axis: &Axis, targets: &[TargetId]) -> String {
+    let mut names: Vec<_> = targets.iter().take(NAMED).map(|&target| axis.target_name(target)).collect();
+    if targets.len() > NAMED {
+        names.push(format!("{} more", targets.len() - NAMED));
     }
-    format!("{source}: stated build {build}-{arch}, but has the layouts of {}", others.join(" or "))
+    names.join(" or ")
 }
 
 /// The error for a table with a wrong label, which must not be written: its import would add a build that does not exist. `pdbs`
@@ -75,28 +80,75 @@ pub fn agrees(layouts: &Layouts, target: TargetId, table: &BuildTable) -> bool {
     compared.values().any(|compared| compared.equal > 0) && !compared.values().any(is_wrong)
 }
 
-/// The earliest other build with the same facts as a table: the label of the table may be a mistake. `None` if the previous build
-/// does not contradict the table. Needed for builds without other symbols, which a wrong label cannot contradict.
-pub fn facts_equal<'a>(table: &BuildTable, known: impl Iterator<Item = &'a BuildTable> + Clone) -> Option<&'a BuildTable> {
-    let others = known.filter(|other| other.arch == table.arch && other.build != table.build);
-    let before = others.clone().map(|other| other.build).filter(|build| *build < table.build).max();
-    let mut before = others.clone().filter(|other| Some(other.build) == before);
-    if before.any(|other| !contradict((other, &other.types), (table, &table.types))) {
-        return None;
+/// A reason to doubt the build of a table that no symbols of the build contradict. Each names the build with the facts of the table.
+pub enum Doubt {
+    /// The version axis does not have the build number.
+    Unknown(String),
+    /// The stated build has other layouts.
+    Other(String),
+    /// The next revision on the version axis has the same facts, so the table would date them earlier.
+    Earlier(String),
+}
+
+impl Doubt {
+    /// The doubt about the build of a table, if there is one. `known` are the tables of examined builds.
+    pub fn of(layouts: &Layouts, table: &BuildTable, known: &[BuildTable]) -> Option<Self> {
+        let axis = &layouts.spec.axis;
+        let is_named = |build: Build| build.number == table.build.number;
+        let equal = known.iter().filter(|other| other.arch == table.arch && other.build != table.build);
+        let equal = equal.filter(|other| other.types == table.types).min_by_key(|other| other.build);
+        let equal = equal.map(|other| format!("{:#}-{}", other.build, other.arch));
+        let of_any = || {
+            let names = names(layouts, None).ok()?;
+            let structures = compared(layouts, &names, table).map(|checked| checked.structures).unwrap_or_default();
+            let others = others(layouts, table, &structures);
+            (!others.is_empty()).then(|| named(axis, &others))
+        };
+        if !axis.kernels.iter().any(|kernel| is_named(kernel.build))
+            && !axis.releases.iter().any(|release| is_named(release.build))
+        {
+            return equal.or_else(of_any).map(Self::Unknown);
+        }
+        let line = axis.line(table.build, table.arch);
+        let own = axis.at(table.build, table.arch);
+        match line.iter().copied().find(|&target| axis.kernel_of(target).build > table.build) {
+            _ if line.is_empty() || own.is_some_and(|own| agrees(layouts, own, table)) => None,
+            Some(next) if agrees(layouts, next, table) => equal.map(Self::Earlier),
+            _ => equal.or_else(of_any).map(Self::Other),
+        }
     }
-    others.filter(|other| other.types == table.types).min_by_key(|other| other.build)
+
+    /// The doubt about a table as a sentence.
+    pub fn sentence(&self, table: &BuildTable) -> String {
+        let stated = format!("{}-{}", table.label, table.arch);
+        match self {
+            Self::Unknown(equal) => format!("unknown build {stated}, and the facts equal those of {equal}"),
+            Self::Other(equal) => format!("stated build {stated}, but the facts equal those of {equal}"),
+            Self::Earlier(equal) => format!("the facts of {stated} equal those of {equal}"),
+        }
+    }
 }
 
 /// Whether two tables contradict each other in some of their types. Facts that the form of either table loses are not compared.
-pub fn contradict((one, types): (&BuildTable, &Types), (other, others): (&BuildTable, &Types)) -> bool {
+pub fn contradict(one: (&BuildTable, &Types), other: (&BuildTable, &Types)) -> bool {
+    contradiction(one, other).is_some()
+}
+
+/// The first fact that two tables state differently, with both values.
+pub fn contradiction((one, types): (&BuildTable, &Types), (other, others): (&BuildTable, &Types)) -> Option<String> {
+    let is_reversed = one.is_converted() && !other.is_converted();
     let reports = match (one.is_converted(), other.is_converted()) {
         (false, false) => compare(types, others, Rules::Faithful),
         (false, true) => compare(types, others, Rules::Converted),
         (true, false) => compare(others, types, Rules::Converted),
         (true, true) if one.producer == other.producer => compare(types, others, Rules::Faithful),
-        (true, true) => return false,
+        (true, true) => return None,
     };
-    reports.iter().any(|report| !report.differences.is_empty())
+    let report = reports.iter().find(|report| !report.differences.is_empty())?;
+    let Difference { member, kind, spec, symbols } = report.differences.first()?;
+    let [first, second] = if is_reversed { [symbols, spec] } else { [spec, symbols] };
+    let dot = if member.is_empty() { "" } else { "." };
+    Some(format!("{}{dot}{member} {}: {first} and {second}", report.name, kind.as_str()))
 }
 
 fn is_wrong(compared: &Comparison) -> bool {
@@ -112,12 +164,12 @@ fn is_known(layouts: &Layouts, seen: &Registry, own: Option<&str>, asked: &Asked
 }
 
 /// The other targets with the layouts of a table: those of its architecture, or else any.
-fn others(layouts: &Layouts, table: &BuildTable, checked: &Checked) -> Vec<TargetId> {
+fn others(layouts: &Layouts, table: &BuildTable, structures: &BTreeMap<String, Comparison>) -> Vec<TargetId> {
     let targets = &layouts.spec.axis.targets;
     let (same, different): (Vec<_>, Vec<_>) = targets.ids().partition(|&target| targets[target].arch == table.arch);
     // The structures that differ from the labelled build distinguish most other targets. Comparing only these, once per layout,
     // costs a fraction of a whole comparison.
-    let differ = checked.structures.iter().filter(|(_, found)| is_wrong(found)).map(|(name, _)| name.as_str());
+    let differ = structures.iter().filter(|(_, found)| is_wrong(found)).map(|(name, _)| name.as_str());
     let differ: Vec<&str> = differ.collect();
     let mut known: BTreeMap<LayoutId, bool> = BTreeMap::new();
     let mut may_have = |target: TargetId| {

@@ -1,5 +1,6 @@
 //! The verification of layouts against symbol data.
 
+pub mod condensed;
 mod count;
 mod found;
 pub mod label;

@@ -1,11 +1,11 @@
 //! Imports of the tables in `new/`. The result is written, and the same import again has nothing to do.
 //!
-//! Instructions: `add NAME`, `build BUILD`, `arch ARCH` as the options of the command; `each alone` imports each table on its own and writes
-//! nothing.
+//! Instructions: `add NAME`, `build BUILD`, `arch ARCH`, `new-build` as the options of the command; `each alone` imports each table on its
+//! own and writes nothing.
 
 use super::{Case, run};
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_project::import::{Import, Plan, Texts, prepare};
+use etw_layouts_project::import::{Import, Plan, Request, Texts, prepare};
 use etw_layouts_project::project::Files;
 use etw_layouts_project::tables::Stated;
 use etw_layouts_project::{Error, Project, verify};
@@ -108,11 +108,12 @@ fn gained(before: &Texts, after: &Texts) -> String {
     text
 }
 
-fn import<'a>(case: &Case, new: &[&str], layouts: &Layouts, added: &'a [String]) -> Result<Import<'a>, Error> {
+fn import(case: &Case, new: &[&str], layouts: &Layouts, added: &[String]) -> Result<Import, Error> {
     let new: Vec<PathBuf> = new.iter().map(|path| case.root.join(path)).collect();
     let arch = case.values("arch").next().map(|arch| arch.parse().expect("an architecture"));
     let stated = Stated { build: case.values("build").next().map(str::to_owned), arch };
-    prepare(&case.project(), layouts, &new, &stated, added)
+    let is_confirmed = case.instructions.iter().any(|line| line == "new-build");
+    prepare(&case.project(), layouts, &Request { symbols: &new, stated: &stated, added, is_confirmed })
 }
 
 fn planned(case: &Case, new: &[&str], added: &[String], text: &mut String) -> Result<Option<Plan>, Error> {

@@ -33,7 +33,8 @@ impl Scratch {
         fs::write(&path, table).expect("a temporary file");
         let lock = self.0.lock("import")?;
         let layouts = self.0.layouts()?;
-        let import = prepare(&self.0, &layouts, &[path], &Stated::default(), &[])?;
+        let request = Request { symbols: &[path], stated: &Stated::default(), added: &[], is_confirmed: false };
+        let import = prepare(&self.0, &layouts, &request)?;
         let plan = import.plan()?;
         if let Some(plan) = &plan {
             import.write(&self.0, lock, plan)?;
