@@ -108,7 +108,8 @@ impl<S> Selection<S> {
     where
         S: Tokens,
     {
-        self.confidence.is_sure_if_same(|| self.agrees_on(token))
+        // A member that no candidate has can have been added and removed between them.
+        self.confidence.is_sure_if_same(|| self.layout.find(token).is_some() && self.agrees_on(token))
     }
 }
 
