@@ -88,22 +88,21 @@ impl Known {
     /// their facts begin.
     fn rows_without(&self, arch: Arch, out: &BTreeSet<Target>) -> Vec<(Build, TargetId)> {
         let rows = self.rows(arch);
+        let follows = self.layouts.spec.axis.follows.contains_key(&arch);
         let row = |index: usize| {
             let (begin, target) = rows[index];
             let next = rows.get(index + 1).map(|row| row.0).filter(|next| next.number == begin.number);
             let within = |build: Build| build.number == begin.number && build >= begin && next.is_none_or(|next| build < next);
             let facts: Vec<&Target> = self.examined.keys().filter(|(build, _)| within(*build)).collect();
+            let is_left = |fact: &&Target| !out.contains(*fact);
             let own: Vec<&Target> = facts.iter().copied().filter(|fact| fact.1 == arch).collect();
-            let facts = if own.is_empty() { facts } else { own };
-            let is_left = |fact: &&&Target| !out.contains(**fact);
-            let at_begin = |fact: &&&Target| fact.0 == begin;
-            match facts.iter().filter(is_left).min() {
-                None if !facts.is_empty() => None,
-                Some(&&(left, _))
-                    if facts.iter().any(|fact| at_begin(&fact)) && !facts.iter().filter(is_left).any(|fact| at_begin(&fact)) =>
-                {
-                    Some((left, target))
-                }
+            // An architecture that follows another one has its rows even without facts of its own.
+            let is_own = !own.is_empty() && (own.iter().any(is_left) || !follows);
+            let facts = if is_own { own } else { facts };
+            let (all, left) = (facts.iter().min(), facts.iter().copied().filter(is_left).min());
+            match (all, left) {
+                (Some(_), None) => None,
+                (Some(first), Some(left)) if first.0 == begin => Some((left.0, target)),
                 _ => Some((begin, target)),
             }
         };
