@@ -2,6 +2,7 @@
 //! targets in a table.
 
 use super::branches::ARCHITECTURES;
+use super::confidence::Confidences;
 use super::facts::Atlas;
 use super::frame::page as framed;
 use super::paths;
@@ -15,6 +16,20 @@ use etw_layouts_project::diff::{Side, changes};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Display;
+
+/// Marks in the sides of all targets the types whose layout is inferred or uncertain, with the other layouts that they can have.
+pub fn mark_unexamined(atlas: &mut Atlas, confidences: &Confidences) {
+    let mark = |target: TargetId| {
+        let unexamined = confidences.unexamined(atlas, target);
+        let others = unexamined.iter().flat_map(|(name, others)| others.iter().map(|other| (*name, TargetId::from(*other))));
+        let alternatives: Vec<Side> = others.map(|(name, other)| atlas.kernels[other].side.only(name)).collect();
+        (unexamined.into_keys().map(str::to_owned).collect(), alternatives)
+    };
+    let marks: Vec<_> = atlas.axis.targets.ids().map(mark).collect();
+    for (kernel, (unexamined, alternatives)) in atlas.kernels.values_mut().zip(marks) {
+        (kernel.side.unexamined, kernel.side.alternatives) = (unexamined, alternatives);
+    }
+}
 
 /// The changes of a target since the previous one, in the form of `etw diff`.
 pub fn step(atlas: &Atlas, target: TargetId, html: &mut Html) {
@@ -116,12 +131,16 @@ pub fn page(atlas: &Atlas) -> (String, String) {
 #[derive(Serialize)]
 struct Data<'a> {
     layouts: BTreeMap<&'a str, Vec<i64>>,
+    /// For each type, the index of its lists of confidence columns.
+    columns: BTreeMap<&'a str, usize>,
+    /// The confidence column of each branch of builds, or -1.
+    lists: Vec<&'a [i32]>,
     /// The constants of each enumeration layout, by layout number.
     values: BTreeMap<usize, Vec<(&'a str, i64)>>,
 }
 
 /// The data of the script.
-pub fn data(atlas: &Atlas) -> Result<String, Error> {
+pub fn data(atlas: &Atlas, confidences: &Confidences) -> Result<String, Error> {
     let (mut layouts, mut values) = (BTreeMap::new(), BTreeMap::new());
     for name in atlas.layouts.spec.definitions.keys() {
         let of = |target: TargetId| atlas.layouts.by_target[target].get(name).map_or(-1, |&id| i64::try_from(id).unwrap_or(-1));
@@ -132,5 +151,13 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
             values.insert(id, set.constants.iter().map(|(name, value)| (name.as_str(), *value)).collect());
         }
     }
-    Ok(format!("window.atlasCompare = {};\n", serde_json::to_string(&Data { layouts, values })?))
+    let (mut columns, mut lists) = (BTreeMap::new(), Vec::<&[i32]>::new());
+    for (name, own) in confidences.columns() {
+        let index = lists.iter().position(|known| known == own).unwrap_or_else(|| {
+            lists.push(own);
+            lists.len() - 1
+        });
+        columns.insert(name.as_str(), index);
+    }
+    Ok(format!("window.atlasCompare = {};\n", serde_json::to_string(&Data { layouts, columns, lists, values })?))
 }

@@ -43,6 +43,7 @@ pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Op
     out += &heading(layouts, subject, &format!("in {}", named(axis, choice, &choice.label(axis))), width);
     let members = subject.members(layouts);
     let exists = match (&subject.member, members.first(), subject.constants(layouts).first()) {
+        (None, ..) if subject.offset.is_some() => &definition.scope,
         (None, ..) => {
             out += &paragraph(&definition.doc, width, "");
             &definition.scope
@@ -123,9 +124,10 @@ pub fn kind(layouts: &Layouts, name: &str, target: TargetId) -> &'static str {
 /// The name and the target; for a whole structure also its kind, size and alignment.
 fn heading(layouts: &Layouts, subject: &Subject, place: &str, width: Option<usize>) -> String {
     let Subject { structure, member, choice, .. } = subject;
-    let (name, extent) = match member {
-        Some(member) => (format!("{structure}.{member}"), String::new()),
-        None => {
+    let (name, extent) = match (member, subject.offset) {
+        (Some(member), _) => (format!("{structure}.{member}"), String::new()),
+        (None, Some(offset)) => (format!("{structure}+{offset:#x}"), String::new()),
+        (None, None) => {
             let extent = layouts.get(choice.target(), structure).map(|layout| layout.extent()).unwrap_or_default();
             let name = format!("{} {structure}", kind(layouts, structure, choice.target()));
             (name, format!("{:#x} bytes, aligned to {}, ", extent.size, extent.align))
