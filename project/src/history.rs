@@ -154,12 +154,7 @@ pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: TargetId) -> 
 }
 
 /// The runs of builds with equal facts, from the first build with any facts.
-fn stages(
-    axis: &Axis,
-    registry: &Registry,
-    targets: &TargetSet,
-    facts: &BTreeMap<TargetId, (TargetFact, Source)>,
-) -> Vec<Stage> {
+fn stages(axis: &Axis, registry: &Registry, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFact, Source)>) -> Vec<Stage> {
     let mut stages: Vec<Stage> = Vec::new();
     for kernel in 0..axis.kernels.len() {
         let mut known = Facts::default();
@@ -300,7 +295,7 @@ impl Stage {
         // The newest known build has no end.
         let is_open = self.targets.iter().last().is_some_and(|last| axis.targets[last].kernel + 1 == axis.kernels.len());
         match ends {
-            [first, _] if is_open => format!("{first}{since} and later"),
+            [first, _] if is_open => format!("{first} and later,{since}"),
             [first, last] if first == last => format!("{first}{since}{before}"),
             [first, last] => format!("{first}{since} to {last}{before}"),
         }

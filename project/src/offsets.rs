@@ -5,10 +5,10 @@ use crate::error::{Error, Refusal, Remedy};
 use crate::evidence::{Address, address};
 use crate::members::{expanded, has};
 use crate::names::{Among, all, declared_as, name, no_member};
-use etw_layouts_codegen::{Asked, SelectedBy};
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::{Bits, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen, Witness};
+use etw_layouts_codegen::{Asked, SelectedBy};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -114,7 +114,9 @@ fn selected<'a>(axis: &'a Axis, name: &str) -> Result<Selected<'a>, Error> {
         return Ok(Box::new(move |seen| axis.canonical(seen.build) == build));
     }
     match (axis.scope(name), found) {
-        (Ok(targets), _) => Ok(Box::new(move |seen| axis.at(seen.build, seen.arch).is_some_and(|target| targets.contains(target)))),
+        (Ok(targets), _) => {
+            Ok(Box::new(move |seen| axis.at(seen.build, seen.arch).is_some_and(|target| targets.contains(target))))
+        }
         (Err(_), Ok(Asked { build, .. })) => Ok(Box::new(move |seen| axis.canonical(seen.build).number == build.number)),
         (Err(_), Err(error)) => Err(error.into()),
     }
@@ -139,7 +141,8 @@ impl<'a> OffsetTable<'a> {
                 let choices = choices.get(&(seen.build, seen.arch))?.clone();
                 let target = axis.kernel(seen.build, seen.arch).ok()?.target;
                 let of_target = cells.entry(target).or_insert_with(|| {
-                    let place = |column: &Column| places.find(self.layouts, target, self.structure(column), column.member.as_deref());
+                    let place =
+                        |column: &Column| places.find(self.layouts, target, self.structure(column), column.member.as_deref());
                     self.columns.iter().map(place).collect()
                 });
                 let own = images.get(&(axis.canonical(seen.build), seen.arch));
@@ -248,7 +251,8 @@ impl Places {
         let members = self.0.entry((target, structure.to_owned(), levels)).or_insert_with(|| {
             let all = expanded(layouts, structure, target, levels).into_iter().rev();
             // Of two members with the same path, the first represents both.
-            all.filter_map(|member| Some((member.path?, Cell { value: member.offset, bits: member.bits, in_image: false }))).collect()
+            all.filter_map(|member| Some((member.path?, Cell { value: member.offset, bits: member.bits, in_image: false })))
+                .collect()
         });
         members.get(path).copied()
     }

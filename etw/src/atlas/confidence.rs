@@ -74,7 +74,8 @@ impl Confidences {
             let column = self.data.columns.get(usize::try_from(*columns.get(branch)?).ok()?)?;
             self.data.sentences.get(usize::try_from(*column.get(point)?).ok()?)
         };
-        let unknown = |(name, columns)| standing(columns).filter(|standing| !standing.1).map(|Standing(.., others)| (name, others));
+        let unknown =
+            |(name, columns)| standing(columns).filter(|standing| !standing.1).map(|Standing(.., others)| (name, others));
         self.of.iter().filter_map(unknown).map(|(name, others): (&String, _)| (name.as_str(), others.as_slice())).collect()
     }
 

@@ -63,7 +63,10 @@ pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let found = offsets::of(&layouts, &registry, &args.members, args.build.as_deref())?;
     if found.without_row > 0 {
         let noun = if found.without_row == 1 { "build has" } else { "builds have" };
-        anstream::eprintln!("note: {} examined {noun} no row: the version axis has no build with their layouts", found.without_row);
+        anstream::eprintln!(
+            "note: {} examined {noun} no row: the version axis has no build with their layouts",
+            found.without_row
+        );
     }
     let name = if args.format == Format::Csv { "offsets.csv" } else { "offsets.json" };
     let mut parts = Parts::open(name, args.output.as_deref())?;

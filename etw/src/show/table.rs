@@ -68,15 +68,18 @@ pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Op
     out
 }
 
-/// The errata that apply to the target, of the whole structure or of the selected member.
+/// The errata that apply to the target, of the whole structure or of the selected members.
 pub fn subject_errata(layouts: &Layouts, subject: &Subject) -> Vec<String> {
     let Some(definition) = layouts.spec.definitions.get(&subject.structure) else { return Vec::new() };
     let mut here = TargetSet::default();
     here.insert(subject.choice.target());
     let mut list = errata::of(layouts, definition, &here);
-    if let Some(member) = &subject.member {
-        let about = format!("{}.{member},", subject.structure);
-        list.retain(|erratum| erratum.starts_with(&about));
+    let at_offset = || subject.members(layouts).into_iter().filter_map(|member| member.path).collect();
+    let members: Option<Vec<String>> =
+        subject.member.clone().map(|member| vec![member]).or_else(|| subject.offset.map(|_| at_offset()));
+    if let Some(members) = members {
+        let about: Vec<String> = members.iter().map(|member| format!("{}.{member},", subject.structure)).collect();
+        list.retain(|erratum| about.iter().any(|about| erratum.starts_with(about)));
     }
     list
 }

@@ -157,7 +157,9 @@ fn differences(case: &Case, layouts: &Layouts, registry: &Registry, words: &[&st
         }
     }
     let verdict = diff::Verdict::of(&a, &b, &changes);
-    for (word, set) in [("equal", &verdict.equal), ("differ", &verdict.differ), ("unknown", &verdict.unknown), ("inferred", &verdict.inferred)] {
+    for (word, set) in
+        [("equal", &verdict.equal), ("differ", &verdict.differ), ("unknown", &verdict.unknown), ("inferred", &verdict.inferred)]
+    {
         if !set.is_empty() {
             writeln!(text, "  {word}: {}", set.iter().copied().collect::<Vec<_>>().join(", "))?;
         }
