@@ -1716,9 +1716,9 @@ use ::etw_layouts_runtime as runtime;
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     KSYSTEM_TIME {
-        LowPart LOW_PART, "5.1.2600-sp2..10.0.19041.985";
-        High1Time HIGH1_TIME, "5.1.2600-sp2..10.0.19041.985";
-        High2Time HIGH2_TIME, "5.1.2600-sp2..10.0.19041.985";
+        LowPart LOW_PART, "5.1.2600-sp2..";
+        High1Time HIGH1_TIME, "5.1.2600-sp2..";
+        High2Time HIGH2_TIME, "5.1.2600-sp2..";
     }
 }
 
@@ -2131,20 +2131,20 @@ use ::etw_layouts_runtime as runtime;
 
 #[cfg(feature = "kernel")] runtime::tokens! {
     SILO_USER_SHARED_DATA {
-        ServiceSessionId SERVICE_SESSION_ID, "1607..10.0.19041.985";
-        ActiveConsoleId ACTIVE_CONSOLE_ID, "1607..10.0.19041.985";
-        ConsoleSessionForegroundProcessId CONSOLE_SESSION_FOREGROUND_PROCESS_ID, "1607..10.0.19041.985";
-        NtProductType NT_PRODUCT_TYPE, "1607..10.0.19041.985";
-        SuiteMask SUITE_MASK, "1607..10.0.19041.985";
-        IsMultiSessionSku IS_MULTI_SESSION_SKU, "1607..10.0.19041.985";
-        SharedUserSessionId SHARED_USER_SESSION_ID, "1703..10.0.19041.985";
-        NtSystemRoot NT_SYSTEM_ROOT, "1703..10.0.19041.985";
-        UserModeGlobalLogger USER_MODE_GLOBAL_LOGGER, "1703..10.0.19041.985";
-        TimeZoneId TIME_ZONE_ID, "10.0.19041.985";
-        TimeZoneBiasStamp TIME_ZONE_BIAS_STAMP, "10.0.19041.985";
-        TimeZoneBias TIME_ZONE_BIAS: KSYSTEM_TIME, "10.0.19041.985";
-        TimeZoneBiasEffectiveStart TIME_ZONE_BIAS_EFFECTIVE_START: LARGE_INTEGER, "10.0.19041.985";
-        TimeZoneBiasEffectiveEnd TIME_ZONE_BIAS_EFFECTIVE_END: LARGE_INTEGER, "10.0.19041.985";
+        ServiceSessionId SERVICE_SESSION_ID, "1607..";
+        ActiveConsoleId ACTIVE_CONSOLE_ID, "1607..";
+        ConsoleSessionForegroundProcessId CONSOLE_SESSION_FOREGROUND_PROCESS_ID, "1607..";
+        NtProductType NT_PRODUCT_TYPE, "1607..";
+        SuiteMask SUITE_MASK, "1607..";
+        IsMultiSessionSku IS_MULTI_SESSION_SKU, "1607..";
+        SharedUserSessionId SHARED_USER_SESSION_ID, "1703..";
+        NtSystemRoot NT_SYSTEM_ROOT, "1703..";
+        UserModeGlobalLogger USER_MODE_GLOBAL_LOGGER, "1703..";
+        TimeZoneId TIME_ZONE_ID, "2004.. 2021-05..";
+        TimeZoneBiasStamp TIME_ZONE_BIAS_STAMP, "2004.. 2021-05..";
+        TimeZoneBias TIME_ZONE_BIAS: KSYSTEM_TIME, "2004.. 2021-05..";
+        TimeZoneBiasEffectiveStart TIME_ZONE_BIAS_EFFECTIVE_START: LARGE_INTEGER, "2004.. 2021-05..";
+        TimeZoneBiasEffectiveEnd TIME_ZONE_BIAS_EFFECTIVE_END: LARGE_INTEGER, "2004.. 2021-05..";
     }
 }
 

@@ -1379,14 +1379,11 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A time that is read without a lock: reading is repeated until both high parts are equal.
 ///
-/// No symbols verify it in `2021-05..2022-01 x86`: the type is not in kernel symbols.
+/// No symbols verify it in `2004.. 2021-05.. x86, 10.0.19041.1466..`: not in public symbols since 10.0.19041.1526 (x86: 10.0.19041.508); this is its last known layout.
 #[cfg(feature = "kernel")] pub static KSYSTEM_TIME: Structure<members::KSYSTEM_TIME::Type> = structure("KSYSTEM_TIME", &AXIS, &REGISTRY, &[0x9482c80aaa5554a, 0x42ab2aabfc000], &[
     Change::layout(Build::new(5, 1, 2600, 2180), X86, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
-    Change::none(Build::new(10, 0, 19041, 1466), X86),
-    Change::none(Build::new(10, 0, 19041, 1466), X64),
-    Change::none(Build::new(10, 0, 19041, 1466), Arm64),
 ]);
 
 /// A timer, once or repeating, that may queue a DPC when it expires.
@@ -1768,7 +1765,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Replacement of KUSER\_SHARED\_DATA for processes of a silo.
 ///
-/// No symbols verify it in `2021-05..2022-01 x86`: the type is not in kernel symbols.
+/// No symbols verify it in `2004.. 2021-05.. x86, 10.0.19041.1466..`: not in public symbols since 10.0.19041.1526 (x86: 10.0.19041.508); this is its last known layout.
 #[cfg(feature = "kernel")] pub static SILO_USER_SHARED_DATA: Structure<members::SILO_USER_SHARED_DATA::Type> = structure("SILO_USER_SHARED_DATA", &AXIS, &REGISTRY, &[0x9482c80aaa5fc00, 0x0], &[
     Change::layout(Build::new(10, 0, 14393, 0), X86, <SILO_USER_SHARED_DATA_1607 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 14393, 0), X64, <SILO_USER_SHARED_DATA_1607 as Described>::LAYOUT.layout()),
@@ -1778,9 +1775,10 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
     Change::layout(Build::new(10, 0, 19041, 985), X86, <SILO_USER_SHARED_DATA_10_0_19041_985 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 19041, 985), X64, <SILO_USER_SHARED_DATA_10_0_19041_985 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 19041, 985), Arm64, <SILO_USER_SHARED_DATA_10_0_19041_985 as Described>::LAYOUT.layout()),
-    Change::none(Build::new(10, 0, 19041, 1466), X86),
-    Change::none(Build::new(10, 0, 19041, 1466), X64),
-    Change::none(Build::new(10, 0, 19041, 1466), Arm64),
+    Change::layout(Build::new(10, 0, 19569, 0), X64, <SILO_USER_SHARED_DATA_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19569, 0), Arm64, <SILO_USER_SHARED_DATA_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <SILO_USER_SHARED_DATA_10_0_19041_985 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <SILO_USER_SHARED_DATA_10_0_19041_985 as Described>::LAYOUT.layout()),
 ]);
 
 /// The link of a singly linked list; on x86 SLIST\_ENTRY is another name for it.

@@ -114,6 +114,8 @@ fn selected<'a>(axis: &'a Axis, name: &str) -> Result<Selected<'a>, Error> {
         return Ok(Box::new(move |seen| axis.canonical(seen.build) == build));
     }
     match (axis.scope(name), found) {
+        // In specs, an ambiguous label denotes one of the releases.
+        (_, Err(error)) if error.starts_with("ambiguous") => Err(error.into()),
         (Ok(targets), _) => {
             Ok(Box::new(move |seen| axis.at(seen.build, seen.arch).is_some_and(|target| targets.contains(target))))
         }

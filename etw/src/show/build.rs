@@ -55,7 +55,9 @@ pub fn overview<'a>(layouts: &'a Layouts, registry: &Registry, choice: &'a Choic
     let otherwise = match other.map(|other| axis.target_name(other)) {
         Some(other) => {
             // Both targets are on the version axis, so they are found without facts.
-            let sides = sides(layouts, &Registry::default(), [&axis.target_name(choice.target()), &other], None)?;
+            let mut sides = sides(layouts, &Registry::default(), [&axis.target_name(choice.target()), &other], None)?;
+            // The layouts themselves are compared, whichever evidence they have.
+            sides.iter_mut().for_each(|side| side.unexamined.clear());
             let mut changes = changes(&sides[0], &sides[1]);
             changes.of_structures(&uncertain);
             Some(Otherwise { target: other, sides, changes })

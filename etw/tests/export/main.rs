@@ -319,11 +319,14 @@ fn offsets_of_all_members_are_those_of_each() {
         text.lines().skip(1).all(|line| line.starts_with("10.0.19041.1415,")) && text.contains("\n10.0.19041.1415,x64,"),
         "{text}"
     );
-    let wrong = etw(&["export", "offsets", "LUID", "--build", "10.0.19041.1416"]);
-    assert!(
-        wrong.status.code() == Some(2)
-            && String::from_utf8_lossy(&wrong.stderr).contains("no examined build matches `10.0.19041.1416`")
-    );
+    for (build, message) in [
+        ("10.0.19041.1416", "no examined build matches `10.0.19041.1416`"),
+        ("22H2", "ambiguous release `22H2`; write `10-22H2` or `11-22H2`"),
+    ] {
+        let wrong = etw(&["export", "offsets", "LUID", "--build", build]);
+        let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+        assert!(wrong.status.code() == Some(2) && said.contains(message), "{said}");
+    }
 }
 
 /// The headers of both formats have names of their own, so that one folder can have both.
