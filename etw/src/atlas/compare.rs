@@ -127,10 +127,10 @@ pub fn page(atlas: &Atlas) -> (String, String) {
 }
 
 /// The data of the script: for each structure, the layout number at each target, and for each enumeration or set of macros, the number of
-/// its constants; -1 where it does not exist. The layouts of structures are in a file per structure, constants are here.
+/// its constants; -1 where it does not exist. Runs of equal numbers are written once, with their length. The layouts of structures are in a file per structure, constants are here.
 #[derive(Serialize)]
 struct Data<'a> {
-    layouts: BTreeMap<&'a str, Vec<i64>>,
+    layouts: BTreeMap<&'a str, Vec<(i64, usize)>>,
     /// For each type, the index of its lists of confidence columns.
     columns: BTreeMap<&'a str, usize>,
     /// The confidence column of each branch of builds, or -1.
@@ -154,7 +154,9 @@ pub fn data(atlas: &Atlas, confidences: &Confidences) -> Result<String, Error> {
             None => None,
         };
         let mut number = |target| of(target).and_then(|number| i64::try_from(number).ok()).unwrap_or(-1);
-        layouts.insert(name.as_str(), atlas.axis.targets.ids().map(&mut number).collect());
+        let numbers: Vec<i64> = atlas.axis.targets.ids().map(&mut number).collect();
+        let runs = numbers.chunk_by(|one, other| one == other).map(|run| (run[0], run.len()));
+        layouts.insert(name.as_str(), runs.collect());
     }
     let (mut columns, mut lists) = (BTreeMap::new(), Vec::<&[i32]>::new());
     for (name, own) in confidences.columns() {

@@ -69,7 +69,9 @@
     const show = async () => {
       const [from, to, wanted] = [a, b, only].map(({ value }) => value.trim());
       if (!from || !to) return;
-      const [builds, confidences, atlas] = await Promise.all([loadBuilds(), loadConfidence(), load("compare.js", () => window.atlasCompare)]);
+      const [builds, confidences, compared] = await Promise.all([loadBuilds(), loadConfidence(), load("compare.js", () => window.atlasCompare)]);
+      const whole = ([name, runs]) => [name, runs.flatMap(([layout, count]) => Array(count).fill(layout))];
+      const atlas = { ...compared, layouts: Object.fromEntries(Object.entries(compared.layouts).map(whole)) };
       const [one, other] = [from, to].map((text) => resolve(builds, text, archOf(text) ?? archOf(from) ?? archOf(to) ?? "x64"));
       const tag = wanted.replace(/^nt!/, ""), name = [tag, tag.replace(/^_/, "")].find((name) => name in atlas.layouts);
       const error = one.error ?? other.error ?? (wanted && !name ? `unknown structure ${wanted}` : null);
