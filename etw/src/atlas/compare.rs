@@ -154,8 +154,8 @@ pub fn data(atlas: &Atlas, confidences: &Confidences) -> Result<String, Error> {
             None => None,
         };
         let mut number = |target| of(target).and_then(|number| i64::try_from(number).ok()).unwrap_or(-1);
-        let numbers: Vec<i64> = atlas.axis.targets.ids().map(&mut number).collect();
-        let runs = numbers.chunk_by(|one, other| one == other).map(|run| (run[0], run.len()));
+        let all: Vec<i64> = atlas.axis.targets.ids().map(&mut number).collect();
+        let runs = all.chunk_by(|one, other| one == other).map(|run| (run[0], run.len()));
         layouts.insert(name.as_str(), runs.collect());
     }
     let (mut columns, mut lists) = (BTreeMap::new(), Vec::<&[i32]>::new());
