@@ -67,7 +67,7 @@ pub fn pretty(document: &impl Serialize) -> Result<String, Error> {
 
 /// JSON with escapes for all hidden characters in its strings; serde_json escapes only those below U+0020. Outside of strings, JSON
 /// contains no hidden character except line breaks, and line breaks in strings are already escaped.
-fn escaped(json: String) -> String {
+pub(crate) fn escaped(json: String) -> String {
     if !json.contains(|c| is_hidden(c) && c != '\n') {
         return json;
     }

@@ -6,7 +6,7 @@ use crate::members::{c_type, members};
 use crate::names::{Among, declared, name, no_member};
 use crate::subject::Subject;
 use crate::{Choice, Source};
-use etw_layouts_codegen::axis::{Arch, Axis, TargetId, TargetSet};
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::Body;
@@ -29,6 +29,13 @@ pub struct History {
 pub struct Stage {
     /// The targets.
     pub targets: TargetSet,
+    /// If the stage begins with an update of a build: the first revision with the change.
+    pub since: Option<Build>,
+    /// If the stage begins with an update of a build: the last build without the change. It is the last examined one with the layouts of
+    /// the row before, or that row.
+    pub last_without: Option<Build>,
+    /// If the stage ends with an update of a build: the first revision with the next change.
+    pub before: Option<Build>,
     /// The changes in its first build as text, compared with the build that it is based on: the previous update, or the first build of the
     /// previous release.
     pub change: String,
@@ -107,12 +114,12 @@ pub fn of(layouts: &Layouts, registry: &Registry, asked: &str, arch: Option<Arch
         order.retain(|path| path == member);
     }
     let member = |path: String| {
-        let stages = stages(axis, &targets, facts.get(&path)?);
+        let stages = stages(axis, registry, &targets, facts.get(&path)?);
         Some((path, stages))
     };
     Ok(History {
         structure: structure.to_owned(),
-        sizes: stages(axis, &targets, &sizes),
+        sizes: stages(axis, registry, &targets, &sizes),
         members: order.into_iter().filter_map(member).collect(),
         targets,
     })
@@ -121,7 +128,7 @@ pub fn of(layouts: &Layouts, registry: &Registry, asked: &str, arch: Option<Arch
 /// The evidence for each member of a structure in a build.
 fn sources(layouts: &Layouts, registry: &Registry, structure: &str, choice: Choice) -> BTreeMap<String, Source> {
     let list = members(layouts, structure, choice.target());
-    let subject = Subject { structure: structure.to_owned(), member: None, choice, levels: 0 };
+    let subject = Subject { structure: structure.to_owned(), member: None, offset: None, choice, levels: 0 };
     let known = subject.sources(layouts, registry, &list);
     list.into_iter().zip(known).filter_map(|(member, source)| Some((member.path?, source?))).collect()
 }
@@ -147,7 +154,7 @@ pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: TargetId) -> 
 }
 
 /// The runs of builds with equal facts, from the first build with any facts.
-fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFact, Source)>) -> Vec<Stage> {
+fn stages(axis: &Axis, registry: &Registry, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFact, Source)>) -> Vec<Stage> {
     let mut stages: Vec<Stage> = Vec::new();
     for kernel in 0..axis.kernels.len() {
         let mut known = Facts::default();
@@ -164,12 +171,21 @@ fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFa
                     *fact = new.or(fact.take());
                 }
             }
-            _ => stages.push(Stage { targets: set, change: String::new(), sources: BTreeSet::new(), facts: known }),
+            _ => stages.push(Stage {
+                targets: set,
+                since: None,
+                last_without: None,
+                before: None,
+                change: String::new(),
+                sources: BTreeSet::new(),
+                facts: known,
+            }),
         }
     }
     for stage in &mut stages {
         stage.sources = stage.targets.iter().filter_map(|target| Some(facts.get(&target)?.1)).collect();
         stage.change = change(axis, targets, facts, stage);
+        stage.ends(axis, registry, targets);
     }
     if stages.first().is_some_and(Stage::is_absent) {
         stages.remove(0);
@@ -246,6 +262,45 @@ fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFa
 }
 
 impl Stage {
+    /// Finds the updates that the stage begins and ends with.
+    fn ends(&mut self, axis: &Axis, registry: &Registry, all: &TargetSet) {
+        let build = |target| axis.kernel_of(target).build;
+        let (Some(first), Some(last)) = (self.targets.iter().next(), self.targets.iter().last()) else { return };
+        let before = all.iter().filter(|&target| build(target) < build(first)).last();
+        if let Some(before) = before.filter(|&before| build(before).number == build(first).number) {
+            let examined = registry.kernels.iter().filter(|seen| axis.at(seen.build, seen.arch) == Some(before));
+            let last = examined.map(|seen| axis.canonical(seen.build)).filter(|seen| *seen < build(first)).max();
+            (self.since, self.last_without) = (Some(build(first)), Some(last.unwrap_or(build(before))));
+        }
+        let after = all.iter().map(build).find(|after| *after > build(last));
+        self.before = after.filter(|after| after.number == build(last).number);
+    }
+
+    /// The targets as text: releases, and the first revision and KB number of an update that the stage begins or ends with.
+    pub fn label(&self, axis: &Axis) -> String {
+        if self.since.is_none() && self.before.is_none() {
+            return axis.words(&self.targets);
+        }
+        let ends = [self.targets.iter().next(), self.targets.iter().last()].map(|target| {
+            let version = target.map(|target| &axis.versions[axis.kernel_of(target).version].label);
+            version.map_or("", |label| axis.single(label))
+        });
+        let update = |build: Build| {
+            let kb: Vec<String> = axis.windows(build).kb.iter().map(|kb| format!("KB{kb}")).collect();
+            let kb = if kb.is_empty() { String::new() } else { format!(" ({})", kb.join(", ")) };
+            format!("{}.{}{kb}", build.number[2], build.revision)
+        };
+        let since = self.since.map(|build| format!(" from {}", update(build))).unwrap_or_default();
+        let before = self.before.map(|build| format!(" before {}", update(build))).unwrap_or_default();
+        // The newest known build has no end.
+        let is_open = self.targets.iter().last().is_some_and(|last| axis.targets[last].kernel + 1 == axis.kernels.len());
+        match ends {
+            [first, _] if is_open => format!("{first} and later,{since}"),
+            [first, last] if first == last => format!("{first}{since}{before}"),
+            [first, last] => format!("{first}{since} to {last}{before}"),
+        }
+    }
+
     /// Whether none of the stage's targets has the member.
     pub fn is_absent(&self) -> bool {
         self.facts.iter().flatten().all(Option::is_none)

@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// The structures of a target that reference others, each before the structures that only it references.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Map {
+    /// The structure that all references lead to, if one was selected.
+    pub to: Option<String>,
     /// The structures.
     pub structures: Vec<Structure>,
 }
@@ -97,7 +99,18 @@ impl Map {
                 }
             }
         }
-        Self { structures }
+        Self { to: None, structures }
+    }
+
+    /// The structures of a target that reference a structure, with these references only.
+    pub fn to(layouts: &Layouts, target: TargetId, to: &str) -> Self {
+        let types = layouts.by_target.get(target);
+        let of = |name: &String| {
+            let mut structure = structure(layouts, name, target)?;
+            structure.links.retain(|link| link.to == to);
+            Some(structure).filter(|structure| !structure.links.is_empty())
+        };
+        Self { to: Some(to.to_owned()), structures: types.into_iter().flatten().filter_map(|(name, _)| of(name)).collect() }
     }
 }
 

@@ -81,7 +81,7 @@ impl Matrix {
             after_gap = false;
             let at = columns.len() - 1;
             columns[at].targets.push((target, choice.confidence));
-            let subject = Subject { structure: structure.to_owned(), member: None, choice, levels: 0 };
+            let subject = Subject { structure: structure.to_owned(), member: None, offset: None, choice, levels: 0 };
             let list = members(layouts, structure, target);
             let sources = subject.sources(layouts, registry, &list);
             let mut facts = if is_new { facts_at(layouts, structure, target) } else { Vec::new() }.into_iter();

@@ -45,6 +45,31 @@ pub fn expanded<'a>(layouts: &'a Layouts, name: &str, target: TargetId, levels: 
     walk.list
 }
 
+/// The members at an offset of a structure or union, each after the one that encloses it, and padding. In an array, the path names the
+/// element at the offset.
+pub fn at<'a>(layouts: &'a Layouts, name: &str, target: TargetId, offset: u64) -> Vec<Member<'a>> {
+    let mut list = Vec::new();
+    for member in members(layouts, name, target) {
+        let Some(inside) = offset.checked_sub(member.offset).filter(|inside| *inside < member.size) else { continue };
+        let element = member.field.as_ref().and_then(|(field, _)| match field.ty.element() {
+            Type::Layout(id) => Some((&layouts.layouts[*id], matches!(field.ty, Type::Array { .. }))),
+            _ => None,
+        });
+        let (base, depth, path) = (member.offset, member.depth, member.path.clone());
+        list.push(member);
+        let Some((layout, is_array)) = element else { continue };
+        let Some(index) = inside.checked_div(layout.extent().size) else { continue };
+        let start = index * layout.extent().size;
+        let index = if is_array { format!("[{index}]") } else { String::new() };
+        for mut inner in at(layouts, &layout.name, target, inside - start) {
+            inner.path = inner.path.map(|inner| path.as_ref().map_or(inner.clone(), |path| format!("{path}{index}.{inner}")));
+            (inner.offset, inner.depth) = (inner.offset + base + start, inner.depth + depth + 1);
+            list.push(inner);
+        }
+    }
+    list
+}
+
 /// The type of a member in C.
 pub fn c_type(field: &Field) -> String {
     match (&field.ctype, &field.ty) {

@@ -2,30 +2,38 @@
 
 use crate::Choice;
 use crate::error::{Error, Refusal, Remedy};
-use crate::evidence::shows;
 use crate::evidence::{Address, address};
 use crate::members::{expanded, has};
 use crate::names::{Among, all, declared_as, name, no_member};
-use etw_layouts_codegen::axis::TargetId;
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::{Bits, Layouts};
-use etw_layouts_codegen::registry::{Registry, Seen};
-use std::collections::BTreeMap;
+use etw_layouts_codegen::registry::{Registry, Seen, Witness};
+use etw_layouts_codegen::{Asked, SelectedBy};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
-/// A table of offsets with one row per examined build.
+/// A table of offsets with one row per examined build. The rows are computed one build number after the other.
 pub struct OffsetTable<'a> {
     /// The selected members and structures.
     pub columns: Vec<Column>,
+    /// Their structures, each once.
+    pub structures: Vec<String>,
     /// The selected global variables.
     pub variables: Vec<String>,
-    /// The rows, by build, then by architecture.
-    pub rows: Vec<Row<'a>>,
+    /// The examined builds of each row, by build, then by architecture.
+    pub builds: Vec<&'a Seen>,
+    /// The number of examined builds without a row: no build of the version axis has their layouts.
+    pub without_row: usize,
+    layouts: &'a Layouts,
+    registry: &'a Registry,
 }
 
 /// A selected member or structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// The structure.
-    pub structure: String,
+    /// The index of the structure.
+    pub structure: usize,
     /// The member, after the names of the enclosing members, as in `u.LowPart`; `None` for the size of the structure.
     pub member: Option<String>,
 }
@@ -34,8 +42,8 @@ pub struct Column {
 pub struct Row<'a> {
     /// Its build and architecture, and the identity of its files.
     pub seen: &'a Seen,
-    /// For each column, the confidence in the layout of the structure.
-    pub choices: Vec<Choice>,
+    /// For each structure, the confidence in its layout.
+    pub choices: Vec<Arc<Choice>>,
     /// For each column, its value.
     pub cells: Vec<Option<Cell>>,
     /// For each variable, its address.
@@ -53,12 +61,18 @@ pub struct Cell {
     pub in_image: bool,
 }
 
-/// The table of selected items, written as `STRUCTURE.MEMBER`, `STRUCTURE`, or the name of a global variable.
+/// The table of selected items, written as `STRUCTURE.MEMBER`, `STRUCTURE`, or the name of a global variable. With `build`, only the
+/// examined builds of this range, label, build or revision.
 ///
 /// # Errors
 ///
-/// A structure, member or variable does not exist in any build.
-pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Result<OffsetTable<'a>, Error> {
+/// A structure, member or variable does not exist in any build, or no examined build is selected.
+pub fn of<'a>(
+    layouts: &'a Layouts,
+    registry: &'a Registry,
+    asked: &[String],
+    build: Option<&str>,
+) -> Result<OffsetTable<'a>, Error> {
     let axis = &layouts.spec.axis;
     // Accept variables as debuggers write them.
     let asked = asked.iter().map(|asked| match asked.strip_prefix("nt!") {
@@ -66,26 +80,143 @@ pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Re
         _ => asked.clone(),
     });
     let (variables, asked): (Vec<_>, Vec<_>) = asked.partition(|asked| layouts.spec.globals.contains_key(asked));
-    let columns = asked.iter().map(|asked| column(layouts, asked)).collect::<Result<Vec<_>, _>>()?;
-    let mut rows = Vec::new();
-    let mut places: BTreeMap<(TargetId, usize), Option<Cell>> = BTreeMap::new();
-    for seen in distinct(registry) {
-        let Ok(kernel) = axis.kernel(seen.build, seen.arch) else { continue };
-        let choice = |column: &Column| Choice::of(layouts, registry, kernel.clone(), Some(&column.structure));
-        let target = kernel.target;
-        let cell = |(index, column): (usize, &Column)| {
-            let place = *places.entry((target, index)).or_insert_with(|| place(layouts, target, column));
-            let in_image = |member| shows(registry, axis, seen.build, seen.arch, &column.structure, member);
-            place.map(|cell| Cell { in_image: column.member.as_deref().is_some_and(in_image), ..cell })
-        };
-        let cells = columns.iter().enumerate().map(cell).collect();
-        let places = variables.iter().map(|name| address(registry, axis, seen, name)).collect();
-        rows.push(Row { seen, choices: columns.iter().map(choice).collect(), cells, variables: places });
+    let (mut columns, mut structures): (Vec<_>, Vec<String>) = Default::default();
+    let mut places = Places::default();
+    for asked in &asked {
+        let (structure, member) = column(layouts, asked, &mut places)?;
+        let index = structures.iter().position(|known| *known == structure).unwrap_or_else(|| {
+            structures.push(structure);
+            structures.len() - 1
+        });
+        columns.push(Column { structure: index, member });
     }
-    Ok(OffsetTable { columns, variables, rows })
+    let all = distinct(registry);
+    let is_wanted = build.map(|build| selected(axis, build)).transpose()?;
+    let wanted: Vec<&Seen> = all.into_iter().filter(|seen| is_wanted.as_ref().is_none_or(|is_wanted| is_wanted(seen))).collect();
+    let found = wanted.len();
+    let builds: Vec<&Seen> = wanted.into_iter().filter(|seen| axis.kernel(seen.build, seen.arch).is_ok()).collect();
+    if let Some(build) = build.filter(|_| builds.is_empty()) {
+        let help = "`etw list --targets` prints the examined builds; `etw show STRUCTURE --build` infers a layout";
+        return Err(format!("no examined build matches `{build}`; {help}").into());
+    }
+    let without_row = found - builds.len();
+    Ok(OffsetTable { columns, structures, variables, builds, without_row, layouts, registry })
 }
 
-fn column(layouts: &Layouts, asked: &str) -> Result<Column, Error> {
+/// Whether a name selects an examined build.
+type Selected<'a> = Box<dyn Fn(&Seen) -> bool + 'a>;
+
+/// The examined builds that a name selects: a range, a label, a build with all its revisions, or one revision.
+fn selected<'a>(axis: &'a Axis, name: &str) -> Result<Selected<'a>, Error> {
+    let found = Arch::ALL.map(|arch| axis.find_build(name, arch));
+    let found: Result<Asked, String> = found.into_iter().reduce(Result::or).ok_or("no architecture is known")?;
+    if let Ok(Asked { build, selected_by: SelectedBy::Revision, .. }) = found {
+        return Ok(Box::new(move |seen| axis.canonical(seen.build) == build));
+    }
+    match (axis.scope(name), found) {
+        // In specs, an ambiguous label denotes one of the releases.
+        (_, Err(error)) if error.starts_with("ambiguous") => Err(error.into()),
+        (Ok(targets), _) => {
+            Ok(Box::new(move |seen| axis.at(seen.build, seen.arch).is_some_and(|target| targets.contains(target))))
+        }
+        (Err(_), Ok(Asked { build, .. })) => Ok(Box::new(move |seen| axis.canonical(seen.build).number == build.number)),
+        (Err(_), Err(error)) => Err(error.into()),
+    }
+}
+
+impl<'a> OffsetTable<'a> {
+    /// The structure of a column.
+    pub fn structure(&self, column: &Column) -> &str {
+        &self.structures[column.structure]
+    }
+
+    /// The rows. All rows of a build number are computed together, because they share the evidence.
+    pub fn rows(&self) -> impl Iterator<Item = Row<'a>> {
+        let kinds = self.kinds();
+        let images = self.images();
+        let mut cells: HashMap<TargetId, Vec<Option<Cell>>> = HashMap::new();
+        let mut places = Places::default();
+        self.builds.chunk_by(|one, other| one.build.number == other.build.number).flat_map(move |builds| {
+            let choices = self.choices(builds, &kinds);
+            let axis = &self.layouts.spec.axis;
+            let row = |&seen: &&'a Seen| {
+                let choices = choices.get(&(seen.build, seen.arch))?.clone();
+                let target = axis.kernel(seen.build, seen.arch).ok()?.target;
+                let of_target = cells.entry(target).or_insert_with(|| {
+                    let place =
+                        |column: &Column| places.find(self.layouts, target, self.structure(column), column.member.as_deref());
+                    self.columns.iter().map(place).collect()
+                });
+                let own = images.get(&(axis.canonical(seen.build), seen.arch));
+                let shows = |column: &Column| {
+                    let shown = own.into_iter().flatten().filter_map(|witness| witness.shows.get(self.structure(column)));
+                    column.member.as_ref().is_some_and(|member| shown.into_iter().any(|members| members.contains(member)))
+                };
+                let cell = |(column, cell): (&Column, &Option<Cell>)| cell.map(|cell| Cell { in_image: shows(column), ..cell });
+                let cells = self.columns.iter().zip(of_target.iter()).map(cell).collect();
+                let variables = self.variables.iter().map(|name| address(self.registry, axis, seen, name)).collect();
+                Some(Row { seen, choices, cells, variables })
+            };
+            builds.iter().filter_map(row).collect::<Vec<_>>()
+        })
+    }
+
+    /// For each structure, the first one whose layouts change at the same targets, and that the same tables contain. Their confidence is
+    /// the same in every build.
+    fn kinds(&self) -> Vec<usize> {
+        let mut known = HashMap::new();
+        let kind = |(index, name): (usize, &String)| {
+            let holds: Vec<bool> = self.registry.witnesses.iter().map(|witness| witness.holds.contains(name)).collect();
+            let mut order = Vec::new();
+            let mut number = |id: usize| {
+                order.iter().position(|known| *known == id).unwrap_or_else(|| {
+                    order.push(id);
+                    order.len() - 1
+                })
+            };
+            let all = self.layouts.by_target.values();
+            let changes: Vec<Option<usize>> = all.map(|types| types.get(name).copied().map(&mut number)).collect();
+            *known.entry((holds, changes)).or_insert(index)
+        };
+        self.structures.iter().enumerate().map(kind).collect()
+    }
+
+    /// The tables of images, by build and architecture.
+    fn images(&self) -> HashMap<(Build, Arch), Vec<&'a Witness>> {
+        let mut images: HashMap<_, Vec<&Witness>> = HashMap::new();
+        for seen in &self.registry.kernels {
+            let witness = self.registry.witnesses.get(seen.witness).filter(|witness| !witness.shows.is_empty());
+            if let Some(witness) = witness {
+                images.entry((self.layouts.spec.axis.canonical(seen.build), seen.arch)).or_default().push(witness);
+            }
+        }
+        images
+    }
+
+    /// For each of these builds of one number, the confidence in the layout of each structure.
+    fn choices(&self, builds: &[&Seen], kinds: &[usize]) -> BTreeMap<(Build, Arch), Vec<Arc<Choice>>> {
+        let axis = &self.layouts.spec.axis;
+        let own: BTreeSet<(Build, Arch)> = builds.iter().map(|seen| (seen.build, seen.arch)).collect();
+        let mut all = BTreeMap::new();
+        for arch in Arch::ALL {
+            let own = own.iter().filter(|(_, other)| *other == arch).filter_map(|&at| Some((at, axis.kernel(at.0, arch).ok()?)));
+            let (own, asked): (Vec<_>, Vec<Asked>) = own.unzip();
+            let distinct: Vec<usize> = kinds.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+            let along = |&kind: &usize| {
+                let choices = Choice::along(self.layouts, self.registry, &asked, &self.structures[kind]);
+                (kind, choices.into_iter().map(Arc::new).collect::<Vec<_>>())
+            };
+            let of_kinds: HashMap<usize, Vec<Arc<Choice>>> = distinct.par_iter().map(along).collect();
+            for (index, at) in own.into_iter().enumerate() {
+                all.insert(at, kinds.iter().map(|kind| of_kinds[kind][index].clone()).collect());
+            }
+        }
+        all
+    }
+}
+
+/// The structure and the member of a column.
+fn column(layouts: &Layouts, asked: &str, places: &mut Places) -> Result<(String, Option<String>), Error> {
     let (structure, member) = asked.split_once('.').map_or((asked, None), |(structure, member)| (structure, Some(member)));
     let structure = name(layouts, Among::Symbols, structure).map_err(|error| {
         let is_unknown = error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.remedy == Remedy::Definition);
@@ -97,24 +228,36 @@ fn column(layouts: &Layouts, asked: &str) -> Result<Column, Error> {
         let problem = format!("unknown structure or global variable `{asked}`");
         Refusal::unknown(problem, asked, known, Remedy::DefinitionOrVariable).into()
     })?;
-    let known = member.and_then(|member| declared_as(layouts, structure, member));
-    let column = Column { structure: structure.to_owned(), member: known.or(member.map(str::to_owned)) };
-    match member {
-        Some(member) if has(layouts, structure).iter().all(|target| place(layouts, target, &column).is_none()) => {
-            Err(no_member(layouts, structure, member))
-        }
-        _ => Ok(column),
+    let Some(member) = member else { return Ok((structure.to_owned(), None)) };
+    let known = declared_as(layouts, structure, member).unwrap_or_else(|| member.to_owned());
+    // The newest build has most members.
+    let targets: Vec<TargetId> = has(layouts, structure).iter().collect();
+    match targets.into_iter().rev().all(|target| places.find(layouts, target, structure, Some(&known)).is_none()) {
+        true => Err(no_member(layouts, structure, member)),
+        false => Ok((structure.to_owned(), Some(known))),
     }
 }
 
-fn place(layouts: &Layouts, target: TargetId, column: &Column) -> Option<Cell> {
-    let layout = layouts.get(target, &column.structure)?;
-    let Some(path) = &column.member else {
-        return Some(Cell { value: layout.extent().size, bits: None, in_image: false });
-    };
-    let members = expanded(layouts, &column.structure, target, path.matches('.').count());
-    let member = members.into_iter().find(|member| member.path.as_ref() == Some(path))?;
-    Some(Cell { value: member.offset, bits: member.bits, in_image: false })
+/// The members of layouts, by layout, depth and path.
+#[derive(Default)]
+struct Places(HashMap<(TargetId, String, usize), HashMap<String, Cell>>);
+
+impl Places {
+    /// The place of a member, or the size of a structure.
+    fn find(&mut self, layouts: &Layouts, target: TargetId, structure: &str, member: Option<&str>) -> Option<Cell> {
+        let layout = layouts.get(target, structure)?;
+        let Some(path) = member else {
+            return Some(Cell { value: layout.extent().size, bits: None, in_image: false });
+        };
+        let levels = path.matches('.').count();
+        let members = self.0.entry((target, structure.to_owned(), levels)).or_insert_with(|| {
+            let all = expanded(layouts, structure, target, levels).into_iter().rev();
+            // Of two members with the same path, the first represents both.
+            all.filter_map(|member| Some((member.path?, Cell { value: member.offset, bits: member.bits, in_image: false })))
+                .collect()
+        });
+        members.get(path).copied()
+    }
 }
 
 /// The examined builds, each with its files once. An entry without a known file is left out if another entry of the build has one.

@@ -1,7 +1,7 @@
 //! The selection of a structure or one of its members at a target.
 
 use crate::evidence::shows;
-use crate::members::{Member, expanded, has};
+use crate::members::{Member, at, expanded, has};
 use crate::names::{Among, declared_as, name, no_member};
 use crate::{Choice, Confidence, Error, Refusal, Remedy, Source};
 use etw_layouts_codegen::Asked;
@@ -18,6 +18,8 @@ pub struct Subject {
     pub structure: String,
     /// The selected member or constant, after the names of the enclosing members, as in `u.LowPart`.
     pub member: Option<String>,
+    /// The selected offset from the start of the structure, in bytes.
+    pub offset: Option<u64>,
     /// The target.
     pub choice: Choice,
     /// The number of levels of embedded structures that are expanded.
@@ -25,7 +27,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Selects `STRUCTURE` or `STRUCTURE.MEMBER` at a build. Without a build, the newest that has it; without an architecture, x64 if it has
+    /// Selects `STRUCTURE`, `STRUCTURE.MEMBER` or `STRUCTURE+OFFSET` at a build. Without a build, the newest that has it; without an architecture, x64 if it has
     /// it, or else x86 or ARM64.
     ///
     /// # Errors
@@ -39,7 +41,12 @@ impl Subject {
         arch: Option<Arch>,
     ) -> Result<Self, Error> {
         let axis = &layouts.spec.axis;
-        let (structure, member) = asked.split_once('.').map_or((asked, None), |(one, other)| (one, Some(other)));
+        let (whole, offset) = asked.split_once('+').map_or((asked, None), |(one, other)| (one, Some(other)));
+        let offset = offset.map(|offset| parsed(asked, offset)).transpose()?;
+        let (structure, member) = whole.split_once('.').map_or((whole, None), |(one, other)| (one, Some(other)));
+        if let (Some(_), Some(member)) = (offset, member) {
+            return Err(format!("{asked}: an offset counts from the start of a structure; remove `.{member}`").into());
+        }
         let structure = name(layouts, Among::All, structure).map_err(|error| match choose(axis, asked, arch) {
             Ok(_) => Refusal::new(format!("unknown structure `{asked}`"), Remedy::NotBuild(asked.to_owned())).into(),
             Err(_) => error,
@@ -52,10 +59,15 @@ impl Subject {
             None => newest(axis, arch, has).ok_or_else(|| elsewhere(layouts, structure, member, None))?,
         };
         let choice = Choice::of(layouts, registry, kernel, Some(structure));
-        match has(choice.target()) {
-            true => Ok(Self { structure: structure.to_owned(), member: member.map(str::to_owned), choice, levels: 0 }),
-            false => Err(elsewhere(layouts, structure, member, Some(&choice))),
+        if !has(choice.target()) {
+            return Err(elsewhere(layouts, structure, member, Some(&choice)));
         }
+        let size = layouts.get(choice.target(), structure).map_or(0, |layout| layout.extent().size);
+        if let Some(offset) = offset.filter(|offset| *offset >= size) {
+            let at = axis.target_name(choice.target());
+            return Err(format!("offset {offset:#x} is outside of {structure}, which has {size:#x} bytes in {at}").into());
+        }
+        Ok(Self { structure: structure.to_owned(), member: member.map(str::to_owned), offset, choice, levels: 0 })
     }
 
     /// Sets the number of levels of embedded structures that are expanded.
@@ -63,8 +75,11 @@ impl Subject {
         Self { levels, ..self }
     }
 
-    /// All members, or the selected one with the members in it.
+    /// All members, the selected one with the members in it, or those at the selected offset.
     pub fn members<'a>(&self, layouts: &'a Layouts) -> Vec<Member<'a>> {
+        if let Some(offset) = self.offset {
+            return at(layouts, &self.structure, self.choice.target(), offset);
+        }
         of(layouts, &self.structure, self.member.as_deref(), self.choice.target(), self.levels)
     }
 
@@ -124,6 +139,15 @@ impl Subject {
     pub fn constants<'a>(&self, layouts: &'a Layouts) -> Vec<&'a Constant> {
         constants(layouts, &self.structure, self.member.as_deref(), self.choice.target())
     }
+}
+
+/// An offset as decimal digits, or as hexadecimal digits after `0x`.
+fn parsed(asked: &str, offset: &str) -> Result<u64, Error> {
+    let parsed = match offset.strip_prefix("0x").or_else(|| offset.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => offset.parse(),
+    };
+    parsed.map_err(|_| format!("{asked}: invalid offset `{offset}`; write a number of bytes, such as 0x2c8").into())
 }
 
 /// Selects a build by its name. Without an architecture, x64 if the build has it, or else x86 or ARM64.

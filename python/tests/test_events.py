@@ -11,6 +11,7 @@ import warnings
 from datetime import datetime, timedelta, timezone
 from itertools import islice
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 
 import conftest
@@ -237,6 +238,28 @@ def test_layouts():
         etw.layouts.select("x", "x64")
     with pytest.raises(etw.Error, match="unknown architecture"):
         etw.layouts.select("10.0.19045", "mips")
+
+
+def test_layouts_answer_as_the_program():
+    """Random members at random builds, on which the crate and the program agree."""
+    random = Random(37)
+    names = ["WMI_LOGGER_CONTEXT", "ETW_REG_ENTRY", "WMI_BUFFER_HEADER", "ETW_GUID_ENTRY", "ETW_SILODRIVERSTATE"]
+    builds = ["10.0.19045.3570", "10.0.19041.1415", "10.0.26100.4652", "6.1.7601.20000", "10.0.65000.1", "5.1.2600.5512", "4.0.1381.1"]
+    answers = {}
+    for _ in range(100):
+        name, build, arch = random.choice(names), random.choice(builds), random.choice(["x86", "x64", "arm64"])
+        if (name, build, arch) not in answers:
+            words = [sys.executable, "-m", "etw", "show", name, "--build", build, "--arch", arch, "--format", "json"]
+            output = subprocess.run(words, capture_output=True, text=True, check=False)
+            answers[name, build, arch] = json.loads(output.stdout) if output.returncode == 0 else None
+        expected = answers[name, build, arch]
+        own = _etw.layout(name, build, arch)
+        assert (own is None) == (expected is None), (name, build, arch)
+        if expected:
+            member = random.choice([member for member in expected["members"]])
+            found = next(one for one in own["members"] if one["name"] == member["name"])
+            assert (found["offset"], found["size"], own["size"]) == (member["offset"], member["size"], expected["size"]), (name, build, arch, member)
+            assert expected["evidence"].startswith(own["confidence"]), (name, build, arch)
 
 
 def test_dumps():

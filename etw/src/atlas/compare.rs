@@ -2,6 +2,7 @@
 //! targets in a table.
 
 use super::branches::ARCHITECTURES;
+use super::confidence::Confidences;
 use super::facts::Atlas;
 use super::frame::page as framed;
 use super::paths;
@@ -10,11 +11,25 @@ use crate::print::{GREEN, RED, YELLOW};
 use crate::{Error, diff};
 use anstyle::Style;
 use etw_layouts_codegen::axis::TargetId;
-use etw_layouts_codegen::layouts::Form;
 use etw_layouts_project::diff::{Side, changes};
+use etw_layouts_symbols::TypeFacts;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
+
+/// Marks in the sides of all targets the types whose layout is inferred or uncertain, with the other layouts that they can have.
+pub fn mark_unexamined(atlas: &mut Atlas, confidences: &Confidences) {
+    let mark = |target: TargetId| {
+        let unexamined = confidences.unexamined(atlas, target);
+        let others = unexamined.iter().flat_map(|(name, others)| others.iter().map(|other| (*name, TargetId::from(*other))));
+        let alternatives: Vec<Side> = others.map(|(name, other)| atlas.kernels[other].side.only(name)).collect();
+        (unexamined.into_keys().map(str::to_owned).collect(), alternatives)
+    };
+    let marks: Vec<_> = atlas.axis.targets.ids().map(mark).collect();
+    for (kernel, (unexamined, alternatives)) in atlas.kernels.values_mut().zip(marks) {
+        (kernel.side.unexamined, kernel.side.alternatives) = (unexamined, alternatives);
+    }
+}
 
 /// The changes of a target since the previous one, in the form of `etw diff`.
 pub fn step(atlas: &Atlas, target: TargetId, html: &mut Html) {
@@ -111,26 +126,45 @@ pub fn page(atlas: &Atlas) -> (String, String) {
     })
 }
 
-/// The data of the script: for each structure and enumeration, the layout number at each target, or -1. The layouts of structures
-/// are in a file per structure, those of enumerations are here.
+/// The data of the script: for each structure, the layout number at each target, and for each enumeration or set of macros, the number of
+/// its constants; -1 where it does not exist. Runs of equal numbers are written once, with their length. The layouts of structures are in a file per structure, constants are here.
 #[derive(Serialize)]
 struct Data<'a> {
-    layouts: BTreeMap<&'a str, Vec<i64>>,
-    /// The constants of each enumeration layout, by layout number.
-    values: BTreeMap<usize, Vec<(&'a str, i64)>>,
+    layouts: BTreeMap<&'a str, Vec<(i64, usize)>>,
+    /// For each type, the index of its lists of confidence columns.
+    columns: BTreeMap<&'a str, usize>,
+    /// The confidence column of each branch of builds, or -1.
+    lists: Vec<&'a [i32]>,
+    /// The constants, by number.
+    values: Vec<&'a [(String, i64)]>,
 }
 
 /// The data of the script.
-pub fn data(atlas: &Atlas) -> Result<String, Error> {
-    let (mut layouts, mut values) = (BTreeMap::new(), BTreeMap::new());
+pub fn data(atlas: &Atlas, confidences: &Confidences) -> Result<String, Error> {
+    let (mut layouts, mut values) = (BTreeMap::new(), Vec::<&[(String, i64)]>::new());
+    let mut numbers: HashMap<&[(String, i64)], usize> = HashMap::new();
     for name in atlas.layouts.spec.definitions.keys() {
-        let of = |target: TargetId| atlas.layouts.by_target[target].get(name).map_or(-1, |&id| i64::try_from(id).unwrap_or(-1));
-        layouts.insert(name.as_str(), atlas.axis.targets.ids().map(of).collect());
+        // Layouts do not contain the constants of macros.
+        let mut of = |target: TargetId| match atlas.kernels[target].side.types.get(name) {
+            Some(TypeFacts::Enumeration(set)) => Some(*numbers.entry(&set.constants).or_insert_with(|| {
+                values.push(&set.constants);
+                values.len() - 1
+            })),
+            Some(TypeFacts::Aggregate(_)) => atlas.layouts.by_target[target].get(name).copied(),
+            None => None,
+        };
+        let mut number = |target| of(target).and_then(|number| i64::try_from(number).ok()).unwrap_or(-1);
+        let all: Vec<i64> = atlas.axis.targets.ids().map(&mut number).collect();
+        let runs = all.chunk_by(|one, other| one == other).map(|run| (run[0], run.len()));
+        layouts.insert(name.as_str(), runs.collect());
     }
-    for (id, layout) in atlas.layouts.layouts.iter().enumerate() {
-        if let Form::Enumeration(set) = &layout.form {
-            values.insert(id, set.constants.iter().map(|(name, value)| (name.as_str(), *value)).collect());
-        }
+    let (mut columns, mut lists) = (BTreeMap::new(), Vec::<&[i32]>::new());
+    for (name, own) in confidences.columns() {
+        let index = lists.iter().position(|known| known == own).unwrap_or_else(|| {
+            lists.push(own);
+            lists.len() - 1
+        });
+        columns.insert(name.as_str(), index);
     }
-    Ok(format!("window.atlasCompare = {};\n", serde_json::to_string(&Data { layouts, values })?))
+    Ok(format!("window.atlasCompare = {};\n", serde_json::to_string(&Data { layouts, columns, lists, values })?))
 }

@@ -3,49 +3,80 @@
 use super::branches::{ARCHITECTURES, Branch};
 use super::facts::Atlas;
 use crate::Error;
+use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_project::Choice;
+use etw_layouts_project::diff::is_known;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 
-/// The columns, and for each structure the column of each branch, or -1.
-pub struct Confidences<'a> {
-    of: BTreeMap<&'a str, Vec<i32>>,
+/// The columns, and for each type the column of each branch, or -1.
+pub struct Confidences {
+    of: BTreeMap<String, Vec<i32>>,
     data: Data,
 }
 
 #[derive(Default, Serialize)]
 struct Data {
-    sentences: Vec<String>,
+    sentences: Vec<Standing>,
     /// For each revision of a branch, the number of a sentence, or -1.
     columns: Vec<Vec<i32>>,
 }
 
-impl<'a> Confidences<'a> {
-    pub fn of(atlas: &'a Atlas) -> Self {
-        let holds: Vec<Vec<usize>> = atlas.structures.iter().map(|structure| holds(atlas, structure.name())).collect();
-        let branches: Vec<Columns> = atlas.branches.par_iter().map(|branch| columns(atlas, branch, &holds)).collect();
+/// The confidence as a sentence, whether the layout is that of the build, and the targets of the other layouts that it can be.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize)]
+struct Standing(String, bool, Vec<usize>);
+
+impl Confidences {
+    /// The confidence in all structures and, with `values`, in enumerations, flags and constants.
+    pub fn of(atlas: &Atlas, values: bool) -> Self {
+        let structures = atlas.structures.iter().map(|structure| structure.name());
+        let values = atlas.values.iter().filter(|_| values).map(|definition| definition.name.value.as_str());
+        let names: Vec<&str> = structures.chain(values).collect();
+        let holds: Vec<Vec<usize>> = names.iter().map(|name| holds(atlas, name)).collect();
+        let branches: Vec<Columns> = atlas.branches.par_iter().map(|branch| columns(atlas, branch, &names, &holds)).collect();
         let (mut data, mut sentences, mut known) = (Data::default(), HashMap::new(), HashMap::new());
-        let mut of: BTreeMap<&str, Vec<i32>> = BTreeMap::new();
-        for Columns { distinct, of_structures } in branches {
+        let mut of: BTreeMap<String, Vec<i32>> = BTreeMap::new();
+        for Columns { distinct, of_names } in branches {
             let numbers: Vec<i32> = distinct
                 .into_iter()
                 .map(|column| {
-                    let column = column.into_iter().map(|sentence| match sentence.is_empty() {
-                        true => -1,
-                        false => place(&mut sentences, &mut data.sentences, sentence),
+                    let column = column.into_iter().map(|standing| match standing {
+                        None => -1,
+                        Some(standing) => place(&mut sentences, &mut data.sentences, standing),
                     });
                     place(&mut known, &mut data.columns, column.collect())
                 })
                 .collect();
-            for (structure, column) in atlas.structures.iter().zip(of_structures) {
+            for (name, column) in names.iter().zip(of_names) {
                 let number = column.and_then(|column| numbers.get(column)).copied();
-                of.entry(structure.name()).or_default().push(number.unwrap_or(-1));
+                of.entry((*name).to_owned()).or_default().push(number.unwrap_or(-1));
             }
         }
         Self { of, data }
+    }
+
+    /// The columns of all types, by name.
+    pub fn columns(&self) -> &BTreeMap<String, Vec<i32>> {
+        &self.of
+    }
+
+    /// The types whose layout at a target is inferred or uncertain, each with the targets of the other layouts that it can be.
+    pub fn unexamined(&self, atlas: &Atlas, target: TargetId) -> BTreeMap<&str, &[usize]> {
+        let (build, arch) = (atlas.axis.kernel_of(target).build, atlas.axis.targets[target].arch);
+        let is_it = |branch: &Branch| (branch.number, branch.arch) == (build.number, arch);
+        let Some(branch) = atlas.branches.iter().position(is_it) else { return BTreeMap::new() };
+        let is_own = |asked: &Asked| asked.own.revision == build.revision;
+        let Some(point) = atlas.branches[branch].points.iter().position(is_own) else { return BTreeMap::new() };
+        let standing = |columns: &Vec<i32>| {
+            let column = self.data.columns.get(usize::try_from(*columns.get(branch)?).ok()?)?;
+            self.data.sentences.get(usize::try_from(*column.get(point)?).ok()?)
+        };
+        let unknown =
+            |(name, columns)| standing(columns).filter(|standing| !standing.1).map(|Standing(.., others)| (name, others));
+        self.of.iter().filter_map(unknown).map(|(name, others): (&String, _)| (name.as_str(), others.as_slice())).collect()
     }
 
     /// The columns of a structure.
@@ -69,15 +100,15 @@ fn place<T: Clone + Eq + Hash>(known: &mut HashMap<T, i32>, list: &mut Vec<T>, v
 
 /// The sentences of a branch.
 struct Columns {
-    /// A sentence for each point; an empty one where a structure does not exist.
-    distinct: Vec<Vec<String>>,
-    /// For each structure, an index into `distinct`; none if the structure exists at no point.
-    of_structures: Vec<Option<usize>>,
+    /// The confidence at each point; none where a type does not exist.
+    distinct: Vec<Vec<Option<Standing>>>,
+    /// For each type, an index into `distinct`; none if the type exists at no point.
+    of_names: Vec<Option<usize>>,
 }
 
-/// The sentences for all structures. Structures share a column if their layouts change at the same points and if the same
+/// The sentences for all types. Types share a column if their layouts change at the same points and if the same
 /// examined builds contain them.
-fn columns(atlas: &Atlas, branch: &Branch, holds: &[Vec<usize>]) -> Columns {
+fn columns(atlas: &Atlas, branch: &Branch, names: &[&str], holds: &[Vec<usize>]) -> Columns {
     let Branch { arch, canonical, points, .. } = branch;
     let lines = ARCHITECTURES.map(|arch| own(atlas.axis, *canonical, arch));
     let updates: BTreeSet<Vec<bool>> = points.iter().map(|asked| updates(atlas.axis, asked.build)).collect();
@@ -108,13 +139,17 @@ fn columns(atlas: &Atlas, branch: &Branch, holds: &[Vec<usize>]) -> Columns {
         let holds: Vec<usize> = holds.iter().copied().filter(|index| is_changed || seen.contains(index)).collect();
         Some(*known.entry((pattern, holds)).or_insert_with(|| {
             let choices = Choice::along(atlas.layouts, atlas.registry, points, name).into_iter();
-            let sentence = |choice: Choice| layout(choice.target()).map_or_else(String::new, |_| choice.sentence(atlas.axis));
-            distinct.push(choices.map(sentence).collect());
+            let standing = |choice: Choice| {
+                layout(choice.target())?;
+                let others = choice.candidates[1..].iter().copied().map(usize::from).collect();
+                Some(Standing(choice.sentence(atlas.axis), is_known(atlas.axis, &choice), others))
+            };
+            distinct.push(choices.map(standing).collect());
             distinct.len() - 1
         }))
     };
-    let of_structures = atlas.structures.iter().map(|structure| structure.name()).zip(holds).map(one).collect();
-    Columns { distinct, of_structures }
+    let of_names = names.iter().copied().zip(holds).map(one).collect();
+    Columns { distinct, of_names }
 }
 
 /// For each update of the axis, whether a build has it.

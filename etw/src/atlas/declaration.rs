@@ -26,7 +26,7 @@ fn sheet(atlas: &Atlas, id: LayoutId, number: i32) -> Option<Sheet> {
     let Form::Aggregate(aggregate) = &layout.form else { return None };
     let choice = atlas.choice(&layout.name, atlas.speaker(id)?);
     let whole = choice.source_of_whole(atlas.axis);
-    let subject = Subject { structure: layout.name.clone(), member: None, choice, levels: 0 };
+    let subject = Subject { structure: layout.name.clone(), member: None, offset: None, choice, levels: 0 };
     let members = subject.members(atlas.layouts);
     let known = subject.known(atlas.layouts, atlas.registry, &members);
     let sources = subject.sources(atlas.layouts, atlas.registry, &members);

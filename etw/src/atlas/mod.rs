@@ -93,7 +93,9 @@ pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
     let statements = project.statements()?;
-    let atlas = collect::atlas(&layouts, &registry, &statements, |_| true)?;
+    let mut atlas = collect::atlas(&layouts, &registry, &statements, |_| true)?;
+    let confidences = Confidences::of(&atlas, true);
+    compare::mark_unexamined(&mut atlas, &confidences);
     let structures = atlas
         .structures
         .par_iter()
@@ -107,7 +109,6 @@ pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
     let mut files: BTreeMap<String, String> = structures.chain(kernels).chain(values).chain(classes).collect();
     files.extend([index::page(&atlas), index::kernels(&atlas), index::values(&atlas), index::events(&atlas), index::legend()]);
     files.extend([compare::page(&atlas)]);
-    let confidences = Confidences::of(&atlas);
     let data: Vec<_> = atlas
         .structures
         .par_iter()
@@ -116,7 +117,7 @@ pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
     files.extend(data);
     files.insert("builds.js".into(), builds::data(&atlas)?);
     files.insert("confidence.js".into(), confidences.data()?);
-    files.insert("compare.js".into(), compare::data(&atlas)?);
+    files.insert("compare.js".into(), compare::data(&atlas, &confidences)?);
     files.insert("search.js".into(), search::data(&atlas)?);
     files.insert("style.css".into(), STYLE.into());
     files.insert("script.js".into(), SCRIPT.concat());

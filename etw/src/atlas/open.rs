@@ -89,7 +89,7 @@ fn page(
 ) -> Result<String, Error> {
     let only = embedded(layouts, name);
     let atlas = super::collect::atlas(layouts, registry, statements, |name| only.contains(name))?;
-    let confidences = Confidences::of(&atlas);
+    let confidences = Confidences::of(&atlas, false);
     let mut data = vec![builds::data(&atlas)?, confidences.data()?];
     for structure in &atlas.structures {
         data.push(type_data::file(&atlas, &confidences, structure)?.1);

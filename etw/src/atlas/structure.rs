@@ -119,7 +119,8 @@ fn now(atlas: &Atlas, structure: &Structure, matrix: &Matrix, suffix: &str, html
 
 /// The byte map of a layout. Its members link to the rows of the table with this suffix.
 pub fn bytes(atlas: &Atlas, name: &str, target: TargetId, sheet: &Sheet, suffix: &str, html: &mut Html) {
-    let subject = Subject { structure: name.to_owned(), member: None, choice: atlas.choice(name, target), levels: 0 };
+    let subject =
+        Subject { structure: name.to_owned(), member: None, offset: None, choice: atlas.choice(name, target), levels: 0 };
     memory::draw(&subject.members(atlas.layouts), sheet.size, &sheet.ids(suffix), html);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::target::{Target, target};
 use etw_layouts_codegen::axis::Axis;
-use etw_layouts_project::diff::{Changes, Side, unknown};
+use etw_layouts_project::diff::{Changes, Side, Verdict};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -13,10 +13,13 @@ pub struct Document<'a> {
     b: SideJson<'a>,
     /// The number of structures and enumerations that were compared.
     compared: usize,
-    /// The number of those that are equal.
+    /// The number of those that are known to be equal.
     equal: usize,
-    /// The structures of which it is unknown whether they differ, because a build is only partly verified.
-    unknown: BTreeSet<&'a str>,
+    /// The structures and enumerations of which it is unknown whether they differ. The lists of changes contain the differences between
+    /// the layouts that are used for them.
+    unknown: &'a BTreeSet<&'a str>,
+    /// Those that differ or are unknown, with an inferred or uncertain layout.
+    inferred: &'a BTreeSet<&'a str>,
     #[serde(flatten)]
     changes: &'a Changes,
 }
@@ -34,15 +37,14 @@ struct SideJson<'a> {
 }
 
 /// The document of all differences.
-pub fn json<'a>(axis: &'a Axis, a: &'a Side, b: &'a Side, changes: &'a Changes) -> Document<'a> {
+pub fn json<'a>(axis: &'a Axis, a: &'a Side, b: &'a Side, changes: &'a Changes, verdict: &'a Verdict<'a>) -> Document<'a> {
     let side = |side: &'a Side| SideJson {
         label: &side.label,
         notes: &side.notes,
         not_compared: &side.not_compared,
         target: side.choice.as_ref().map(|choice| target(axis, choice)),
     };
-    let all: BTreeSet<_> = a.types.keys().chain(b.types.keys()).collect();
-    let differ: BTreeSet<_> = changes.lists().iter().flat_map(|(_, list)| *list).map(|entry| &entry.structure).collect();
-    let unknown = unknown(a, b, changes);
-    Document { a: side(a), b: side(b), compared: all.len(), equal: all.len() - differ.len() - unknown.len(), unknown, changes }
+    let Verdict { equal, differ, unknown, inferred } = verdict;
+    let compared = equal.len() + differ.len() + unknown.len();
+    Document { a: side(a), b: side(b), compared, equal: equal.len(), unknown, inferred, changes }
 }

@@ -9,7 +9,7 @@ pub(crate) use text::{lines, of};
 
 use crate::{Error, Format, Outcome, print};
 use etw_layouts_project::Project;
-use etw_layouts_project::diff::{changes, ensure_comparable, sides};
+use etw_layouts_project::diff::{Verdict, changes, sides};
 
 /// Show the differences between the structures of two targets, or of a target and a symbol file.
 ///
@@ -17,9 +17,9 @@ use etw_layouts_project::diff::{changes, ensure_comparable, sides};
 /// are printed as the specs spell them; otherwise as the symbol file does. A comparison with a symbol file leaves out the
 /// structures that public symbol files never contain.
 ///
-/// If a build has not been examined, the layouts of a known build are used, and the first line names that build. If these
-/// layouts equal those of the other target, it is unknown whether the two targets differ, and the exit status is 2. The
-/// same holds for each structure that the kernel image of a partly verified build does not show.
+/// If a build has not been examined, the layouts of a known build are used, and the first line names that build. Structures
+/// with inferred or uncertain layouts that can equal those of the other target are counted as unknown, and listed by name.
+/// The exit status is 2 if no structure is known to differ and some are unknown.
 ///
 ///     etw diff 6.1.7601.0-x64 6.1.7601.24000-x64
 ///     etw diff 1709-x64 1803-x64 --only WMI_LOGGER_CONTEXT
@@ -48,10 +48,11 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let registry = project.registry(&layouts.spec.axis)?;
     let [a, b] = sides(&layouts, &registry, [&args.a, &args.b], args.only.as_deref())?;
     let changes = changes(&a, &b);
-    ensure_comparable(&layouts.spec.axis, &a, &b, &changes)?;
+    let verdict = Verdict::of(&a, &b, &changes);
     match args.format {
         Format::Text => print::print(&text(&a, &b, &changes))?,
-        Format::Json => print::json(&json(&layouts.spec.axis, &a, &b, &changes))?,
+        Format::Json => print::json(&json(&layouts.spec.axis, &a, &b, &changes, &verdict))?,
     }
-    Ok(if changes.is_empty() { Outcome::Good } else { Outcome::Differs })
+    verdict.ensure_decided(&a, &b)?;
+    Ok(if verdict.differ.is_empty() { Outcome::Good } else { Outcome::Differs })
 }

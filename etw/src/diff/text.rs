@@ -1,11 +1,11 @@
 //! Differences as text: one row for each changed member, and one row for each run of members that only moved.
 
 use crate::print::{GREEN, HEADING, RED, YELLOW};
-use crate::text_table::{self, Row, styled};
+use crate::text_table::{self, Row, paragraph, styled};
 use anstyle::Style;
-use etw_layouts_project::diff::{Changes, Entry, Side, SideFact, unknown};
+use etw_layouts_project::diff::{Changes, Entry, Side, SideFact, Verdict};
 use etw_layouts_symbols::{Member, Type, TypeFacts};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A line with its style: green for added, red for removed, yellow for changed.
 type Line = (Style, String);
@@ -20,26 +20,36 @@ pub fn lines(a: &Side, b: &Side, changes: &Changes) -> Vec<Line> {
     let mut out: Vec<Line> = [a, b].iter().flat_map(|side| &side.notes).map(|note| plain(note.to_string())).collect();
     out.push((HEADING, format!("{} -> {}", a.label, b.label)));
     let structures = structures(changes);
+    let Verdict { equal, differ, unknown, inferred } = Verdict::of(a, b, changes);
     for (name, structure) in &structures {
         out.push(plain(String::new()));
-        structure.lines(name, a.types.get(*name), &mut out);
+        let certainty = match (unknown.contains(name), inferred.contains(name)) {
+            (true, _) => " (can also be equal: inferred or uncertain)",
+            (_, true) => " (inferred or uncertain)",
+            _ => "",
+        };
+        structure.lines(name, certainty, a.types.get(*name), &mut out);
     }
-    let all: BTreeSet<_> = a.types.keys().chain(b.types.keys()).collect();
-    let unknown = unknown(a, b, changes).len();
-    let same = all.len() - structures.len() - unknown;
-    let unknown = if unknown > 0 { format!(", {unknown} unknown: inferred or uncertain layouts") } else { String::new() };
-    let whole = |word: &str, list: fn(&Entry) -> bool| match changes.sizes.iter().filter(|entry| list(entry)).count() {
-        0 => String::new(),
-        count => format!(", {count} {word}"),
-    };
+    let count = |number: usize, word: &str| if number == 0 { String::new() } else { format!(", {number} {word}") };
+    let whole = |word: &str, list: fn(&Entry) -> bool| count(changes.sizes.iter().filter(|entry| list(entry)).count(), word);
     let whole = whole("added", |entry| entry.a.is_none()) + &whole("removed", |entry| entry.b.is_none());
+    let all = equal.len() + differ.len() + unknown.len();
     out.push(plain(String::new()));
-    out.push(plain(format!("structures and enumerations: {same} of {} equal{whole}{unknown}", all.len())));
+    let unknowns = count(unknown.len(), "unknown");
+    out.push(plain(format!("structures and enumerations: {} of {all} equal{whole}{unknowns}", equal.len())));
     if !changes.is_empty() {
         out.push(plain(changes.lists().map(|(list, entries)| format!("{list} {}", entries.len())).join(", ")));
     }
+    if !unknown.is_empty() {
+        let names = unknown.iter().copied().collect::<Vec<_>>().join(", ");
+        let names = paragraph(&format!("unknown, because a layout is inferred or uncertain: {names}"), Some(WIDTH), "  ");
+        out.extend(names.lines().map(|line| plain(line.to_owned())));
+    }
     out
 }
+
+/// The width of a list of names, in characters.
+const WIDTH: usize = 120;
 
 fn plain(line: String) -> Line {
     (Style::new(), line)
@@ -49,7 +59,7 @@ fn plain(line: String) -> Line {
 pub fn of(name: &str, a: &Side, changes: &Changes) -> String {
     let mut out = Vec::new();
     if let Some(structure) = structures(changes).get(name) {
-        structure.lines(name, a.types.get(name), &mut out);
+        structure.lines(name, "", a.types.get(name), &mut out);
     }
     styled(&out)
 }
@@ -105,7 +115,7 @@ impl<'a> Structure<'a> {
         format!("{kind}, {size:#x} bytes, {count} {noun}{}", if count == 1 { "" } else { "s" })
     }
 
-    fn lines(&self, name: &str, before: Option<&TypeFacts>, out: &mut Vec<Line>) {
+    fn lines(&self, name: &str, certainty: &str, before: Option<&TypeFacts>, out: &mut Vec<Line>) {
         let (style, heading) = match self.whole.map(|entry| (&entry.a, &entry.b)) {
             Some((None, Some(new))) => (GREEN, format!("added ({})", self.extent(new))),
             Some((Some(old), None)) => (RED, format!("removed ({})", self.extent(old))),
@@ -120,7 +130,7 @@ impl<'a> Structure<'a> {
             _ => (HEADING, String::new()),
         };
         let comma = if heading.is_empty() { "" } else { ": " };
-        out.push((style, format!("{name}{comma}{heading}")));
+        out.push((style, format!("{name}{comma}{heading}{certainty}")));
         if style != HEADING {
             return;
         }

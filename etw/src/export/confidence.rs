@@ -10,21 +10,21 @@ use std::collections::BTreeMap;
 pub struct Confidence {
     /// The confidence in each type, as text.
     pub types: Notes,
-    /// The types that no symbols of this build verify, by reason.
-    unverified: BTreeMap<String, Vec<String>>,
+    /// The number of types that no symbols of this build verify, by confidence.
+    words: BTreeMap<&'static str, usize>,
 }
 
 impl Confidence {
     /// The confidence in all types of a target, or in one type and the types that it depends on.
     pub fn of(layouts: &Layouts, registry: &Registry, choice: &Choice, only: Option<&str>) -> Self {
-        let mut confidence = Self { types: Notes::new(), unverified: BTreeMap::new() };
+        let mut confidence = Self { types: Notes::new(), words: BTreeMap::new() };
         for layout in types(layouts, choice.target(), only) {
             let own = Choice::of(layouts, registry, choice.asked.clone(), Some(&layout.name));
             let (is_verified, sentence) = (own.confidence.is_verified(), own.sentence(&layouts.spec.axis));
             let reason = layouts.unverifiable(&layout.name, choice.target()).filter(|_| !is_verified);
             let words = reason.map_or_else(|| sentence.clone(), |reason| format!("{sentence}: {reason}"));
             if !is_verified {
-                confidence.unverified.entry(words.clone()).or_default().push(layout.name.clone());
+                *confidence.words.entry(own.confidence.word()).or_default() += 1;
             }
             // The text is placed in a C comment, which `*/` would end.
             confidence.types.insert(layout.name.clone(), words.replace("*/", "* /"));
@@ -34,7 +34,7 @@ impl Confidence {
 
     /// The number of verified and of other types, as text.
     fn count(&self) -> String {
-        let (all, not) = (self.types.len(), self.unverified.values().map(Vec::len).sum::<usize>());
+        let (all, not) = (self.types.len(), self.words.values().sum::<usize>());
         format!("symbols of this build verify {} of {all} {}", all - not, if all == 1 { "type" } else { "types" })
     }
 
@@ -43,9 +43,9 @@ impl Confidence {
         format!("/* {}: {}; the comment of each type states its confidence. */\n", note.replace("*/", "* /"), self.count())
     }
 
-    /// The text for a format without comments: all types that are not verified, with the reasons.
+    /// The text for a format without comments: the number of types by confidence.
     pub fn list(&self) -> String {
-        let reasons = self.unverified.iter().map(|(reason, names)| format!("; {reason} ({})", names.join(", ")));
-        format!(": {}{}", self.count(), reasons.collect::<String>())
+        let counts = self.words.iter().map(|(word, count)| format!(", {count} {word}"));
+        format!(": {}{}", self.count(), counts.collect::<String>())
     }
 }

@@ -127,7 +127,8 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
             let note = format!("etw-layouts: {}{}; {}", kernel.note(), confidence.list(), of);
             isf::table(layouts, choice.target(), *only, placed, &note)
         }),
-        Format::Cstruct(kernels) => kernels.write(project, Among::All, "h", |kernel| {
+        // A folder can have the headers of both formats.
+        Format::Cstruct(kernels) => kernels.write(project, Among::All, "cstruct.h", |kernel| {
             let ExportTarget { layouts, choice, only, .. } = kernel;
             let confidence = kernel.confidence();
             let text = cstruct::definitions(layouts, choice.target(), *only, &confidence.types);

@@ -1,13 +1,14 @@
 //! `export offsets`: a lookup table of offsets for programs that run on any kernel.
 
-use super::write::{Text, write};
-use crate::print::{is_formula, pretty};
+use super::write::Parts;
+use crate::print::is_formula;
 use crate::{Error, Outcome, no_stdout};
 use etw_layouts_codegen::axis::{Axis, Build};
 use etw_layouts_project::Project;
 use etw_layouts_project::evidence::{Address, AddressBy};
 use etw_layouts_project::offsets::{self, Cell, Column, OffsetTable, Row};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Write a table of member offsets and variable addresses, with one row per examined build and the identity of its files.
@@ -34,6 +35,9 @@ pub struct Args {
     /// STRUCTURE.MEMBER for an offset, STRUCTURE for a size, or a global variable such as EtwpDebuggerData.
     #[arg(required = true, value_name = "MEMBER")]
     members: Vec<String>,
+    /// Only the examined builds of this build, label, update or range: 10.0.19041.1415, 19045, 1809, 6.1..6.3.
+    #[arg(long)]
+    build: Option<String>,
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
@@ -56,51 +60,56 @@ pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     if registry.kernels.is_empty() {
         return Err("no examined builds: the specs have no facts; name a folder of facts with --facts".into());
     }
-    let found = offsets::of(&layouts, &registry, &args.members)?;
-    let (name, text) = match args.format {
-        Format::Csv => ("offsets.csv", csv(&found)),
-        Format::Json => ("offsets.json", pretty(&table(&layouts.spec.axis, &found))?),
-    };
-    write(&[Text { name: name.to_owned(), text }], args.output.as_deref())
-}
-
-/// The table as comma-separated values.
-pub fn csv(table: &OffsetTable) -> String {
-    let mut structures: Vec<(usize, &str)> = Vec::new();
-    for (index, Column { structure, .. }) in table.columns.iter().enumerate() {
-        if structures.iter().all(|(_, known)| known != structure) {
-            structures.push((index, structure));
+    let found = offsets::of(&layouts, &registry, &args.members, args.build.as_deref())?;
+    if found.without_row > 0 {
+        let noun = if found.without_row == 1 { "build has" } else { "builds have" };
+        anstream::eprintln!(
+            "note: {} examined {noun} no row: the version axis has no build with their layouts",
+            found.without_row
+        );
+    }
+    let name = if args.format == Format::Csv { "offsets.csv" } else { "offsets.json" };
+    let mut parts = Parts::open(name, args.output.as_deref())?;
+    match args.format {
+        Format::Csv => csv(&found).try_for_each(|line| parts.write_all(line.as_bytes()))?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut parts, &table(&layouts.spec.axis, &found))?;
+            parts.write_all(b"\n")?;
         }
     }
+    parts.finish()
+}
+
+/// The lines of the table as comma-separated values.
+pub fn csv(table: &OffsetTable) -> impl Iterator<Item = String> {
     let mut names: Vec<String> =
         ["build", "arch", "pdb", "guid", "age", "image", "time_stamp", "image_size"].map(str::to_owned).into();
     names.extend(table.columns.iter().map(|column| match &column.member {
-        Some(member) => format!("{}.{member}", column.structure),
-        None => format!("sizeof({})", column.structure),
+        Some(member) => format!("{}.{member}", table.structure(column)),
+        None => format!("sizeof({})", table.structure(column)),
     }));
     names.extend(table.variables.iter().flat_map(|name| [name.clone(), format!("{name} evidence")]));
-    names.extend(structures.iter().map(|(_, structure)| format!("{structure} confidence")));
-    let mut out = names.join(",") + "\n";
-    for Row { seen, choices, cells, variables } in &table.rows {
-        let mut values = vec![build(seen.build), seen.arch.to_string()];
-        values.extend(match &seen.pdb {
-            Some(pdb) => [pdb.name.clone(), pdb.guid.to_string(), pdb.age.to_string()],
-            None => Default::default(),
-        });
-        values.extend(match &seen.image {
-            Some(image) => [image.name.clone(), format!("{:#x}", image.time_stamp), format!("{:#x}", image.size)],
-            None => Default::default(),
-        });
-        values.extend(cells.iter().map(|cell| cell.as_ref().map(place).unwrap_or_default()));
-        values.extend(variables.iter().flat_map(|place| match place {
-            Some(Address { at, by }) => [format!("{at:#x}"), by.evidence()],
-            None => Default::default(),
-        }));
-        values.extend(structures.iter().map(|(index, _)| choices[*index].confidence.word().to_owned()));
-        out += &values.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(",");
-        out.push('\n');
-    }
-    out
+    names.extend(table.structures.iter().map(|structure| format!("{structure} confidence")));
+    [names.join(",") + "\n"].into_iter().chain(table.rows().map(|row| line(&row)))
+}
+
+fn line(Row { seen, choices, cells, variables }: &Row) -> String {
+    let mut values = vec![build(seen.build), seen.arch.to_string()];
+    values.extend(match &seen.pdb {
+        Some(pdb) => [pdb.name.clone(), pdb.guid.to_string(), pdb.age.to_string()],
+        None => Default::default(),
+    });
+    values.extend(match &seen.image {
+        Some(image) => [image.name.clone(), format!("{:#x}", image.time_stamp), format!("{:#x}", image.size)],
+        None => Default::default(),
+    });
+    values.extend(cells.iter().map(|cell| cell.as_ref().map(place).unwrap_or_default()));
+    values.extend(variables.iter().flat_map(|place| match place {
+        Some(Address { at, by }) => [format!("{at:#x}"), by.evidence()],
+        None => Default::default(),
+    }));
+    values.extend(choices.iter().map(|choice| choice.confidence.word().to_owned()));
+    values.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(",") + "\n"
 }
 
 fn place(cell: &Cell) -> String {
@@ -123,24 +132,35 @@ pub(super) fn build(build: Build) -> String {
     format!("{major}.{minor}.{number}.{revision}")
 }
 
-/// The table as JSON.
-pub fn table<'a>(axis: &Axis, table: &'a OffsetTable) -> impl Serialize + 'a {
-    let kernels = table.rows.iter().map(|row| ExaminedBuild {
-        build: build(row.seen.build),
-        arch: row.seen.arch.to_string(),
-        pdb: row.seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: pdb.guid.to_string(), age: pdb.age }),
-        image: row.seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
-        members: (0..table.columns.len()).map(|index| member(axis, table, row, index)).collect(),
-        variables: table.variables.iter().zip(&row.variables).map(|(name, &address)| variable(name, address)).collect(),
-    });
-    Document { builds: kernels.collect() }
+/// The table as JSON. A row is computed when it is written.
+pub fn table<'a>(axis: &'a Axis, table: &'a OffsetTable<'a>) -> impl Serialize + 'a {
+    Document { builds: Builds { axis, table } }
 }
 
-fn member<'a>(axis: &Axis, table: &'a OffsetTable, row: &'a Row, index: usize) -> Member<'a> {
-    let Column { structure, member } = &table.columns[index];
-    let (cell, choice) = (row.cells[index], &row.choices[index]);
+impl Serialize for Builds<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { axis, table } = self;
+        serializer.collect_seq(table.rows().map(|row| examined(axis, table, &row)))
+    }
+}
+
+fn examined<'a>(axis: &Axis, table: &'a OffsetTable, row: &Row<'a>) -> ExaminedBuild<'a> {
+    let seen = row.seen;
+    let cells = table.columns.iter().zip(&row.cells);
+    ExaminedBuild {
+        build: build(seen.build),
+        arch: seen.arch.to_string(),
+        pdb: seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: pdb.guid.to_string(), age: pdb.age }),
+        image: seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
+        members: cells.map(|(column, cell)| member(axis, table, row, column, *cell)).collect(),
+        variables: table.variables.iter().zip(&row.variables).map(|(name, &address)| variable(name, address)).collect(),
+    }
+}
+
+fn member<'a>(axis: &Axis, table: &'a OffsetTable, row: &Row, column: &'a Column, cell: Option<Cell>) -> Member<'a> {
+    let (member, choice) = (&column.member, &row.choices[column.structure]);
     Member {
-        structure,
+        structure: table.structure(column),
         member: member.as_deref(),
         size: cell.filter(|_| member.is_none()).map(|cell| cell.value),
         offset: cell.filter(|_| member.is_some()).map(|cell| cell.value),
@@ -164,7 +184,13 @@ fn variable(name: &str, address: Option<Address>) -> Variable<'_> {
 
 #[derive(Serialize)]
 struct Document<'a> {
-    builds: Vec<ExaminedBuild<'a>>,
+    builds: Builds<'a>,
+}
+
+/// The rows of a table.
+struct Builds<'a> {
+    axis: &'a Axis,
+    table: &'a OffsetTable<'a>,
 }
 
 #[derive(Serialize)]

@@ -1,9 +1,11 @@
 //! The output of an export.
 
+use crate::print::escaped;
 use crate::{Error, NewFile, Outcome, print};
 use std::ffi::OsStr;
-use std::fs;
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::{fs, mem};
 
 /// A file to write.
 pub struct Text {
@@ -11,6 +13,94 @@ pub struct Text {
     pub name: String,
     /// Its content.
     pub text: String,
+}
+
+/// A file that is written part by part, so that it need not fit in memory. A part ends with a line.
+pub struct Parts {
+    /// The parts not yet written.
+    buffer: Vec<u8>,
+    /// The file; `None` for standard output.
+    file: Option<NewFile>,
+    path: PathBuf,
+    is_json: bool,
+}
+
+/// The bytes that are collected before they are written.
+const PART: usize = 1 << 20;
+
+impl Parts {
+    /// Opens FILE, or the file `name` in DIR, or standard output.
+    ///
+    /// # Errors
+    ///
+    /// As [`write()`].
+    pub fn open(name: &str, folder: Option<&Path>) -> Result<Self, Error> {
+        let path = folder.map(|folder| place(name, folder)).transpose()?;
+        let create = |path: &PathBuf| NewFile::create(path).map_err(|error| format!("{}: {error}", path.display()));
+        let file = path.as_ref().map(create).transpose()?;
+        Ok(Self { buffer: Vec::new(), file, path: path.unwrap_or_default(), is_json: name.ends_with(".json") })
+    }
+
+    /// Writes the rest, and gives the file its name.
+    ///
+    /// # Errors
+    ///
+    /// The file or standard output cannot be written.
+    pub fn finish(mut self) -> Result<Outcome, Error> {
+        self.pass(self.buffer.len())?;
+        if let Some(file) = self.file {
+            file.finish().map_err(|error| format!("{}: {error}", self.path.display()))?;
+            print(&format!("wrote {}\n", self.path.display()))?;
+        }
+        Ok(Outcome::Good)
+    }
+
+    /// Writes the first bytes of the buffer.
+    fn pass(&mut self, length: usize) -> io::Result<()> {
+        let rest = self.buffer.split_off(length);
+        let part = String::from_utf8(mem::replace(&mut self.buffer, rest)).map_err(io::Error::other)?;
+        let part = if self.is_json { escaped(part) } else { part };
+        let written = match &self.file {
+            Some(file) => file.file().write_all(part.as_bytes()).map_err(|error| format!("{}: {error}", self.path.display())),
+            None => print(&part).map_err(|error| error.to_string()),
+        };
+        written.map_err(io::Error::other)
+    }
+}
+
+impl Write for Parts {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= PART
+            && let Some(end) = self.buffer.iter().rposition(|byte| *byte == b'\n')
+        {
+            self.pass(end + 1)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The path of a single file in a folder that is created if it does not exist, or the path itself if it has the extension of the file.
+fn place(name: &str, folder: &Path) -> Result<PathBuf, Error> {
+    if !folder.is_dir() {
+        let wanted = Path::new(name).extension();
+        match folder.extension() {
+            extension if extension.is_some() && extension == wanted => return Ok(folder.to_owned()),
+            Some(other) if is_file_extension(other) => return Err(wrong_extension(folder, other, wanted)),
+            _ => {}
+        }
+    }
+    fs::create_dir_all(folder).map_err(|error| crate::no_folder(folder, &error))?;
+    Ok(folder.join(name))
+}
+
+fn wrong_extension(folder: &Path, other: &OsStr, wanted: Option<&OsStr>) -> Error {
+    let (folder, other, wanted) = (folder.display(), other.to_string_lossy(), wanted.unwrap_or_default().to_string_lossy());
+    format!("{folder}: wrong extension .{other}; name a file with .{wanted}, or a folder").into()
 }
 
 /// Whether an extension is that of a file. A folder name such as `tables.10.0` also has an extension.
@@ -41,10 +131,8 @@ pub fn write(texts: &[Text], folder: Option<&Path>) -> Result<Outcome, Error> {
             return Err(format!("{folder}: cannot write {count} files to one file; name a folder with -o").into());
         }
         [text, ..] if !folder.is_dir() => {
-            let wanted = Path::new(&text.name).extension().unwrap_or_default().to_string_lossy();
             if let Some(other) = folder.extension().filter(|other| is_file_extension(other)) {
-                let (folder, other) = (folder.display(), other.to_string_lossy());
-                return Err(format!("{folder}: wrong extension .{other}; name a file with .{wanted}, or a folder").into());
+                return Err(wrong_extension(folder, other, Path::new(&text.name).extension()));
             }
         }
         _ => {}

@@ -11,6 +11,9 @@ use serde::Serialize;
 pub struct Document<'a> {
     #[serde(flatten)]
     target: Target<'a>,
+    /// The structure that all references lead to, if one was selected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<&'a str>,
     structures: Vec<Structure<'a>>,
 }
 
@@ -50,5 +53,6 @@ pub fn json<'a>(map: &'a map::Map, axis: &'a Axis, choice: &'a Choice) -> Docume
         size: structure.size,
         links: structure.links.iter().map(link).collect(),
     };
-    Document { target: target(axis, choice), structures: map.structures.iter().map(structure).collect() }
+    let structures = map.structures.iter().map(structure).collect();
+    Document { target: target(axis, choice), to: map.to.as_deref(), structures }
 }

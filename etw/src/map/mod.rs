@@ -27,6 +27,7 @@ use etw_layouts_project::subject::{choose, newest};
 ///
 ///     etw map                                          all structures, from the silo state to the buffers
 ///     etw map ETW_GUID_ENTRY --build 6.1 --arch x86    the structures reachable from ETW_GUID_ENTRY
+///     etw map --to SILO_USER_SHARED_DATA               the structures that reference SILO_USER_SHARED_DATA
 ///     etw map --format svg > map.svg                   a picture
 ///     etw map --format dot | dot -Tsvg > map.svg       a picture drawn by Graphviz
 ///
@@ -36,6 +37,9 @@ use etw_layouts_project::subject::{choose, newest};
 pub struct Args {
     /// Start at this structure.
     structure: Option<String>,
+    /// Show only the structures that reference this one, and the members with these references.
+    #[arg(long, value_name = "STRUCTURE", conflicts_with = "structure")]
+    to: Option<String>,
     /// Build or label: 10.0.19041.1415, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
     #[arg(long)]
     build: Option<String>,
@@ -64,7 +68,8 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let layouts = project.layouts()?;
     let axis = &layouts.spec.axis;
     let registry = project.registry(axis)?;
-    let only = args.structure.as_deref().map(|only| name(&layouts, Among::Symbols, only)).transpose()?;
+    let asked = args.structure.as_deref().or(args.to.as_deref());
+    let only = asked.map(|only| name(&layouts, Among::Symbols, only)).transpose()?;
     let asked = match &args.build {
         Some(build) => choose(axis, build, args.arch)?,
         None => {
@@ -81,7 +86,10 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         )
         .into());
     }
-    let map = Map::of(&layouts, choice.target(), only);
+    let map = match only.filter(|_| args.to.is_some()) {
+        Some(to) => Map::to(&layouts, choice.target(), to),
+        None => Map::of(&layouts, choice.target(), only),
+    };
     match args.format {
         Format::Text => print(&text(&map, axis, &choice, only.is_none(), text_table::terminal()))?,
         Format::Dot => print(&dot(&map, axis, &choice))?,

@@ -14,7 +14,8 @@ pub fn text(map: &Map, axis: &Axis, choice: &Choice, is_whole: bool, width: Opti
     let mut out = choice.note(axis).map_or(String::new(), |note| paragraph(&note, width, ""));
     let count = map.structures.len();
     let of = if is_whole && choice.asked.name.is_empty() { newest(axis, choice) } else { choice.label(axis) };
-    let _ = writeln!(out, "References in {of}: {count} structure{}", if count == 1 { "" } else { "s" });
+    let to = map.to.as_ref().map(|to| format!(" to {to}")).unwrap_or_default();
+    let _ = writeln!(out, "References{to} in {of}: {count} structure{}", if count == 1 { "" } else { "s" });
     for structure in &map.structures {
         let _ = writeln!(out, "\n{HEADING}{}{HEADING:#}, {:#x} bytes", structure.name, structure.size);
         let rows: Vec<_> = structure.links.iter().map(row).collect();

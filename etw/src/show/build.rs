@@ -57,7 +57,9 @@ pub fn overview<'a>(layouts: &'a Layouts, registry: &Registry, choice: &'a Choic
     let otherwise = |(other, names): (TargetId, Vec<&str>)| {
         let target = axis.target_name(other);
         // Both targets are on the version axis, so they are found without facts.
-        let sides = sides(layouts, &Registry::default(), [&axis.target_name(choice.target()), &target], None)?;
+        let mut sides = sides(layouts, &Registry::default(), [&axis.target_name(choice.target()), &target], None)?;
+        // The layouts themselves are compared, whichever evidence they have.
+        sides.iter_mut().for_each(|side| side.unexamined.clear());
         let mut changes = changes(&sides[0], &sides[1]);
         changes.of_structures(&names);
         Ok(Otherwise { target, sides, changes })

@@ -1,6 +1,7 @@
 //! The history of a structure, as text and as JSON.
 
 use crate::print::{DIM, HEADING, pretty};
+use crate::target::windows;
 use crate::{Error, text_table};
 use anstyle::Style;
 use etw_layouts_codegen::axis::{Arch, Axis};
@@ -63,17 +64,23 @@ fn row(stage: &Stage, axis: &Axis, shown: [bool; Arch::ALL.len()]) -> text_table
     let mut bits: Vec<_> = facts().filter_map(bits).map(super::table::range).collect();
     bits.dedup();
     let cells = vec![
-        format!("  {}", axis.words(&stage.targets)),
+        format!("  {}", stage.label(axis)),
         number(0),
         number(1),
         number(2),
         types.join(" / "),
         bits.join(" / "),
-        stage.change.clone(),
+        change(stage),
         words(stage).join(", "),
     ];
     let style = if stage.is_absent() { DIM } else { Style::new() };
     text_table::Row { style, cells }
+}
+
+/// The change, and the last build without it.
+fn change(stage: &Stage) -> String {
+    let last = stage.last_without.map(|build| format!("not yet in {build:#}"));
+    [Some(stage.change.clone()).filter(|change| !change.is_empty()), last].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// The evidence for a stage, strongest first.
@@ -105,6 +112,12 @@ struct MemberJson<'a> {
 #[derive(Serialize)]
 struct StageJson<'a> {
     r#in: String,
+    /// If it begins with an update of a build: the first revision with the change, its KB numbers, and the last build without the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<Since>,
+    /// If it ends with an update of a build: the first revision with the next change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<String>,
     change: &'a str,
     /// The evidence in these versions, strongest first.
     evidence: Vec<&'static str>,
@@ -113,10 +126,25 @@ struct StageJson<'a> {
     arm64: Option<&'a TargetFact>,
 }
 
+/// The update that brings a change.
+#[derive(Serialize)]
+struct Since {
+    build: String,
+    kb: Vec<String>,
+    last_without: Option<String>,
+}
+
 fn stages_json<'a>(axis: &Axis, stages: &'a [Stage]) -> Vec<StageJson<'a>> {
     let one = |stage: &'a Stage| {
         let [x86, x64, arm64] = stage.facts.each_ref().map(|known| known.as_ref().and_then(Option::as_ref));
-        StageJson { r#in: axis.describe(&stage.targets), change: &stage.change, evidence: words(stage), x86, x64, arm64 }
+        let since = stage.since.map(|build| Since {
+            build: format!("{build:#}"),
+            kb: windows(axis, build).kb,
+            last_without: stage.last_without.map(|build| format!("{build:#}")),
+        });
+        let before = stage.before.map(|build| format!("{build:#}"));
+        let (r#in, change, evidence) = (axis.describe(&stage.targets), stage.change.as_str(), words(stage));
+        StageJson { r#in, since, before, change, evidence, x86, x64, arm64 }
     };
     stages.iter().map(one).collect()
 }

@@ -17,6 +17,9 @@ pub struct Document<'a> {
     structure: &'a str,
     /// The selected member or constant, if there is one.
     member: Option<&'a str>,
+    /// The selected offset, if there is one: only the members at this offset are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offset: Option<u64>,
     kind: &'static str,
     #[serde(flatten)]
     target: Target<'a>,
@@ -103,6 +106,7 @@ pub fn json<'a>(layouts: &'a Layouts, registry: &Registry, subject: &'a Subject)
     let mut document = Document {
         structure: &subject.structure,
         member: subject.member.as_deref(),
+        offset: subject.offset,
         kind: kind(layouts, &subject.structure, at),
         target: target(&spec.axis, &subject.choice),
         r#in: definition.map(|definition| spec.axis.describe(&definition.scope)).unwrap_or_default(),

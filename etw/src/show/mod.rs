@@ -29,13 +29,14 @@ use etw_layouts_project::{Choice, Project};
 /// not been examined, the first lines name the nearest known builds and list the differences between their layouts.
 ///
 /// Versions are labels of releases, which `etw list --targets` explains: 5.0 is Windows 2000, 6.1 is Windows 7. A history also
-/// names changes that several builds received, such as 2020-02; `etw list --updates` lists the builds of each. In a history, `as in BUILD` means that the layout is
-/// again that of BUILD. In an event, the offset `-` means that an earlier field has a variable size; `sources` lists the references
+/// names the first revision of a change, its KB number, and the last build without the change. In a history, `as in BUILD` means
+/// that the layout is again that of BUILD. In an event, the offset `-` means that an earlier field has a variable size; `sources` lists the references
 /// that describe the version, as explained in specs/events/README.md of the source repository.
 ///
 ///     etw show WMI_BUFFER_HEADER
 ///     etw show _WMI_LOGGER_CONTEXT --build 10.0.19041.1415 --arch x86 --format json
 ///     etw show WMI_LOGGER_CONTEXT.BufferSize       one member
+///     etw show WMI_LOGGER_CONTEXT+0x2c8            the members at an offset, also in embedded structures
 ///     etw show WMI_LOGGER_CONTEXT -r               with the members of embedded structures
 ///     etw show ETW_BUFFER_FLAG --build 6.1         the flags of Windows 7
 ///     etw show WMI_LOGGER_CONTEXT --history        where members appear, move and disappear
@@ -46,8 +47,8 @@ use etw_layouts_project::{Choice, Project};
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Structure, enumeration, STRUCTURE.MEMBER, or CLASS/EVENT; a leading underscore is ignored. To show a build, give
-    /// --build without a name.
+    /// Structure, enumeration, STRUCTURE.MEMBER, STRUCTURE+OFFSET, or CLASS/EVENT; a leading underscore is ignored. To show a
+    /// build, give --build without a name.
     #[arg(value_name = "NAME")]
     structure: Option<String>,
     /// Build, label or KB number: 10.0.19041.1415, 19045.3570, 10.0.19041, 1709, 6.1, 5.1.2600-sp3, KB5031356.

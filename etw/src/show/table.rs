@@ -43,6 +43,7 @@ pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Op
     out += &heading(layouts, subject, &format!("in {}", named(axis, choice, &choice.label(axis))), width);
     let members = subject.members(layouts);
     let exists = match (&subject.member, members.first(), subject.constants(layouts).first()) {
+        (None, ..) if subject.offset.is_some() => &definition.scope,
         (None, ..) => {
             out += &paragraph(&definition.doc, width, "");
             &definition.scope
@@ -67,15 +68,18 @@ pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Op
     out
 }
 
-/// The errata that apply to the target, of the whole structure or of the selected member.
+/// The errata that apply to the target, of the whole structure or of the selected members.
 pub fn subject_errata(layouts: &Layouts, subject: &Subject) -> Vec<String> {
     let Some(definition) = layouts.spec.definitions.get(&subject.structure) else { return Vec::new() };
     let mut here = TargetSet::default();
     here.insert(subject.choice.target());
     let mut list = errata::of(layouts, definition, &here);
-    if let Some(member) = &subject.member {
-        let about = format!("{}.{member},", subject.structure);
-        list.retain(|erratum| erratum.starts_with(&about));
+    let at_offset = || subject.members(layouts).into_iter().filter_map(|member| member.path).collect();
+    let members: Option<Vec<String>> =
+        subject.member.clone().map(|member| vec![member]).or_else(|| subject.offset.map(|_| at_offset()));
+    if let Some(members) = members {
+        let about: Vec<String> = members.iter().map(|member| format!("{}.{member},", subject.structure)).collect();
+        list.retain(|erratum| about.iter().any(|about| erratum.starts_with(about)));
     }
     list
 }
@@ -123,9 +127,10 @@ pub fn kind(layouts: &Layouts, name: &str, target: TargetId) -> &'static str {
 /// The name and the target; for a whole structure also its kind, size and alignment.
 fn heading(layouts: &Layouts, subject: &Subject, place: &str, width: Option<usize>) -> String {
     let Subject { structure, member, choice, .. } = subject;
-    let (name, extent) = match member {
-        Some(member) => (format!("{structure}.{member}"), String::new()),
-        None => {
+    let (name, extent) = match (member, subject.offset) {
+        (Some(member), _) => (format!("{structure}.{member}"), String::new()),
+        (None, Some(offset)) => (format!("{structure}+{offset:#x}"), String::new()),
+        (None, None) => {
             let extent = layouts.get(choice.target(), structure).map(|layout| layout.extent()).unwrap_or_default();
             let name = format!("{} {structure}", kind(layouts, structure, choice.target()));
             (name, format!("{:#x} bytes, aligned to {}, ", extent.size, extent.align))

@@ -139,7 +139,7 @@ fn confidence_is_that_of_the_library() {
                     axis.kernel(format!("{build}.{from}").parse().expect("a build"), arch.parse().expect("an architecture"));
                 let asked = asked.expect("a target");
                 let sentence = column.and_then(|column| number(&confidence["columns"][column][index]));
-                let sentence = sentence.and_then(|sentence| confidence["sentences"][sentence].as_str());
+                let sentence = sentence.and_then(|sentence| confidence["sentences"][sentence][0].as_str());
                 let is_there = layouts.by_target[asked.target].contains_key(definition);
                 let expected = is_there.then(|| Choice::of(&layouts, &registry, asked, Some(definition)).sentence(axis));
                 assert_eq!(sentence, expected.as_deref(), "{definition} at {branch}, {from}");

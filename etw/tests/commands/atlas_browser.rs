@@ -6,7 +6,7 @@ use crate::contract::Folder;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::registry::Seen;
 use etw_layouts_project::Choice;
-use etw_layouts_project::diff::{changes, sides};
+use etw_layouts_project::diff::{Verdict, changes, sides};
 use etw_layouts_project::members::members;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -45,6 +45,8 @@ fn readers_can_do_their_tasks_in_a_browser() {
     let folder = written();
     let browser = Browser { chromium, folder };
     browser.an_offset_at_a_build();
+    browser.an_ambiguous_label();
+    browser.what_is_known_of_two_builds();
     browser.when_a_member_moved();
     browser.a_declaration_to_copy();
     browser.the_names_of_a_value();
@@ -112,6 +114,62 @@ impl Browser {
         ];
         for (answer, start) in said[7..].iter().zip(starts) {
             assert!(answer.starts_with(start), "{answer}");
+        }
+    }
+
+    /// An ambiguous label asks which release is meant, and leaves no layout of another build.
+    fn an_ambiguous_label(&self) {
+        let script = format!(
+            "{ASK} const said = [await ask('19041.1415', ''), await ask('22H2', '')], now = document.querySelector('.panel.x64 .now');
+            said.push(getComputedStyle(now).display);
+            document.querySelector('#ask-answer button').click();
+            await wait(300);
+            said.push(document.getElementById('ask-build').value, getComputedStyle(now).display === 'none', now.querySelector('.which').textContent);
+            return said;"
+        );
+        let said = self.run("type/WMI_LOGGER_CONTEXT.html", &script);
+        assert!(
+            said[1].as_str().is_some_and(|text| text.starts_with("ambiguous release `22H2`; write `10-22H2` or `11-22H2`")),
+            "{said}"
+        );
+        assert_eq!((&said[2], &said[3], &said[4]), (&json!("none"), &json!("10-22H2"), &json!(false)), "{said}");
+        assert!(said[5].as_str().is_some_and(|text| text.contains("19045")), "{said}");
+        let compared = self.run(
+            "compare.html#a=22H2&b=1709",
+            "await wait(300); return [document.getElementById('way').textContent, document.querySelectorAll('#tables section').length];",
+        );
+        assert!(
+            compared[0].as_str().is_some_and(|text| text.starts_with("ambiguous release `22H2`")) && compared[1] == 0,
+            "{compared}"
+        );
+    }
+
+    /// The numbers of equal and of unknown layouts are those of `diff`.
+    fn what_is_known_of_two_builds(&self) {
+        let (layouts, registry) = specs();
+        for (a, b) in [
+            ("26100.1742-x64", "26100.4652-x64"),
+            ("10.0.19041.1415-x64", "10.0.19041.1526-x64"),
+            ("22H2-arm64", "24H2-arm64"),
+            ("6.1.7601.20000-x64", "6.1.7601.23418-x64"),
+        ] {
+            let (a, b) = (a.replace("22H2", "11-22H2"), b.to_owned());
+            let way = self.run(
+                &format!("compare.html#a={a}&b={b}"),
+                "for (let n = 0; n < 300 && !document.getElementById('way').textContent; n++) await wait(20);
+                return document.getElementById('way').textContent;",
+            );
+            let [old, new] = sides(&layouts, &registry, [&a, &b], None).expect("two targets");
+            let found = changes(&old, &new);
+            let Verdict { equal, differ, unknown, .. } = Verdict::of(&old, &new, &found);
+            let all = equal.len() + differ.len() + unknown.len();
+            let counts = format!(": {} of {all} structures, enumerations and flags are equal.", equal.len());
+            let rest = if unknown.is_empty() { String::new() } else { format!(" {} unknown, because", unknown.len()) };
+            let way = way.as_str().unwrap_or_default();
+            assert!(
+                way.contains(&format!("{counts}{rest}")) && unknown.iter().all(|name| way.contains(name)),
+                "{a} {b}: {way}; {counts}{rest}"
+            );
         }
     }
 

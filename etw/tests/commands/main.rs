@@ -9,6 +9,7 @@ mod globals;
 mod label;
 mod printing;
 mod provenance;
+mod questions;
 mod refused;
 mod schema;
 
@@ -17,7 +18,7 @@ use etw_layouts_codegen::axis::Build;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Choice;
-use etw_layouts_project::diff::{Changes, changes, sides};
+use etw_layouts_project::diff::{Changes, Verdict, changes, sides};
 use etw_layouts_project::map::Map;
 use etw_layouts_project::members::members;
 use etw_layouts_project::project::Files;
@@ -153,8 +154,10 @@ fn golden_files_equal_the_output() {
         let found = changes(&old, &new);
         printed.push((format!("diff-{a}-{b}.txt"), diff::text(&old, &new, &found)));
         if json {
-            printed
-                .push((format!("diff-{a}-{b}.json"), pretty(&diff::json(&layouts.spec.axis, &old, &new, &found)).expect("JSON")));
+            printed.push((
+                format!("diff-{a}-{b}.json"),
+                pretty(&diff::json(&layouts.spec.axis, &old, &new, &found, &Verdict::of(&old, &new, &found))).expect("JSON"),
+            ));
         }
     }
     for (at, only) in

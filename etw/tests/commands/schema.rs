@@ -5,7 +5,7 @@ use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Choice;
-use etw_layouts_project::diff::{changes, sides};
+use etw_layouts_project::diff::{Verdict, changes, sides};
 use etw_layouts_project::history;
 use etw_layouts_project::map::Map;
 use etw_layouts_project::subject::Subject;
@@ -27,7 +27,9 @@ pub fn text(layouts: &Layouts, registry: &Registry, (own, seen): (&Layouts, &Reg
     let names: Vec<_> = axis.along(Arch::X64).map(|(_, target)| axis.target_name(target)).collect();
     for pair in names.windows(2) {
         let [old, new] = sides(layouts, registry, [&pair[0], &pair[1]], None).expect("targets");
-        add("diff", serde_json::to_value(diff::json(axis, &old, &new, &changes(&old, &new))).expect("JSON"));
+        let changes = changes(&old, &new);
+        let verdict = Verdict::of(&old, &new, &changes);
+        add("diff", serde_json::to_value(diff::json(axis, &old, &new, &changes, &verdict)).expect("JSON"));
     }
     let choice = Choice::of(layouts, registry, axis.newest(newest), None);
     add("map", serde_json::to_value(map::json(&Map::of(layouts, newest, None), axis, &choice)).expect("JSON"));

@@ -176,9 +176,12 @@ fn types_state_their_confidence() {
         }
         let table: serde_json::Value = serde_json::from_slice(&etw(&["export", "isf", name]).stdout).expect("JSON");
         let note = table["metadata"]["producer"]["name"].as_str().expect("a note");
-        let names = |name: &str| note.split([' ', ',', ';', '(', ')']).any(|word| word == name);
-        assert!(note.contains(&count) && not.iter().all(|layout| names(&layout.name)), "{note}");
-        assert!(!sure.iter().any(|layout| names(&layout.name)), "{note}");
+        assert!(note.contains(&count) && note.len() < 500, "{note}");
+        let words = not.iter().map(|layout| of(&layout.name).word()).collect::<BTreeSet<_>>();
+        for word in words {
+            let counted = not.iter().filter(|layout| of(&layout.name).word() == word).count();
+            assert!(note.contains(&format!(", {counted} {word}")), "{note}");
+        }
     }
 }
 
@@ -255,13 +258,13 @@ fn offsets_cover_every_examined_build() {
         "WMI_LOGGER_CONTEXT.Persistent",
         "WMI_LOGGER_CONTEXT",
     ];
-    let table = etw_layouts_project::offsets::of(&layouts, &registry, &asked.map(str::to_owned)).expect("members");
+    let table = etw_layouts_project::offsets::of(&layouts, &registry, &asked.map(str::to_owned), None).expect("members");
     for seen in &registry.kernels {
-        assert!(table.rows.iter().any(|row| (row.seen.build, row.seen.arch) == (seen.build, seen.arch)), "{seen:?}");
+        assert!(table.builds.iter().any(|row| (row.build, row.arch) == (seen.build, seen.arch)), "{seen:?}");
     }
-    let csv = etw_layouts_cli::export::csv(&table);
+    let csv: String = etw_layouts_cli::export::csv(&table).collect();
     let lines: Vec<_> = csv.lines().collect();
-    assert_eq!(lines.len(), table.rows.len() + 1);
+    assert_eq!(lines.len(), table.builds.len() + 1);
     let header = "ETW_GUID_ENTRY.Guid,LARGE_INTEGER.u.HighPart,WMI_LOGGER_CONTEXT.Persistent,sizeof(WMI_LOGGER_CONTEXT),EtwpDebuggerData,\
                   EtwpDebuggerData evidence,ETW_GUID_ENTRY confidence,LARGE_INTEGER confidence,WMI_LOGGER_CONTEXT confidence";
     assert!(lines[0].ends_with(header), "{}", lines[0]);
@@ -278,14 +281,63 @@ fn offsets_cover_every_examined_build() {
     let unknown = lines.iter().find(|line| line.starts_with("10.0.19041.264,x86,")).expect("a kernel");
     assert!(unknown.contains(",,,verified (converted symbols)"), "{unknown}");
     let document = serde_json::to_value(etw_layouts_cli::export::table(&layouts.spec.axis, &table)).expect("JSON");
-    assert_eq!(document["builds"].as_array().map(Vec::len), Some(table.rows.len()));
+    assert_eq!(document["builds"].as_array().map(Vec::len), Some(table.builds.len()));
     // No symbols of ARM64 kernels were read. The offsets are inferred from x64, and the document says so.
     let kernels = document["builds"].as_array().expect("a list").iter().filter(|kernel| kernel["arch"] == "arm64");
     let known = kernels.flat_map(|kernel| kernel["members"].as_array().expect("a list")).map(|member| &member["evidence"]);
     let known: Vec<_> = known.filter_map(serde_json::Value::as_str).filter(|known| !known.starts_with("verified")).collect();
     assert!(known.len() > 100 && known.iter().all(|known| known.contains("inferred from x64")), "{known:?}");
-    let wrong = etw_layouts_project::offsets::of(&layouts, &registry, &["LUID.LowPrt".to_owned()]);
+    let wrong = etw_layouts_project::offsets::of(&layouts, &registry, &["LUID.LowPrt".to_owned()], None);
     assert!(wrong.is_err_and(|error| error.to_string().contains("did you mean `LowPart`?")));
+}
+
+/// A row has the values that each column has alone, also for all members of all structures together, with --build and in a file.
+#[test]
+fn offsets_of_all_members_are_those_of_each() {
+    let folder = Folder::new("offsets");
+    let layouts = layouts();
+    let registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
+    let known: Vec<String> = verify::names(&layouts, None).expect("all names").into_iter().map(str::to_owned).collect();
+    let all = etw_layouts_project::offsets::of(&layouts, &registry, &known, Some("2004")).expect("structures");
+    let values = |row: &etw_layouts_project::offsets::Row, index: usize| (row.cells[index], row.choices[index].confidence);
+    let rows: Vec<_> = all.rows().collect();
+    assert!(rows.len() > 50 && rows.iter().all(|row| row.seen.build.number == [10, 0, 19041]), "{}", rows.len());
+    for (index, name) in known.iter().enumerate().step_by(40) {
+        let one =
+            etw_layouts_project::offsets::of(&layouts, &registry, std::slice::from_ref(name), Some("2004")).expect("a structure");
+        for (own, row) in one.rows().zip(&rows) {
+            assert_eq!(values(&own, 0), values(row, index), "{name} {}", row.seen.build);
+            let asked = layouts.spec.axis.kernel(row.seen.build, row.seen.arch).expect("a build");
+            assert_eq!(own.choices[0].confidence, Choice::of(&layouts, &registry, asked, Some(name)).confidence, "{name}");
+        }
+    }
+    let path = folder.0.join("one.csv").display().to_string();
+    let written = etw(&["export", "offsets", "LUID", "--build", "10.0.19041.1415", "-o", &path]);
+    assert_eq!(String::from_utf8_lossy(&written.stdout), format!("wrote {path}\n"));
+    let text = fs::read_to_string(&path).expect("a file");
+    assert!(
+        text.lines().skip(1).all(|line| line.starts_with("10.0.19041.1415,")) && text.contains("\n10.0.19041.1415,x64,"),
+        "{text}"
+    );
+    for (build, message) in [
+        ("10.0.19041.1416", "no examined build matches `10.0.19041.1416`"),
+        ("22H2", "ambiguous release `22H2`; write `10-22H2` or `11-22H2`"),
+    ] {
+        let wrong = etw(&["export", "offsets", "LUID", "--build", build]);
+        let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+        assert!(wrong.status.code() == Some(2) && said.contains(message), "{said}");
+    }
+}
+
+/// The headers of both formats have names of their own, so that one folder can have both.
+#[test]
+fn one_folder_has_all_formats() {
+    let folder = Folder::new("formats");
+    let path = folder.0.display().to_string();
+    for format in ["c", "cstruct", "isf", "dot", "svg"] {
+        let output = etw(&["export", format, "1709-x64", "--only", "ETW_HASH_BUCKET", "-o", &path]);
+        assert_eq!(output.status.code(), Some(0), "{format}: {}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 /// Anyone can make a PDB with any name. Names are escaped so that a spreadsheet runs no formula.
@@ -297,8 +349,8 @@ fn offsets_contain_no_formulas() {
     for (pdb, name) in registry.kernels.iter_mut().filter_map(|seen| seen.pdb.as_mut()).zip(names) {
         name.clone_into(&mut pdb.name);
     }
-    let table = etw_layouts_project::offsets::of(&layouts, &registry, &["LUID.LowPart".to_owned()]).expect("a member");
-    let csv = etw_layouts_cli::export::csv(&table);
+    let table = etw_layouts_project::offsets::of(&layouts, &registry, &["LUID.LowPart".to_owned()], None).expect("a member");
+    let csv: String = etw_layouts_cli::export::csv(&table).collect();
     for name in names {
         assert!(
             csv.contains(&format!("'{name}")) && !csv.contains(&format!(",{name}")) && !csv.contains(&format!("\"{name}")),

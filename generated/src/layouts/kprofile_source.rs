@@ -10,30 +10,30 @@ runtime::values! {
     ///
     /// Source of a profiler or performance counter.
     pub value KPROFILE_SOURCE_6_2: i32 = "KPROFILE_SOURCE" {
-        ProfileTime = 0x0, "6.2 to 10.0.19041.985.";
-        ProfileAlignmentFixup = 0x1, "6.2 to 10.0.19041.985.";
-        ProfileTotalIssues = 0x2, "6.2 to 10.0.19041.985.";
-        ProfilePipelineDry = 0x3, "6.2 to 10.0.19041.985.";
-        ProfileLoadInstructions = 0x4, "6.2 to 10.0.19041.985.";
-        ProfilePipelineFrozen = 0x5, "6.2 to 10.0.19041.985.";
-        ProfileBranchInstructions = 0x6, "6.2 to 10.0.19041.985.";
-        ProfileTotalNonissues = 0x7, "6.2 to 10.0.19041.985.";
-        ProfileDcacheMisses = 0x8, "6.2 to 10.0.19041.985.";
-        ProfileIcacheMisses = 0x9, "6.2 to 10.0.19041.985.";
-        ProfileCacheMisses = 0xa, "6.2 to 10.0.19041.985.";
-        ProfileBranchMispredictions = 0xb, "6.2 to 10.0.19041.985.";
-        ProfileStoreInstructions = 0xc, "6.2 to 10.0.19041.985.";
-        ProfileFpInstructions = 0xd, "6.2 to 10.0.19041.985.";
-        ProfileIntegerInstructions = 0xe, "6.2 to 10.0.19041.985.";
-        Profile2Issue = 0xf, "6.2 to 10.0.19041.985.";
-        Profile3Issue = 0x10, "6.2 to 10.0.19041.985.";
-        Profile4Issue = 0x11, "6.2 to 10.0.19041.985.";
-        ProfileSpecialInstructions = 0x12, "6.2 to 10.0.19041.985.";
-        ProfileTotalCycles = 0x13, "6.2 to 10.0.19041.985.";
-        ProfileIcacheIssues = 0x14, "6.2 to 10.0.19041.985.";
-        ProfileDcacheAccesses = 0x15, "6.2 to 10.0.19041.985.";
-        ProfileMemoryBarrierCycles = 0x16, "6.2 to 10.0.19041.985.";
-        ProfileLoadLinkedIssues = 0x17, "6.2 to 10.0.19041.985.";
-        ProfileMaximum = 0x18, "6.2 to 10.0.19041.985.";
+        ProfileTime = 0x0, "6.2...";
+        ProfileAlignmentFixup = 0x1, "6.2...";
+        ProfileTotalIssues = 0x2, "6.2...";
+        ProfilePipelineDry = 0x3, "6.2...";
+        ProfileLoadInstructions = 0x4, "6.2...";
+        ProfilePipelineFrozen = 0x5, "6.2...";
+        ProfileBranchInstructions = 0x6, "6.2...";
+        ProfileTotalNonissues = 0x7, "6.2...";
+        ProfileDcacheMisses = 0x8, "6.2...";
+        ProfileIcacheMisses = 0x9, "6.2...";
+        ProfileCacheMisses = 0xa, "6.2...";
+        ProfileBranchMispredictions = 0xb, "6.2...";
+        ProfileStoreInstructions = 0xc, "6.2...";
+        ProfileFpInstructions = 0xd, "6.2...";
+        ProfileIntegerInstructions = 0xe, "6.2...";
+        Profile2Issue = 0xf, "6.2...";
+        Profile3Issue = 0x10, "6.2...";
+        Profile4Issue = 0x11, "6.2...";
+        ProfileSpecialInstructions = 0x12, "6.2...";
+        ProfileTotalCycles = 0x13, "6.2...";
+        ProfileIcacheIssues = 0x14, "6.2...";
+        ProfileDcacheAccesses = 0x15, "6.2...";
+        ProfileMemoryBarrierCycles = 0x16, "6.2...";
+        ProfileLoadLinkedIssues = 0x17, "6.2...";
+        ProfileMaximum = 0x18, "6.2...";
     }
 }

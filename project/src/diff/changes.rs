@@ -1,8 +1,6 @@
 //! The differences between two sides, fact by fact.
 
 use super::Side;
-use crate::Error;
-use etw_layouts_codegen::axis::Axis;
 use etw_layouts_symbols::compare::{Difference, DifferenceKind, Status};
 use etw_layouts_symbols::{Aggregate, Rules, Type, TypeFacts, Types, compare};
 use serde::Serialize;
@@ -72,36 +70,6 @@ pub enum SideFact {
     },
 }
 
-/// The structures without differences of which it is unknown whether they differ: a build that is only partly verified uses the layouts of
-/// other builds for them.
-pub fn unknown<'a>(a: &'a Side, b: &'a Side, changes: &Changes) -> BTreeSet<&'a str> {
-    let differ: BTreeSet<_> = changes.lists().iter().flat_map(|(_, list)| *list).map(|entry| entry.structure.as_str()).collect();
-    a.unexamined.iter().chain(&b.unexamined).map(String::as_str).filter(|name| !differ.contains(name)).collect()
-}
-
-/// Fails if two targets have equal layouts only because one of them has not been examined, or only in part, and uses the layouts of
-/// another build.
-///
-/// # Errors
-///
-/// It is unknown whether the targets differ. The error names the build that was not examined, and the build that was used.
-pub fn ensure_comparable(axis: &Axis, a: &Side, b: &Side, changes: &Changes) -> Result<(), Error> {
-    let (Some(one), Some(other)) = (&a.choice, &b.choice) else { return Ok(()) };
-    let unknown = unknown(a, b, changes);
-    if !changes.is_empty() || !(one.is_stand_in(axis) || other.is_stand_in(axis)) && unknown.is_empty() {
-        return Ok(());
-    }
-    let partly = [(a, one), (b, other)].into_iter().filter(|(side, _)| !side.unexamined.is_empty()).map(|(side, choice)| {
-        let (name, count) = (&choice.asked.name, side.unexamined.len());
-        format!("\n{name}: its image does not show {count} of {} layouts, which are inferred or uncertain", side.types.len())
-    });
-    let partly: String = partly.collect();
-    let (one, other) = (&one.asked.name, &other.asked.name);
-    let notes: String = [a, b].into_iter().flat_map(|side| &side.notes).map(|note| format!("\n{note}")).collect();
-    let help = "compare with a symbol file of the build that has not been examined, or import it";
-    Err(format!("unknown whether {one} and {other} differ; {help}{notes}{partly}").into())
-}
-
 /// Compares two sides.
 pub fn changes(a: &Side, b: &Side) -> Changes {
     let mut found = Changes::default();
@@ -127,6 +95,11 @@ pub fn changes(a: &Side, b: &Side) -> Changes {
 }
 
 impl Changes {
+    /// The structures and enumerations that differ.
+    pub fn structures(&self) -> BTreeSet<&str> {
+        self.lists().iter().flat_map(|(_, list)| *list).map(|entry| entry.structure.as_str()).collect()
+    }
+
     /// Whether nothing differs.
     pub fn is_empty(&self) -> bool {
         self.lists().iter().all(|(_, list)| list.is_empty())

@@ -2,6 +2,8 @@
 
 mod changes;
 mod side;
+mod verdict;
 
-pub use changes::{Changes, Entry, SideFact, changes, ensure_comparable, unknown};
-pub use side::{Side, sides};
+pub use changes::{Changes, Entry, SideFact, changes};
+pub use side::{Side, is_known, sides};
+pub use verdict::Verdict;

@@ -6,7 +6,7 @@ use crate::tables::{self, Stated, SymbolFile};
 use crate::verify::ours;
 use crate::{Choice, Confidence, Error};
 use etw_layouts_codegen::Asked;
-use etw_layouts_codegen::axis::TargetId;
+use etw_layouts_codegen::axis::{Axis, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::Body;
@@ -26,9 +26,11 @@ pub struct Side {
     pub notes: Vec<String>,
     /// The structures that were not compared, because public symbol files do not contain them.
     pub not_compared: Vec<String>,
-    /// The structures with inferred or uncertain layouts, of a build that its image verifies only in part: if they are equal to those of
-    /// the other side, it is unknown whether they differ.
+    /// The structures and enumerations whose layout on this side is inferred or uncertain: if it is equal to that of the other side, it is
+    /// unknown whether they differ.
     pub unexamined: BTreeSet<String>,
+    /// The same side with other layouts that uncertain structures can have; each has only these structures.
+    pub alternatives: Vec<Side>,
     /// The types to compare.
     pub types: Types,
     /// Pointer size in bytes.
@@ -53,8 +55,10 @@ pub fn sides(layouts: &Layouts, registry: &Registry, asked: [&str; 2], only: Opt
     let targets = targets.map(|asked| asked.map(|asked| Choice::of(layouts, registry, asked, only)));
     let side = |index: usize| match &targets[index] {
         Some(choice) => {
-            let unexamined = unexamined(layouts, registry, choice, &names);
-            Ok(Side { unexamined, ..ours(layouts, choice, &names, among) })
+            let present = names.iter().copied().filter(|name| layouts.by_target[choice.target()].contains_key(*name));
+            let own = |name| (name, Choice::of(layouts, registry, choice.asked.clone(), Some(name)));
+            let choices: Vec<_> = present.map(own).collect();
+            Ok(ours(layouts, choice, &names, among).with(layouts, among, &choices))
         }
         None => theirs(layouts, asked[index], &names, only),
     };
@@ -93,12 +97,14 @@ impl Side {
             all.get_key_value(name).map(|(name, value)| (name.clone(), value.clone())).into_iter().collect()
         }
         let Self { label, choice, notes, not_compared, unexamined, rules, pointer, .. } = self;
+        let alternatives = self.alternatives.iter().filter(|other| other.types.contains_key(structure));
         Self {
             label: label.clone(),
             choice: choice.clone(),
             notes: notes.clone(),
             not_compared: not_compared.clone(),
             unexamined: unexamined.iter().filter(|name| *name == structure).cloned().collect(),
+            alternatives: alternatives.map(|other| other.only(structure)).collect(),
             types: one(&self.types, structure),
             pointer: *pointer,
             rules: *rules,
@@ -124,6 +130,32 @@ fn target(layouts: &Layouts, asked: &str) -> Result<Option<Asked>, Error> {
     Ok(Some(layouts.spec.axis.find(asked).map_err(neither)?))
 }
 
+/// Whether a layout is that of the selected build: evidence for the build makes it sure, or the specs state it for a build of the
+/// version axis.
+pub fn is_known(axis: &Axis, choice: &Choice) -> bool {
+    let is_uncertain = matches!(choice.confidence, Confidence::Uncertain { .. });
+    let is_inferred = choice.is_stand_in(axis) || is_uncertain || choice.leader(axis).is_some();
+    choice.confidence.is_sure() || !is_inferred
+}
+
+impl Side {
+    /// This side, with the structures whose layouts are inferred or uncertain, and with their other candidates.
+    fn with(self, layouts: &Layouts, among: Among, choices: &[(&str, Choice)]) -> Self {
+        let mut unexamined = BTreeSet::new();
+        let mut others: BTreeMap<TargetId, Vec<&str>> = BTreeMap::new();
+        for (name, choice) in choices.iter().filter(|(_, choice)| !is_known(&layouts.spec.axis, choice)) {
+            unexamined.insert((*name).to_owned());
+            choice.candidates[1..].iter().for_each(|other| others.entry(*other).or_default().push(name));
+        }
+        let alternative = |(target, names): (TargetId, Vec<&str>)| {
+            let asked = layouts.spec.axis.newest(target);
+            self.choice.clone().map(|choice| ours(layouts, &Choice { asked, candidates: vec![target], ..choice }, &names, among))
+        };
+        let alternatives = others.into_iter().filter_map(alternative).collect();
+        Self { unexamined, alternatives, ..self }
+    }
+}
+
 fn ours(layouts: &Layouts, choice: &Choice, names: &[&str], among: Among) -> Side {
     let target = choice.target();
     let mut types = ours::types(layouts, target, names);
@@ -145,22 +177,12 @@ fn ours(layouts: &Layouts, choice: &Choice, names: &[&str], among: Among) -> Sid
         notes,
         not_compared: Vec::new(),
         unexamined: BTreeSet::new(),
+        alternatives: Vec::new(),
         types,
         pointer,
         rules: Rules::Faithful,
         c_types,
     }
-}
-
-/// The structures whose layouts the image of a build does not show, if nothing else verifies the layouts of the build.
-fn unexamined(layouts: &Layouts, registry: &Registry, choice: &Choice, names: &[&str]) -> BTreeSet<String> {
-    if choice.confidence != Confidence::PartlyVerified {
-        return BTreeSet::new();
-    }
-    let axis = &layouts.spec.axis;
-    let is_stand_in = |name: &str| Choice::of(layouts, registry, choice.asked.clone(), Some(name)).is_stand_in(axis);
-    let present = names.iter().filter(|name| layouts.by_target[choice.target()].contains_key(**name));
-    present.filter(|name| is_stand_in(name)).map(|name| (*name).to_owned()).collect()
 }
 
 /// Adds the values of macros from the specs, because layouts do not contain them.
@@ -184,8 +206,8 @@ fn theirs(layouts: &Layouts, path: &str, names: &[&str], only: Option<&str>) -> 
     types.retain(|name, _| only.is_none_or(|only| name == only));
     let rules = Rules::for_producer(&table.producer);
     let (label, pointer) = (path.to_owned(), table.arch.pointer_size());
-    let (notes, not_compared, unexamined, c_types) = Default::default();
-    Ok(Side { label, choice: None, notes, not_compared, unexamined, types, pointer, rules, c_types })
+    let (notes, not_compared, unexamined, alternatives, c_types) = Default::default();
+    Ok(Side { label, choice: None, notes, not_compared, unexamined, alternatives, types, pointer, rules, c_types })
 }
 
 /// Removes from our side the structures that symbol files of the build never contain, unless this file contains them.

@@ -6,6 +6,7 @@ use super::renamed;
 use super::types::{Names, SymbolMember, definable, embraced, held, shown, spellable};
 use crate::tables::BuildTable;
 use etw_layouts_codegen::axis::{Axis, TargetId};
+use etw_layouts_codegen::ctype::CType;
 use etw_layouts_codegen::spec::{Aggregate, Body, Constant, Definition, Kind, Member, Piecewise, Provenance, Shape, Spec};
 use etw_layouts_codegen::spec::{Values, ValuesKind};
 use etw_layouts_symbols::{self as symbols, AggregateKind, Rules, TypeFacts};
@@ -189,11 +190,11 @@ impl Entering<'_> {
         ours.chain(theirs.map(|(name, _)| name.clone())).collect()
     }
 
-    /// Handles types of the nearest build that this table lacks. A type that was embedded is removed if nothing embeds it any
-    /// more. Any other type is kept, but is not verified.
+    /// Handles types of the nearest build that this table lacks. A type that was embedded is removed if nothing embeds it or points
+    /// to it any more. Any other type is kept, but is not verified: symbols omit types that are only pointed to.
     fn absent(&mut self, names: BTreeSet<String>, nearest: TargetId, inherited: &BTreeMap<String, Definition>) {
         let target = self.place.target;
-        let part = held_by_value(inherited.values(), nearest);
+        let part = named_by(inherited.values(), nearest, held_at);
         let mut pending: BTreeSet<String> = names.iter().filter(|name| !part.contains(*name)).cloned().collect();
         let mut left: BTreeSet<String> = names.difference(&pending).cloned().collect();
         loop {
@@ -209,7 +210,7 @@ impl Entering<'_> {
                 }
             }
             let others = self.spec.definitions.values().filter(|definition| !left.contains(&definition.name.value));
-            let held = held_by_value(others, target);
+            let held = named_by(others, target, referenced_at);
             pending = left.intersection(&held).cloned().collect();
             left = left.difference(&pending).cloned().collect();
             if pending.is_empty() {
@@ -257,20 +258,34 @@ pub fn limit_sizes(spec: &mut Spec) {
 
 /// Collects the types that members embed at a target.
 pub fn held_at(members: &[Member], target: TargetId, found: &mut impl Extend<String>) {
+    types_at(members, target, &mut |ty| found.extend(held(ty)));
+}
+
+/// Collects the types that members embed or point to at a target.
+fn referenced_at(members: &[Member], target: TargetId, found: &mut BTreeSet<String>) {
+    types_at(members, target, &mut |ty| found.extend(ty.names().into_iter().map(str::to_owned)));
+}
+
+/// Calls `visit` for the type of each member at a target.
+fn types_at(members: &[Member], target: TargetId, visit: &mut impl FnMut(&CType)) {
     for member in members.iter().filter(|member| member.scope.contains(target)) {
         match &member.shape {
-            Shape::Type(types) => found.extend(types.get(target).and_then(|piece| held(&piece.value))),
-            Shape::Inline(_, members) => held_at(members, target, found),
+            Shape::Type(types) => types.get(target).iter().for_each(|piece| visit(&piece.value)),
+            Shape::Inline(_, members) => types_at(members, target, visit),
         }
     }
 }
 
-/// The types that structures embed at a target.
-fn held_by_value<'d>(definitions: impl Iterator<Item = &'d Definition>, target: TargetId) -> BTreeSet<String> {
+/// The types that `collect` finds in the members of structures at a target.
+fn named_by<'d>(
+    definitions: impl Iterator<Item = &'d Definition>,
+    target: TargetId,
+    collect: fn(&[Member], TargetId, &mut BTreeSet<String>),
+) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for definition in definitions.filter(|definition| definition.scope.contains(target)) {
         if let Body::Aggregate(aggregate) = &definition.body {
-            held_at(&aggregate.members, target, &mut found);
+            collect(&aggregate.members, target, &mut found);
         }
     }
     found

@@ -6,6 +6,7 @@
 mod events;
 mod import;
 mod print;
+mod references;
 
 use etw_layouts_project::Project;
 use std::collections::BTreeMap;

@@ -1,11 +1,12 @@
 //! Queries: the output of all commands for small projects.
 //!
-//! Instructions: `ask TARGET`, `show STRUCTURE[.MEMBER] [BUILD [ARCH]]`, `expand` (as `show`, with embedded structures), `history STRUCTURE[.MEMBER]
-//! [ARCH]`, `matrix STRUCTURE ARCH`, `diff A B [STRUCTURE [MEMBER]]`, `map TARGET [STRUCTURE]`,
+//! Instructions: `ask TARGET`, `show STRUCTURE[.MEMBER|+OFFSET] [BUILD [ARCH]]`, `expand` (as `show`, with embedded structures), `history STRUCTURE[.MEMBER]
+//! [ARCH]`, `matrix STRUCTURE ARCH`, `diff A B [STRUCTURE [MEMBER]]`, `map TARGET [STRUCTURE]`, `map-to TARGET STRUCTURE`,
 //! `offsets NAME…`, `verify [FILE… [only=STRUCTURE] [build=BUILD] [arch=ARCH]]`, `errata STRUCTURE`, `format`, `snapshot FILE… [build=BUILD]
 //! [arch=ARCH]`, `updates`. Files are those of the case.
 
 use super::{Case, run};
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::evidence::{builds_of, confirmed};
@@ -40,7 +41,8 @@ fn answer(case: &Case) -> Result<String, Error> {
             "history" => history_text(&layouts, &registry, words[1], words.get(2).copied()),
             "matrix" => matrix(&layouts, &registry, words[1], words[2]),
             "diff" => differences(case, &layouts, &registry, &words[1..]),
-            "map" => map(&layouts, words[1], words.get(2).copied()),
+            "map" => map(&layouts, words[1], |target| Map::of(&layouts, target, words.get(2).copied())),
+            "map-to" => map(&layouts, words[1], |target| Map::to(&layouts, target, words[2])),
             "offsets" => table(&layouts, &registry, &words[1..]),
             "verify" => verified(case, &words[1..]),
             "errata" => Ok(errata::list(&layouts, Some(words[1])).iter().map(|line| format!("  {line}\n")).collect()),
@@ -103,7 +105,11 @@ fn history_text(layouts: &Layouts, registry: &Registry, name: &str, arch: Option
     for (path, stages) in sizes.into_iter().chain(history.members) {
         for stage in stages {
             let sources: Vec<_> = stage.sources.iter().map(|source| source.word()).collect();
-            writeln!(text, "  {path} {}: {}, {}", axis.describe(&stage.targets), stage.change, sources.join(" and "))?;
+            let last = stage.last_without.map(|build| format!(", not yet in {build}")).unwrap_or_default();
+            writeln!(text, "  {path} {}: {}{last}, {}", axis.describe(&stage.targets), stage.change, sources.join(" and "))?;
+            if stage.since.is_some() || stage.before.is_some() {
+                writeln!(text, "    {}", stage.label(axis))?;
+            }
             for fact in stage.facts.iter().flatten() {
                 writeln!(text, "    {}", fact.as_ref().map_or("absent".to_owned(), |fact| format!("{fact:?}")))?;
             }
@@ -150,7 +156,15 @@ fn differences(case: &Case, layouts: &Layouts, registry: &Registry, words: &[&st
             writeln!(text, "  {list} {}{member}: {a} -> {b}", entry.structure)?;
         }
     }
-    if let Err(error) = diff::ensure_comparable(&layouts.spec.axis, &a, &b, &changes) {
+    let verdict = diff::Verdict::of(&a, &b, &changes);
+    for (word, set) in
+        [("equal", &verdict.equal), ("differ", &verdict.differ), ("unknown", &verdict.unknown), ("inferred", &verdict.inferred)]
+    {
+        if !set.is_empty() {
+            writeln!(text, "  {word}: {}", set.iter().copied().collect::<Vec<_>>().join(", "))?;
+        }
+    }
+    if let Err(error) = verdict.ensure_decided(&a, &b) {
         writeln!(text, "  {error}")?;
     }
     // A structure differs in the same way alone and among all others, except for sizes of pointers and for constants of embedded
@@ -165,9 +179,9 @@ fn differences(case: &Case, layouts: &Layouts, registry: &Registry, words: &[&st
     Ok(text)
 }
 
-fn map(layouts: &Layouts, target: &str, only: Option<&str>) -> Result<String, Error> {
+fn map(layouts: &Layouts, target: &str, of: impl Fn(TargetId) -> Map) -> Result<String, Error> {
     let mut text = String::new();
-    for structure in Map::of(layouts, layouts.spec.axis.find(target)?.target, only).structures {
+    for structure in of(layouts.spec.axis.find(target)?.target).structures {
         writeln!(text, "  {} {:#x}", structure.name, structure.size)?;
         for link in structure.links {
             let by = link.link.map(|member| format!(" by {member}")).unwrap_or_default();
@@ -181,9 +195,9 @@ fn map(layouts: &Layouts, target: &str, only: Option<&str>) -> Result<String, Er
 
 fn table(layouts: &Layouts, registry: &Registry, names: &[&str]) -> Result<String, Error> {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    let table = offsets::of(layouts, registry, &names)?;
+    let table = offsets::of(layouts, registry, &names, None)?;
     let mut text = String::new();
-    for row in table.rows {
+    for row in table.rows() {
         let cells = row.cells.iter().map(|cell| match cell {
             Some(cell) => {
                 let bits = cell.bits.map(|bits| format!(" bits {}@{}", bits.width, bits.position)).unwrap_or_default();
@@ -192,7 +206,8 @@ fn table(layouts: &Layouts, registry: &Registry, names: &[&str]) -> Result<Strin
             None => "-".to_owned(),
         });
         let cells: Vec<_> = cells.collect();
-        let known: Vec<_> = row.choices.iter().map(|choice| choice.confidence.to_string()).collect();
+        let choices = table.columns.iter().map(|column| &row.choices[column.structure]);
+        let known: Vec<_> = choices.map(|choice| choice.confidence.to_string()).collect();
         let variables = row.variables.iter().map(|address| match address {
             Some(address) => format!("{:#x} by {}", address.at, address.by.evidence()),
             None => "-".to_owned(),

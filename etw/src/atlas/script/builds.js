@@ -17,4 +17,12 @@
     return { index, target, isOwn, arch, at: branch.at, point, name: isOwn ? target.name : `${number}.${revision}-${arch}` };
   }
 
-  const confidence = ({ sentences, columns }, type, { at, point }) => sentences[columns[type.columns[at]]?.[point]] ?? "the structure does not exist";
+  // The confidence as a sentence, whether the layout is that of the build, and the targets of the other layouts that it can be.
+  const standing = ({ sentences, columns }, own, { at, point }) => sentences[columns[own[at]]?.[point]] ?? ["the structure does not exist", true, []];
+  const confidence = (confidences, type, side) => standing(confidences, type.columns, side)[0];
+  // An error, with a button for each name that is possible instead.
+  const question = (place, error, input) => {
+    const names = (error.match(/`[^`]+`/g) ?? []).slice(1).map((name) => name.slice(1, -1)), arch = archOf(input.value);
+    const choose = (name) => { input.value = name + (arch ? "-" + arch : ""); input.form.requestSubmit(); };
+    place.replaceChildren(error, ...names.flatMap((name) => [" ", make("button", { type: "button", onclick: () => choose(name) }, name)]));
+  };

@@ -55,21 +55,37 @@
       const table = lines.length ? [make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: `Changes of ${name}` }, make("table", { className: "list pairs" }, head, make("tbody", {}, ...lines)))] : [];
       return make("section", {}, title, ...about.map((inside) => make("p", {}, ...inside)), ...table);
     };
+    // Whether a type is equal, differs, or can do both. Each side is one of its candidates.
+    const verdict = async (builds, confidences, { layouts, values, columns, lists }, name, sides) => {
+      const of = layouts[name], known = sides.map((side) => standing(confidences, lists[columns[name]], side));
+      const [ours, theirs] = sides.map(({ index }, side) => [index, ...known[side][2]]), pairs = ours.flatMap((a) => theirs.map((b) => [a, b]));
+      const isKnown = known.every(([, isKnown]) => isKnown), type = builds.types[name] === "v" || pairs.every(([a, b]) => of[a] === of[b]) ? null : await loadType(name);
+      const size = (target) => type.layouts[type.of[target]]?.size;
+      const differs = ([a, b]) => of[a] !== of[b] && (of[a] < 0 || of[b] < 0 || (type ? size(a) !== size(b) || changed(builds, members(type, type.of[a]), members(type, type.of[b])).length
+        : changed(builds, constants(values[of[a]]), constants(values[of[b]]), true).length) > 0);
+      const [own, ...others] = pairs.map(differs);
+      return own ? others.every((differ) => differ) ? "differ" : "unknown" : isKnown ? "equal" : "unknown";
+    };
     const show = async () => {
       const [from, to, wanted] = [a, b, only].map(({ value }) => value.trim());
       if (!from || !to) return;
-      const [builds, confidences, atlas] = await Promise.all([loadBuilds(), loadConfidence(), load("compare.js", () => window.atlasCompare)]);
+      const [builds, confidences, compared] = await Promise.all([loadBuilds(), loadConfidence(), load("compare.js", () => window.atlasCompare)]);
+      const whole = ([name, runs]) => [name, runs.flatMap(([layout, count]) => Array(count).fill(layout))];
+      const atlas = { ...compared, layouts: Object.fromEntries(Object.entries(compared.layouts).map(whole)) };
       const [one, other] = [from, to].map((text) => resolve(builds, text, archOf(text) ?? archOf(from) ?? archOf(to) ?? "x64"));
       const tag = wanted.replace(/^nt!/, ""), name = [tag, tag.replace(/^_/, "")].find((name) => name in atlas.layouts);
       const error = one.error ?? other.error ?? (wanted && !name ? `unknown structure ${wanted}` : null);
-      if (error) { way.textContent = error; tables.replaceChildren(); return; }
+      if (error) { question(way, error, one.error ? a : b); tables.replaceChildren(); return; }
       writeState({ a: from, b: to, only: name });
       const all = (name ? [name] : Object.keys(atlas.layouts)).filter((name) => [one, other].some(({ index }) => atlas.layouts[name][index] >= 0));
       const differ = all.filter((name) => atlas.layouts[name][one.index] !== atlas.layouts[name][other.index]);
       const sections = await Promise.all(differ.map((name) => section(builds, confidences, atlas, name, one, other)));
       const named = ({ name, target, isOwn }) => isOwn ? name : `${name} (layouts of ${target.name})`;
       const parts = make("nav", { className: "outline", ariaLabel: "Parts of this page" }, ...differ.map((name) => link(name, "#part-" + name)));
-      way.textContent = `${named(one)} and ${named(other)}: ${all.length - differ.length} of ${all.length} structures, enumerations and flags are equal.`;
+      const verdicts = await Promise.all(all.map((name) => verdict(builds, confidences, atlas, name, [one, other])));
+      const unknown = all.filter((_, index) => verdicts[index] === "unknown"), equal = verdicts.filter((verdict) => verdict === "equal").length;
+      way.replaceChildren(`${named(one)} and ${named(other)}: ${equal} of ${all.length} structures, enumerations and flags are equal.`,
+        ...(unknown.length ? [` ${unknown.length} unknown, because a layout is inferred or uncertain: `, ...unknown.flatMap((name) => [page(name), " "])] : []));
       tables.replaceChildren(...sections, parts);
     };
     const read = () => {

@@ -67,7 +67,9 @@
       const shown = { arch: own === document.querySelector("[name=arch]").className ? "" : own, view: at("view-history").checked ? "history" : "" };
       if (isAsked) writeState({ build: build.value.trim(), ...shown, member: member.value.trim() });
       const error = found.error ?? (type.of[found.index] < 0 ? `${found.name} does not have ${name}` : null), sure = confidence(confidences, type, found);
-      if (error) { answer.textContent = error; return; }
+      // An error leaves no layout of another build on the page.
+      panel.classList.toggle("stale", Boolean(error));
+      if (error) { question(answer, error, build); return; }
       if (build.value.trim() || panel.dataset.drawn) draw(panel, builds, type, found, sure);
       find(panel, type, found, sure);
     };
