@@ -90,7 +90,14 @@ fn links() {
         symlink(other.join("file"), own.join("file")).unwrap();
     };
     link();
+    // Links within the folder are refused, too.
+    symlink("inner/file", own.join("near")).unwrap();
+    symlink("inner", own.join("beside")).unwrap();
     let refused = [
+        folder.read("near", 9).map(drop),
+        folder.lock_file("near").map(drop),
+        folder.read("beside/file", 9).map(drop),
+        folder.create_file("beside/new").map(drop),
         folder.read("link/file", 9).map(drop),
         folder.read("file", 9).map(drop),
         folder.stat("file").map(drop),
@@ -112,7 +119,7 @@ fn links() {
     folder.rename("inner/file", &folder, "file").unwrap();
     link();
     folder.remove_file("file").unwrap();
-    folder.remove_file("link").unwrap();
+    ["link", "near", "beside"].iter().for_each(|name| folder.remove_file(name).unwrap());
     folder.create_folder("tree").unwrap();
     symlink(&other, own.join("tree/link")).unwrap();
     folder.remove_folder("tree").unwrap();

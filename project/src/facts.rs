@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Files of facts that were written.
+#[derive(Debug)]
 pub struct Written {
     /// Number of files in the folder.
     pub files: usize,

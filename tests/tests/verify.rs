@@ -255,7 +255,7 @@ fn a_snapshot_refuses_a_wrongly_labelled_table() {
         error.contains("stated build 10.0.19041.329-x64, but has the layouts of 10.0.17763.107-x64; nothing was written"),
         "{error}"
     );
-    assert_eq!(right.0.expect("it is of that kernel").0, 1);
+    assert_eq!(right.0.expect("it is of that kernel").files, 1);
     // The folders also contain the lock file.
     assert_eq!((wrong.1, right.1), (1, 2));
 }

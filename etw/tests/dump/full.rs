@@ -21,7 +21,7 @@ const KNOWN: &str = "10.0.19041.1415";
 const FACTS: &str = "10.0.19041.1415-x64.facts";
 
 /// A system with a real image as its kernel. Its variables are at the addresses in the PDB of the image.
-fn system(folder: &Path, linker: &[String]) -> (Plan, System) {
+fn system(folder: &Path, linker: &clang::Linker) -> (Plan, System) {
     let (build, arch) = (BUILD.parse().unwrap(), etw_layouts_etl::wire::Arch::X64);
     let mut plan = Plan::of(build, arch);
     let globals = std::mem::take(&mut plan.kit.globals);

@@ -242,7 +242,7 @@ fn stated(case: &Case, words: &[&str]) -> (Stated, Vec<PathBuf>) {
 fn snapshot(case: &Case, words: &[&str]) -> Result<String, Error> {
     let (stated, files) = stated(case, words);
     let folder = case.root.join(option(words, "to").unwrap_or("facts"));
-    let (count, bytes) = facts::write(&case.project(), &files, &stated, &folder)?;
+    let facts::Written { files: count, bytes, .. } = facts::write(&case.project(), &files, &stated, &folder)?;
     let mut text = format!("  {count} files, {bytes} bytes\n");
     let mut written: Vec<_> = fs::read_dir(&folder)?.map(|entry| entry.expect("a file").path()).collect();
     written.sort();
