@@ -189,7 +189,7 @@ fn specs_are_formatted() {
     let folder = Folder::new("fmt");
     let device =
         "# A device.\n[struct]\nname=\"DEVICE\"\n\n[[member]] # Its number.\ntype='ULONG'\nname = \"Id\"\noffset.x64=0\n";
-    let form = "# A device.\n[struct]\nname   = \"DEVICE\"\nmembers = [\n  # Its number.\n  { name = \"Id\", type = \"ULONG\", offset = { x64 = 0x00 } },\n]\n";
+    let form = "# A device.\n[struct]\nname   = \"DEVICE\"\nmembers = [\n  # Its number.\n  { name = \"Id\", type = \"ULONG\", offset = { x64 = 0 } },\n]\n";
     folder.write("own/DEVICE.toml", device);
     // Other files are not formatted.
     let others = [

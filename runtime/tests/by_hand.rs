@@ -348,8 +348,20 @@ fn builds_and_architectures_as_text() {
         let meant = error.meant().unwrap();
         assert_eq!(format!("{meant:#}").parse(), Ok(meant));
     }
-    for wrong in ["", "10", "10.0", "6.1", "10.0.1.2.3", "10.0.+1", "10.0. 1", "10.0.19041.", "10.0.99999999999", "1709", "9300"]
-    {
+    for wrong in [
+        "",
+        "10",
+        "10.0",
+        "6.1",
+        "10.0.1.2.3",
+        "10.0.+1",
+        "10.0. 1",
+        "10.0.19041.",
+        "10.0.99999999999",
+        "1709",
+        "9300",
+        "5031356",
+    ] {
         let error = wrong.parse::<Build>().unwrap_err();
         assert_eq!(error.to_string(), "invalid build; write it as `10.0.19041.1415`, or as `19041.1415`", "{wrong}");
     }

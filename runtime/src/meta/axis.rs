@@ -69,7 +69,7 @@ pub struct ParseError {
 }
 
 /// The versions of Windows, each with the builds of its releases, from the first to the last. No release has a build between
-/// these ranges; previews do, with the version before or after them.
+/// these ranges; previews do, with the version before or after them. Numbers of six or seven digits are those of updates.
 const VERSIONS: [([u32; 2], RangeInclusive<u32>); 8] = [
     ([5, 0], 2195..=2195),
     ([5, 1], 2600..=2600),
@@ -78,7 +78,7 @@ const VERSIONS: [([u32; 2], RangeInclusive<u32>); 8] = [
     ([6, 1], 7600..=7601),
     ([6, 2], 9200..=9200),
     ([6, 3], 9600..=9600),
-    ([10, 0], 10240..=u32::MAX),
+    ([10, 0], 10240..=99_999),
 ];
 
 impl Axis {
