@@ -85,11 +85,9 @@ impl Display for Failed {
     }
 }
 
+// Only `api`, which needs the feature, keeps output or passes it on.
+#[cfg(feature = "table")]
 impl Output {
-    pub fn new(format: Format) -> Self {
-        Self { format, is_terminal: io::stdout().is_terminal(), lines: Vec::new(), writer: None, kept: None, receiver: None }
-    }
-
     /// Keeps the output in memory.
     pub fn kept(format: Format) -> Self {
         Self { format, is_terminal: false, lines: Vec::new(), writer: None, kept: Some(RefCell::default()), receiver: None }
@@ -106,6 +104,12 @@ impl Output {
     pub fn into_kept(mut self) -> (String, String) {
         let lines = String::from_utf8_lossy(&std::mem::take(&mut self.lines)).into_owned();
         (lines, self.kept.take().unwrap_or_default().into_inner())
+    }
+}
+
+impl Output {
+    pub fn new(format: Format) -> Self {
+        Self { format, is_terminal: io::stdout().is_terminal(), lines: Vec::new(), writer: None, kept: None, receiver: None }
     }
 
     /// Appends a line to the pending output. A terminal gets whole lines, so that the progress bar never interrupts one.
