@@ -2,7 +2,7 @@
 
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
-use etw_layouts_codegen::registry::{Registry, Seen};
+use etw_layouts_codegen::registry::{Registry, Seen, Witness};
 use etw_layouts_codegen::{Asked, SelectedBy};
 use etw_layouts_runtime::meta::{Confidence, Examined, Line, Reason, Update, choose};
 use std::collections::BTreeMap;
@@ -26,17 +26,15 @@ pub struct Choice {
 impl Choice {
     /// Selects the layouts for a build, and derives the confidence in one structure or, if `structure` is `None`, in all layouts.
     pub fn of(layouts: &Layouts, registry: &Registry, asked: Asked, structure: Option<&str>) -> Self {
-        Self::by(Along { layouts, registry, unseen: None, structure, near: None }, asked)
+        let examined = examined(layouts, registry, structure);
+        Self::by(Along { layouts, unseen: None, structure, examined: &examined }, asked)
     }
 
-    /// The choices for one structure at several revisions of one build.
-    pub fn along(layouts: &Layouts, registry: &Registry, revisions: &[Asked], structure: &str) -> Vec<Self> {
-        let Some(number) = revisions.first().map(|asked| asked.build.number) else { return Vec::new() };
-        let line = Along { layouts, registry, unseen: None, structure: Some(structure), near: None };
-        let mut examined: Vec<Examined> = line.examined(Some(number)).collect();
-        examined.sort_by_key(|examined| examined.build);
-        let near = |asked: &Asked| Near { build: Build { number, ..asked.build }, examined: &examined };
-        revisions.iter().map(|asked| Self::by(Along { near: Some(near(asked)), ..line }, asked.clone())).collect()
+    /// The choices for one structure at several builds.
+    pub fn along(layouts: &Layouts, registry: &Registry, builds: &[Asked], structure: &str) -> Vec<Self> {
+        let examined = examined(layouts, registry, Some(structure));
+        let line = Along { layouts, unseen: None, structure: Some(structure), examined: &examined };
+        builds.iter().map(|asked| Self::by(line, asked.clone())).collect()
     }
 
     fn by(line: Along, asked: Asked) -> Self {
@@ -179,28 +177,27 @@ fn leader(axis: &Axis, confidence: &Confidence, arch: Arch) -> Option<Arch> {
     axis.follows.get(&arch).copied().filter(|_| !confidence.is_verified())
 }
 
-/// The numbers of a build, and of the builds with the same kernel.
-fn numbers(axis: &Axis, number: [u32; 3]) -> Vec<[u32; 3]> {
-    let own = axis.kernels.iter().filter(|kernel| kernel.build.number == number);
-    own.flat_map(|kernel| &kernel.same).map(|same| same.number).chain([number]).collect()
+/// The examined builds in the numbering of the version axis, in order, with their evidence for a structure or for all layouts.
+fn examined(layouts: &Layouts, registry: &Registry, structure: Option<&str>) -> Vec<Examined> {
+    let holds = |witness: &Witness| structure.is_none_or(|name| witness.holds.contains(name));
+    let evidence: Vec<_> = registry.witnesses.iter().map(|witness| witness.kind.evidence(holds(witness))).collect();
+    let examined = |seen: &Seen| {
+        let evidence = (*evidence.get(seen.witness)?)?;
+        Some(Examined { build: layouts.spec.axis.canonical(seen.build), arch: seen.arch, evidence })
+    };
+    let mut list: Vec<Examined> = registry.kernels.iter().filter_map(examined).collect();
+    list.sort_by_key(|examined| examined.build);
+    list
 }
 
 /// The layouts of a structure, or of all structures, along the version axis.
 #[derive(Clone, Copy)]
 struct Along<'a> {
     layouts: &'a Layouts,
-    registry: &'a Registry,
     /// A build that is treated as not examined.
     unseen: Option<Build>,
     structure: Option<&'a str>,
-    /// The examined builds of one branch, if they are already collected.
-    near: Option<Near<'a>>,
-}
-
-/// A build, and the examined builds of its branch in order.
-#[derive(Clone, Copy)]
-struct Near<'a> {
-    build: Build,
+    /// The examined builds, in order.
     examined: &'a [Examined],
 }
 
@@ -232,26 +229,10 @@ impl<'a> Line for Along<'a> {
     }
 
     fn examined(&self, branch: Option<[u32; 3]>) -> impl Iterator<Item = Examined> {
-        let axis = &self.layouts.spec.axis;
-        let near = self.near.filter(|near| branch == Some(near.build.number));
-        let (before, after) = near.map_or((&[][..], &[][..]), |Near { build, examined }| {
-            examined.split_at(examined.partition_point(|examined| examined.build < build))
-        });
-        // The nearest builds decide, so they come first.
-        let known = before.iter().rev().chain(after).copied().filter(|examined| self.unseen != Some(examined.build));
-        let numbers = branch.map(|number| numbers(axis, number));
-        let kernels: &[Seen] = if near.is_some() { &[] } else { &self.registry.kernels };
-        let rest = kernels.iter().filter_map(move |seen| {
-            let build = match (branch, &numbers) {
-                (Some(number), Some(numbers)) if numbers.contains(&seen.build.number) => Build { number, ..seen.build },
-                (Some(_), _) => return None,
-                (None, _) => axis.canonical(seen.build),
-            };
-            let witness = self.registry.witnesses.get(seen.witness).filter(|_| self.unseen != Some(build))?;
-            let holds = self.structure.is_none_or(|name| witness.holds.contains(name));
-            Some(Examined { build, arch: seen.arch, evidence: witness.kind.evidence(holds)? })
-        });
-        known.chain(rest)
+        let begin = branch.map_or(0, |number| self.examined.partition_point(|examined| examined.build.number < number));
+        let own =
+            self.examined[begin..].iter().take_while(move |examined| branch.is_none_or(|number| examined.build.number == number));
+        own.copied().filter(|examined| self.unseen != Some(examined.build))
     }
 
     fn updates(&self) -> impl Iterator<Item = Update<'_>> {

@@ -15,8 +15,6 @@ pub struct Branch {
     /// The revisions at which the layouts or the evidence can change. If the build shares the kernel of another build from some
     /// revision on, only the revisions before that one.
     pub points: Vec<Asked>,
-    /// The number of the build that has the same kernel; otherwise its own number.
-    pub canonical: [u32; 3],
 }
 
 /// The branches of all builds that are named, examined or an update.
@@ -34,7 +32,7 @@ pub fn branches(axis: &Axis, registry: &Registry) -> Vec<Branch> {
         let revisions: BTreeSet<u32> = revisions.filter(|revision| *revision < end).collect();
         for arch in ARCHITECTURES {
             let points = revisions.iter().filter_map(|&revision| axis.kernel(Build { number, revision }, arch).ok());
-            branches.push(Branch { number, arch, points: points.collect(), canonical });
+            branches.push(Branch { number, arch, points: points.collect() });
         }
     }
     branches.retain(|branch| !branch.points.is_empty());

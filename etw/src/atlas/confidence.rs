@@ -1,15 +1,16 @@
 //! The confidence in each structure at each revision of each build, as sentences that the script shows.
 
-use super::branches::{ARCHITECTURES, Branch};
+use super::branches::Branch;
 use super::facts::Atlas;
 use crate::Error;
 use etw_layouts_codegen::Asked;
-use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
+use etw_layouts_codegen::axis::TargetId;
+use etw_layouts_codegen::layouts::LayoutId;
 use etw_layouts_project::Choice;
 use etw_layouts_project::diff::is_known;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 /// The columns, and for each type the column of each branch, or -1.
@@ -35,8 +36,8 @@ impl Confidences {
         let structures = atlas.structures.iter().map(|structure| structure.name());
         let values = atlas.values.iter().filter(|_| values).map(|definition| definition.name.value.as_str());
         let names: Vec<&str> = structures.chain(values).collect();
-        let holds: Vec<Vec<usize>> = names.iter().map(|name| holds(atlas, name)).collect();
-        let branches: Vec<Columns> = atlas.branches.par_iter().map(|branch| columns(atlas, branch, &names, &holds)).collect();
+        let kinds = kinds(atlas, &names);
+        let branches: Vec<Columns> = atlas.branches.par_iter().map(|branch| columns(atlas, branch, &names, &kinds)).collect();
         let (mut data, mut sentences, mut known) = (Data::default(), HashMap::new(), HashMap::new());
         let mut of: BTreeMap<String, Vec<i32>> = BTreeMap::new();
         for Columns { distinct, of_names } in branches {
@@ -106,39 +107,17 @@ struct Columns {
     of_names: Vec<Option<usize>>,
 }
 
-/// The sentences for all types. Types share a column if their layouts change at the same points and if the same
-/// examined builds contain them.
-fn columns(atlas: &Atlas, branch: &Branch, names: &[&str], holds: &[Vec<usize>]) -> Columns {
-    let Branch { arch, canonical, points, .. } = branch;
-    let lines = ARCHITECTURES.map(|arch| own(atlas.axis, *canonical, arch));
-    let updates: BTreeSet<Vec<bool>> = points.iter().map(|asked| updates(atlas.axis, asked.build)).collect();
-    let ahead: BTreeSet<TargetId> = updates.iter().filter_map(|own| ahead(atlas.axis, *canonical, *arch, own)).collect();
-    let window: Vec<TargetId> = lines.iter().flatten().copied().chain(ahead).collect();
-    let seen = atlas.registry.kernels.iter().filter(|seen| atlas.axis.canonical(seen.build).number == *canonical);
-    let seen: BTreeSet<usize> = seen.map(|seen| seen.witness).collect();
+/// The sentences for all types. Types share a column if their layouts change at the same builds and the same examined builds contain
+/// them.
+fn columns(atlas: &Atlas, branch: &Branch, names: &[&str], kinds: &[usize]) -> Columns {
     let (mut known, mut distinct) = (HashMap::new(), Vec::new());
-    let one = |(name, holds): (&str, &Vec<usize>)| {
+    let one = |(name, kind): (&str, &usize)| {
         let layout = |target: TargetId| atlas.layouts.by_target[target].get(name).copied();
-        if points.iter().all(|asked| layout(asked.target).is_none()) {
+        if branch.points.iter().all(|asked| layout(asked.target).is_none()) {
             return None;
         }
-        // Layouts are numbered in the order in which they appear.
-        let mut order = Vec::new();
-        let pattern: Vec<_> = window
-            .iter()
-            .map(|&target| {
-                let layout = layout(target)?;
-                Some(order.iter().position(|known| *known == layout).unwrap_or_else(|| {
-                    order.push(layout);
-                    order.len() - 1
-                }))
-            })
-            .collect();
-        // Evidence for a change within the branch can come from builds of other branches.
-        let is_changed = lines.iter().any(|line| line.windows(2).any(|pair| layout(pair[0]) != layout(pair[1])));
-        let holds: Vec<usize> = holds.iter().copied().filter(|index| is_changed || seen.contains(index)).collect();
-        Some(*known.entry((pattern, holds)).or_insert_with(|| {
-            let choices = Choice::along(atlas.layouts, atlas.registry, points, name).into_iter();
+        Some(*known.entry(*kind).or_insert_with(|| {
+            let choices = Choice::along(atlas.layouts, atlas.registry, &branch.points, name).into_iter();
             let standing = |choice: Choice| {
                 layout(choice.target())?;
                 let others = choice.candidates[1..].iter().copied().map(usize::from).collect();
@@ -148,30 +127,32 @@ fn columns(atlas: &Atlas, branch: &Branch, names: &[&str], holds: &[Vec<usize>])
             distinct.len() - 1
         }))
     };
-    let of_names = names.iter().copied().zip(holds).map(one).collect();
+    let of_names = names.iter().copied().zip(kinds).map(one).collect();
     Columns { distinct, of_names }
 }
 
-/// For each update of the axis, whether a build has it.
-fn updates(axis: &Axis, build: Build) -> Vec<bool> {
-    axis.updates.iter().map(|update| update.has(build)).collect()
-}
-
-/// The first target of a later build that has all updates of this build. This build may have its layout.
-fn ahead(axis: &Axis, number: [u32; 3], arch: Arch, own: &[bool]) -> Option<TargetId> {
-    let has_all = |later: Build| own.iter().zip(updates(axis, later)).all(|(own, later)| !own || later);
-    let mut later = axis.along(arch).filter(|(later, _)| later.number > number);
-    later.find(|(later, _)| has_all(*later)).map(|(_, target)| target)
+/// A number for each type, the same for types whose layouts change at the same targets and that the same facts contain.
+fn kinds(atlas: &Atlas, names: &[&str]) -> Vec<usize> {
+    let mut known = HashMap::new();
+    let kind = |name: &&str| {
+        // Layouts are numbered in the order in which they appear.
+        let mut order: Vec<LayoutId> = Vec::new();
+        let mut number = |layout: LayoutId| {
+            order.iter().position(|known| *known == layout).unwrap_or_else(|| {
+                order.push(layout);
+                order.len() - 1
+            })
+        };
+        let layouts = atlas.axis.targets.ids().map(|target| atlas.layouts.by_target[target].get(*name).copied());
+        let pattern: Vec<Option<usize>> = layouts.map(|layout| layout.map(&mut number)).collect();
+        let next = known.len();
+        *known.entry((pattern, holds(atlas, name))).or_insert(next)
+    };
+    names.iter().map(kind).collect()
 }
 
 /// The indexes of the witnesses that contain a structure.
 fn holds(atlas: &Atlas, name: &str) -> Vec<usize> {
     let witnesses = atlas.registry.witnesses.iter().enumerate();
     witnesses.filter(|(_, witness)| witness.holds.contains(name)).map(|(index, _)| index).collect()
-}
-
-/// The targets of a build on an architecture. If the architecture has no such build, those of the previous build.
-fn own(axis: &Axis, number: [u32; 3], arch: Arch) -> Vec<TargetId> {
-    let last = axis.along(arch).map(|(build, _)| build.number).take_while(|other| *other <= number).last();
-    axis.along(arch).filter(|(build, _)| Some(build.number) == last).map(|(_, target)| target).collect()
 }

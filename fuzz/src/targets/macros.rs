@@ -3,6 +3,8 @@
 // Functions of a macro crate can be called only by the compiler, so its files are modules here too.
 #[path = "../../../macros/src/generate.rs"]
 mod generate;
+#[path = "../../../macros/src/runtime.rs"]
+mod runtime;
 #[path = "../../../macros/src/stand_in.rs"]
 mod stand_in;
 #[path = "../../../macros/src/stated.rs"]
