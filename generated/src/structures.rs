@@ -9,7 +9,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Conditions on the data of a provider's events, combined from several filters.
 ///
-/// No symbols verify it in `19569 arm64`: the type is not in kernel symbols.
+/// No public symbols verify it (19569, arm64): the type is not in kernel symbols.
 #[cfg(feature = "kernel")] pub static AGGREGATED_PAYLOAD_FILTER: Structure<members::AGGREGATED_PAYLOAD_FILTER::Type> = structure("AGGREGATED_PAYLOAD_FILTER", &AXIS, &REGISTRY, &[0x7ffffff1ffeffffe, 0xff80000001fff], &[
     Change::layout(Build::new(6, 3, 9600, 16384), X86, <AGGREGATED_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 3, 9600, 16384), X64, <AGGREGATED_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
@@ -18,7 +18,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Identifies a kernel event in calls of TraceSetInformation. In a HookId of the kernel, one byte replaces the GUID.
 ///
-/// No symbols verify it in `6.1..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static CLASSIC_EVENT_ID: Structure<members::CLASSIC_EVENT_ID::Type> = structure("CLASSIC_EVENT_ID", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 1, 7600, 16385), X86, <CLASSIC_EVENT_ID_6_1 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 1, 7600, 16385), X64, <CLASSIC_EVENT_ID_6_1 as Described>::LAYOUT.layout()),
@@ -33,7 +33,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Exception that terminated a critical process.
 ///
-/// No symbols verify it in `2021-05..2022-01 x86, 19569`: the type is not in kernel symbols.
+/// No public symbols verify it (with update 2021-05, without update 2022-01, x86; 19569): the type is not in kernel symbols.
 #[cfg(feature = "kernel")] pub static CRITICAL_PROCESS_EXCEPTION_DATA: Structure<members::CRITICAL_PROCESS_EXCEPTION_DATA::Type> = structure("CRITICAL_PROCESS_EXCEPTION_DATA", &AXIS, &REGISTRY, &[0x9482e80aaa55400, 0x1c01], &[
     Change::layout(Build::new(10, 0, 14393, 0), X86, <CRITICAL_PROCESS_EXCEPTION_DATA_1607_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 14393, 0), X64, <CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64 as Described>::LAYOUT.layout()),
@@ -44,7 +44,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// The identity of a symbol file in the debug directory of an image.
 ///
-/// No symbols verify it in `19569 arm64`: the type is not in kernel symbols.
+/// No public symbols verify it (19569, arm64): the type is not in kernel symbols.
 #[cfg(feature = "kernel")] pub static CVDD: Structure<members::CVDD::Type> = structure("CVDD", &AXIS, &REGISTRY, &[0x7ffffff1ffe5554a, 0x42a8000001fff], &[
     Change::layout(Build::new(6, 2, 9200, 16384), X86, <CVDD_6_2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 2, 9200, 16384), X64, <CVDD_6_2 as Described>::LAYOUT.layout()),
@@ -53,7 +53,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Debugger support state of a silo.
 ///
-/// No symbols verify it in `19569 arm64`: the type is not in kernel symbols.
+/// No public symbols verify it (19569, arm64): the type is not in kernel symbols.
 #[cfg(feature = "kernel")] pub static DBGK_SILOSTATE: Structure<members::DBGK_SILOSTATE::Type> = structure("DBGK_SILOSTATE", &AXIS, &REGISTRY, &[0x7ffffff1ffe00000, 0x1fff], &[
     Change::layout(Build::new(10, 0, 16299, 15), X86, <DBGK_SILOSTATE_1709_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 16299, 15), X64, <DBGK_SILOSTATE_1709_x64 as Described>::LAYOUT.layout()),
@@ -110,7 +110,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Header of the secondary data, which drivers and kernel components append to a dump.
 ///
-/// No symbols verify it in `5.2..`: the type is from ntiodump.h, and not in public kernel symbols.
+/// No public symbols verify it: the type is from ntiodump.h, and not in public kernel symbols.
 #[cfg(feature = "dump")] pub static DUMP_BLOB_FILE_HEADER: Structure<members::DUMP_BLOB_FILE_HEADER::Type> = structure("DUMP_BLOB_FILE_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 0), X86, <DUMP_BLOB_FILE_HEADER_5_2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <DUMP_BLOB_FILE_HEADER_5_2 as Described>::LAYOUT.layout()),
@@ -119,7 +119,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Begins a blob of the secondary data. The next one follows its data and padding.
 ///
-/// No symbols verify it in `5.2..`: the type is from ntiodump.h, and not in public kernel symbols.
+/// No public symbols verify it: the type is from ntiodump.h, and not in public kernel symbols.
 #[cfg(feature = "dump")] pub static DUMP_BLOB_HEADER: Structure<members::DUMP_BLOB_HEADER::Type> = structure("DUMP_BLOB_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 0), X86, <DUMP_BLOB_HEADER_5_2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <DUMP_BLOB_HEADER_5_2 as Described>::LAYOUT.layout()),
@@ -128,14 +128,14 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Header of a crash dump of a 32-bit system. Members that its writer omits are filled with the letters PAGE.
 ///
-/// No symbols verify it in `5.2.. x86`: the type is from ntiodump.h, and not in public kernel symbols.
+/// No public symbols verify it: the type is from ntiodump.h, and not in public kernel symbols.
 #[cfg(feature = "dump")] pub static DUMP_HEADER32: Structure<members::DUMP_HEADER32::Type> = structure("DUMP_HEADER32", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 0), X86, <DUMP_HEADER32_5_2_x86 as Described>::LAYOUT.layout()),
 ]);
 
 /// Header of a crash dump of a 64-bit system. Members that its writer omits are filled with the letters PAGE.
 ///
-/// No symbols verify it in `5.2.. x64`: the type is from ntiodump.h, and not in public kernel symbols.
+/// No public symbols verify it: the type is from ntiodump.h, and not in public kernel symbols.
 #[cfg(feature = "dump")] pub static DUMP_HEADER64: Structure<members::DUMP_HEADER64::Type> = structure("DUMP_HEADER64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <DUMP_HEADER64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <DUMP_HEADER64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -199,7 +199,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// An APC for walking a thread's user-mode stack, linked into a list while it is free.
 ///
-/// No symbols verify it in `server-2022..`: the type is not in kernel symbols.
+/// No public symbols verify it (server-2022 and later): the type is not in kernel symbols.
 #[cfg(feature = "kernel")] pub static ETW_APC_ENTRY: Structure<members::ETW_APC_ENTRY::Type> = structure("ETW_APC_ENTRY", &AXIS, &REGISTRY, &[0xfffffff1ffe00000, 0x0], &[
     Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_APC_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
@@ -246,7 +246,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A queue of trace buffers. In version 6.1 it exists only in user mode, in ETW\_UM\_LOGGER\_CONTEXT.
 ///
-/// No symbols verify it in `6.1`: the type is in public kernel symbols since version 6.2.
+/// No public symbols verify it (6.1): the type is in public kernel symbols since version 6.2.
 #[cfg(feature = "kernel")] pub static ETW_BUFFER_QUEUE: Structure<members::ETW_BUFFER_QUEUE::Type> = structure("ETW_BUFFER_QUEUE", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
     Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_BUFFER_QUEUE_6_1_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_BUFFER_QUEUE_6_1_x64 as Described>::LAYOUT.layout()),
@@ -264,7 +264,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static ETW_DATA_SOURCE: Structure<members::ETW_DATA_SOURCE::Type> = structure("ETW_DATA_SOURCE", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_DATA_SOURCE_early_6_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_DATA_SOURCE_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -296,7 +296,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Header of the blob that ETW adds to the secondary data of a crash dump, with the tag 2b88b710-1c93-4f7c-b06c-655ecc50decc: clock properties of all sessions. The name is this project's. Observed in dumps of 19041 on x64 and of 22000 on ARM64.
 ///
-/// No symbols verify it in `2004..`: the type is neither in published references nor in public symbols.
+/// No public symbols verify it: the type is neither in published references nor in public symbols.
 #[cfg(feature = "dump")] pub static ETW_DUMP_HEADER: Structure<members::ETW_DUMP_HEADER::Type> = structure("ETW_DUMP_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(10, 0, 19041, 264), X86, <ETW_DUMP_HEADER_2004 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 19041, 264), X64, <ETW_DUMP_HEADER_2004 as Described>::LAYOUT.layout()),
@@ -305,7 +305,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A session in the blob that ETW adds to a crash dump. Its name follows, then the same number of bytes again, which begin with a zero and are otherwise arbitrary. Then come its buffers, each a WMI\_BUFFER\_HEADER with its events, without the bytes after the valid end, up to the next session or the end of the blob. A buffer without events has the flag 0x100. The name is this project's.
 ///
-/// No symbols verify it in `2004..`: the type is neither in published references nor in public symbols.
+/// No public symbols verify it: the type is neither in published references nor in public symbols.
 #[cfg(feature = "dump")] pub static ETW_DUMP_SESSION: Structure<members::ETW_DUMP_SESSION::Type> = structure("ETW_DUMP_SESSION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(10, 0, 19041, 264), X86, <ETW_DUMP_SESSION_2004 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 19041, 264), X64, <ETW_DUMP_SESSION_2004 as Described>::LAYOUT.layout()),
@@ -314,7 +314,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// The notification that enables or disables a provider (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS. The published reference gives the name as a guess. Filters can follow: an EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR whose Ptr is an offset from the start of the notification.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static ETW_ENABLE_NOTIFICATION_PACKET: Structure<members::ETW_ENABLE_NOTIFICATION_PACKET::Type> = structure("ETW_ENABLE_NOTIFICATION_PACKET", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_ENABLE_NOTIFICATION_PACKET_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_ENABLE_NOTIFICATION_PACKET_early_6_0 as Described>::LAYOUT.layout()),
@@ -411,7 +411,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// The GUIDs of a silo with the same hash; of the kernel in versions without silos. Updates added groups of providers to Windows 7 and 8.1, and with them a third list, which the size of the bucket table there confirms.
 ///
-/// No symbols verify it in `6.1.7601.23418..10.0`: the type is in public kernel symbols since Windows 10 version 1511.
+/// No public symbols verify it (6.1.7601.23418 to 10.0): the type is in public kernel symbols since Windows 10 version 1511.
 #[cfg(feature = "kernel")] pub static ETW_HASH_BUCKET: Structure<members::ETW_HASH_BUCKET::Type> = structure("ETW_HASH_BUCKET", &AXIS, &REGISTRY, &[0xfffffff1ffefffc0, 0x1fff], &[
     Change::layout(Build::new(6, 1, 7601, 23418), X64, <ETW_HASH_BUCKET_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_HASH_BUCKET_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
@@ -438,7 +438,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Data of the events WMI\_LOG\_TYPE\_HEADER\_EXTENSION and WMI\_LOG\_TYPE\_GROUP\_MASKS\_END: the events that a kernel session records.
 ///
-/// No symbols verify it in `5.2..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(feature = "kernel")] pub static ETW_KERNEL_HEADER_EXTENSION: Structure<members::ETW_KERNEL_HEADER_EXTENSION::Type> = structure("ETW_KERNEL_HEADER_EXTENSION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 0), X86, <ETW_KERNEL_HEADER_EXTENSION_5_2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <ETW_KERNEL_HEADER_EXTENSION_5_2 as Described>::LAYOUT.layout()),
@@ -478,7 +478,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Header of a notification that user mode sends and receives through NtTraceControl; in the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static ETW_NOTIFICATION_HEADER: Structure<members::ETW_NOTIFICATION_HEADER::Type> = structure("ETW_NOTIFICATION_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_NOTIFICATION_HEADER_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_NOTIFICATION_HEADER_early_6_0 as Described>::LAYOUT.layout()),
@@ -552,7 +552,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A notification that waits to be received by a process, or a reply that waits to be received by its sender.
 ///
-/// No symbols verify it in `6.0..6.1`: the type is in public kernel symbols since Windows 8.
+/// No public symbols verify it (6.0 to 6.1): the type is in public kernel symbols since Windows 8.
 #[cfg(feature = "kernel")] pub static ETW_QUEUE_ENTRY: Structure<members::ETW_QUEUE_ENTRY::Type> = structure("ETW_QUEUE_ENTRY", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_QUEUE_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_QUEUE_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -563,7 +563,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Input and output of NtTraceControl for connecting a consumer to a session (EtwRealtimeConnectCode). The name is this project's. Names of members that ETW\_REALTIME\_CONSUMER also has are taken from there, as in the published reference. Pointers and handles take 64 bits on all architectures.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(feature = "kernel")] pub static ETW_REALTIME_CONNECT: Structure<members::ETW_REALTIME_CONNECT::Type> = structure("ETW_REALTIME_CONNECT", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REALTIME_CONNECT_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REALTIME_CONNECT_early_6_0 as Described>::LAYOUT.layout()),
@@ -576,7 +576,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
 ///
-/// No symbols verify it in `6.0`: the type is in public kernel symbols since Windows 7.
+/// No public symbols verify it (6.0): the type is in public kernel symbols since Windows 7.
 #[cfg(feature = "kernel")] pub static ETW_REALTIME_CONSUMER: Structure<members::ETW_REALTIME_CONSUMER::Type> = structure("ETW_REALTIME_CONSUMER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffff80001fff], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REALTIME_CONSUMER_early_6_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REALTIME_CONSUMER_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -593,7 +593,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Input of NtTraceControl for receiving a reply to a notification (EtwReceiveReplyDataBlock). The name is this project's.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(feature = "kernel")] pub static ETW_RECEIVE_REPLY: Structure<members::ETW_RECEIVE_REPLY::Type> = structure("ETW_RECEIVE_REPLY", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_RECEIVE_REPLY_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_RECEIVE_REPLY_early_6_0 as Described>::LAYOUT.layout()),
@@ -611,7 +611,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Input and output of NtTraceControl for registering a provider of user mode (EtwRegisterGuidsCode). The name is this project's. It is the same on all architectures.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(feature = "kernel")] pub static ETW_REGISTER_GUIDS: Structure<members::ETW_REGISTER_GUIDS::Type> = structure("ETW_REGISTER_GUIDS", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REGISTER_GUIDS_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REGISTER_GUIDS_early_6_0 as Described>::LAYOUT.layout()),
@@ -626,7 +626,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(feature = "kernel")] pub static ETW_REGISTRATION_ENTRY: Structure<members::ETW_REGISTRATION_ENTRY::Type> = structure("ETW_REGISTRATION_ENTRY", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REGISTRATION_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REGISTRATION_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -641,7 +641,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Contents of the REGHANDLE of a provider of user mode. The name is this project's. NTDLL reuses an ETW\_REGISTRATION\_ENTRY instead of freeing it; the sequence number shows that a handle is from an earlier use.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(feature = "kernel")] pub static ETW_REGISTRATION_HANDLE: Structure<members::ETW_REGISTRATION_HANDLE::Type> = structure("ETW_REGISTRATION_HANDLE", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REGISTRATION_HANDLE_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REGISTRATION_HANDLE_early_6_0 as Described>::LAYOUT.layout()),
@@ -722,7 +722,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Input of NtTraceControl for setting the traits of a registration (EtwSetProviderTraitsCode). The name is this project's. It is the same on all architectures.
 ///
-/// No symbols verify it in `10.0..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(feature = "kernel")] pub static ETW_SET_PROVIDER_TRAITS: Structure<members::ETW_SET_PROVIDER_TRAITS::Type> = structure("ETW_SET_PROVIDER_TRAITS", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(10, 0, 10240, 16384), X86, <ETW_SET_PROVIDER_TRAITS_10_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 10240, 16384), X64, <ETW_SET_PROVIDER_TRAITS_10_0 as Described>::LAYOUT.layout()),
@@ -817,7 +817,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
 ///
-/// No symbols verify it in `5.0..10.0`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(feature = "kernel")] pub static ETW_UM_LOGGER_CONTEXT: Structure<members::ETW_UM_LOGGER_CONTEXT::Type> = structure("ETW_UM_LOGGER_CONTEXT", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <ETW_UM_LOGGER_CONTEXT_5_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 1, 2600, 0), X86, <ETW_UM_LOGGER_CONTEXT_5_1_x86 as Described>::LAYOUT.layout()),
@@ -836,7 +836,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Input of NtTraceControl for the start or end of a scenario of the diagnostic infrastructure (EtwWdiScenarioCode). The name is this project's.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(feature = "kernel")] pub static ETW_WDI_SCENARIO: Structure<members::ETW_WDI_SCENARIO::Type> = structure("ETW_WDI_SCENARIO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_WDI_SCENARIO_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_WDI_SCENARIO_early_6_0 as Described>::LAYOUT.layout()),
@@ -856,7 +856,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A piece of an event's data, as a provider hands it over.
 ///
-/// No symbols verify it in `26H1..`: the type is not in kernel symbols.
+/// No public symbols verify it (26H1 and later): the type is not in kernel symbols.
 #[cfg(feature = "kernel")] pub static EVENT_DATA_DESCRIPTOR: Structure<members::EVENT_DATA_DESCRIPTOR::Type> = structure("EVENT_DATA_DESCRIPTOR", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffe00fff], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_DATA_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_DATA_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
@@ -878,7 +878,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Index for precise event-based sampling, as an extended item of a context-switch event.
 ///
-/// No symbols verify it in `6.2..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(feature = "kernel")] pub static EVENT_EXTENDED_ITEM_PEBS_INDEX: Structure<members::EVENT_EXTENDED_ITEM_PEBS_INDEX::Type> = structure("EVENT_EXTENDED_ITEM_PEBS_INDEX", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2 as Described>::LAYOUT.layout()),
@@ -887,7 +887,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Performance counters of the processor, as an extended item of an event.
 ///
-/// No symbols verify it in `6.2..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(feature = "kernel")] pub static EVENT_EXTENDED_ITEM_PMC_COUNTERS: Structure<members::EVENT_EXTENDED_ITEM_PMC_COUNTERS::Type> = structure("EVENT_EXTENDED_ITEM_PMC_COUNTERS", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2 as Described>::LAYOUT.layout()),
@@ -896,7 +896,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A filter that a session hands over when it enables a provider.
 ///
-/// No symbols verify it in `6.0..6.1 ..traits`: the type is in public kernel symbols since updates of Windows 7.
+/// No public symbols verify it (6.0 to 6.1, without update traits): the type is in public kernel symbols since updates of Windows 7.
 #[cfg(feature = "kernel")] pub static EVENT_FILTER_DESCRIPTOR: Structure<members::EVENT_FILTER_DESCRIPTOR::Type> = structure("EVENT_FILTER_DESCRIPTOR", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xffff800001fff], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_FILTER_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_FILTER_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
@@ -919,7 +919,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Header of an event of a registered provider. The kernel writes it to a buffer of each session that enables the provider. Extended items follow if Flags announces them, then the event data. In a trace buffer, HeaderType distinguishes it from the other headers of events. An EVENT\_RECORD, which consumers receive, starts with one.
 ///
-/// No symbols verify it in `6.0..6.1`: the type is in public kernel symbols since Windows 8.
+/// No public symbols verify it (6.0 to 6.1): the type is in public kernel symbols since Windows 8.
 #[cfg(any(feature = "kernel", feature = "trace"))] pub static EVENT_HEADER: Structure<members::EVENT_HEADER::Type> = structure("EVENT_HEADER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
@@ -928,7 +928,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// An extended item of an event, as passed to a consumer. In a trace buffer it has only the first eight bytes, and its data begins at the offset of DataPtr.
 ///
-/// No symbols verify it in `6.0..6.1`: the type is in public kernel symbols since Windows 8.
+/// No public symbols verify it (6.0 to 6.1): the type is in public kernel symbols since Windows 8.
 #[cfg(feature = "trace")] pub static EVENT_HEADER_EXTENDED_DATA_ITEM: Structure<members::EVENT_HEADER_EXTENDED_DATA_ITEM::Type> = structure("EVENT_HEADER_EXTENDED_DATA_ITEM", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0 as Described>::LAYOUT.layout()),
@@ -937,7 +937,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Header of an event that belongs to an instance, in a trace buffer.
 ///
-/// No symbols verify it in `5.2..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(feature = "trace")] pub static EVENT_INSTANCE_GUID_HEADER: Structure<members::EVENT_INSTANCE_GUID_HEADER::Type> = structure("EVENT_INSTANCE_GUID_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 0), X86, <EVENT_INSTANCE_GUID_HEADER_5_2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <EVENT_INSTANCE_GUID_HEADER_5_2 as Described>::LAYOUT.layout()),
@@ -946,7 +946,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Header of an event that belongs to an instance of something, as the writer gives it; up to 5.1 also in a trace buffer.
 ///
-/// No symbols verify it in `5.0..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(feature = "trace")] pub static EVENT_INSTANCE_HEADER: Structure<members::EVENT_INSTANCE_HEADER::Type> = structure("EVENT_INSTANCE_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <EVENT_INSTANCE_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 1, 2600, 0), X86, <EVENT_INSTANCE_HEADER_5_1 as Described>::LAYOUT.layout()),
@@ -958,7 +958,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// The name of a value in EVENT\_MAP\_INFO. Offsets count from the start of that.
 ///
-/// No symbols verify it in `6.0..`: the type exists only in user mode, so it is not in kernel symbols.
+/// No public symbols verify it: the type exists only in user mode, so it is not in kernel symbols.
 #[cfg(feature = "trace")] pub static EVENT_MAP_ENTRY: Structure<members::EVENT_MAP_ENTRY::Type> = structure("EVENT_MAP_ENTRY", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_MAP_ENTRY_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_MAP_ENTRY_early_6_0 as Described>::LAYOUT.layout()),
@@ -967,7 +967,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Names of a field's values: what TdhGetEventMapInformation returns, and in merged traces the payload of MetaData/EventMapInfo behind a GUID. Offsets count from the start. In traces an unused entry of zeros follows the last one, then texts.
 ///
-/// No symbols verify it in `6.0..`: the type exists only in user mode, so it is not in kernel symbols.
+/// No public symbols verify it: the type exists only in user mode, so it is not in kernel symbols.
 #[cfg(feature = "trace")] pub static EVENT_MAP_INFO: Structure<members::EVENT_MAP_INFO::Type> = structure("EVENT_MAP_INFO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_MAP_INFO_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_MAP_INFO_early_6_0 as Described>::LAYOUT.layout()),
@@ -983,7 +983,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A field of an event in TRACE\_EVENT\_INFO. Offsets count from the start of that; those of 0 refer to nothing.
 ///
-/// No symbols verify it in `6.0..`: the type exists only in user mode, so it is not in kernel symbols.
+/// No public symbols verify it: the type exists only in user mode, so it is not in kernel symbols.
 #[cfg(feature = "trace")] pub static EVENT_PROPERTY_INFO: Structure<members::EVENT_PROPERTY_INFO::Type> = structure("EVENT_PROPERTY_INFO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_PROPERTY_INFO_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_PROPERTY_INFO_early_6_0 as Described>::LAYOUT.layout()),
@@ -994,7 +994,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// An event as a consumer gets it.
 ///
-/// No symbols verify it in `6.0..6.1`: the type is in public kernel symbols since Windows 8.
+/// No public symbols verify it (6.0 to 6.1): the type is in public kernel symbols since Windows 8.
 #[cfg(feature = "kernel")] pub static EVENT_RECORD: Structure<members::EVENT_RECORD::Type> = structure("EVENT_RECORD", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_RECORD_early_6_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_RECORD_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -1005,7 +1005,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Queries or sets the groups of kernel events that a system logger records.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static EVENT_TRACE_GROUPMASK_INFORMATION: Structure<members::EVENT_TRACE_GROUPMASK_INFORMATION::Type> = structure("EVENT_TRACE_GROUPMASK_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_TRACE_GROUPMASK_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_TRACE_GROUPMASK_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
@@ -1025,7 +1025,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Header of an event of a classic provider, which is identified by a GUID and a type.
 ///
-/// No symbols verify it in `5.0..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(feature = "trace")] pub static EVENT_TRACE_HEADER: Structure<members::EVENT_TRACE_HEADER::Type> = structure("EVENT_TRACE_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <EVENT_TRACE_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 1, 2600, 0), X86, <EVENT_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
@@ -1037,7 +1037,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Asks how much all loggers have written.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static EVENT_TRACE_PERFORMANCE_INFORMATION: Structure<members::EVENT_TRACE_PERFORMANCE_INFORMATION::Type> = structure("EVENT_TRACE_PERFORMANCE_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_TRACE_PERFORMANCE_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_TRACE_PERFORMANCE_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
@@ -1057,7 +1057,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Sets the processor counters that a session records.
 ///
-/// No symbols verify it in `6.2..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static EVENT_TRACE_PROFILE_COUNTER_INFORMATION: Structure<members::EVENT_TRACE_PROFILE_COUNTER_INFORMATION::Type> = structure("EVENT_TRACE_PROFILE_COUNTER_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_6_2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_6_2 as Described>::LAYOUT.layout()),
@@ -1073,7 +1073,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Properties of a session, as input and output of StartTrace and ControlTrace; the kernel receives a WMI\_LOGGER\_INFORMATION.
 ///
-/// No symbols verify it in `5.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static EVENT_TRACE_PROPERTIES: Structure<members::EVENT_TRACE_PROPERTIES::Type> = structure("EVENT_TRACE_PROPERTIES", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <EVENT_TRACE_PROPERTIES_5_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <EVENT_TRACE_PROPERTIES_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -1084,7 +1084,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Queries or sets which releases of spin locks are traced.
 ///
-/// No symbols verify it in `6.1..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static EVENT_TRACE_SPINLOCK_INFORMATION: Structure<members::EVENT_TRACE_SPINLOCK_INFORMATION::Type> = structure("EVENT_TRACE_SPINLOCK_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_TRACE_SPINLOCK_INFORMATION_6_1 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_TRACE_SPINLOCK_INFORMATION_6_1 as Described>::LAYOUT.layout()),
@@ -1104,7 +1104,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Queries or sets the events of a system logger with additional data: a call stack, processor counters, or processor samples.
 ///
-/// No symbols verify it in `6.1..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static EVENT_TRACE_SYSTEM_EVENT_INFORMATION: Structure<members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION::Type> = structure("EVENT_TRACE_SYSTEM_EVENT_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_1 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_1 as Described>::LAYOUT.layout()),
@@ -1122,7 +1122,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Queries or sets the sampling interval of the profiler.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static EVENT_TRACE_TIME_PROFILE_INFORMATION: Structure<members::EVENT_TRACE_TIME_PROFILE_INFORMATION::Type> = structure("EVENT_TRACE_TIME_PROFILE_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_TRACE_TIME_PROFILE_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
@@ -1142,7 +1142,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Queries the version of event tracing in the kernel.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static EVENT_TRACE_VERSION_INFORMATION: Structure<members::EVENT_TRACE_VERSION_INFORMATION::Type> = structure("EVENT_TRACE_VERSION_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_TRACE_VERSION_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_TRACE_VERSION_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
@@ -1203,7 +1203,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Debugger data of the kernel, as in Windows 7; newer kernels append members.
 ///
-/// No symbols verify it in `6.1.. x64`: the type is from wdbgexts.h, and not in public kernel symbols.
+/// No public symbols verify it: the type is from wdbgexts.h, and not in public kernel symbols.
 #[cfg(feature = "dump")] pub static KDDEBUGGER_DATA64: Structure<members::KDDEBUGGER_DATA64::Type> = structure("KDDEBUGGER_DATA64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 1, 7600, 16385), X64, <KDDEBUGGER_DATA64_6_1_x64 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KDDEBUGGER_DATA64_6_1_x64 as Described>::LAYOUT.layout()),
@@ -1303,7 +1303,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A queue of work that threads wait for.
 ///
-/// No symbols verify it in `19569 arm64`: the type is not in kernel symbols.
+/// No public symbols verify it (19569, arm64): the type is not in kernel symbols.
 #[cfg(feature = "kernel")] pub static KQUEUE: Structure<members::KQUEUE::Type> = structure("KQUEUE", &AXIS, &REGISTRY, &[0x7ffffff1ffeffffe, 0xfffffffffdfff], &[
     Change::layout(Build::new(5, 1, 2600, 2180), X86, <KQUEUE_5_1_2600_sp2_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 0), X86, <KQUEUE_5_2_x86 as Described>::LAYOUT.layout()),
@@ -1379,7 +1379,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A time that is read without a lock: reading is repeated until both high parts are equal.
 ///
-/// No symbols verify it in `2004.. 2021-05.. x86, 10.0.19041.1466..`: not in public symbols since 10.0.19041.1526 (x86: 10.0.19041.508); this is its last known layout.
+/// No public symbols verify it (2004 and later, with update 2021-05, x86; 10.0.19041.1466 and later): not in public symbols since 10.0.19041.1526 (x86: 10.0.19041.508); this is its last known layout.
 #[cfg(feature = "kernel")] pub static KSYSTEM_TIME: Structure<members::KSYSTEM_TIME::Type> = structure("KSYSTEM_TIME", &AXIS, &REGISTRY, &[0x9482c80aaa5554a, 0x42ab2aabfc000], &[
     Change::layout(Build::new(5, 1, 2600, 2180), X86, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
@@ -1441,7 +1441,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// An entry of the list at PsLoadedModuleList: a driver, or the kernel itself, which comes first. The structure is the common part of LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY, whose later members differ between versions. The name is this project's.
 ///
-/// No symbols verify it in `5.0..`: part of another type, with a name of this project.
+/// No public symbols verify it: part of another type, with a name of this project.
 #[cfg(feature = "dump")] pub static LOADED_MODULE: Structure<members::LOADED_MODULE::Type> = structure("LOADED_MODULE", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <LOADED_MODULE_5_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <LOADED_MODULE_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -1457,7 +1457,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Enable state of a provider in code generated by the message compiler.
 ///
-/// No symbols verify it in `2022-01.., 2021-05.. x86, 10.0.19041.1466..`: the message compiler generates the type for each program that uses it.
+/// No public symbols verify it (with update 2022-01; with update 2021-05, x86; 10.0.19041.1466 and later): the message compiler generates the type for each program that uses it.
 #[cfg(feature = "kernel")] pub static MCGEN_TRACE_CONTEXT: Structure<members::MCGEN_TRACE_CONTEXT::Type> = structure("MCGEN_TRACE_CONTEXT", &AXIS, &REGISTRY, &[0x9482c80aaa5554a, 0x42a8000000000], &[
     Change::layout(Build::new(6, 2, 9200, 16384), X86, <MCGEN_TRACE_CONTEXT_6_2_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 2, 9200, 16384), X64, <MCGEN_TRACE_CONTEXT_6_2_x64 as Described>::LAYOUT.layout()),
@@ -1466,7 +1466,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Header of a message of the Windows software trace preprocessor. The values that OptionFlags announces follow, then the arguments.
 ///
-/// No symbols verify it in `5.1..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(any(feature = "kernel", feature = "trace"))] pub static MESSAGE_TRACE_HEADER: Structure<members::MESSAGE_TRACE_HEADER::Type> = structure("MESSAGE_TRACE_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 1, 2600, 0), X86, <MESSAGE_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <MESSAGE_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
@@ -1475,7 +1475,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A message as input of NtTraceEvent from user mode. It is the same on all architectures.
 ///
-/// No symbols verify it in `5.1..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static MESSAGE_TRACE_USER: Structure<members::MESSAGE_TRACE_USER::Type> = structure("MESSAGE_TRACE_USER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 1, 2600, 0), X86, <MESSAGE_TRACE_USER_5_1 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <MESSAGE_TRACE_USER_5_1 as Described>::LAYOUT.layout()),
@@ -1488,7 +1488,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// The identity of a symbol file in format 2.
 ///
-/// No symbols verify it in `19569 arm64`: the type is not in kernel symbols.
+/// No public symbols verify it (19569, arm64): the type is not in kernel symbols.
 #[cfg(any(feature = "dump", feature = "kernel"))] pub static NB10: Structure<members::NB10::Type> = structure("NB10", &AXIS, &REGISTRY, &[0x7ffffff1ffe5554a, 0x42a8000001fff], &[
     Change::layout(Build::new(6, 2, 9200, 16384), X86, <NB10_6_2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 2, 9200, 16384), X64, <NB10_6_2 as Described>::LAYOUT.layout()),
@@ -1497,7 +1497,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// The private namespaces of a silo.
 ///
-/// No symbols verify it in `19569 arm64`: the type is not in kernel symbols.
+/// No public symbols verify it (19569, arm64): the type is not in kernel symbols.
 #[cfg(feature = "kernel")] pub static OBJECT_NAMESPACE_LOOKUPTABLE: Structure<members::OBJECT_NAMESPACE_LOOKUPTABLE::Type> = structure("OBJECT_NAMESPACE_LOOKUPTABLE", &AXIS, &REGISTRY, &[0x7ffffff1ffeffd40, 0x1fff], &[
     Change::layout(Build::new(10, 0, 10586, 0), X86, <OBJECT_NAMESPACE_LOOKUPTABLE_1511_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 10586, 0), X64, <OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 as Described>::LAYOUT.layout()),
@@ -1506,7 +1506,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Object manager state of a silo.
 ///
-/// No symbols verify it in `19569 arm64`: the type is not in kernel symbols.
+/// No public symbols verify it (19569, arm64): the type is not in kernel symbols.
 #[cfg(feature = "kernel")] pub static OBP_SILODRIVERSTATE: Structure<members::OBP_SILODRIVERSTATE::Type> = structure("OBP_SILODRIVERSTATE", &AXIS, &REGISTRY, &[0x7ffffff1ffeffd4a, 0x1fff], &[
     Change::layout(Build::new(10, 0, 10240, 16384), X86, <OBP_SILODRIVERSTATE_10_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 10240, 16384), X64, <OBP_SILODRIVERSTATE_10_0_x64 as Described>::LAYOUT.layout()),
@@ -1519,7 +1519,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Object manager state of the drive letters of a silo.
 ///
-/// No symbols verify it in `19569 arm64`: the type is not in kernel symbols.
+/// No public symbols verify it (19569, arm64): the type is not in kernel symbols.
 #[cfg(feature = "kernel")] pub static OBP_SYSTEM_DOS_DEVICE_STATE: Structure<members::OBP_SYSTEM_DOS_DEVICE_STATE::Type> = structure("OBP_SYSTEM_DOS_DEVICE_STATE", &AXIS, &REGISTRY, &[0x7ffffff1ffeffd4a, 0x1fff], &[
     Change::layout(Build::new(10, 0, 10240, 16384), X86, <OBP_SYSTEM_DOS_DEVICE_STATE_10_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 10240, 16384), X64, <OBP_SYSTEM_DOS_DEVICE_STATE_10_0 as Described>::LAYOUT.layout()),
@@ -1528,7 +1528,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A thread switch after PERFINFO\_CCSWAP\_BUFFER, in full.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP: Structure<members::PERFINFO_CCSWAP::Type> = structure("PERFINFO_CCSWAP", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_early_6_0 as Described>::LAYOUT.layout()),
@@ -1537,7 +1537,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Start of the data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP\_BATCH: thread switches of one processor. A record for each follows, with the type in its DataType.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP_BUFFER: Structure<members::PERFINFO_CCSWAP_BUFFER::Type> = structure("PERFINFO_CCSWAP_BUFFER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_BUFFER_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_BUFFER_early_6_0 as Described>::LAYOUT.layout()),
@@ -1546,7 +1546,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A switch away from the idle thread, after PERFINFO\_CCSWAP\_BUFFER.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP_IDLE: Structure<members::PERFINFO_CCSWAP_IDLE::Type> = structure("PERFINFO_CCSWAP_IDLE", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_IDLE_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_IDLE_early_6_0 as Described>::LAYOUT.layout()),
@@ -1555,7 +1555,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A switch away from the idle thread, after PERFINFO\_CCSWAP\_BUFFER, in half the space.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP_IDLE_SHORT: Structure<members::PERFINFO_CCSWAP_IDLE_SHORT::Type> = structure("PERFINFO_CCSWAP_IDLE_SHORT", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_IDLE_SHORT_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_IDLE_SHORT_early_6_0 as Described>::LAYOUT.layout()),
@@ -1564,7 +1564,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A thread switch after PERFINFO\_CCSWAP\_BUFFER, in half the space, used if all values are small.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP_LITE: Structure<members::PERFINFO_CCSWAP_LITE::Type> = structure("PERFINFO_CCSWAP_LITE", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_LITE_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_LITE_early_6_0 as Described>::LAYOUT.layout()),
@@ -1573,7 +1573,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Selection of kernel events, in eight masks. The first mask is similar to EnableFlags.
 ///
-/// No symbols verify it in `5.1`: the type is not in public symbols of this version.
+/// No public symbols verify it (5.1): the type is not in public symbols of this version.
 #[cfg(feature = "kernel")] pub static PERFINFO_GROUPMASK: Structure<members::PERFINFO_GROUPMASK::Type> = structure("PERFINFO_GROUPMASK", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffff1fff], &[
     Change::layout(Build::new(5, 1, 2600, 0), X86, <PERFINFO_GROUPMASK_5_1_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 0), X86, <PERFINFO_GROUPMASK_5_2 as Described>::LAYOUT.layout()),
@@ -1598,7 +1598,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Header of a short kernel event: 0x10 bytes, then the event data.
 ///
-/// No symbols verify it in `5.1..5.2, 6.2..`: the type is in public kernel symbols of Vista and Windows 7 only.
+/// No public symbols verify it (5.1 to 5.2; 6.2 and later): the type is in public kernel symbols of Vista and Windows 7 only.
 #[cfg(feature = "trace")] pub static PERFINFO_TRACE_HEADER: Structure<members::PERFINFO_TRACE_HEADER::Type> = structure("PERFINFO_TRACE_HEADER", &AXIS, &REGISTRY, &[0x0, 0x7fffe00000], &[
     Change::layout(Build::new(5, 1, 2600, 0), X86, <PERFINFO_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <PERFINFO_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
@@ -1614,14 +1614,14 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Ranges of physical memory in a full dump: PhysicalMemoryBlockBuffer of DUMP\_HEADER32.
 ///
-/// No symbols verify it in `5.2.. x86`: the type is from ntiodump.h, and not in public kernel symbols.
+/// No public symbols verify it: the type is from ntiodump.h, and not in public kernel symbols.
 #[cfg(feature = "dump")] pub static PHYSICAL_MEMORY_DESCRIPTOR32: Structure<members::PHYSICAL_MEMORY_DESCRIPTOR32::Type> = structure("PHYSICAL_MEMORY_DESCRIPTOR32", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 0), X86, <PHYSICAL_MEMORY_DESCRIPTOR32_5_2_x86 as Described>::LAYOUT.layout()),
 ]);
 
 /// Ranges of physical memory in a full dump: PhysicalMemoryBlockBuffer of DUMP\_HEADER64.
 ///
-/// No symbols verify it in `5.2.. x64`: the type is from ntiodump.h, and not in public kernel symbols.
+/// No public symbols verify it: the type is from ntiodump.h, and not in public kernel symbols.
 #[cfg(feature = "dump")] pub static PHYSICAL_MEMORY_DESCRIPTOR64: Structure<members::PHYSICAL_MEMORY_DESCRIPTOR64::Type> = structure("PHYSICAL_MEMORY_DESCRIPTOR64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <PHYSICAL_MEMORY_DESCRIPTOR64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PHYSICAL_MEMORY_DESCRIPTOR64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -1629,14 +1629,14 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Pages of physical memory that are consecutive in memory and in the file.
 ///
-/// No symbols verify it in `5.2.. x86`: the type is from ntiodump.h, and not in public kernel symbols.
+/// No public symbols verify it: the type is from ntiodump.h, and not in public kernel symbols.
 #[cfg(feature = "dump")] pub static PHYSICAL_MEMORY_RUN32: Structure<members::PHYSICAL_MEMORY_RUN32::Type> = structure("PHYSICAL_MEMORY_RUN32", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 0), X86, <PHYSICAL_MEMORY_RUN32_5_2_x86 as Described>::LAYOUT.layout()),
 ]);
 
 /// Pages of physical memory that are consecutive in memory and in the file.
 ///
-/// No symbols verify it in `5.2.. x64`: the type is from ntiodump.h, and not in public kernel symbols.
+/// No public symbols verify it: the type is from ntiodump.h, and not in public kernel symbols.
 #[cfg(feature = "dump")] pub static PHYSICAL_MEMORY_RUN64: Structure<members::PHYSICAL_MEMORY_RUN64::Type> = structure("PHYSICAL_MEMORY_RUN64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -1644,7 +1644,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// One of the sources of samples that a processor has.
 ///
-/// No symbols verify it in `6.2..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static PROFILE_SOURCE_INFO: Structure<members::PROFILE_SOURCE_INFO::Type> = structure("PROFILE_SOURCE_INFO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 2, 9200, 16384), X86, <PROFILE_SOURCE_INFO_6_2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 2, 9200, 16384), X64, <PROFILE_SOURCE_INFO_6_2 as Described>::LAYOUT.layout()),
@@ -1653,7 +1653,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Second header of a live dump of a debugger (`.dump /k`, `/ka`, `/f`). Ranges of pages follow, each a PHYSICAL\_MEMORY\_RUN64, up to one with page 0 or the end of the metadata; then the pages of each range. Known from kdmp-parser, which reads real dumps with it. The names are this project's; Microsoft's are unknown.
 ///
-/// No symbols verify it in `10.0.. x64`: the type is neither in published references nor in public symbols.
+/// No public symbols verify it: the type is neither in published references nor in public symbols.
 #[cfg(feature = "dump")] pub static RDMP_HEADER64: Structure<members::RDMP_HEADER64::Type> = structure("RDMP_HEADER64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(10, 0, 10240, 16384), X64, <RDMP_HEADER64_10_0_x64 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RDMP_HEADER64_10_0_x64 as Described>::LAYOUT.layout()),
@@ -1661,7 +1661,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// The identity of a symbol file in format 7.
 ///
-/// No symbols verify it in `19569 arm64`: the type is not in kernel symbols.
+/// No public symbols verify it (19569, arm64): the type is not in kernel symbols.
 #[cfg(any(feature = "dump", feature = "kernel"))] pub static RSDS: Structure<members::RSDS::Type> = structure("RSDS", &AXIS, &REGISTRY, &[0x7ffffff1ffe5554a, 0x42a8000001fff], &[
     Change::layout(Build::new(6, 2, 9200, 16384), X86, <RSDS_6_2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 2, 9200, 16384), X64, <RSDS_6_2 as Described>::LAYOUT.layout()),
@@ -1684,7 +1684,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Condition that user-mode threads wait for until another thread wakes them.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static RTL_CONDITION_VARIABLE: Structure<members::RTL_CONDITION_VARIABLE::Type> = structure("RTL_CONDITION_VARIABLE", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <RTL_CONDITION_VARIABLE_early_6_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <RTL_CONDITION_VARIABLE_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -1724,7 +1724,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A time zone and its rules for daylight saving; TIME\_ZONE\_INFORMATION to user mode, with the dates as SYSTEMTIME.
 ///
-/// No symbols verify it in `5.1..6.1`: the type is in public kernel symbols since Windows 8.
+/// No public symbols verify it (5.1 to 6.1): the type is in public kernel symbols since Windows 8.
 #[cfg(any(feature = "kernel", feature = "trace"))] pub static RTL_TIME_ZONE_INFORMATION: Structure<members::RTL_TIME_ZONE_INFORMATION::Type> = structure("RTL_TIME_ZONE_INFORMATION", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <RTL_TIME_ZONE_INFORMATION_5_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <RTL_TIME_ZONE_INFORMATION_5_0 as Described>::LAYOUT.layout()),
@@ -1765,7 +1765,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Replacement of KUSER\_SHARED\_DATA for processes of a silo.
 ///
-/// No symbols verify it in `2004.. 2021-05.. x86, 10.0.19041.1466..`: not in public symbols since 10.0.19041.1526 (x86: 10.0.19041.508); this is its last known layout.
+/// No public symbols verify it (2004 and later, with update 2021-05, x86; 10.0.19041.1466 and later): not in public symbols since 10.0.19041.1526 (x86: 10.0.19041.508); this is its last known layout.
 #[cfg(feature = "kernel")] pub static SILO_USER_SHARED_DATA: Structure<members::SILO_USER_SHARED_DATA::Type> = structure("SILO_USER_SHARED_DATA", &AXIS, &REGISTRY, &[0x9482c80aaa5fc00, 0x0], &[
     Change::layout(Build::new(10, 0, 14393, 0), X86, <SILO_USER_SHARED_DATA_1607 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 14393, 0), X64, <SILO_USER_SHARED_DATA_1607 as Described>::LAYOUT.layout()),
@@ -1808,7 +1808,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Second header of a summary dump, the kernel dump of Windows up to 7: a list of the pages in it. The pages are stored in the order of their numbers, at the offset in HeaderSize.
 ///
-/// No symbols verify it in `5.2..6.1 x86`: the type is from ntiodump.h, and not in public kernel symbols.
+/// No public symbols verify it: the type is from ntiodump.h, and not in public kernel symbols.
 #[cfg(feature = "dump")] pub static SUMMARY_DUMP32: Structure<members::SUMMARY_DUMP32::Type> = structure("SUMMARY_DUMP32", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 0), X86, <SUMMARY_DUMP32_5_2_x86 as Described>::LAYOUT.layout()),
     Change::none(Build::new(6, 2, 9200, 16384), X86),
@@ -1816,9 +1816,9 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Second header of a dump with selected pages of physical memory: a bitmap of the pages in it. The pages are stored in the order of their numbers, at the offset in HeaderSize. Up to Windows 7 it is the structure of this name in ntiodump.h, in a summary dump. In Windows 8 and later its numbers have 64 bits and the bitmap follows it, according to readers of such dumps.
 ///
-/// No symbols verify it in `5.2..6.1 x64`: the type is from ntiodump.h, and not in public kernel symbols.
+/// No public symbols verify it (5.2 to 6.1, x64): the type is from ntiodump.h, and not in public kernel symbols.
 ///
-/// No symbols verify it in `6.2.. x64`: the type is neither in published references nor in public symbols.
+/// No public symbols verify it (6.2 and later, x64): the type is neither in published references nor in public symbols.
 #[cfg(feature = "dump")] pub static SUMMARY_DUMP64: Structure<members::SUMMARY_DUMP64::Type> = structure("SUMMARY_DUMP64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <SUMMARY_DUMP64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 2, 9200, 16384), X64, <SUMMARY_DUMP64_6_2_x64 as Described>::LAYOUT.layout()),
@@ -1827,7 +1827,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Header of a kernel event with its thread; the compact form of 6.2 and later consists of the first 0x18 bytes.
 ///
-/// No symbols verify it in `5.1..5.2, 6.2..`: the type is in public kernel symbols of Vista and Windows 7 only.
+/// No public symbols verify it (5.1 to 5.2; 6.2 and later): the type is in public kernel symbols of Vista and Windows 7 only.
 #[cfg(feature = "trace")] pub static SYSTEM_TRACE_HEADER: Structure<members::SYSTEM_TRACE_HEADER::Type> = structure("SYSTEM_TRACE_HEADER", &AXIS, &REGISTRY, &[0x0, 0x7fffe00000], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <SYSTEM_TRACE_HEADER_5_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <SYSTEM_TRACE_HEADER_5_0 as Described>::LAYOUT.layout()),
@@ -1836,9 +1836,9 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// The parts of a date and time of day; SYSTEMTIME has the same parts in another order.
 ///
-/// No symbols verify it in `5.1..5.2`: the type is in public kernel symbols since version 6.0.
+/// No public symbols verify it (5.1 to 5.2): the type is in public kernel symbols since version 6.0.
 ///
-/// No symbols verify it in `19569 arm64`: the type is not in kernel symbols.
+/// No public symbols verify it (19569, arm64): the type is not in kernel symbols.
 #[cfg(any(feature = "kernel", feature = "trace"))] pub static TIME_FIELDS: Structure<members::TIME_FIELDS::Type> = structure("TIME_FIELDS", &AXIS, &REGISTRY, &[0x7ffffff1ffeffffe, 0xffff7ffe01fff], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <TIME_FIELDS_5_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <TIME_FIELDS_5_0 as Described>::LAYOUT.layout()),
@@ -1861,7 +1861,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Enable information of a session for a classic provider. The handle to the session that such a provider receives has the same 64 bits.
 ///
-/// No symbols verify it in `6.2..`: the type is in public kernel symbols up to Windows 7.
+/// No public symbols verify it (6.2 and later): the type is in public kernel symbols up to Windows 7.
 #[cfg(feature = "kernel")] pub static TRACE_ENABLE_CONTEXT: Structure<members::TRACE_ENABLE_CONTEXT::Type> = structure("TRACE_ENABLE_CONTEXT", &AXIS, &REGISTRY, &[0x0, 0x7fffe00000], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_ENABLE_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_ENABLE_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
@@ -1878,11 +1878,11 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Contents of EnableFlags if EVENT\_TRACE\_FLAG\_EXTENSION is set: the location of further flags.
 ///
-/// No symbols verify it in `5.1..5.1.2600-sp2`: the structure is in public symbols of Windows XP since service pack 3.
+/// No public symbols verify it (5.1 to 5.1.2600-sp2): the structure is in public symbols of Windows XP since service pack 3.
 ///
-/// No symbols verify it in `5.2..5.2.3790-sp1`: the structure is in public symbols of Windows Server 2003 since service pack 2.
+/// No public symbols verify it (5.2 to 5.2.3790-sp1): the structure is in public symbols of Windows Server 2003 since service pack 2.
 ///
-/// No symbols verify it in `6.0..`: no structure in public kernel symbols has a member of this type.
+/// No public symbols verify it (6.0 and later): no structure in public kernel symbols has a member of this type.
 #[cfg(feature = "kernel")] pub static TRACE_ENABLE_FLAG_EXTENSION: Structure<members::TRACE_ENABLE_FLAG_EXTENSION::Type> = structure("TRACE_ENABLE_FLAG_EXTENSION", &AXIS, &REGISTRY, &[0x0, 0x188000], &[
     Change::layout(Build::new(5, 1, 2600, 0), X86, <TRACE_ENABLE_FLAG_EXTENSION_5_1 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <TRACE_ENABLE_FLAG_EXTENSION_5_1 as Described>::LAYOUT.layout()),
@@ -1891,7 +1891,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Begins the extended information that a TRACE\_ENABLE\_FLAG\_EXTENSION points to when its Length is 0xFF.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public symbols of the kernel or of ntdll.
+/// No public symbols verify it: the type is not in public symbols of the kernel or of ntdll.
 #[cfg(feature = "kernel")] pub static TRACE_ENABLE_FLAG_EXT_HEADER: Structure<members::TRACE_ENABLE_FLAG_EXT_HEADER::Type> = structure("TRACE_ENABLE_FLAG_EXT_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
@@ -1900,7 +1900,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Begins one item of the information after a TRACE\_ENABLE\_FLAG\_EXT\_HEADER.
 ///
-/// No symbols verify it in `6.0..`: the type is not in public symbols of the kernel or of ntdll.
+/// No public symbols verify it: the type is not in public symbols of the kernel or of ntdll.
 #[cfg(feature = "kernel")] pub static TRACE_ENABLE_FLAG_EXT_ITEM: Structure<members::TRACE_ENABLE_FLAG_EXT_ITEM::Type> = structure("TRACE_ENABLE_FLAG_EXT_ITEM", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0 as Described>::LAYOUT.layout()),
@@ -1916,7 +1916,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// The schema of an event: what TdhGetEventInformation returns, and the payload of MetaData/EventInfo in merged traces. Offsets count from the start; those of 0 refer to nothing. Texts are terminated UTF-16. In traces the properties in use follow without a gap, then texts.
 ///
-/// No symbols verify it in `6.0..`: the type exists only in user mode, so it is not in kernel symbols.
+/// No public symbols verify it: the type exists only in user mode, so it is not in kernel symbols.
 #[cfg(feature = "trace")] pub static TRACE_EVENT_INFO: Structure<members::TRACE_EVENT_INFO::Type> = structure("TRACE_EVENT_INFO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_EVENT_INFO_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_EVENT_INFO_early_6_0 as Described>::LAYOUT.layout()),
@@ -1927,7 +1927,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Data of the first event of a file: properties of the session and its system. Two terminated UTF-16 strings follow, the names of the session and of the file.
 ///
-/// No symbols verify it in `5.1..6.1`: the type is in public kernel symbols since Windows 8.
+/// No public symbols verify it (5.1 to 6.1): the type is in public kernel symbols since Windows 8.
 #[cfg(feature = "trace")] pub static TRACE_LOGFILE_HEADER: Structure<members::TRACE_LOGFILE_HEADER::Type> = structure("TRACE_LOGFILE_HEADER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <TRACE_LOGFILE_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 1, 2600, 0), X86, <TRACE_LOGFILE_HEADER_5_1_x86 as Described>::LAYOUT.layout()),
@@ -1937,7 +1937,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// How often a source of samples is looked at.
 ///
-/// No symbols verify it in `6.2..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static TRACE_PROFILE_INTERVAL: Structure<members::TRACE_PROFILE_INTERVAL::Type> = structure("TRACE_PROFILE_INTERVAL", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 2, 9200, 16384), X86, <TRACE_PROFILE_INTERVAL_6_2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 2, 9200, 16384), X64, <TRACE_PROFILE_INTERVAL_6_2 as Described>::LAYOUT.layout()),
@@ -1946,7 +1946,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Version of the tracing functions of user mode.
 ///
-/// No symbols verify it in `10.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static TRACE_VERSION_INFO: Structure<members::TRACE_VERSION_INFO::Type> = structure("TRACE_VERSION_INFO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(10, 0, 10240, 16384), X86, <TRACE_VERSION_INFO_10_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 10240, 16384), X64, <TRACE_VERSION_INFO_10_0 as Described>::LAYOUT.layout()),
@@ -1955,7 +1955,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A piece of memory in a triage dump.
 ///
-/// No symbols verify it in `5.2..`: the type is from ntiodump.h, and not in public kernel symbols.
+/// No public symbols verify it: the type is from ntiodump.h, and not in public kernel symbols.
 #[cfg(feature = "dump")] pub static TRIAGE_DATA_BLOCK: Structure<members::TRIAGE_DATA_BLOCK::Type> = structure("TRIAGE_DATA_BLOCK", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 0), X86, <TRIAGE_DATA_BLOCK_5_2 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <TRIAGE_DATA_BLOCK_5_2 as Described>::LAYOUT.layout()),
@@ -1964,14 +1964,14 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Second header of a triage dump: offsets of its parts in the file.
 ///
-/// No symbols verify it in `5.2.. x86`: the type is from ntiodump.h, and not in public kernel symbols.
+/// No public symbols verify it: the type is from ntiodump.h, and not in public kernel symbols.
 #[cfg(feature = "dump")] pub static TRIAGE_DUMP32: Structure<members::TRIAGE_DUMP32::Type> = structure("TRIAGE_DUMP32", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 0), X86, <TRIAGE_DUMP32_5_2_x86 as Described>::LAYOUT.layout()),
 ]);
 
 /// Second header of a triage dump: offsets of its parts in the file.
 ///
-/// No symbols verify it in `5.2.. x64`: the type is from ntiodump.h, and not in public kernel symbols.
+/// No public symbols verify it: the type is from ntiodump.h, and not in public kernel symbols.
 #[cfg(feature = "dump")] pub static TRIAGE_DUMP64: Structure<members::TRIAGE_DUMP64::Type> = structure("TRIAGE_DUMP64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <TRIAGE_DUMP64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRIAGE_DUMP64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -1993,7 +1993,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A counted string whose address has 64 bits on every architecture.
 ///
-/// No symbols verify it in `5.1..`: a typedef of STRING64, the only name in symbols.
+/// No public symbols verify it: a typedef of STRING64, the only name in symbols.
 #[cfg(feature = "kernel")] pub static UNICODE_STRING64: Structure<members::UNICODE_STRING64::Type> = structure("UNICODE_STRING64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 1, 2600, 0), X86, <UNICODE_STRING64_5_1 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <UNICODE_STRING64_5_1 as Described>::LAYOUT.layout()),
@@ -2002,9 +2002,9 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
 ///
-/// No symbols verify it in `5.1..5.1.2600-sp2`: the type is in public symbols since Windows XP SP3.
+/// No public symbols verify it (5.1 to 5.1.2600-sp2): the type is in public symbols since Windows XP SP3.
 ///
-/// No symbols verify it in `5.2..5.2.3790-sp1`: the type is in public symbols since Windows Server 2003 SP2.
+/// No public symbols verify it (5.2 to 5.2.3790-sp1): the type is in public symbols since Windows Server 2003 SP2.
 #[cfg(any(feature = "kernel", feature = "trace"))] pub static WMI_BUFFER_HEADER: Structure<members::WMI_BUFFER_HEADER::Type> = structure("WMI_BUFFER_HEADER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xffffffff89fff], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_BUFFER_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_BUFFER_HEADER_5_1_x86 as Described>::LAYOUT.layout()),
@@ -2027,9 +2027,9 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// State flags of a trace buffer; replaced by the enumeration ETW\_BUFFER\_STATE in 6.0.
 ///
-/// No symbols verify it in `5.1..5.1.2600-sp2`: the type is in public symbols since Windows XP SP3.
+/// No public symbols verify it (5.1 to 5.1.2600-sp2): the type is in public symbols since Windows XP SP3.
 ///
-/// No symbols verify it in `5.2..5.2.3790-sp1`: the type is in public symbols since Windows Server 2003 SP2.
+/// No public symbols verify it (5.2 to 5.2.3790-sp1): the type is in public symbols since Windows Server 2003 SP2.
 #[cfg(any(feature = "kernel", feature = "trace"))] pub static WMI_BUFFER_STATE: Structure<members::WMI_BUFFER_STATE::Type> = structure("WMI_BUFFER_STATE", &AXIS, &REGISTRY, &[0x0, 0x188000], &[
     Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_BUFFER_STATE_5_1 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_BUFFER_STATE_5_1 as Described>::LAYOUT.layout()),
@@ -2039,9 +2039,9 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Processor and session of a trace buffer; replaced by ETW\_BUFFER\_CONTEXT in 6.0.
 ///
-/// No symbols verify it in `5.1..5.1.2600-sp2`: the type is in public symbols since Windows XP SP3.
+/// No public symbols verify it (5.1 to 5.1.2600-sp2): the type is in public symbols since Windows XP SP3.
 ///
-/// No symbols verify it in `5.2..5.2.3790-sp1`: the type is in public symbols since Windows Server 2003 SP2.
+/// No public symbols verify it (5.2 to 5.2.3790-sp1): the type is in public symbols since Windows Server 2003 SP2.
 #[cfg(any(feature = "kernel", feature = "trace"))] pub static WMI_CLIENT_CONTEXT: Structure<members::WMI_CLIENT_CONTEXT::Type> = structure("WMI_CLIENT_CONTEXT", &AXIS, &REGISTRY, &[0x0, 0x188000], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_CLIENT_CONTEXT_5_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_CLIENT_CONTEXT_5_0 as Described>::LAYOUT.layout()),
@@ -2051,7 +2051,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP: a processor went from one thread to another. The event's version is 1 in 5.1 and 5.2, 2 up to 1607, 3 in 1703, 4 later.
 ///
-/// No symbols verify it in `5.1..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static WMI_CONTEXTSWAP: Structure<members::WMI_CONTEXTSWAP::Type> = structure("WMI_CONTEXTSWAP", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_CONTEXTSWAP_5_1 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_CONTEXTSWAP_5_1 as Described>::LAYOUT.layout()),
@@ -2066,9 +2066,9 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
 ///
-/// No symbols verify it in `5.1..5.1.2600-sp2`: the structure is in public symbols of Windows XP since service pack 3.
+/// No public symbols verify it (5.1 to 5.1.2600-sp2): the structure is in public symbols of Windows XP since service pack 3.
 ///
-/// No symbols verify it in `5.2..5.2.3790-sp1`: the structure is in public symbols of Windows Server 2003 since service pack 2.
+/// No public symbols verify it (5.2 to 5.2.3790-sp1): the structure is in public symbols of Windows Server 2003 since service pack 2.
 #[cfg(feature = "kernel")] pub static WMI_LOGGER_CONTEXT: Structure<members::WMI_LOGGER_CONTEXT::Type> = structure("WMI_LOGGER_CONTEXT", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xffffffff89fff], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_LOGGER_CONTEXT_5_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_LOGGER_CONTEXT_5_1_x86 as Described>::LAYOUT.layout()),
@@ -2142,7 +2142,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
 ///
-/// No symbols verify it in `5.0..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static WMI_LOGGER_INFORMATION: Structure<members::WMI_LOGGER_INFORMATION::Type> = structure("WMI_LOGGER_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_LOGGER_INFORMATION_5_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_LOGGER_INFORMATION_5_1_x86 as Described>::LAYOUT.layout()),
@@ -2157,9 +2157,9 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// The mode bits of an event tracing session, as WMI\_LOGGER\_CONTEXT once named them.
 ///
-/// No symbols verify it in `5.1..5.1.2600-sp2`: the structure is in public symbols of Windows XP since service pack 3.
+/// No public symbols verify it (5.1 to 5.1.2600-sp2): the structure is in public symbols of Windows XP since service pack 3.
 ///
-/// No symbols verify it in `5.2..5.2.3790-sp1`: the structure is in public symbols of Windows Server 2003 since service pack 2.
+/// No public symbols verify it (5.2 to 5.2.3790-sp1): the structure is in public symbols of Windows Server 2003 since service pack 2.
 #[cfg(feature = "kernel")] pub static WMI_LOGGER_MODE: Structure<members::WMI_LOGGER_MODE::Type> = structure("WMI_LOGGER_MODE", &AXIS, &REGISTRY, &[0x0, 0x188000], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_LOGGER_MODE_5_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_LOGGER_MODE_5_1 as Described>::LAYOUT.layout()),
@@ -2170,7 +2170,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Data of the event PERFINFO\_LOG\_TYPE\_RESOURCE: something was done to an ERESOURCE.
 ///
-/// No symbols verify it in `6.1..`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static WMI_RESOURCE: Structure<members::WMI_RESOURCE::Type> = structure("WMI_RESOURCE", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 1, 7600, 16385), X86, <WMI_RESOURCE_6_1_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 1, 7600, 16385), X64, <WMI_RESOURCE_6_1_x64 as Described>::LAYOUT.layout()),
@@ -2179,7 +2179,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
 ///
-/// No symbols verify it in `6.1.. x64, 6.2.. x86`: the type is not in public kernel symbols.
+/// No public symbols verify it: the type is not in public kernel symbols.
 #[cfg(feature = "kernel")] pub static WMI_SPINLOCK: Structure<members::WMI_SPINLOCK::Type> = structure("WMI_SPINLOCK", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 1, 7600, 16385), X64, <WMI_SPINLOCK_6_1_x64 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 2, 9200, 16384), X86, <WMI_SPINLOCK_6_2_x86 as Described>::LAYOUT.layout()),
@@ -2190,7 +2190,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Number of the message, and flags for the rest of its header.
 ///
-/// No symbols verify it in `5.1..`: the type is not in public symbols.
+/// No public symbols verify it: the type is not in public symbols.
 #[cfg(any(feature = "kernel", feature = "trace"))] pub static WMI_TRACE_MESSAGE_PACKET: Structure<members::WMI_TRACE_MESSAGE_PACKET::Type> = structure("WMI_TRACE_MESSAGE_PACKET", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_TRACE_MESSAGE_PACKET_5_1 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_TRACE_MESSAGE_PACKET_5_1 as Described>::LAYOUT.layout()),
@@ -2199,7 +2199,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Size and kind of a kernel event, in its header.
 ///
-/// No symbols verify it in `5.1..5.2, 6.2..`: the type is in public kernel symbols of Vista and Windows 7 only.
+/// No public symbols verify it (5.1 to 5.2; 6.2 and later): the type is in public kernel symbols of Vista and Windows 7 only.
 #[cfg(feature = "trace")] pub static WMI_TRACE_PACKET: Structure<members::WMI_TRACE_PACKET::Type> = structure("WMI_TRACE_PACKET", &AXIS, &REGISTRY, &[0x0, 0x7fffe00000], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_TRACE_PACKET_5_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_TRACE_PACKET_5_0 as Described>::LAYOUT.layout()),
@@ -2208,7 +2208,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A lock of the Windows Notification Facility.
 ///
-/// No symbols verify it in `19569 arm64`: the type is not in kernel symbols.
+/// No public symbols verify it (19569, arm64): the type is not in kernel symbols.
 #[cfg(feature = "kernel")] pub static WNF_LOCK: Structure<members::WNF_LOCK::Type> = structure("WNF_LOCK", &AXIS, &REGISTRY, &[0x7ffffff1ffeffc00, 0x1fff], &[
     Change::layout(Build::new(10, 0, 14393, 0), X86, <WNF_LOCK_1607_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 14393, 0), X64, <WNF_LOCK_1607_x64 as Described>::LAYOUT.layout()),
@@ -2217,7 +2217,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Windows Notification Facility state of a silo.
 ///
-/// No symbols verify it in `19569 arm64`: the type is not in kernel symbols.
+/// No public symbols verify it (19569, arm64): the type is not in kernel symbols.
 #[cfg(feature = "kernel")] pub static WNF_SILODRIVERSTATE: Structure<members::WNF_SILODRIVERSTATE::Type> = structure("WNF_SILODRIVERSTATE", &AXIS, &REGISTRY, &[0x7ffffff1ffeffc00, 0x1fff], &[
     Change::layout(Build::new(10, 0, 14393, 0), X86, <WNF_SILODRIVERSTATE_1607_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 14393, 0), X64, <WNF_SILODRIVERSTATE_1607_x64 as Described>::LAYOUT.layout()),
@@ -2226,11 +2226,11 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Header of a data block of Windows Management Instrumentation, such as the control block of a session.
 ///
-/// No symbols verify it in `5.1..5.1.2600-sp2`: the type is in public symbols since Windows XP SP3.
+/// No public symbols verify it (5.1 to 5.1.2600-sp2): the type is in public symbols since Windows XP SP3.
 ///
-/// No symbols verify it in `5.2..5.2.3790-sp1`: the type is in public symbols since Windows Server 2003 SP2.
+/// No public symbols verify it (5.2 to 5.2.3790-sp1): the type is in public symbols since Windows Server 2003 SP2.
 ///
-/// No symbols verify it in `6.1..`: the type is in public kernel symbols up to version 6.0.
+/// No public symbols verify it (6.1 and later): the type is in public kernel symbols up to version 6.0.
 #[cfg(any(feature = "kernel", feature = "trace"))] pub static WNODE_HEADER: Structure<members::WNODE_HEADER::Type> = structure("WNODE_HEADER", &AXIS, &REGISTRY, &[0x0, 0x7ff88000], &[
     Change::layout(Build::new(5, 0, 2195, 0), X86, <WNODE_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(5, 2, 3790, 1830), X64, <WNODE_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),

@@ -10,8 +10,8 @@ runtime::values! {
     ///
     /// Purpose of a lookup of events by identifier.
     pub value ETW_PERFECT_HASH_FUNCTION_TYPE_6_3: i32 = "ETW_PERFECT_HASH_FUNCTION_TYPE" {
-        ETW_PHF_EVENT_ID = 0x0, "6.3... Whether they pass.";
-        ETW_PHF_STACK_WALK = 0x1, "6.3... Whether they are recorded with their stacks.";
-        ETW_PHF_MAX_COUNT = 0x2, "6.3...";
+        ETW_PHF_EVENT_ID = 0x0, "6.3 and later. Whether they pass.";
+        ETW_PHF_STACK_WALK = 0x1, "6.3 and later. Whether they are recorded with their stacks.";
+        ETW_PHF_MAX_COUNT = 0x2, "6.3 and later.";
     }
 }

@@ -10,10 +10,10 @@ runtime::values! {
     ///
     /// Kind of names in a filter.
     pub value ETW_STRING_TOKEN_TYPE_6_3: i32 = "ETW_STRING_TOKEN_TYPE" {
-        ETW_STRING_TOKEN_EXE = 0x0, "6.3...";
-        ETW_STRING_TOKEN_PACKAGE_ID = 0x1, "6.3...";
-        ETW_STRING_TOKEN_PKG_APP_ID = 0x2, "6.3...";
-        ETW_STRING_TOKEN_MAX_COUNT = 0x3, "6.3..2020-02.";
+        ETW_STRING_TOKEN_EXE = 0x0, "6.3 and later.";
+        ETW_STRING_TOKEN_PACKAGE_ID = 0x1, "6.3 and later.";
+        ETW_STRING_TOKEN_PKG_APP_ID = 0x2, "6.3 and later.";
+        ETW_STRING_TOKEN_MAX_COUNT = 0x3, "6.3 and later, without update 2020-02.";
     }
 }
 
@@ -22,10 +22,10 @@ runtime::values! {
     ///
     /// Kind of names in a filter.
     pub value ETW_STRING_TOKEN_TYPE_10_0_17763_1075: i32 = "ETW_STRING_TOKEN_TYPE" {
-        ETW_STRING_TOKEN_EXE = 0x0, "6.3...";
-        ETW_STRING_TOKEN_PACKAGE_ID = 0x1, "6.3...";
-        ETW_STRING_TOKEN_PKG_APP_ID = 0x2, "6.3...";
-        ETW_STRING_TOKEN_CONTAINER = 0x3, "2020-02...";
-        ETW_STRING_TOKEN_MAX_COUNT = 0x4, "2020-02...";
+        ETW_STRING_TOKEN_EXE = 0x0, "6.3 and later.";
+        ETW_STRING_TOKEN_PACKAGE_ID = 0x1, "6.3 and later.";
+        ETW_STRING_TOKEN_PKG_APP_ID = 0x2, "6.3 and later.";
+        ETW_STRING_TOKEN_CONTAINER = 0x3, "with update 2020-02.";
+        ETW_STRING_TOKEN_MAX_COUNT = 0x4, "with update 2020-02.";
     }
 }

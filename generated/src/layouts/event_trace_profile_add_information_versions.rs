@@ -10,9 +10,9 @@ runtime::values! {
     ///
     /// Versions of a request to add a source to those that the profiler samples.
     pub value EVENT_TRACE_PROFILE_ADD_INFORMATION_VERSIONS_24H2_x64: i32 = "EVENT_TRACE_PROFILE_ADD_INFORMATION_VERSIONS" {
-        EventTraceProfileAddInformationMinVersion = 0x2, "24H2...";
-        EventTraceProfileAddInformationV2 = 0x2, "24H2...";
-        EventTraceProfileAddInformationMaxVersion = 0x3, "24H2...";
-        EventTraceProfileAddInformationV3 = 0x3, "24H2...";
+        EventTraceProfileAddInformationMinVersion = 0x2, "24H2 and later.";
+        EventTraceProfileAddInformationV2 = 0x2, "24H2 and later.";
+        EventTraceProfileAddInformationMaxVersion = 0x3, "24H2 and later.";
+        EventTraceProfileAddInformationV3 = 0x3, "24H2 and later.";
     }
 }

@@ -10,30 +10,30 @@ runtime::values! {
     ///
     /// Source of a profiler or performance counter.
     pub value KPROFILE_SOURCE_6_2: i32 = "KPROFILE_SOURCE" {
-        ProfileTime = 0x0, "6.2...";
-        ProfileAlignmentFixup = 0x1, "6.2...";
-        ProfileTotalIssues = 0x2, "6.2...";
-        ProfilePipelineDry = 0x3, "6.2...";
-        ProfileLoadInstructions = 0x4, "6.2...";
-        ProfilePipelineFrozen = 0x5, "6.2...";
-        ProfileBranchInstructions = 0x6, "6.2...";
-        ProfileTotalNonissues = 0x7, "6.2...";
-        ProfileDcacheMisses = 0x8, "6.2...";
-        ProfileIcacheMisses = 0x9, "6.2...";
-        ProfileCacheMisses = 0xa, "6.2...";
-        ProfileBranchMispredictions = 0xb, "6.2...";
-        ProfileStoreInstructions = 0xc, "6.2...";
-        ProfileFpInstructions = 0xd, "6.2...";
-        ProfileIntegerInstructions = 0xe, "6.2...";
-        Profile2Issue = 0xf, "6.2...";
-        Profile3Issue = 0x10, "6.2...";
-        Profile4Issue = 0x11, "6.2...";
-        ProfileSpecialInstructions = 0x12, "6.2...";
-        ProfileTotalCycles = 0x13, "6.2...";
-        ProfileIcacheIssues = 0x14, "6.2...";
-        ProfileDcacheAccesses = 0x15, "6.2...";
-        ProfileMemoryBarrierCycles = 0x16, "6.2...";
-        ProfileLoadLinkedIssues = 0x17, "6.2...";
-        ProfileMaximum = 0x18, "6.2...";
+        ProfileTime = 0x0, "6.2 and later.";
+        ProfileAlignmentFixup = 0x1, "6.2 and later.";
+        ProfileTotalIssues = 0x2, "6.2 and later.";
+        ProfilePipelineDry = 0x3, "6.2 and later.";
+        ProfileLoadInstructions = 0x4, "6.2 and later.";
+        ProfilePipelineFrozen = 0x5, "6.2 and later.";
+        ProfileBranchInstructions = 0x6, "6.2 and later.";
+        ProfileTotalNonissues = 0x7, "6.2 and later.";
+        ProfileDcacheMisses = 0x8, "6.2 and later.";
+        ProfileIcacheMisses = 0x9, "6.2 and later.";
+        ProfileCacheMisses = 0xa, "6.2 and later.";
+        ProfileBranchMispredictions = 0xb, "6.2 and later.";
+        ProfileStoreInstructions = 0xc, "6.2 and later.";
+        ProfileFpInstructions = 0xd, "6.2 and later.";
+        ProfileIntegerInstructions = 0xe, "6.2 and later.";
+        Profile2Issue = 0xf, "6.2 and later.";
+        Profile3Issue = 0x10, "6.2 and later.";
+        Profile4Issue = 0x11, "6.2 and later.";
+        ProfileSpecialInstructions = 0x12, "6.2 and later.";
+        ProfileTotalCycles = 0x13, "6.2 and later.";
+        ProfileIcacheIssues = 0x14, "6.2 and later.";
+        ProfileDcacheAccesses = 0x15, "6.2 and later.";
+        ProfileMemoryBarrierCycles = 0x16, "6.2 and later.";
+        ProfileLoadLinkedIssues = 0x17, "6.2 and later.";
+        ProfileMaximum = 0x18, "6.2 and later.";
     }
 }

@@ -10,8 +10,8 @@ runtime::values! {
     ///
     /// Whether Windows is a workstation, a domain controller or another server.
     pub value NT_PRODUCT_TYPE_5_1_2600_sp2: i32 = "NT_PRODUCT_TYPE" {
-        NtProductWinNt = 0x1, "5.1.2600-sp2...";
-        NtProductLanManNt = 0x2, "5.1.2600-sp2...";
-        NtProductServer = 0x3, "5.1.2600-sp2...";
+        NtProductWinNt = 0x1, "5.1.2600-sp2 and later.";
+        NtProductLanManNt = 0x2, "5.1.2600-sp2 and later.";
+        NtProductServer = 0x3, "5.1.2600-sp2 and later.";
     }
 }

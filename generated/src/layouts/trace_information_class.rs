@@ -10,23 +10,23 @@ runtime::values! {
     ///
     /// Type of a driver's query with WmiQueryTraceInformation.
     pub value TRACE_INFORMATION_CLASS_6_3_9600_19913: i32 = "TRACE_INFORMATION_CLASS" {
-        TraceIdClass = 0x0, "6.3.. traits...";
-        TraceHandleClass = 0x1, "6.3.. traits...";
-        TraceEnableFlagsClass = 0x2, "6.3.. traits...";
-        TraceEnableLevelClass = 0x3, "6.3.. traits...";
-        GlobalLoggerHandleClass = 0x4, "6.3.. traits...";
-        EventLoggerHandleClass = 0x5, "6.3.. traits...";
-        AllLoggerHandlesClass = 0x6, "6.3.. traits...";
-        TraceHandleByNameClass = 0x7, "6.3.. traits...";
-        LoggerEventsLostClass = 0x8, "6.3.. traits...";
-        TraceSessionSettingsClass = 0x9, "6.3.. traits...";
-        LoggerEventsLoggedClass = 0xa, "6.3.. traits...";
-        DiskIoNotifyRoutinesClass = 0xb, "6.3.. traits...";
-        AllPossibleNotifyRoutinesClass = 0xc, "6.3.. traits...";
-        TraceInformationClassReserved1 = 0xc, "6.3.. traits...";
-        FltIoNotifyRoutinesClass = 0xd, "6.3.. traits...";
-        TraceInformationClassReserved2 = 0xe, "6.3.. traits...";
-        WdfNotifyRoutinesClass = 0xf, "6.3.. traits...";
-        MaxTraceInformationClass = 0x10, "6.3.. traits...";
+        TraceIdClass = 0x0, "6.3 and later, with update traits.";
+        TraceHandleClass = 0x1, "6.3 and later, with update traits.";
+        TraceEnableFlagsClass = 0x2, "6.3 and later, with update traits.";
+        TraceEnableLevelClass = 0x3, "6.3 and later, with update traits.";
+        GlobalLoggerHandleClass = 0x4, "6.3 and later, with update traits.";
+        EventLoggerHandleClass = 0x5, "6.3 and later, with update traits.";
+        AllLoggerHandlesClass = 0x6, "6.3 and later, with update traits.";
+        TraceHandleByNameClass = 0x7, "6.3 and later, with update traits.";
+        LoggerEventsLostClass = 0x8, "6.3 and later, with update traits.";
+        TraceSessionSettingsClass = 0x9, "6.3 and later, with update traits.";
+        LoggerEventsLoggedClass = 0xa, "6.3 and later, with update traits.";
+        DiskIoNotifyRoutinesClass = 0xb, "6.3 and later, with update traits.";
+        AllPossibleNotifyRoutinesClass = 0xc, "6.3 and later, with update traits.";
+        TraceInformationClassReserved1 = 0xc, "6.3 and later, with update traits.";
+        FltIoNotifyRoutinesClass = 0xd, "6.3 and later, with update traits.";
+        TraceInformationClassReserved2 = 0xe, "6.3 and later, with update traits.";
+        WdfNotifyRoutinesClass = 0xf, "6.3 and later, with update traits.";
+        MaxTraceInformationClass = 0x10, "6.3 and later, with update traits.";
     }
 }
