@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Maximum number of lines that a build with known layouts changes, including its own module.
-const KNOWN: usize = 20;
+const KNOWN: usize = 25;
 /// Maximum number of lines that a build with seven changed structures changes. Half of them are in `targets.rs`, because the new
 /// types are in other sets.
 const SEVEN: usize = 1_800;

@@ -176,7 +176,12 @@ fn specs_of_users_are_completed_and_verified_against_their_facts() {
     folder.says("import facts --specs own --facts facts", 0, &["already imported", "nothing to import"]);
     let (producer, types) = (&text[..text.find("kernel ").expect("a kernel")], &text[text.find("struct ").expect("a type")..]);
     folder.write("new.facts", &format!("{producer}kernel 10.0.70000.1 x64 -\n{types}"));
-    folder.says("import new.facts --specs own --facts facts", 2, &["own/windows.toml extends the built-in version axis"]);
+    folder.says("import new.facts --specs own --facts facts", 2, &["unknown build 10.0.70000.1-x64", "--new-build"]);
+    folder.says(
+        "import new.facts --new-build --specs own --facts facts",
+        2,
+        &["own/windows.toml extends the built-in version axis"],
+    );
     folder.write("own/windows.toml", &format!("extends = \"windows\"\n\n{}", row.replace("\"next\"\nk", "\"1511\"\nk")));
     folder.says("list --specs own", 2, &["own/windows.toml:5:12", "10.0.60000", "`1511` are not adjacent"]);
     fs::remove_file(folder.0.join("own/windows.toml")).expect("a temporary file");
@@ -244,8 +249,8 @@ fn names_of_builds_can_be_typed() {
         ("show LUID --build 2020-02", 2, "applies to several builds; write one of them, such as 10.0.17763.1075"),
         ("show LUID --build KB1", 2, "unknown build `KB1`; write a label"),
         ("show LUID --build 1.5", 2, "unknown build `1.5`; write a label"),
-        ("show ETW_GUID_ENTRY --history", 0, "  1809 and earlier, with update 2020-02 "),
-        ("show ETW_GUID_ENTRY --history", 0, "  1903 and later, without update 2020-02 "),
+        ("show ETW_GUID_ENTRY --history", 0, "  1809 from 17763.1075 (KB4537818) "),
+        ("show ETW_GUID_ENTRY --history", 0, "  1903 before 18362.693 (KB4535996) "),
         ("list --build 6.1 --arch x86", 0, "Layouts of this build: 181 documented, 60 verified (converted symbols).\n"),
         ("show --build 6.1 --arch x86", 0, ": 181 documented, 60 verified (converted symbols).\n"),
         ("import kernel.facts --specs nowhere --facts .", 2, "nowhere: no such file or folder of specs"),

@@ -40,7 +40,7 @@ fn a_layout_is_chosen_by_build() {
     let known = context(Build::new(10, 0, 19041, 1415), Arch::X64);
     assert_eq!((known.layout.size, known.confidence), (0x550, Confidence::Verified(SymbolSource::Pdb)));
     let between = context(Build::new(6, 1, 7601, 20000), Arch::X64);
-    assert_eq!((between.layout.size, between.other.map(|other| other.size)), (0x330, Some(0x340)));
+    assert_eq!((between.layout.size, between.candidates().nth(1).flatten().map(|other| other.size)), (0x330, Some(0x340)));
     assert!(matches!(between.confidence, Confidence::Uncertain { .. }), "{:?}", between.confidence);
     let newest = context(Build::new(10, 0, 65535, 1), Arch::X64).confidence;
     assert!(matches!(newest, Confidence::Inferred(Reason::Newest { .. })), "{newest:?}");

@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 use uuid::Uuid;
 
 /// Version of the generated code, increased when the functions below change.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Rejects code of another generator version.
 #[track_caller]
@@ -59,8 +59,8 @@ pub const fn members(name: &'static str, names: &'static [&'static str]) -> Memb
 }
 
 /// An update of the axis.
-pub const fn update<'a>(name: &'a str, kernels: &'a [Build], without: &'a [[u32; 3]]) -> Update<'a> {
-    Update { name, kernels, without }
+pub const fn update<'a>(name: &'a str, kernels: &'a [Build], without: &'a [[u32; 3]], architectures: &'a [Arch]) -> Update<'a> {
+    Update { name, kernels, without, architectures }
 }
 
 /// A known symbol file.

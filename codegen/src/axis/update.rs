@@ -39,7 +39,7 @@ impl Update {
 
     /// Its form in the metadata of generated code.
     pub fn data(&self) -> meta::Update<'_> {
-        generated::update(&self.name, &self.kernels, &self.without)
+        generated::update(&self.name, &self.kernels, &self.without, self.architectures.as_deref().unwrap_or_default())
     }
 }
 

@@ -54,7 +54,7 @@ fn random_scopes_mean_what_the_sentences_of_the_language_say() {
     let sum = |of: fn(&Valid) -> usize| valid.iter().map(of).sum::<usize>();
     let (axes, scopes, files) = (sum(|valid| valid.axes), sum(|valid| valid.scopes), sum(|valid| valid.files));
     println!("{count} axes, {axes} of them valid, with {scopes} valid scopes and {files} valid files");
-    assert!(axes > count / 2 && scopes > axes && files > axes / 10, "too few valid cases");
+    assert!(axes > count / 2 && scopes > axes && files > axes / 12, "too few valid cases");
 }
 
 fn case(random: &mut Random) -> Case {

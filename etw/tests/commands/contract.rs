@@ -48,7 +48,7 @@ fn exit_status_and_json_of_verify() {
     assert!(readme.contains(&sentence), "{sentence}");
     let table = &document["tables"][0];
     let expected = [
-        "alternative_target",
+        "alternative_targets",
         "arch",
         "build",
         "changed_by",
@@ -65,7 +65,7 @@ fn exit_status_and_json_of_verify() {
     assert_eq!(keys(table), [&expected[..], &["structures", "target", "variables"]].concat());
     assert_eq!(keys(&table["structures"][0]), ["differences", "equal", "name", "status"]);
     let of_image = [
-        "alternative_target",
+        "alternative_targets",
         "arch",
         "build",
         "changed_by",

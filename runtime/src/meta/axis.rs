@@ -24,6 +24,8 @@ pub struct Update<'a> {
     pub kernels: &'a [Build],
     /// Builds after the last of these, or between them, that never got the update.
     pub without: &'a [[u32; 3]],
+    /// The architectures that it changed; empty for all.
+    pub architectures: &'a [Arch],
 }
 
 /// A build at which a layout changes or a release begins.
@@ -99,6 +101,11 @@ impl Axis {
 }
 
 impl Update<'_> {
+    /// Whether it changed an architecture.
+    pub fn changes(&self, arch: Arch) -> bool {
+        self.architectures.is_empty() || self.architectures.contains(&arch)
+    }
+
     /// Whether a build has the update.
     pub fn has(&self, build: Build) -> bool {
         match self.first_of(build) {

@@ -180,6 +180,7 @@ impl<S: Line> Asked<'_, S> {
         let other = other.max_by_key(|(arch, _)| arch.pointer_size() == self.arch.pointer_size());
         if let [Some(older), Some(newer)] = branch
             && self.has(older) == self.has(newer)
+            && self.can_have(older)
         {
             let changed = other.filter(|&(arch, shown)| self.changes(arch, shown, older, newer)).map(|(arch, _)| arch);
             let reason = match changed {
@@ -210,7 +211,7 @@ impl<S: Line> Asked<'_, S> {
         branch: [Option<Build>; 2],
         known: [Option<Build>; 2],
     ) -> Option<(Reason, Build)> {
-        let is_same = |build: &Build| self.shown(arch, *build) == Some(shown);
+        let is_same = |build: &Build| self.can_have(*build) && self.shown(arch, *build) == Some(shown);
         let (build, is_sure) = match known.map(|build| build.filter(is_same)) {
             [Some(before), Some(after)] if self.has(before) == self.has(after) => (before, true),
             // Only this architecture changed, at an unknown revision.
@@ -295,13 +296,18 @@ impl<S: Line> Asked<'_, S> {
     /// The next build of this branch with another layout; otherwise the first build of a newer branch that has all updates of
     /// this build. Later changes of other branches do not apply to this one.
     fn next(&self) -> Option<Build> {
-        let is_ahead = |kernel| self.line.updates().all(|update| !update.has(self.build) || update.has(kernel));
+        let is_ahead = |kernel| self.updates().all(|update| !update.has(self.build) || update.has(kernel));
         let mut later = self.line.kernels(self.arch).filter(|(kernel, _)| *kernel > self.build);
         let next = later.find(|(kernel, row)| match kernel.number > self.build.number {
             true => is_ahead(*kernel),
             false => self.line.layout(*row) != self.layout,
         });
         next.map(|(kernel, _)| kernel)
+    }
+
+    /// The updates that changed the architecture.
+    fn updates(&self) -> impl Iterator<Item = Update<'_>> {
+        self.line.updates().filter(|update| update.changes(self.arch))
     }
 
     /// Whether the version axis has the build number.
@@ -312,6 +318,12 @@ impl<S: Line> Asked<'_, S> {
     /// The row of the version axis for a build.
     fn at(&self, build: Build, arch: Arch) -> Option<(Build, S::Kernel)> {
         place(build, self.line.kernels(arch), self.line.newest()).ok()
+    }
+
+    /// Whether this build can have the layout of another one. Symbols that lack a structure do not show that it is absent in a build for
+    /// which the specs state it: a type can leave the public symbols, and return.
+    fn can_have(&self, build: Build) -> bool {
+        self.layout.is_none() || self.has(build).is_some()
     }
 
     /// The layout of a build on the requested architecture.
@@ -375,10 +387,10 @@ impl<S: Line> Asked<'_, S> {
         }
         let since = since?;
         let is_own = |update: &Update| update.first_of(since) == Some(since);
-        self.line.updates().find(is_own)?;
+        self.updates().find(is_own)?;
         let mut own = self.line.examined(None).filter(|seen| seen.arch == self.arch);
         own.find(|seen| self.is_verified_by(*seen) && self.has(seen.build) == self.layout)?;
-        let has = |build: Build| self.line.updates().filter(is_own).all(|update| update.has(build));
+        let has = |build: Build| self.updates().filter(is_own).all(|update| update.has(build));
         let shows = |seen: &Examined| matches!(seen.evidence, Evidence::Symbols | Evidence::Converted);
         let others = self.line.examined(None).filter(|seen| seen.build.number != self.build.number);
         let others = others.filter(|seen| shows(seen) && has(seen.build));

@@ -251,7 +251,7 @@ fn an_update_applies_to_every_branch() {
     const KERNELS: &[Build] = &[Build::new(10, 0, 100, 40), Build::new(10, 0, 200, 30)];
     static AXIS: Axis = Axis {
         kernels: &[row(100, 5, BOTH), row(100, 40, BOTH), row(200, 5, BOTH), row(200, 30, BOTH), row(300, 5, BOTH)],
-        updates: &[Update { name: "u", kernels: KERNELS, without: &[] }],
+        updates: &[Update { name: "u", kernels: KERNELS, without: &[], architectures: &[] }],
     };
     static EXAMINED: Registry =
         Registry { kernels: &[seen(100, 10, SYMBOLS), seen(200, 5, SYMBOLS), seen(200, 40, SYMBOLS)], ..REGISTRY };
@@ -280,6 +280,11 @@ fn an_update_applies_to_every_branch() {
         (200, 40, Arch::X86, "unverified", &[0xB]),
         (200, 50, Arch::X64, "after", &[0xB]),
     ];
+    // An update of another architecture is no reason.
+    static OF_X86: Axis =
+        Axis { updates: &[Update { name: "u", kernels: KERNELS, without: &[], architectures: &[Arch::X86] }], ..AXIS };
+    let confidence = |of: &Structure| word(of.select(Build::new(10, 0, 100, 45), Arch::X64).unwrap().confidence);
+    assert_eq!([confidence(&of), confidence(&Structure { axis: &OF_X86, ..of })], ["branch", "documented"]);
     for (build, revision, arch, expected, sizes) in cases {
         let [with, without] = [&of, &alone].map(|of| of.select(Build::new(10, 0, build, revision), arch).unwrap());
         let layouts: Vec<_> = with.candidates().flatten().map(|layout| layout.size).collect();

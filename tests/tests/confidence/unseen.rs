@@ -21,7 +21,7 @@ fn no_layout_of_an_unknown_table_is_wrong_and_sure() {
         let Ok(Symbols::Table(table)) = read(&load(&path).expect("a file"), &wanted) else { panic!("{name} is not a table") };
         sure += compare(build, arch, &table.types);
     }
-    assert!(sure > 100, "{sure} layouts were sure");
+    assert!(sure > 50, "{sure} layouts were sure");
 }
 
 /// The number of layouts that are sure, all of which are right.
