@@ -112,8 +112,8 @@ impl Emitter<'_> {
         for update in &axis.updates {
             let kernels: Vec<_> = update.kernels.iter().map(build).collect();
             let (name, kernels, without) = (&update.name, kernels.join(", "), &update.without);
-            let architectures = list(update.architectures.iter().flatten().map(|arch| variant(*arch)).collect());
-            let _ = writeln!(text, "        update({name:?}, &[{kernels}], &{without:?}, {architectures}),");
+            let architectures: Vec<_> = update.architectures.iter().flatten().map(|arch| variant(*arch)).collect();
+            let _ = writeln!(text, "        update({name:?}, &[{kernels}], &{without:?}, &[{}]),", architectures.join(", "));
         }
         text.push_str("    ],\n);\n");
         text
