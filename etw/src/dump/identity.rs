@@ -41,12 +41,11 @@ pub struct Args {
 /// Parses a build as all commands accept it. The specs are read only if it is not given in full.
 fn parse_build(text: &str) -> Result<Build, String> {
     let parsed = text.parse::<Build>().ok();
-    if let Some(build) = parsed.filter(|build| build.revision != 0) {
+    if let Some(build) = parsed.filter(|_| text.split('.').count() > 2) {
         return Ok(build);
     }
     let found = built_in_axis().and_then(|axis| choose(&axis, text, None).map(|asked| asked.own));
-    // A build that is not on the version axis has no first revision.
-    found.or_else(|error| parsed.ok_or(error)).map_err(|error| error.to_string())
+    found.map_err(|error| error.to_string())
 }
 
 /// The build of a dump, its symbols and its layouts.

@@ -90,15 +90,21 @@ pub fn nearest(layouts: &Layouts, registry: &Registry, subject: &Subject) -> Opt
         Confidence::Inferred(_) | Confidence::Uncertain { .. } => own,
         _ => return None,
     };
+    let of = |build| Some(Choice::of(layouts, registry, axis.kernel(build, arch).ok()?, Some(structure)));
     let [older, newer] = choice.confidence.neighbours();
     let before = || axis.along(own).map(|(build, _)| build).filter(|build| *build < choice.asked.build).last();
     let after = || axis.along(own).map(|(build, _)| build).find(|build| *build > choice.asked.build);
-    let mut builds: Vec<_> = [older.or_else(before), newer.or_else(after)].into_iter().flatten().collect();
+    // The build itself can have been examined on another architecture.
+    let builds = match Some(choice.asked.build).filter(|build| of(*build).is_some_and(|other| other.confidence.is_verified())) {
+        Some(build) => [Some(build), None],
+        None => [older.or_else(before), newer.or_else(after)],
+    };
+    let mut builds: Vec<_> = builds.into_iter().flatten().collect();
     builds.dedup();
     let known = builds.iter().filter_map(|&build| {
-        let asked = axis.kernel(build, arch).ok()?;
-        let confidence = match layouts.by_target[asked.target].contains_key(structure) {
-            true => Choice::of(layouts, registry, asked, Some(structure)).confidence.word(),
+        let other = of(build)?;
+        let confidence = match layouts.by_target[other.target()].contains_key(structure) {
+            true => other.confidence.word(),
             false => "without this structure",
         };
         Some(format!("{build:#}-{arch}, {confidence}"))
