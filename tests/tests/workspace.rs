@@ -86,9 +86,3 @@ fn enumerations_can_grow() {
     }
     assert!(count > 10, "{count} enumerations");
 }
-
-/// The Rust files in a folder and below it.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
-}

@@ -1,6 +1,8 @@
 //! Compares the reported confidence with the truth: forgets the facts about examined builds, and asks for these builds.
 
+mod by_text;
 mod forget;
+mod imported;
 mod unseen;
 
 use self::forget::{Forgotten, Known, One, Target};

@@ -1,0 +1,135 @@
+//! Verifies the model of forgetting: specs and facts without a target, made by edits of their texts, have the layouts that the model
+//! states; and an import of the target's tables into them brings back the layouts of the target.
+
+use super::by_text::{Without, Workspace};
+use super::forget::{Known, Target};
+use etw_layouts_codegen::axis::{Arch, TargetId};
+use etw_layouts_codegen::layouts::{Extent, Layouts};
+use etw_layouts_project::import::{self, Request};
+use etw_layouts_project::tables::Stated;
+use etw_layouts_project::{Project, verify};
+use etw_layouts_symbols::TypeFacts;
+use std::collections::{BTreeMap, BTreeSet};
+use test_support::folder::Folder;
+
+/// The number of targets that are rows of the version axis, and of others.
+const ROWS: usize = 22;
+const OTHERS: usize = 8;
+/// Without the variable, one of so many of these targets is forgotten.
+const STEP: usize = 6;
+const VARIABLE: &str = "ETW_LAYOUTS_FORGET";
+
+/// Size, alignment and members of each type.
+type Types = BTreeMap<String, (Extent, TypeFacts)>;
+
+#[test]
+fn the_model_of_forgetting_equals_edited_texts_and_an_import_brings_back_what_was_forgotten() {
+    let known = Known::read();
+    let workspace = Workspace::read(&known);
+    let mut errors = Vec::new();
+    let step = if std::env::var(VARIABLE).is_ok_and(|value| value == "all") { 1 } else { STEP };
+    let selection: Vec<(Target, Without)> = selection(&known, &workspace).into_iter().step_by(step).collect();
+    assert!(!selection.is_empty());
+    for (target, without) in &selection {
+        let name = format!("{}-{}", target.0, target.1);
+        let start = std::time::Instant::now();
+        let found = forgotten(&known, *target, without);
+        println!("{name}: {} tables, {:?}, {found:?}", without.tables.len(), start.elapsed());
+        errors.extend(found.err().map(|error| format!("{name}: {error}")));
+    }
+    println!("{} targets", selection.len());
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+/// Targets of all branches, rows of the axis first. Prints the number of those whose texts are not obvious.
+fn selection(known: &Known, workspace: &Workspace) -> Vec<(Target, Without)> {
+    let axis = &known.layouts.spec.axis;
+    let is_row = |target: &Target| axis.along(target.1).any(|row| row.0 == target.0);
+    let (rows, others): (Vec<Target>, Vec<Target>) = known.examined.keys().partition(|target| is_row(target));
+    let mut left_out: BTreeMap<&str, Vec<Target>> = BTreeMap::new();
+    let mut possible = Vec::new();
+    for target in rows {
+        match workspace.without(target) {
+            Ok(without) => possible.push((target, without)),
+            Err(reason) => left_out.entry(reason).or_default().push(target),
+        }
+    }
+    println!("{} rows, left out: {left_out:?}", possible.len());
+    let mut selection = spread(possible, ROWS);
+    // An image shows a few members only.
+    let with_table = others.into_iter().filter(|target| known.has_table(target)).collect();
+    let others = spread(with_table, OTHERS);
+    selection.extend(others.into_iter().map(|target| (target, workspace.without(target).expect("only facts change"))));
+    selection
+}
+
+/// Some of a list, evenly spaced.
+fn spread<T>(list: Vec<T>, count: usize) -> Vec<T> {
+    let all = list.len();
+    let is_selected = |index: usize| index * count / all != (index + 1) * count / all;
+    list.into_iter().enumerate().filter(|(index, _)| is_selected(*index)).map(|(_, item)| item).collect()
+}
+
+/// Compares specs without a target with the model, imports the target, and compares its layouts with those of the workspace.
+fn forgotten(known: &Known, target: Target, without: &Without) -> Result<(), String> {
+    let folder = Folder::new(&format!("forgotten-{}-{}", target.0, target.1));
+    for (path, text) in without.specs.iter().chain(&without.facts) {
+        folder.file(path, text);
+    }
+    let project = Project::at(&folder.0);
+    let layouts = project.layouts().map_err(|error| format!("the specs do not resolve: {error}"))?;
+    let out = BTreeSet::from([target]);
+    let model = known.without(&out, false);
+    for arch in Arch::ALL {
+        let by_text: Vec<_> = layouts.spec.axis.along(arch).collect();
+        let by_model = model.rows(arch);
+        let builds = |rows: &[(_, _)]| {
+            rows.iter().map(|row: &(etw_layouts_codegen::axis::Build, TargetId)| row.0).collect::<BTreeSet<_>>()
+        };
+        let (text_builds, model_builds) = (builds(&by_text), builds(by_model));
+        if text_builds != model_builds {
+            let more = |one: &BTreeSet<_>, other: &BTreeSet<_>| one.difference(other).copied().collect::<Vec<_>>();
+            let [text, model] = [more(&text_builds, &model_builds), more(&model_builds, &text_builds)];
+            return Err(format!("{arch}: only the texts have the rows {text:?}, only the model has {model:?}"));
+        }
+        for ((build, text), (_, model)) in by_text.iter().zip(by_model) {
+            compare(&types(&known.layouts, *model), &types(&layouts, *text), |_| true)
+                .map_err(|error| format!("{build} {arch}: {error}"))?;
+        }
+    }
+    let tables: Vec<_> =
+        without.tables.iter().enumerate().map(|(index, text)| folder.file(&format!("new/{index}.facts"), text).into()).collect();
+    // The facts of a service pack can equal those of the release before it, which is doubtful.
+    let request = Request { symbols: &tables, stated: &Stated::default(), added: &[], is_confirmed: true };
+    let import = || {
+        let lock = project.lock("import")?;
+        let import = import::prepare(&project, &layouts, &request)?;
+        let plan = import.plan()?.ok_or("nothing is new")?;
+        import.write(&project, lock, &plan)
+    };
+    import().map_err(|error| format!("the import is refused: {error}"))?;
+    let after = project.layouts().map_err(|error| format!("the imported specs do not resolve: {error}"))?;
+    let at = |layouts: &Layouts| layouts.spec.axis.kernel(target.0, target.1).expect("an examined build").target;
+    // Types that no table of the target shows follow the ranges of the specs, which are those of another build.
+    let is_shown = |name: &str| known.evidence(&target, name).next().is_some();
+    compare(&types(&known.layouts, at(&known.layouts)), &types(&after, at(&after)), is_shown)
+        .map_err(|error| format!("after the import: {error}"))
+}
+
+fn compare(ours: &Types, theirs: &Types, is_compared: impl Fn(&str) -> bool) -> Result<(), String> {
+    let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).filter(|name| is_compared(name)).collect();
+    let different: Vec<_> = names.into_iter().filter(|name| ours.get(*name) != theirs.get(*name)).collect();
+    if std::env::var_os("W7").is_some() {
+        for name in &different {
+            println!("{:?}\n{:?}", ours.get(*name), theirs.get(*name));
+        }
+    }
+    if different.is_empty() { Ok(()) } else { Err(format!("other layouts of {different:?}")) }
+}
+
+fn types(layouts: &Layouts, target: TargetId) -> Types {
+    let names: Vec<&str> = layouts.by_target[target].keys().map(String::as_str).collect();
+    let types = verify::ours::types(layouts, target, &names);
+    let extent = |name: &str| layouts.get(target, name).expect("a layout of the target").extent();
+    types.into_iter().map(|(name, facts)| (name.clone(), (extent(&name), facts))).collect()
+}
