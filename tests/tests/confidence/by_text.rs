@@ -85,19 +85,25 @@ impl<'a> Workspace<'a> {
     /// The specs, in which the row of a target begins with the next examined build of its branch. If there is none before the next
     /// row, the architecture has no such row.
     fn specs_without(&self, target: Target) -> Result<Texts, &'static str> {
-        let kernels = &self.known.layouts.spec.axis.kernels;
-        let Some(index) = kernels.iter().position(|row| row.build == target.0) else { return Ok(self.specs.clone()) };
+        let axis = &self.known.layouts.spec.axis;
+        let kernels = &axis.kernels;
+        let of_branch = |row: &Kernel| row.build.number == target.0.number && row.architectures.contains(&target.1);
+        let earlier = kernels.iter().rposition(|row| of_branch(row) && row.build <= target.0);
+        let Some(index) = earlier else { return Ok(self.specs.clone()) };
         let row = &kernels[index];
-        if !row.architectures.contains(&target.1) {
-            return Ok(self.specs.clone());
-        }
-        let next_row = kernels.get(index + 1).filter(|next| next.build.number == row.build.number).map(|next| next.build);
-        let later = self.known.examined.keys().filter(|(build, _)| {
-            build.number == row.build.number && *build > row.build && next_row.is_none_or(|next| *build < next)
+        let next_row = kernels[index + 1..].iter().find(|next| of_branch(next)).map(|next| next.build);
+        let within = self.known.examined.keys().filter(|(build, _)| {
+            build.number == row.build.number && *build >= row.build && next_row.is_none_or(|next| *build < next)
         });
+        if row.build != target.0 {
+            // The row comes from another architecture. Without facts of its own, only an architecture that follows another has it.
+            let is_only = within.filter(|other| other.1 == target.1).count() == 1 && !axis.follows.contains_key(&target.1);
+            return if is_only { self.split(index, target.1, None) } else { Ok(self.specs.clone()) };
+        }
+        let later = within.filter(|(build, _)| *build > row.build);
         let next = later.clone().find(|(_, arch)| *arch == target.1).map(|next| next.0);
         let is_of_version = |(build, _): &(Build, _)| kernels.iter().any(|it| it.build == *build && it.version == row.version);
-        let is_first = self.known.layouts.spec.axis.along(target.1).find(is_of_version).is_some_and(|first| first.0 == row.build);
+        let is_first = axis.along(target.1).find(is_of_version).is_some_and(|first| first.0 == row.build);
         if next.is_none() && is_first {
             return Err("ranges name the version on this architecture");
         }
@@ -131,6 +137,9 @@ impl<'a> Workspace<'a> {
     /// The specs without the entry of a row in the list of its version.
     fn removed(&self, row: &Kernel) -> Result<Texts, &'static str> {
         let axis = &self.known.layouts.spec.axis;
+        if row.service_pack.is_some() {
+            return Err("ranges name the service pack");
+        }
         let mut specs = self.specs.clone();
         let text = specs.get_mut(AXIS).expect("the axis");
         if let Some(place) = entry(text, row.build) {
@@ -146,6 +155,10 @@ impl<'a> Workspace<'a> {
     fn split(&self, index: usize, arch: Arch, next: Option<Build>) -> Result<Texts, &'static str> {
         let kernels = &self.known.layouts.spec.axis.kernels;
         let row = &kernels[index];
+        let is_first = kernels[..index].last().is_none_or(|before| before.build.number != row.build.number);
+        if is_first && kernels.get(index + 1).is_some_and(|later| later.build.number == row.build.number) {
+            return Err("updates have the architectures of the first row of the branch, and published references describe it");
+        }
         let mut specs = self.specs.clone();
         let text = specs.get_mut(AXIS).expect("the axis");
         let others: Vec<Arch> = row.architectures.iter().copied().filter(|other| *other != arch).collect();
@@ -153,7 +166,7 @@ impl<'a> Workspace<'a> {
             let module = format!("{}_{}", row.module, if architectures == [arch] { "later" } else { "others" });
             line(build, &module, architectures)
         };
-        let mut end = match entry(text, row.build) {
+        let end = match entry(text, row.build) {
             Some(place) => {
                 let mut left = text[place.clone()].to_owned();
                 if let Some(start) = left.find("architectures = [") {
@@ -176,23 +189,7 @@ impl<'a> Workspace<'a> {
             }
         };
         if let Some(next) = next {
-            let entry = new(next, &[arch]);
-            text.insert_str(end, &entry);
-            end += entry.len();
-        }
-        // Rows of updates have the architectures of the first row of their branch.
-        let of_branch = |other: &&Kernel| other.build.number == row.build.number;
-        if kernels.iter().find(of_branch).is_some_and(|first| first.build == row.build) {
-            for later in kernels[index + 1..].iter().filter(of_branch) {
-                match entry(text, later.build) {
-                    Some(place) => end = place.end,
-                    None => {
-                        let entry = line(later.build, &later.module, &later.architectures);
-                        text.insert_str(end, &entry);
-                        end += entry.len();
-                    }
-                }
-            }
+            text.insert_str(end, &new(next, &[arch]));
         }
         Ok(specs)
     }

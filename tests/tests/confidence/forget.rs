@@ -62,11 +62,11 @@ impl Known {
         id.filter(|&id| matches!(self.layouts.layouts[id].form, Form::Aggregate(_)))
     }
 
-    /// The evidence of each set of facts about a target for a type.
-    pub fn evidence(&self, target: &Target, name: &str) -> impl Iterator<Item = Evidence> {
+    /// The evidence of each set of facts about a target for a structure.
+    fn evidence(&self, target: &Target, structure: &str) -> impl Iterator<Item = Evidence> {
         self.examined.get(target).into_iter().flatten().filter_map(move |&facts| {
             let witness = &self.registry.witnesses[facts];
-            witness.kind.evidence(witness.holds.contains(name))
+            witness.kind.evidence(witness.holds.contains(structure))
         })
     }
 
