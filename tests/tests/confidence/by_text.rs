@@ -136,16 +136,12 @@ impl<'a> Workspace<'a> {
 
     /// The specs without the entry of a row in the list of its version.
     fn removed(&self, row: &Kernel) -> Result<Texts, &'static str> {
-        let axis = &self.known.layouts.spec.axis;
         if row.service_pack.is_some() {
             return Err("ranges name the service pack");
         }
         let mut specs = self.specs.clone();
         let text = specs.get_mut(AXIS).expect("the axis");
         if let Some(place) = entry(text, row.build) {
-            if axis.kernels.iter().filter(|other| other.version == row.version).count() == 1 {
-                return Err("the row is the only one of its version");
-            }
             text.replace_range(place, "");
         }
         Ok(specs)

@@ -125,7 +125,13 @@ fn compare(ours: &Types, theirs: &Types, is_compared: impl Fn(&str) -> bool) -> 
 
 fn types(layouts: &Layouts, target: TargetId) -> Types {
     let names: Vec<&str> = layouts.by_target[target].keys().map(String::as_str).collect();
-    let types = verify::ours::types(layouts, target, &names);
-    let extent = |name: &str| layouts.get(target, name).expect("a layout of the target").extent();
-    types.into_iter().map(|(name, facts)| (name.clone(), (extent(&name), facts))).collect()
+    let with_extent = |(name, mut facts): (String, TypeFacts)| {
+        // Symbols do not contain the order of the members of unions.
+        if let TypeFacts::Aggregate(aggregate) = &mut facts {
+            aggregate.members.sort_by(|one, other| (one.offset, &one.name).cmp(&(other.offset, &other.name)));
+        }
+        let extent = layouts.get(target, &name).expect("a layout of the target").extent();
+        (name, (extent, facts))
+    };
+    verify::ours::types(layouts, target, &names).into_iter().map(with_extent).collect()
 }
