@@ -25,7 +25,8 @@ use std::collections::BTreeMap;
 /// symbols were read. `own` is the file among them that contains the table itself, which is no evidence for its label.
 pub fn facts_of(layouts: &Layouts, seen: &Registry, own: Option<&str>, table: &BuildTable, checked: &Checked) -> Vec<TargetId> {
     let others = others(layouts, table, &checked.structures);
-    if others.is_empty() || is_known(layouts, seen, own, &checked.asked) { others } else { Vec::new() }
+    let is_wrong = !others.is_empty() && known(layouts, seen, own, &checked.asked).is_some_and(|known| !others.contains(&known));
+    if is_wrong { others } else { Vec::new() }
 }
 
 /// The build that the facts state for the PDB of a table, if the label of the table names another build.
@@ -155,12 +156,13 @@ fn is_wrong(compared: &Comparison) -> bool {
     !compared.differences.is_empty() || compared.outcome == Outcome::Unspecified
 }
 
-/// Whether symbols verify the layouts of a build without a table of it. Images do not count: they show too few layouts.
-fn is_known(layouts: &Layouts, seen: &Registry, own: Option<&str>, asked: &Asked) -> bool {
+/// The target whose layouts a build has according to symbols, without a table of it. Images do not count: they show too few layouts.
+fn known(layouts: &Layouts, seen: &Registry, own: Option<&str>, asked: &Asked) -> Option<TargetId> {
     let mut others = seen.clone();
     let counts = |witness: &Witness| witness.kind != WitnessKind::Images && own != Some(witness.name.as_str());
     others.kernels.retain(|kernel| seen.witnesses.get(kernel.witness).is_some_and(counts));
-    Choice::of(layouts, &others, asked.clone(), None).confidence.is_sure()
+    let choice = Choice::of(layouts, &others, asked.clone(), None);
+    choice.confidence.is_sure().then(|| choice.target())
 }
 
 /// The other targets with the layouts of a table: those of its architecture, or else any.

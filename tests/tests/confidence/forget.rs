@@ -7,7 +7,7 @@
 use etw_layouts::runtime::meta::{Evidence, Examined, Line, Update};
 use etw_layouts_codegen::axis::{self, Arch, Build, TargetId};
 use etw_layouts_codegen::layouts::{Form, LayoutId, Layouts};
-use etw_layouts_codegen::registry::Registry;
+use etw_layouts_codegen::registry::{Registry, WitnessKind};
 use std::collections::{BTreeMap, BTreeSet};
 use tests::project;
 
@@ -70,6 +70,12 @@ impl Known {
         })
     }
 
+    /// Whether a set of facts about a target is a table, not offsets of an image.
+    pub fn has_table(&self, target: &Target) -> bool {
+        let mut of_target = self.examined.get(target).into_iter().flatten();
+        of_target.any(|&facts| self.registry.witnesses[facts].kind != WitnessKind::Images)
+    }
+
     /// Forgets the facts about targets. With `keeps_rows`, it is still known since which revision a branch has its updates, because
     /// the month of the same update on another branch shows that.
     pub fn without<'a>(&'a self, out: &'a BTreeSet<Target>, keeps_rows: bool) -> Forgotten<'a> {
@@ -84,8 +90,8 @@ impl Known {
 
     /// The rows of an architecture without the forgotten facts. A row lasts until the next row of its build. If all facts within it
     /// are forgotten, nothing shows its layouts on this architecture, and it is not a row. If the facts about its first revision are
-    /// forgotten, it begins with the next examined revision. A row without own facts comes from other architectures and begins when
-    /// their facts begin.
+    /// forgotten, it begins with the next examined revision. If the architecture has no facts about the first revision, the row comes
+    /// from other architectures and begins when the facts about any architecture begin.
     fn rows_without(&self, arch: Arch, out: &BTreeSet<Target>) -> Vec<(Build, TargetId)> {
         let rows = self.rows(arch);
         let follows = self.layouts.spec.axis.follows.contains_key(&arch);
@@ -96,9 +102,13 @@ impl Known {
             let facts: Vec<&Target> = self.examined.keys().filter(|(build, _)| within(*build)).collect();
             let is_left = |fact: &&Target| !out.contains(*fact);
             let own: Vec<&Target> = facts.iter().copied().filter(|fact| fact.1 == arch).collect();
+            let has_own = own.iter().any(is_left);
             // An architecture that follows another one has its rows even without facts of its own.
-            let is_own = !own.is_empty() && (own.iter().any(is_left) || !follows);
-            let facts = if is_own { own } else { facts };
+            if !own.is_empty() && !has_own && !follows {
+                return None;
+            }
+            let is_of_own = has_own && own.iter().any(|fact| fact.0 == begin);
+            let facts = if is_of_own { own } else { facts };
             let (all, left) = (facts.iter().min(), facts.iter().copied().filter(is_left).min());
             match (all, left) {
                 (Some(_), None) => None,
@@ -127,6 +137,13 @@ impl Known {
             }
         }
         updates
+    }
+}
+
+impl Forgotten<'_> {
+    /// The rows of an architecture, oldest first, each with the target that has its layouts.
+    pub fn rows(&self, arch: Arch) -> &[(Build, TargetId)] {
+        &self.rows[&arch]
     }
 }
 
