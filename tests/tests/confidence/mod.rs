@@ -35,10 +35,13 @@ const MOST_ASKED: usize = 60;
 /// Offset, size, and bits of each member, by its path.
 type Places = BTreeMap<String, (u64, u64, Option<(u64, u64)>)>;
 
+/// The right layout, and the candidates of an answer.
+type Question = (Option<LayoutId>, Vec<Option<LayoutId>>);
+
 /// The members of each layout, and how many of an answer are right, and the same in all candidates.
 struct Compared {
     places: Vec<Places>,
-    known: BTreeMap<(Option<LayoutId>, Vec<Option<LayoutId>>), Vec<((bool, bool), usize)>>,
+    known: BTreeMap<Question, Vec<((bool, bool), usize)>>,
 }
 
 impl Compared {
