@@ -354,15 +354,15 @@ impl<S: Line> Asked<'_, S> {
 
     /// The nearest builds before and after a build, of a branch or of all branches, whose symbols verify the layout.
     fn nearest(&self, arch: Arch, build: Build, branch: Option<[u32; 3]>) -> [Option<Build>; 2] {
-        let [mut older, mut newer] = [None; 2];
+        let [mut older, mut newer]: [Option<Build>; 2] = [None; 2];
         for seen in self.line.examined(branch).filter(|seen| seen.arch == arch) {
-            let (side, is_nearer): (&mut Option<Build>, fn(Build, Build) -> bool) = match seen.build.cmp(&build) {
-                Ordering::Less => (&mut older, |near, other| near < other),
-                Ordering::Greater => (&mut newer, |near, other| near > other),
-                Ordering::Equal => continue,
+            let is_nearer = match seen.build.cmp(&build) {
+                Ordering::Less => older.is_none_or(|older| older < seen.build),
+                Ordering::Greater => newer.is_none_or(|newer| seen.build < newer),
+                Ordering::Equal => false,
             };
-            if side.is_none_or(|near| is_nearer(near, seen.build)) && self.is_verified_by(seen) {
-                *side = Some(seen.build);
+            if is_nearer && self.is_verified_by(seen) {
+                *(if seen.build < build { &mut older } else { &mut newer }) = Some(seen.build);
             }
         }
         [older, newer]

@@ -29,8 +29,8 @@ struct Count {
     by_word: BTreeMap<String, Answers>,
 }
 
-/// The number of forgotten builds, oldest first, for which a structure is asked. Later builds of a long list give no new answers.
-const MOST_ASKED: usize = 60;
+/// The number of forgotten builds, oldest first, for which a structure is asked, unless `ETW_LAYOUTS_FORGET` is set.
+const MOST_ASKED: usize = 12;
 
 /// Offset, size, and bits of each member, by its path.
 type Places = BTreeMap<String, (u64, u64, Option<(u64, u64)>)>;
@@ -38,14 +38,17 @@ type Places = BTreeMap<String, (u64, u64, Option<(u64, u64)>)>;
 /// The right layout, and the candidates of an answer.
 type Question = (Option<LayoutId>, Vec<Option<LayoutId>>);
 
+/// Numbers of members by whether they are right, and whether they are the same in all candidates.
+type Counts = Vec<((bool, bool), usize)>;
+
 /// The members of each layout, and how many of an answer are right, and the same in all candidates.
 struct Compared {
     places: Vec<Places>,
-    known: BTreeMap<Question, Vec<((bool, bool), usize)>>,
+    known: BTreeMap<Question, Counts>,
 }
 
 impl Compared {
-    fn compare(&mut self, truth: Option<LayoutId>, candidates: &[Option<LayoutId>]) -> Vec<((bool, bool), usize)> {
+    fn compare(&mut self, truth: Option<LayoutId>, candidates: &[Option<LayoutId>]) -> Counts {
         let places = &self.places;
         let compare = || {
             let none = Places::new();
@@ -83,12 +86,13 @@ impl Count {
     /// Asks for all structures of the forgotten builds for which the builds' own symbols show the right answer.
     fn ask(&mut self, forgotten: &Forgotten, members: &mut Compared) {
         let known = forgotten.known;
+        let most = if std::env::var_os("ETW_LAYOUTS_FORGET").is_some() { usize::MAX } else { MOST_ASKED };
         for entry in &known.structures {
             let (structure, evidence) = entry;
             let one = One::new(forgotten, entry);
             let mut last = None;
             let out = evidence.iter().filter(|(target, _)| forgotten.out.contains(target));
-            for (target, evidence) in out.take(MOST_ASKED) {
+            for (target, evidence) in out.take(most) {
                 let truth = known.layouts.spec.axis.kernel(target.0, target.1).expect("an examined build").target;
                 let layout = known.layout(truth, structure);
                 let shows = match evidence {
