@@ -18,7 +18,7 @@ const ROWS: usize = 22;
 const OTHERS: usize = 8;
 /// Without the variable, one of so many of these targets is forgotten.
 const STEP: usize = 5;
-const VARIABLE: &str = "ETW_LAYOUTS_FORGET";
+pub const VARIABLE: &str = "ETW_LAYOUTS_FORGET";
 
 /// Size, alignment and members of each type.
 type Types = BTreeMap<String, (Extent, TypeFacts)>;

@@ -86,7 +86,7 @@ impl Count {
     /// Asks for all structures of the forgotten builds for which the builds' own symbols show the right answer.
     fn ask(&mut self, forgotten: &Forgotten, members: &mut Compared) {
         let known = forgotten.known;
-        let most = if std::env::var_os("ETW_LAYOUTS_FORGET").is_some() { usize::MAX } else { MOST_ASKED };
+        let most = if std::env::var_os(imported::VARIABLE).is_some() { usize::MAX } else { MOST_ASKED };
         for entry in &known.structures {
             let (structure, evidence) = entry;
             let one = One::new(forgotten, entry);
