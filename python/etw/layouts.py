@@ -29,6 +29,8 @@ class Member:
     """For a bit field, the lowest bit within the unit, and the number of bits."""
     structure: str | None
     """Name of the structure that the member embeds."""
+    is_sure: bool
+    """Whether the offset can be used without checking the data: it is sure, or the same in all layouts that the build can have."""
 
 
 class Layout(Mapping[str, Member]):
@@ -43,7 +45,7 @@ class Layout(Mapping[str, Member]):
         self.confidence: str = layout["confidence"]
         """The evidence for the layout in this build."""
         self.is_sure: bool = layout["is_sure"]
-        """Whether symbols verify the layout for this build, or no other layout is possible according to the known data."""
+        """Whether symbols of this architecture verify the layout, in this build or in builds before or after it."""
         self._members = {member["name"]: Member(**member) for member in layout["members"]}
 
     def __getitem__(self, name: str) -> Member:

@@ -1,7 +1,7 @@
 //! Layouts of structures by build.
 
 use crate::error;
-use etw_layouts::runtime::meta::{Layout, Member, Type};
+use etw_layouts::runtime::meta::{Layout, Member, Selection, Type};
 use etw_layouts::structures::ALL;
 use etw_layouts::{Arch, Build};
 use pyo3::prelude::*;
@@ -29,7 +29,7 @@ pub fn layout<'py>(py: Python<'py>, name: &str, build: &str, arch: &str) -> PyRe
     dict.set_item("align", layout.align)?;
     dict.set_item("confidence", selected.confidence.to_string())?;
     dict.set_item("is_sure", selected.confidence.is_sure())?;
-    let members: PyResult<Vec<_>> = layout.members.iter().map(|member| self::member(py, member)).collect();
+    let members: PyResult<Vec<_>> = layout.members.iter().map(|member| self::member(py, member, &selected)).collect();
     dict.set_item("members", members?)?;
     Ok(Some(dict))
 }
@@ -38,7 +38,7 @@ fn invalid_build(py: Python<'_>, build: &str) -> PyErr {
     error::invalid(py, None, &format!("invalid build `{build}`; use a build such as \"10.0.19045.3570\""))
 }
 
-fn member<'py>(py: Python<'py>, member: &Member) -> PyResult<Bound<'py, PyDict>> {
+fn member<'py>(py: Python<'py>, member: &Member, selected: &Selection) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("name", member.name)?;
     dict.set_item("offset", member.offset)?;
@@ -50,5 +50,6 @@ fn member<'py>(py: Python<'py>, member: &Member) -> PyResult<Bound<'py, PyDict>>
         _ => None,
     };
     dict.set_item("structure", structure)?;
+    dict.set_item("is_sure", selected.is_sure_of_member(member.name))?;
     Ok(dict)
 }

@@ -94,8 +94,7 @@ impl<S> Selection<S> {
     where
         S: Tokens,
     {
-        let place = |layout: LayoutOf<S>| layout.find(token).map(Member::place);
-        self.candidates().all(|layout| layout.and_then(place) == place(self.layout))
+        self.agrees(|layout| layout.find(token).map(Member::place))
     }
 
     /// Whether the offsets of all members can be used without checking the data: see [`Confidence::is_sure_if_same`].
@@ -110,6 +109,17 @@ impl<S> Selection<S> {
     {
         // A member that no candidate has can have been added and removed between them.
         self.confidence.is_sure_if_same(|| self.layout.find(token).is_some() && self.agrees_on(token))
+    }
+
+    /// [`is_sure_of`](Self::is_sure_of) for a member by its name, without a token.
+    pub fn is_sure_of_member(&self, name: &str) -> bool {
+        let place = |layout: LayoutOf<S>| layout.member(name).map(Member::place);
+        self.confidence.is_sure_if_same(|| place(self.layout).is_some() && self.agrees(place))
+    }
+
+    fn agrees<T: PartialEq>(&self, part: impl Fn(LayoutOf<S>) -> Option<T>) -> bool {
+        let own = part(self.layout);
+        self.candidates().all(|layout| layout.and_then(&part) == own)
     }
 }
 
