@@ -142,7 +142,9 @@ impl Place {
 
     fn path(&self, name: &str) -> io::Result<&Path> {
         let found = self.0.iter().find(|(other, _)| *other == name).map(|(_, path)| path.as_path());
-        found.ok_or_else(|| io::Error::other(format!("the change includes files of the {name}; name the same folders as before")))
+        found.ok_or_else(|| io::Error::other(format!(
+                "the interrupted change includes {name} files; run it again with the same --specs and --facts, or run `cargo xtask fmt`"
+            )))
     }
 
     fn folder(&self, name: &str) -> io::Result<Folder> {

@@ -15,7 +15,7 @@ pub struct Choice {
     /// The confidence in the layout of one structure, or in all layouts.
     pub confidence: Confidence,
     /// The targets whose layouts the build can have. The first one is selected; there are others, with other layouts, if the layout is
-    /// uncertain.
+    /// uncertain or partly verified, or if the symbols of the build lack the structure.
     pub candidates: Vec<TargetId>,
     /// The named updates that brought the layout to this build, if the layout is inferred from them.
     pub changed_by: Option<String>,
@@ -58,13 +58,13 @@ impl Choice {
         self.candidates[0]
     }
 
-    /// Whether the selected build has not been examined and is not on the version axis, so that the layouts of another build are used.
+    /// Whether the selected build has not been examined and is not on the version axis, or uses the layout of another build.
     pub fn is_stand_in(&self, axis: &Axis) -> bool {
         let is_open = self.confidence.is_inferred() || self.confidence == Confidence::Documented { unverifiable: false };
         is_open && !self.is_of_axis(axis)
     }
 
-    /// Whether the selected build is on the version axis.
+    /// Whether the selected build is on the version axis and uses its own layout.
     pub(crate) fn is_of_axis(&self, axis: &Axis) -> bool {
         self.asked.build == axis.kernel_of(self.target()).build
     }
@@ -86,6 +86,7 @@ impl Choice {
             SelectedBy::Revision => format!("{asked}, which has the layouts of {name}"),
             SelectedBy::First(_) if is_number => format!("{name}, the first known revision of its build"),
             SelectedBy::First(_) => format!("{name}, the first build of {asked}"),
+            SelectedBy::Newest if is_used => format!("{:#}, the newest known build, using the layouts of {name}", self.asked.own),
             SelectedBy::Newest => format!("{name}, the newest known build"),
         }
     }
@@ -174,7 +175,7 @@ fn changed_later(layouts: &Layouts, asked: &Asked, structure: &str) -> Option<Bu
 }
 
 fn leader(axis: &Axis, confidence: &Confidence, arch: Arch) -> Option<Arch> {
-    axis.follows.get(&arch).copied().filter(|_| !confidence.is_verified())
+    axis.follows.get(&arch).copied().filter(|_| !confidence.is_sure())
 }
 
 /// The examined builds in the numbering of the version axis, in order, with their evidence for a structure or for all layouts.

@@ -268,7 +268,8 @@ impl Stage {
         let (Some(first), Some(last)) = (self.targets.iter().next(), self.targets.iter().last()) else { return };
         let before = all.iter().filter(|&target| build(target) < build(first)).last();
         if let Some(before) = before.filter(|&before| build(before).number == build(first).number) {
-            let examined = registry.kernels.iter().filter(|seen| axis.at(seen.build, seen.arch) == Some(before));
+            let is_before = |target: TargetId| axis.targets[target].kernel == axis.targets[before].kernel && all.contains(target);
+            let examined = registry.kernels.iter().filter(|seen| axis.at(seen.build, seen.arch).is_some_and(is_before));
             let last = examined.map(|seen| axis.canonical(seen.build)).filter(|seen| *seen < build(first)).max();
             (self.since, self.last_without) = (Some(build(first)), Some(last.unwrap_or(build(before))));
         }

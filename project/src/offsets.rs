@@ -134,26 +134,26 @@ impl<'a> OffsetTable<'a> {
     pub fn rows(&self) -> impl Iterator<Item = Row<'a>> {
         let kinds = self.kinds();
         let images = self.images();
-        let mut cells: HashMap<TargetId, Vec<Option<Cell>>> = HashMap::new();
+        let mut cells: HashMap<(TargetId, usize), Option<Cell>> = HashMap::new();
         let mut places = Places::default();
         self.builds.chunk_by(|one, other| one.build.number == other.build.number).flat_map(move |builds| {
             let choices = self.choices(builds, &kinds);
             let axis = &self.layouts.spec.axis;
             let row = |&seen: &&'a Seen| {
                 let choices = choices.get(&(seen.build, seen.arch))?.clone();
-                let target = axis.kernel(seen.build, seen.arch).ok()?.target;
-                let of_target = cells.entry(target).or_insert_with(|| {
-                    let place =
-                        |column: &Column| places.find(self.layouts, target, self.structure(column), column.member.as_deref());
-                    self.columns.iter().map(place).collect()
-                });
                 let own = images.get(&(axis.canonical(seen.build), seen.arch));
                 let shows = |column: &Column| {
                     let shown = own.into_iter().flatten().filter_map(|witness| witness.shows.get(self.structure(column)));
                     column.member.as_ref().is_some_and(|member| shown.into_iter().any(|members| members.contains(member)))
                 };
-                let cell = |(column, cell): (&Column, &Option<Cell>)| cell.map(|cell| Cell { in_image: shows(column), ..cell });
-                let cells = self.columns.iter().zip(of_target.iter()).map(cell).collect();
+                let cell = |(index, column): (usize, &Column)| {
+                    // The layout that the confidence describes can be that of another row.
+                    let target = choices[column.structure].target();
+                    let find = || places.find(self.layouts, target, self.structure(column), column.member.as_deref());
+                    let cell = *cells.entry((target, index)).or_insert_with(find);
+                    cell.map(|cell| Cell { in_image: shows(column), ..cell })
+                };
+                let cells = self.columns.iter().enumerate().map(cell).collect();
                 let variables = self.variables.iter().map(|name| address(self.registry, axis, seen, name)).collect();
                 Some(Row { seen, choices, cells, variables })
             };

@@ -77,10 +77,14 @@ impl Subject {
 
     /// All members, the selected one with the members in it, or those at the selected offset.
     pub fn members<'a>(&self, layouts: &'a Layouts) -> Vec<Member<'a>> {
-        if let Some(offset) = self.offset {
-            return at(layouts, &self.structure, self.choice.target(), offset);
+        self.members_at(layouts, self.choice.target())
+    }
+
+    fn members_at<'a>(&self, layouts: &'a Layouts, target: TargetId) -> Vec<Member<'a>> {
+        match self.offset {
+            Some(offset) => at(layouts, &self.structure, target, offset),
+            None => of(layouts, &self.structure, self.member.as_deref(), target, self.levels),
         }
-        of(layouts, &self.structure, self.member.as_deref(), self.choice.target(), self.levels)
     }
 
     /// The evidence for each member at the build, as text; empty for padding.
@@ -100,8 +104,7 @@ impl Subject {
         let choice = &self.choice;
         let place = |member: &Member| (member.offset, member.size, member.bits);
         let others = choice.candidates[1..].iter();
-        let others: Vec<_> =
-            others.map(|target| of(layouts, &self.structure, self.member.as_deref(), *target, self.levels)).collect();
+        let others: Vec<_> = others.map(|target| self.members_at(layouts, *target)).collect();
         let is_sure = |member: &Member| {
             let is_at =
                 |other: &Vec<Member>| other.iter().any(|other| other.path == member.path && place(other) == place(member));

@@ -1,6 +1,6 @@
 //! `cargo xtask snapshot`.
 
-use crate::{Error, Outcome, workspace};
+use crate::{Error, Outcome, generate, workspace};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_project::facts;
 use etw_layouts_project::tables::Stated;
@@ -33,7 +33,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let stated = Stated { build: args.build.clone(), arch: args.arch };
     let folder = args.out.clone().unwrap_or(workspace::root().join("facts"));
-    let facts::Written { files, bytes, recovered } = facts::write(&workspace::project(), &args.paths, &stated, &folder)?;
+    let facts::Written { files, bytes, recovered } = facts::write(&generate::project(), &args.paths, &stated, &folder)?;
     etw_layouts_cli::note(recovered.as_deref());
     anstream::println!("{files} snapshots, {bytes} bytes, in {}", folder.display());
     Ok(Outcome::Good)

@@ -26,9 +26,10 @@ struct Data {
     columns: Vec<Vec<i32>>,
 }
 
-/// The confidence as a sentence, whether the layout is that of the build, and the targets of the other layouts that it can be.
+/// The confidence as a sentence; whether the layout of the row is that of the build; the targets of the other layouts that it can be; and the
+/// target whose layout is selected, if it is not that of the row.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize)]
-struct Standing(String, bool, Vec<usize>);
+struct Standing(String, bool, Vec<usize>, Option<usize>);
 
 impl Confidences {
     /// The confidence in all structures and, with `values`, in enumerations, flags and constants.
@@ -76,7 +77,7 @@ impl Confidences {
             self.data.sentences.get(usize::try_from(*column.get(point)?).ok()?)
         };
         let unknown =
-            |(name, columns)| standing(columns).filter(|standing| !standing.1).map(|Standing(.., others)| (name, others));
+            |(name, columns)| standing(columns).filter(|standing| !standing.1).map(|Standing(_, _, others, _)| (name, others));
         self.of.iter().filter_map(unknown).map(|(name, others): (&String, _)| (name.as_str(), others.as_slice())).collect()
     }
 
@@ -120,8 +121,11 @@ fn columns(atlas: &Atlas, branch: &Branch, names: &[&str], kinds: &[usize]) -> C
             let choices = Choice::along(atlas.layouts, atlas.registry, &branch.points, name).into_iter();
             let standing = |choice: Choice| {
                 layout(choice.target())?;
-                let others = choice.candidates[1..].iter().copied().map(usize::from).collect();
-                Some(Standing(choice.sentence(atlas.axis), is_known(atlas.axis, &choice), others))
+                let row = layout(choice.asked.target);
+                let others =
+                    choice.candidates.iter().filter(|target| layout(**target) != row).copied().map(usize::from).collect();
+                let other = Some(choice.target()).filter(|target| layout(*target) != row).map(usize::from);
+                Some(Standing(choice.sentence(atlas.axis), is_known(atlas.axis, &choice) && other.is_none(), others, other))
             };
             distinct.push(choices.map(standing).collect());
             distinct.len() - 1

@@ -61,7 +61,9 @@ pub fn write(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Erro
             own.remove_file(path)?;
         }
     }
-    files.par_iter().try_for_each(|(path, text)| own.create_file(path)?.write_all(text.as_bytes()))?;
+    let write = |(path, text): (&String, &String)| own.create_file(path)?.write_all(text.as_bytes());
+    let named = |path: &String, error: io::Error| format!("{}: {error}", folder.join(path).display());
+    files.par_iter().try_for_each(|(path, text)| write((path, text)).map_err(|error| named(path, error)))?;
     write_list(&new)?;
     Ok(())
 }

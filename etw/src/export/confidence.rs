@@ -20,7 +20,12 @@ impl Confidence {
         let mut confidence = Self { types: Notes::new(), words: BTreeMap::new() };
         for layout in types(layouts, choice.target(), only) {
             let own = Choice::of(layouts, registry, choice.asked.clone(), Some(&layout.name));
-            let (is_verified, sentence) = (own.confidence.is_verified(), own.sentence(&layouts.spec.axis));
+            let (is_verified, mut sentence) = (own.confidence.is_verified(), own.sentence(&layouts.spec.axis));
+            // All types of a file are those of one target, because they embed each other.
+            if layouts.by_target[own.target()].get(&layout.name) != layouts.by_target[choice.target()].get(&layout.name) {
+                let other = layouts.spec.axis.target_name(own.target());
+                sentence = format!("not the layout of this build, which is that of {other}: {sentence}");
+            }
             let reason = layouts.unverifiable(&layout.name, choice.target()).filter(|_| !is_verified);
             let words = reason.map_or_else(|| sentence.clone(), |reason| format!("{sentence}: {reason}"));
             if !is_verified {

@@ -55,9 +55,11 @@ pub fn sides(layouts: &Layouts, registry: &Registry, asked: [&str; 2], only: Opt
     let targets = targets.map(|asked| asked.map(|asked| Choice::of(layouts, registry, asked, only)));
     let side = |index: usize| match &targets[index] {
         Some(choice) => {
-            let present = names.iter().copied().filter(|name| layouts.by_target[choice.target()].contains_key(*name));
             let own = |name| (name, Choice::of(layouts, registry, choice.asked.clone(), Some(name)));
-            let choices: Vec<_> = present.map(own).collect();
+            let is_there = |target: TargetId, name: &str| layouts.by_target[target].contains_key(name);
+            let choices = names.iter().copied().map(own);
+            let choices: Vec<_> =
+                choices.filter(|(name, own)| [choice, own].iter().any(|it| is_there(it.target(), name))).collect();
             Ok(ours(layouts, choice, &names, among).with(layouts, among, &choices))
         }
         None => theirs(layouts, asked[index], &names, only),
@@ -143,9 +145,19 @@ impl Side {
     fn with(self, layouts: &Layouts, among: Among, choices: &[(&str, Choice)]) -> Self {
         let mut unexamined = BTreeSet::new();
         let mut others: BTreeMap<TargetId, Vec<&str>> = BTreeMap::new();
-        for (name, choice) in choices.iter().filter(|(_, choice)| !is_known(&layouts.spec.axis, choice)) {
+        let Some(whole) = &self.choice else { return self };
+        // This side has the layouts of one target. The layout that is selected for a structure alone can be that of another target.
+        let differs = |name: &str, target: TargetId| {
+            let layout = |target: TargetId| layouts.by_target[target].get(name);
+            layout(target) != layout(whole.target())
+        };
+        for (name, choice) in choices {
+            if is_known(&layouts.spec.axis, choice) && !differs(name, choice.target()) {
+                continue;
+            }
             unexamined.insert((*name).to_owned());
-            choice.candidates[1..].iter().for_each(|other| others.entry(*other).or_default().push(name));
+            let other = choice.candidates.iter().filter(|target| differs(name, **target));
+            other.for_each(|other| others.entry(*other).or_default().push(name));
         }
         let alternative = |(target, names): (TargetId, Vec<&str>)| {
             let asked = layouts.spec.axis.newest(target);

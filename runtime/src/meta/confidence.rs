@@ -90,15 +90,15 @@ pub enum Reason {
         /// The first examined update.
         first: Build,
     },
-    /// Symbols of another architecture select this layout, but no symbols of this architecture and branch were examined.
+    /// The layout was verified in a build of another release. Symbols of another architecture select it.
     Release {
         /// The other architecture.
         arch: Arch,
         /// The build of another release whose layout is used. The layout of the other architecture is the same in both builds.
         build: Build,
     },
-    /// Only symbols of another architecture were examined, and no build with verified layouts of this architecture corresponds to this
-    /// build.
+    /// Symbols of another architecture were examined, and no verified layout of this architecture corresponds to them. The layout is that of
+    /// the version axis.
     Unverified {
         /// The other architecture.
         arch: Arch,

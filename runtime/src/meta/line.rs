@@ -96,9 +96,9 @@ pub fn place<K>(
 
 /// The layout for a build, with its confidence.
 ///
-/// If symbols verify a layout of this architecture before and after the build, it is the layout, or one of the two is. Symbols of another
-/// architecture select one of them: the layout of the build in which the other architecture has the same layout as in the requested
-/// build. Without such symbols, the layout is that of the version axis.
+/// Candidates are the layouts that symbols verified on this architecture in the nearest builds before and after the build. If both are equal,
+/// this layout is selected. If they differ, symbols of another architecture select one of them: the layout of the build in which the other
+/// architecture has the same layout as in the requested build. Without such symbols, the layout is that of the version axis.
 ///
 /// # Errors
 ///
@@ -116,7 +116,7 @@ pub fn choose<S: Line>(line: &S, build: Build, arch: Arch) -> Result<Chosen<S::K
 
 impl<K: Copy, L: Copy + PartialEq> Chosen<K, L> {
     /// The builds of the version axis whose layouts the requested build can have, the selected one first. There are others if the layout is
-    /// uncertain: those from the nearest known build before it to the nearest after it, oldest first, each distinct layout once.
+    /// uncertain or partly verified, or if the symbols of the build lack the structure: those from the nearest known build before it to the nearest after it, oldest first, each distinct layout once.
     pub fn candidates<S: Line<Kernel = K, Layout = L>>(&self, line: &S) -> impl Iterator<Item = (K, Option<L>)> {
         let (own, arch) = ((self.kernel, self.layout), self.arch);
         let is_open = match self.confidence {
@@ -175,26 +175,26 @@ impl<S: Line> Asked<'_, S> {
             Some(Evidence::Lacks) => return Answer { known: branch, ..of_row(Confidence::Documented { unverifiable: true }) },
             _ => {}
         }
-        let shown = |arch: Arch| Some((arch, self.shown(arch, self.build)?));
-        let other = Arch::ALL.into_iter().filter(|arch| *arch != self.arch).filter_map(shown);
-        let other = other.max_by_key(|(arch, _)| arch.pointer_size() == self.arch.pointer_size());
+        let others = self.other_architectures().map(|arch| Some((arch, self.shown(arch, self.build)?)));
+        let others = || others.iter().copied().flatten();
         if let [Some(older), Some(newer)] = branch
             && self.has(older) == self.has(newer)
             && self.can_have(older)
         {
-            let changed = other.filter(|&(arch, shown)| self.changes(arch, shown, older, newer)).map(|(arch, _)| arch);
-            let reason = match changed {
-                Some(arch) => Reason::Changed { arch, older, newer },
+            let reason = match others().find(|&(arch, shown)| self.changes(arch, shown, older, newer)) {
+                Some((arch, _)) => Reason::Changed { arch, older, newer },
                 None => Reason::Between { older, newer },
             };
             return Answer { confidence: Confidence::Inferred(reason), of: Some(older), known };
         }
-        if let Some((arch, shown)) = other
-            && let Some((reason, build)) = self.by_architecture(arch, shown, branch, known)
+        let mut by_others = others().filter_map(|(arch, shown)| self.by_architecture(arch, shown, branch, known));
+        // Two architectures can select different layouts; then neither does.
+        if let Some((reason, build)) = by_others.next()
+            && by_others.all(|(_, other)| self.has(other) == self.has(build))
         {
             return Answer { confidence: Confidence::Inferred(reason), of: Some(build), known };
         }
-        let confidence = self.of_row(branch, own, other.map(|(arch, _)| arch));
+        let confidence = self.of_row(branch, own, others().next().map(|(arch, _)| arch));
         let known = match confidence {
             Confidence::Uncertain { older, newer, .. } => [known[0].or(Some(older)), known[1].or(Some(newer))],
             _ => known,
@@ -252,10 +252,8 @@ impl<S: Line> Asked<'_, S> {
 
     /// The confidence if the nearest symbols of the branch are those of another architecture.
     fn of_other_architecture(&self) -> Option<Confidence> {
-        let others = Arch::ALL.into_iter().filter(|arch| *arch != self.arch);
-        let near = others.map(|arch| (arch, self.nearest(arch, self.build, Some(self.build.number))));
-        let near = near.filter(|(_, near)| near.iter().any(Option::is_some));
-        let (arch, near) = near.max_by_key(|(arch, _)| arch.pointer_size() == self.arch.pointer_size())?;
+        let near = self.other_architectures().map(|arch| (arch, self.nearest(arch, self.build, Some(self.build.number))));
+        let (arch, near) = near.into_iter().find(|(_, near)| near.iter().any(Option::is_some))?;
         let unverified = Reason::Unverified { arch };
         Some(match near {
             [Some(older), Some(newer)] if self.has(older) != self.has(newer) => {
@@ -303,6 +301,15 @@ impl<S: Line> Asked<'_, S> {
             false => self.line.layout(*row) != self.layout,
         });
         next.map(|(kernel, _)| kernel)
+    }
+
+    /// The other architectures, the most similar first.
+    fn other_architectures(&self) -> [Arch; 2] {
+        match self.arch {
+            Arch::X86 => [Arch::X64, Arch::Arm64],
+            Arch::X64 => [Arch::Arm64, Arch::X86],
+            Arch::Arm64 => [Arch::X64, Arch::X86],
+        }
     }
 
     /// The updates that changed the architecture.
@@ -393,7 +400,9 @@ impl<S: Line> Asked<'_, S> {
         let has = |build: Build| self.updates().filter(is_own).all(|update| update.has(build));
         let shows = |seen: &Examined| matches!(seen.evidence, Evidence::Symbols | Evidence::Converted);
         let others = self.line.examined(None).filter(|seen| seen.build.number != self.build.number);
-        let others = others.filter(|seen| shows(seen) && has(seen.build));
+        // On this architecture, symbols show whether the update brought the layout there, too.
+        let is_same = |seen: &Examined| seen.arch != self.arch || self.has(seen.build) == self.layout;
+        let others = others.filter(|seen| shows(seen) && has(seen.build) && is_same(seen));
         let kinship = |arch: Arch| (arch == self.arch, arch.pointer_size() == self.arch.pointer_size());
         Some(others.max_by_key(|seen| (kinship(seen.arch), seen.evidence, seen.build))?.build)
     }

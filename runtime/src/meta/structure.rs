@@ -77,8 +77,8 @@ impl Change {
 }
 
 impl<S> Selection<S> {
-    /// The layouts that the build can have, the selected one first. There are others if the layout is [`Confidence::Uncertain`]; `None`
-    /// means that the build may lack the structure.
+    /// The layouts that the build can have, the selected one first. There are others if the layout is uncertain or partly verified, or if the
+    /// symbols of the build lack the structure; `None` means that the build may lack the structure.
     pub fn candidates(&self) -> impl Iterator<Item = Option<LayoutOf<S>>> {
         self.chosen.candidates(&self.along).map(|(_, layout)| layout.map(LayoutOf::known))
     }

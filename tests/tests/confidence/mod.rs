@@ -6,7 +6,7 @@ mod imported;
 mod unseen;
 
 use self::forget::{Forgotten, Known, One, Target};
-use etw_layouts::runtime::meta::{Confidence, Evidence, choose};
+use etw_layouts::runtime::meta::{Evidence, choose};
 use etw_layouts_codegen::axis::{Arch, Build};
 use etw_layouts_codegen::layouts::{Aggregate, Form, LayoutId, Layouts, Type};
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,7 +111,7 @@ impl Count {
     fn compare(&mut self, one: &One, structure: &str, (build, arch): Target, truth: Option<LayoutId>, members: &mut Compared) {
         let answer = choose(one, build, arch).ok();
         let chosen = answer.and_then(|chosen| chosen.layout);
-        let is_sure = answer.is_some_and(|it| it.confidence.is_sure() || it.confidence == Confidence::PartlyVerified);
+        let is_sure = answer.is_some_and(|it| it.confidence.is_sure());
         let is_right = answer.is_some() && chosen == truth;
         self.structures.add(is_right, is_sure);
         if is_sure && !is_right {

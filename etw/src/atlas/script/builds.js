@@ -17,9 +17,15 @@
     return { index, target, isOwn, arch, at: branch.at, point, name: isOwn ? target.name : `${number}.${revision}-${arch}` };
   }
 
-  // The confidence as a sentence, whether the layout is that of the build, and the targets of the other layouts that it can be.
-  const standing = ({ sentences, columns }, own, { at, point }) => sentences[columns[own[at]]?.[point]] ?? ["the structure does not exist", true, []];
+  // The confidence as a sentence, whether the layout of the row is that of the build, the targets of the other layouts that it can be, and the target
+  // whose layout is selected, if it is not the row.
+  const standing = ({ sentences, columns }, own, { at, point }) => sentences[columns[own[at]]?.[point]] ?? ["the structure does not exist", true, [], null];
   const confidence = (confidences, type, side) => standing(confidences, type.columns, side)[0];
+  // The side with the target whose layout is selected for a type.
+  const selected = ({ targets }, confidences, type, side) => {
+    const index = side.error ? null : standing(confidences, type.columns, side)[3];
+    return index === null ? side : { ...side, index, target: targets[index], isOwn: false };
+  };
   // An error, with a button for each name that is possible instead.
   const question = (place, error, input) => {
     const names = (error.match(/`[^`]+`/g) ?? []).slice(1).map((name) => name.slice(1, -1)), arch = archOf(input.value);

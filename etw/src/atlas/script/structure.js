@@ -60,7 +60,7 @@
       choose(archOf(build.value));
       const [builds, confidences, type] = await Promise.all([loadBuilds(), loadConfidence(), loadType(name)]), own = arch(), panel = document.querySelector(".panel." + own);
       const newest = builds.targets.findLast((target, index) => target.arch === own && type.of[index] >= 0);
-      const found = resolve(builds, build.value.trim() || newest.name, own);
+      const found = selected(builds, confidences, type, resolve(builds, build.value.trim() || newest.name, own));
       // If only another architecture has the build, switch to it.
       const other = found.error && !found.isAmbiguous && !archOf(build.value) && architectures.find((arch) => at("arch-" + arch) && !resolve(builds, build.value, arch).error);
       if (other) { choose(other); show(isAsked); return; }

@@ -50,7 +50,9 @@ pub fn is_file(path: &str, part: &str) -> bool {
     };
     let rest = end.and_then(|end| end.strip_prefix(part)).and_then(|rest| rest.split_once('.'));
     rest.is_some_and(|(number, extension)| {
-        let is_number = number.strip_prefix('-').is_some_and(|digits| digits.parse().is_ok_and(|number: u32| number > 1));
+        let is_number = number
+            .strip_prefix('-')
+            .is_some_and(|digits| digits.parse().is_ok_and(|number: u32| number > 1 && number.to_string() == digits));
         let formats = [Format::Parquet, Format::Arrow, Format::Csv, Format::Jsonl];
         (number.is_empty() || is_number) && formats.iter().any(|format| format.extension() == extension)
     })
