@@ -54,7 +54,7 @@ pub struct Confidence {
     /// The builds that the layout is inferred from, before and after the selected one.
     nearest_older: Option<String>,
     nearest_newer: Option<String>,
-    /// The other targets whose layouts the build can have, if the layout is uncertain.
+    /// The other targets whose layouts the build can have.
     alternative_targets: Vec<String>,
     /// The named update that brought the layout to this build, if the layout is inferred from it.
     changed_by: Option<String>,

@@ -21,7 +21,7 @@ pub struct Overview<'a> {
     structures: BTreeMap<&'static str, usize>,
     /// The structures whose layout is uncertain.
     uncertain: Vec<&'a str>,
-    /// The nearest known builds, if any layout is uncertain: the layout can be that of either build.
+    /// The nearest known builds, if any layout is uncertain: the layout can be that of either build, or of a build between them.
     nearest: Option<[String; 2]>,
     /// The differences to the other targets whose layouts the uncertain structures can have.
     differences_in_alternatives: Vec<Otherwise>,
@@ -99,7 +99,7 @@ pub fn text(layouts: &Layouts, choice: &Choice, overview: &Overview) -> String {
     }
     let others = &overview.differences_in_alternatives;
     for Otherwise { sides: [one, other], changes, .. } in others {
-        out += &format!("\nDifferences from other layouts that the build can have:\n{}", diff::text(one, other, changes));
+        out += &format!("\nDifferences from another layout that the build can have:\n{}", diff::text(one, other, changes));
     }
     let is_listed = |name: &&str| {
         let mut lists = others.iter().flat_map(|other| other.changes.lists());

@@ -28,7 +28,7 @@ pub struct Otherwise {
 }
 
 impl Otherwise {
-    /// The other layouts of a subject; none unless its layout is uncertain.
+    /// The other layouts that the build can have.
     pub fn all(layouts: &Layouts, subject: &Subject) -> Vec<Self> {
         subject.choice.candidates[1..].iter().filter_map(|other| Self::of(layouts, subject, *other)).collect()
     }
@@ -57,7 +57,10 @@ impl Otherwise {
         if all.iter().any(|other| !other.changes.is_empty()) {
             return None;
         }
-        let both = format!("in both nearest known builds, {older} and {newer}");
+        let both = match all {
+            [] | [_] => format!("in both nearest known builds, {older} and {newer}"),
+            _ => format!("in all layouts that the build can have, from {older} to {newer}"),
+        };
         let embedded: BTreeSet<&str> = all.iter().flat_map(|other| &other.embedded).map(String::as_str).collect();
         let what = match (&subject.member, subject.members(layouts).first()) {
             (Some(member), Some(first)) => {

@@ -108,7 +108,8 @@ fn confidence_is_that_of_the_structure() {
     );
 }
 
-/// A change on another architecture also applies here. If the layout is uncertain, the output says so before the table.
+/// A layout that no symbols of the architecture verify is inferred from another architecture, and not sure. If the layout is uncertain, the output
+/// says so before the table.
 #[test]
 fn an_update_applies_to_every_architecture() {
     let asked = ["show", "WMI_LOGGER_CONTEXT", "--build", "10.0.19041.2965", "--arch", "x86"];
@@ -130,6 +131,20 @@ fn an_update_applies_to_every_architecture() {
     let converted = "verified (converted symbols)";
     assert_eq!(lines[1], format!("Nearest known builds: 10.0.26100.1742-x64, {converted}; 10.0.28000.1-x64, {converted}."));
     assert_eq!(lines[2], "");
+}
+
+/// Symbols of x64 select the layout of a later x86 build. Where all layouts are those of one target, such a structure is named.
+#[test]
+fn a_layout_of_a_later_build_is_selected() {
+    let (build, later) = ("6.1.7601.23418-x86", "6.1.7601.24000-x86");
+    let shown = document(&["show", "ETW_REG_ENTRY", "--build", "6.1.7601.23418", "--arch", "x86"]);
+    assert_eq!((&shown["size"], &shown["target"], &shown["reason"]), (&0x3c.into(), &later.into(), &"architecture".into()));
+    assert!(shown["members"].as_array().is_some_and(|members| members.iter().all(|member| member["is_sure"] == true)), "{shown}");
+    let compared = document(&["diff", build, "6.1.7601.17514-x86"]);
+    let unknown = compared["unknown"].as_array().expect("a list");
+    assert!(unknown.contains(&"ETW_REG_ENTRY".into()) && !unknown.contains(&"LUID".into()), "{unknown:?}");
+    let header = text(&etw(&["export", "c", build]));
+    assert!(header.contains(&format!("not the layout of this build, which is that of {later}: inferred from 6.1.7601.24000")));
 }
 
 /// The layouts of an architecture are reported as inferred from another one, unless its own symbols were read.

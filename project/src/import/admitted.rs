@@ -51,7 +51,7 @@ pub fn admitted(
             let sentence = doubt.sentence(table);
             match doubt {
                 Doubt::Earlier(_) => notes.push(format!("note: {sentence}; {CHECK}")),
-                _ if is_confirmed => notes.push(format!("note: {sentence}; imported as a new build, as confirmed")),
+                _ if is_confirmed => notes.push(format!("note: {sentence}; imported, as confirmed with --new-build")),
                 _ => wrong.push(Refusal::new(sentence + "; nothing was written", Remedy::NewBuild).at(&table.source).into()),
             }
         }

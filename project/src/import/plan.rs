@@ -3,7 +3,7 @@
 //! A table with known layouts changes nothing, or dates their first revision (`step.rs`). Any other table is processed
 //! (`pass.rs`): it gets a row on the axis (`rows.rs`), its members are assigned to those of the definitions (`enter.rs`,
 //! `align.rs`), gaps are explained (`explain.rs`), and changed definitions are rewritten (`texts.rs`). Then new structures are
-//! added from all tables at once (`fill.rs`), and what the specs state about types that symbols lack is corrected (`missing.rs`). Finally
+//! added from all tables at once (`fill.rs`), and `unverifiable` is corrected for types that symbols lack (`missing.rs`). Finally
 //! the whole set is resolved. A border from images (`images.rs`) is processed
 //! like a table.
 
