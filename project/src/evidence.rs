@@ -230,7 +230,8 @@ impl Choice {
     /// The builds that a member is inferred from, as text that follows `inferred`.
     fn inferred(&self, axis: &Axis, info: &Info) -> String {
         match self.confidence {
-            Confidence::Inferred(Reason::Unverified { arch }) => format!(" from {arch}"),
+            Confidence::Inferred(Reason::Unverified { arch }) if self.leader(axis) == Some(arch) => format!(" from {arch}"),
+            Confidence::Inferred(Reason::Unverified { .. }) => "; not verified on this architecture".into(),
             Confidence::Inferred(Reason::Branch { build }) => format!(" from {build}"),
             Confidence::Uncertain { older, newer, .. } => format!("; the layouts of {older} and {newer} differ"),
             _ => match self.confidence.neighbours() {

@@ -64,7 +64,7 @@ impl Otherwise {
         let embedded: BTreeSet<&str> = all.iter().flat_map(|other| &other.embedded).map(String::as_str).collect();
         let what = match (&subject.member, subject.members(layouts).first()) {
             (Some(member), Some(first)) => {
-                format!("{structure}.{member} is at offset {:#x} {both}; other members differ", first.offset)
+                format!("{structure}.{member} is at offset {:#x} {both}", first.offset)
             }
             (Some(member), None) => format!("{structure}.{member} is the same {both}"),
             (None, _) if embedded.is_empty() => format!("{structure} has the same layout {both}"),

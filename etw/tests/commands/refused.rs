@@ -89,6 +89,11 @@ fn imports_are_refused_by_name() {
     let arm64 = "but the facts equal those of 10.0.19569-arm64; nothing was written; ";
     cases.extend([
         of_one("10.0.19569.0 arm64", "10.0.19569.0 x64", &format!("stated build 10.0.19569.0-x64, {arm64}")),
+        of_one(
+            "10.0.17134.1 x86",
+            "10.0.22621.2965 x86",
+            "stated build 10.0.22621.2965-x86, but the newest known build of x86 is 10.0.19041.",
+        ),
         of_one("10.0.19569.0 arm64", "10.0.19041.400 x64", &format!("stated build 10.0.19041.400-x64, {arm64}")),
         of_one("10.0.17134.1 x86", "10.0.17134.1 x64", "stated build 10.0.17134.1-x64, but has the layouts of 10.0.17134.1-x86"),
         of_one(

@@ -17,6 +17,7 @@ use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::{Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
+use etw_layouts_runtime::meta::{Absent, place};
 use etw_layouts_symbols::compare::Difference;
 use etw_layouts_symbols::{Pdb, Rules, TypeFacts, Types, compare};
 use std::collections::BTreeMap;
@@ -87,6 +88,8 @@ pub enum Doubt {
     Unknown(String),
     /// The stated build has other layouts.
     Other(String),
+    /// The architecture ended with this earlier build.
+    Ended(Build),
     /// The next revision on the version axis has the same facts, so the table would date them earlier.
     Earlier(String),
 }
@@ -110,6 +113,10 @@ impl Doubt {
         {
             return equal.or_else(of_any).map(Self::Unknown);
         }
+        let newest = axis.kernels.last().map(|kernel| kernel.build);
+        if let Err(Absent::Newer { last }) = place(table.build, axis.along(table.arch), newest) {
+            return Some(Self::Ended(last));
+        }
         let line = axis.line(table.build, table.arch);
         let own = axis.at(table.build, table.arch);
         match line.iter().copied().find(|&target| axis.kernel_of(target).build > table.build) {
@@ -125,6 +132,9 @@ impl Doubt {
         match self {
             Self::Unknown(equal) => format!("unknown build {stated}, and the facts equal those of {equal}"),
             Self::Other(equal) => format!("stated build {stated}, but the facts equal those of {equal}"),
+            Self::Ended(last) => {
+                format!("stated build {stated}, but the newest known build of {} is {last:#}, with its updates", table.arch)
+            }
             Self::Earlier(equal) => format!("the facts of {stated} equal those of {equal}"),
         }
     }

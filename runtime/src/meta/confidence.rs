@@ -252,7 +252,10 @@ impl fmt::Display for Reason {
                 )
             }
             Self::Unverified { arch } => {
-                write!(f, "inferred from {arch}, whose symbols were examined; not verified on this architecture")
+                write!(
+                    f,
+                    "inferred: symbols of {arch} were examined, but no verified layout of this architecture corresponds to them"
+                )
             }
             Self::Branch { build } => write!(f, "inferred from {build}, an examined build with the same update"),
             Self::Between { older, newer } => {
