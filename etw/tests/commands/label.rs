@@ -101,7 +101,7 @@ fn a_doubtful_build_needs_confirmation() {
         assert!(error.contains("or confirm with --new-build that it is new"), "{error}");
         let (status, out, error) = said(&["--new-build"]);
         assert!(
-            status == Some(0) && out.starts_with(&format!("note: {doubt}; imported as a new build")),
+            status == Some(0) && out.starts_with(&format!("note: {doubt}; imported, as confirmed with --new-build")),
             "{label}: {out}{error}"
         );
     }
