@@ -115,7 +115,7 @@ fn an_update_applies_to_every_architecture() {
     let asked = ["show", "WMI_LOGGER_CONTEXT", "--build", "10.0.19041.2965", "--arch", "x86"];
     let (shown, changed) = (text(&etw(&asked)), document(&asked));
     assert_eq!((&changed["reason"], &changed["changed_by"]), (&"unverified".into(), &"2022-01".into()), "{changed}");
-    let evidence = "inferred: symbols of x64 match no layout that is verified on this architecture; changed by update 2022-01";
+    let evidence = "inferred from x64, whose symbols match no verified layout of this architecture; changed by update 2022-01";
     assert_eq!(changed["evidence"], evidence);
     assert!(shown.contains("PeriodicCaptureStateContext") && shown.contains(evidence), "{shown}");
     assert!(shown.contains("Nearest known build: 10.0.19041.2965-x64, verified (PDB)."), "{shown}");
@@ -151,7 +151,7 @@ fn a_layout_of_a_later_build_is_selected() {
 #[test]
 fn offsets_of_another_architecture_are_inferred_from_it() {
     for (build, whole, member) in [
-        ("24H2", Some("inferred: symbols of x64 match no layout that is verified on this architecture"), "inferred from x64"),
+        ("24H2", Some("inferred from x64, whose symbols match no verified layout of this architecture"), "inferred from x64"),
         (
             "10.0.22631.65000",
             Some("where the specs do not name arm64, it is inferred from x64"),
@@ -161,7 +161,7 @@ fn offsets_of_another_architecture_are_inferred_from_it() {
         // The x86 build was also examined, but its pointers have another size.
         (
             "10.0.16299.15",
-            Some("inferred: symbols of x64 match no layout that is verified on this architecture"),
+            Some("inferred from x64, whose symbols match no verified layout of this architecture"),
             "inferred from x64",
         ),
     ] {

@@ -252,7 +252,7 @@ impl fmt::Display for Reason {
                 )
             }
             Self::Unverified { arch } => {
-                write!(f, "inferred: symbols of {arch} match no layout that is verified on this architecture")
+                write!(f, "inferred from {arch}, whose symbols match no verified layout of this architecture")
             }
             Self::Branch { build } => write!(f, "inferred from {build}, an examined build with the same update"),
             Self::Between { older, newer } => {
