@@ -25,6 +25,23 @@ pub(crate) struct Frame {
     pub(crate) length: usize,
 }
 
+/// The format of the buffers of a file, from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferFormat(Common);
+
+impl BufferFormat {
+    pub(crate) fn new(common: Common) -> Self {
+        Self(common)
+    }
+
+    /// The buffer with these bytes, which was found at an index and an offset of the file. `None` if there are fewer bytes than a buffer header
+    /// has.
+    pub fn buffer<'a>(&self, index: u32, offset: u64, bytes: &'a [u8]) -> Option<Buffer<'a>> {
+        let header = BufferHeader::read(self.0.generation, bytes)?;
+        Some(Buffer { place: Place { offset, index }, header, bytes, common: self.0 })
+    }
+}
+
 impl<'a> Buffer<'a> {
     pub(crate) fn new(Frame { place, header, .. }: Frame, bytes: &'a [u8], common: Common) -> Self {
         Self { place, header, bytes, common }
@@ -183,6 +200,13 @@ fn is_fill(bytes: &[u8]) -> bool {
 /// Memory for decompressed buffers, reused for each buffer.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch(pub(crate) Vec<u8>);
+
+impl Scratch {
+    /// The bytes of the latest buffer that was decompressed.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+}
 
 /// A buffer as it was in memory, up to its valid end.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use crate::header_type::HeaderType;
 use crate::item::Items;
 use crate::wire::{
     COMPACT, EVENT_DESCRIPTOR, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG, EVENT_INSTANCE_HEADER, EVENT_TRACE_GROUP,
-    EVENT_TRACE_HEADER, PERFINFO, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, WMI_TRACE_PACKET, guid, prefix, view,
+    EVENT_TRACE_HEADER, PERFINFO, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, WMI_TRACE_PACKET, align8, guid, prefix, view,
 };
 use etw_layouts_payload::{Fields, PointerSize, Schema, Uuid};
 
@@ -45,6 +45,12 @@ impl<'a> Event<'a> {
     #[inline]
     pub fn offset(&self) -> u32 {
         self.at
+    }
+
+    /// The kind and extent of the event.
+    #[inline]
+    pub fn extent(&self) -> Extent {
+        Extent { length: self.bytes.len() as u32, payload: self.payload, header_type: self.header_type }
     }
 
     /// The bytes of the event: header, extended items and payload, without padding.
@@ -253,6 +259,41 @@ impl<'a> Event<'a> {
     #[inline]
     fn event_header(&self) -> EVENT_HEADER {
         view(self.bytes)
+    }
+}
+
+/// The kind and extent of an event: with the bytes of its buffer, it gives the event again.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    pub(crate) length: u32,
+    pub(crate) payload: u16,
+    pub(crate) header_type: HeaderType,
+}
+
+impl Extent {
+    /// The event at an offset of its buffer. `None` if the buffer has fewer bytes.
+    #[inline]
+    pub fn at<'a>(&self, buffer: &'a [u8], offset: u32) -> Option<Event<'a>> {
+        let bytes = buffer.get(offset as usize..)?.get(..self.length as usize)?;
+        Some(Event::new(bytes, offset, self.payload, self.header_type))
+    }
+
+    /// The event found at the start of the bytes, which are at offset `at` of the buffer.
+    #[inline]
+    pub(crate) fn event<'a>(&self, bytes: &'a [u8], at: u32) -> Event<'a> {
+        Event::new(&bytes[..self.length as usize], at, self.payload, self.header_type)
+    }
+
+    /// An event of the same kind without bytes.
+    #[cold]
+    pub fn empty(&self) -> Event<'static> {
+        Event::new(&[], 0, 0, self.header_type)
+    }
+
+    /// Distance to the next event, in bytes.
+    #[inline]
+    pub(crate) fn space(&self) -> usize {
+        align8(self.length as usize)
     }
 }
 

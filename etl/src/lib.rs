@@ -52,7 +52,7 @@ pub mod wire;
 pub mod write;
 pub mod xpress;
 
-pub use buffer::{Buffer, DecodedBuffer, Scratch};
+pub use buffer::{Buffer, BufferFormat, DecodedBuffer, Scratch};
 pub use buffer_header::BufferHeader;
 pub use buffers::Buffers;
 pub use clock::{Clock, ClockType};
@@ -61,7 +61,7 @@ pub use diagnostic::{Diagnostic, DiagnosticKind, Rule, Undecoded};
 /// Schemas and decoding of payloads.
 pub use etw_layouts_payload as payload;
 pub use etw_layouts_payload::{FileTime, ParseFileTimeError, Uuid};
-pub use event::Event;
+pub use event::{Event, Extent};
 pub use filter::Filter;
 pub use header::EventHeader;
 pub use header_type::HeaderType;

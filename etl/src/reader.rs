@@ -1,6 +1,6 @@
 //! Streaming reader of trace files: file order, with memory for two buffers.
 
-use crate::buffer::{Buffer, DecodedBuffer, Scratch};
+use crate::buffer::{Buffer, BufferFormat, DecodedBuffer, Scratch};
 use crate::buffers::Frames;
 use crate::clock::Clock;
 use crate::common::{Error, Start, begin};
@@ -52,6 +52,11 @@ impl<R: Read> Reader<R> {
     /// The clock that converts time stamps to system time.
     pub fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    /// The format of all buffers of the file, with which they can be read in any order.
+    pub fn format(&self) -> BufferFormat {
+        BufferFormat::new(self.frames.common())
     }
 
     /// The next buffer, decompressed, or a diagnostic in its place, as from [`Buffers`](crate::Buffers); `None` at the end. The

@@ -97,6 +97,19 @@ impl Schemas {
         Ok(self.with(Bytes::Shared(library)))
     }
 
+    /// Adds a library of schemas that is searched before all others: that of the trace itself.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are not a library, or are in another format.
+    pub fn with_first_library(mut self, library: impl Into<Arc<[u8]>>) -> Result<Self, LibraryError> {
+        let library = library.into();
+        Library::read(&library)?;
+        self.libraries.insert(0, Bytes::Shared(library));
+        self.found = Some(Arc::default());
+        Ok(self)
+    }
+
     /// Adds a library of schemas that is part of the program. It is searched after the libraries that were added before it.
     #[must_use]
     pub fn with_static_library(self, library: Library<'static>) -> Self {

@@ -1,7 +1,7 @@
 //! Iteration over the events of a buffer.
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
-use crate::event::Event;
+use crate::event::{Event, Extent};
 use crate::header;
 use crate::header_type::{HeaderType, RAW, SHAPES};
 use crate::item;
@@ -75,28 +75,6 @@ fn rare(rest: &[u8], at: u32, generation: Generation, buffer: Place) -> (Option<
 #[inline(always)]
 fn end<'a>() -> &'a [u8] {
     &[]
-}
-
-/// The kind and extent of an event.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Extent {
-    pub length: u32,
-    pub payload: u16,
-    pub header_type: HeaderType,
-}
-
-impl Extent {
-    /// The event found by [`step`] at the start of the bytes, which are at offset `at` of the buffer.
-    #[inline]
-    pub fn event<'a>(&self, bytes: &'a [u8], at: u32) -> Event<'a> {
-        Event::new(&bytes[..self.length as usize], at, self.payload, self.header_type)
-    }
-
-    /// Distance to the next event, in bytes.
-    #[inline]
-    pub fn space(&self) -> usize {
-        align8(self.length as usize)
-    }
 }
 
 /// A diagnostic of a record, and the distance to the next record.

@@ -2,9 +2,9 @@
 
 use crate::buffer::{Buffer, Scratch};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::event::Event;
+use crate::event::{Event, Extent};
 use crate::header_type::HeaderType;
-use crate::walk::{Extent, step, usual};
+use crate::walk::{step, usual};
 use crate::wire::{BUFFER_HEADER, Generation};
 
 /// Number of events listed at once. Nearly every buffer has fewer events, and the limit bounds memory.

@@ -27,6 +27,8 @@ pub use event_source::{Chunk, ChunkError, Incomplete, MANIFEST_EVENT, Manifest, 
 pub use info_bytes::InfoError;
 pub use place::Place;
 
+use crate::builder::LibraryBuilder;
+use crate::library::Library;
 use crate::model::Provider;
 #[cfg(feature = "manifests")]
 use crate::{
@@ -34,7 +36,7 @@ use crate::{
     schemas::{SchemaError, Schemas},
 };
 use etw_layouts_etl::{Event, HeaderType, Scratch, Trace};
-use etw_layouts_payload::Uuid;
+use etw_layouts_payload::{Source, Uuid};
 use event_source::Manifests;
 use merge::Merge;
 use std::fmt;
@@ -71,6 +73,23 @@ pub struct Collected {
     pub diagnostics: Vec<Diagnostic>,
     /// Number of further diagnostics, which are not kept.
     pub more_diagnostics: u64,
+}
+
+impl Collected {
+    /// A library of the schemas; `None` if there are none.
+    pub fn library(&self) -> Option<Library> {
+        let mut builder = LibraryBuilder::default();
+        let mut is_empty = self.providers.is_empty();
+        let origin = builder.origin(Source::Trace, "", None);
+        self.providers.iter().for_each(|provider| builder.add(provider, origin));
+        #[cfg(feature = "manifests")]
+        {
+            is_empty &= self.manifest_providers.is_empty();
+            let origin = builder.origin(Source::EventSource, "", None);
+            self.manifest_providers.iter().for_each(|provider| builder.add(provider, origin));
+        }
+        (!is_empty).then(|| builder.build())
+    }
 }
 
 /// A schema that cannot be used, with its place.

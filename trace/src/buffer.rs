@@ -1,0 +1,57 @@
+//! A buffer of a trace in memory.
+
+use crate::index::{Entry, Index};
+use crate::source::Source;
+use etw_layouts_etl::Scratch;
+use std::io;
+
+/// A decompressed buffer, which events share.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    /// Index of its file.
+    pub file: u32,
+    /// Index of its session.
+    pub session: u32,
+    pub entry: Entry,
+    pub processor: u16,
+    /// The bytes, header included, up to the valid end.
+    pub bytes: Vec<u8>,
+}
+
+/// Reads a buffer, and calls `see` with it and the [ticks](crate::index::ticks) of its events.
+///
+/// # Errors
+///
+/// The source fails, or changed since the first pass.
+pub(crate) fn read(
+    source: &dyn Source,
+    index: &Index,
+    entry: Entry,
+    (file, session): (usize, usize),
+    mut see: impl FnMut(i64, &etw_layouts_etl::Event<'_>),
+) -> io::Result<Buffer> {
+    let mut stored = vec![0; entry.length as usize];
+    source.read_at(entry.offset, &mut stored)?;
+    let buffer = index.format.buffer(entry.index, entry.offset, &stored).ok_or_else(changed)?;
+    let processor = buffer.header().processor();
+    let mut scratch = Scratch::default();
+    let decoded = buffer.decode(&mut scratch);
+    if decoded.bytes().len() != entry.decoded as usize {
+        return Err(changed());
+    }
+    for (tick, event) in crate::index::ticks(&decoded).filter_map(Result::ok) {
+        see(tick, &event);
+    }
+    let decompressed = scratch.into_bytes();
+    let bytes = if decompressed.is_empty() {
+        stored.truncate(entry.decoded as usize);
+        stored
+    } else {
+        decompressed
+    };
+    Ok(Buffer { file: file as u32, session: session as u32, entry, processor, bytes })
+}
+
+fn changed() -> io::Error {
+    io::Error::other("the file changed while it was read; read it again when nothing writes to it")
+}

@@ -1,0 +1,101 @@
+//! An event of a trace.
+
+use crate::buffer::Buffer;
+use crate::file::TraceFile;
+use crate::place::Place;
+use crate::session::Session;
+use crate::slice::Item;
+use crate::trace::Trace;
+use etw_layouts_etl::{self as etl, Decoded, Extent, FileTime, Schemas, names};
+use std::sync::Arc;
+
+/// An event of a trace. It shares its buffer with other events, and so keeps it in memory.
+#[derive(Clone, Debug)]
+pub struct Event<'t> {
+    trace: &'t Trace,
+    buffer: Arc<Buffer>,
+    tick: i64,
+    offset: u32,
+    extent: Extent,
+}
+
+impl<'t> Event<'t> {
+    #[inline]
+    pub(crate) fn new(trace: &'t Trace, buffer: Arc<Buffer>, item: &Item) -> Self {
+        Self { trace, buffer, tick: item.tick, offset: item.offset, extent: item.extent }
+    }
+
+    /// The event record: its header, extended items and payload.
+    #[inline]
+    #[must_use]
+    pub fn header(&self) -> etl::Event<'_> {
+        // The extent was found in this buffer, so it is within its bytes.
+        self.extent.at(&self.buffer.bytes, self.offset).unwrap_or_else(|| self.extent.empty())
+    }
+
+    /// System time; `None` if the event has no time stamp.
+    #[must_use]
+    pub fn time(&self) -> Option<FileTime> {
+        self.header().time_stamp()?;
+        Some(self.trace.time(self.buffer.file as usize, self.tick))
+    }
+
+    /// The time stamp by the clock of the session, by which the event is sorted: its own, or that of the event before it.
+    #[must_use]
+    pub fn tick(&self) -> i64 {
+        self.tick
+    }
+
+    /// The processor that wrote it.
+    #[must_use]
+    pub fn processor(&self) -> u16 {
+        self.buffer.processor
+    }
+
+    /// Its place in its file.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        let Buffer { entry, processor, .. } = &*self.buffer;
+        Place { buffer: entry.index, buffer_offset: entry.offset, offset: self.offset, processor: *processor }
+    }
+
+    /// Index of its file.
+    #[must_use]
+    pub fn file_index(&self) -> usize {
+        self.buffer.file as usize
+    }
+
+    /// Its file.
+    #[must_use]
+    pub fn file(&self) -> &'t TraceFile {
+        &self.trace.files[self.buffer.file as usize]
+    }
+
+    /// The session that wrote it.
+    #[must_use]
+    pub fn session(&self) -> &'t Session {
+        &self.trace.sessions[self.buffer.session as usize]
+    }
+
+    /// The schemas of its session.
+    #[must_use]
+    pub fn schemas(&self) -> &'t Schemas {
+        self.session().schemas()
+    }
+
+    /// The event with its schema; `None` if no schema is known.
+    #[must_use]
+    pub fn decode(&self) -> Option<Decoded<'_>> {
+        self.header().decode(self.schemas())
+    }
+
+    /// Provider and name, such as `Process/Start`; the identification of the event if no name is known.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let (header, schemas) = (self.header(), self.schemas());
+        match names::event_of(&header, schemas) {
+            Some((provider, event)) => format!("{provider}/{event}"),
+            None => names::identity(&header, schemas),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Iteration over events.
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::order::{Order, Slice};
+use crate::slice::Loaded;
+use crate::trace::{MEMORY, Trace};
+use std::vec;
+
+/// An iterator over the events of a trace. It reads the trace part by part.
+#[derive(Debug)]
+pub struct Events<'t> {
+    trace: &'t Trace,
+    slices: vec::IntoIter<Slice>,
+    loaded: Option<Loaded>,
+    next: usize,
+    is_ordered: bool,
+}
+
+impl<'t> Events<'t> {
+    pub(crate) fn new(trace: &'t Trace, order: Order) -> Self {
+        let (slices, is_ordered) = trace.slices(order, MEMORY);
+        Self { trace, slices: slices.into_iter(), loaded: None, next: 0, is_ordered }
+    }
+
+    /// The events of a slice of [`Trace::slices`].
+    #[must_use]
+    pub fn of_slice(trace: &'t Trace, slice: Slice) -> Self {
+        Self { trace, slices: vec![slice].into_iter(), loaded: None, next: 0, is_ordered: true }
+    }
+
+    /// The events from the first one in file order: buffer by buffer, file by file.
+    #[must_use]
+    pub fn in_file_order(self) -> Self {
+        Self::new(self.trace, Order::File)
+    }
+
+    /// Whether the events are in the requested order. If buffers are too far out of order, only parts are sorted.
+    #[must_use]
+    pub fn is_ordered(&self) -> bool {
+        self.is_ordered
+    }
+}
+
+impl Trace {
+    /// All events in the order of time. [`Events::in_file_order`] changes the order.
+    #[must_use]
+    pub fn events(&self) -> Events<'_> {
+        Events::new(self, Order::Time)
+    }
+}
+
+impl<'t> Iterator for Events<'t> {
+    type Item = Result<Event<'t>, Error>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(loaded) = &self.loaded
+                && let Some(item) = loaded.items.get(self.next)
+            {
+                self.next += 1;
+                let buffer = loaded.buffers[item.buffer as usize].clone();
+                return Some(Ok(Event::new(self.trace, buffer, item)));
+            }
+            // The memory of a slice is released before the next one is read.
+            self.loaded = None;
+            match Loaded::read(self.trace, &self.slices.next()?) {
+                Ok(loaded) => (self.loaded, self.next) = (Some(loaded), 0),
+                Err(error) => {
+                    self.slices = Vec::new().into_iter();
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}

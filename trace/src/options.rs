@@ -1,0 +1,78 @@
+//! Options of traces.
+
+use etw_layouts_etl::{Diagnostic, Schemas};
+use etw_layouts_schemas::trace;
+use std::fmt;
+
+/// Options of [`Trace::new`](crate::Trace::new).
+#[derive(Default)]
+pub struct Options<'o> {
+    pub(crate) schemas: Schemas,
+    notices: Option<Box<dyn FnMut(Notice) + 'o>>,
+}
+
+/// A report of the first pass.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Notice {
+    /// A diagnostic of a file.
+    Diagnostic {
+        /// Index of the file.
+        file: usize,
+        /// The diagnostic.
+        diagnostic: Diagnostic,
+    },
+    /// A schema in a trace that cannot be used.
+    Schema {
+        /// Index of the file.
+        file: usize,
+        /// The reason.
+        diagnostic: trace::Diagnostic,
+    },
+    /// Further schemas in a session that cannot be used.
+    MoreSchemas {
+        /// Index of the first file of the session.
+        file: usize,
+        /// Their number.
+        count: u64,
+    },
+    /// A file became longer while it was read. The new bytes are not read.
+    Growth {
+        /// Index of the file.
+        file: usize,
+        /// The number of new bytes.
+        bytes: u64,
+    },
+}
+
+impl<'o> Options<'o> {
+    /// The default options: the schemas of kernel events.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the schemas to use after those in the trace itself.
+    #[must_use]
+    pub fn schemas(self, schemas: Schemas) -> Self {
+        Self { schemas, ..self }
+    }
+
+    /// Calls a function with each report of the first pass.
+    #[must_use]
+    pub fn notices(self, notices: impl FnMut(Notice) + 'o) -> Self {
+        Self { notices: Some(Box::new(notices)), ..self }
+    }
+
+    pub(crate) fn notice(&mut self, notice: Notice) {
+        if let Some(notices) = &mut self.notices {
+            notices(notice);
+        }
+    }
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options").field("schemas", &self.schemas).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,105 @@
+//! The order of events, and slices of it that fit in memory.
+//!
+//! There is one order of time: by system time; events of one session with equal system time by their time stamps; all others in the order of the
+//! sessions, of the files of a session as they were given, of the buffers in a file and of the events in a buffer. An event without a time stamp
+//! has the time stamp of the event before it in its buffer, or that of the buffer if it is the first.
+
+use crate::index::Entry;
+
+/// The order of events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// File order: buffer by buffer, file by file.
+    File,
+    /// The order of time over all processors and files.
+    #[default]
+    Time,
+}
+
+/// A buffer of a trace, with the keys of its earliest and latest event in the order of time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keyed {
+    pub file: usize,
+    pub entry: Entry,
+    pub first: i64,
+    pub last: i64,
+}
+
+/// A part of the events of a trace, which fits in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// Indices of its buffers in the list of all buffers, in file order.
+    pub(crate) buffers: Vec<u32>,
+    /// The keys of its events: from the first to the last.
+    pub(crate) keys: (i64, i64),
+    pub(crate) order: Order,
+}
+
+/// In the order of time, a buffer can be read several times, because it has a range of times. If the average number of reads per buffer exceeds
+/// this limit, each slice of the files is sorted separately instead.
+const MOST_READS: u64 = 4;
+
+/// The slices in an order, and whether they are in that order. If buffers are too far out of order, each slice of the files is sorted
+/// separately.
+pub(crate) fn slices(buffers: &[Keyed], order: Order, memory: u64) -> (Vec<Slice>, bool) {
+    match order {
+        Order::File => (by_place(buffers, order, memory), true),
+        Order::Time => match by_time(buffers, memory) {
+            Some(slices) => (slices, true),
+            None => (by_place(buffers, order, memory), false),
+        },
+    }
+}
+
+fn by_place(buffers: &[Keyed], order: Order, memory: u64) -> Vec<Slice> {
+    let (mut slices, mut size) = (Vec::<Slice>::new(), u64::MAX);
+    for (index, buffer) in buffers.iter().enumerate() {
+        size = size.saturating_add(buffer.entry.decoded.into());
+        match slices.last_mut() {
+            Some(slice) if size <= memory => slice.buffers.push(index as u32),
+            _ => {
+                size = buffer.entry.decoded.into();
+                slices.push(Slice { buffers: vec![index as u32], keys: (i64::MIN, i64::MAX), order });
+            }
+        }
+    }
+    slices
+}
+
+/// Slices by time; `None` if buffers would have to be read too often.
+fn by_time(buffers: &[Keyed], memory: u64) -> Option<Vec<Slice>> {
+    let decoded = |index: u32| u64::from(buffers[index as usize].entry.decoded);
+    let all: u64 = (0..buffers.len() as u32).map(decoded).sum();
+    let mut sorted: Vec<_> = (0..buffers.len() as u32).collect();
+    sorted.sort_by_key(|index| (buffers[*index as usize].first, *index));
+    let (mut slices, mut read) = (Vec::new(), 0);
+    // The buffers of the current slice, their size, and the start of the slice.
+    let (mut active, mut size, mut start): (Vec<u32>, u64, i64) = (Vec::new(), 0, i64::MIN);
+    let slice = |mut buffers: Vec<u32>, keys| {
+        buffers.sort_unstable();
+        Slice { buffers, keys, order: Order::Time }
+    };
+    for index in sorted {
+        let first = buffers[index as usize].first;
+        if size + decoded(index) > memory && first > start && !active.is_empty() {
+            read += size;
+            if read > MOST_READS * all {
+                return None;
+            }
+            slices.push(slice(active.clone(), (start, first - 1)));
+            active.retain(|index| buffers[*index as usize].last >= first);
+            size = active.iter().copied().map(decoded).sum();
+            start = first;
+        }
+        active.push(index);
+        size += decoded(index);
+        // The buffers with this time do not fit into memory.
+        if size > 2 * memory && active.len() > 1 {
+            return None;
+        }
+    }
+    if !active.is_empty() {
+        slices.push(slice(active, (start, i64::MAX)));
+    }
+    Some(slices)
+}

@@ -1,0 +1,135 @@
+//! Sessions: the files that one session wrote.
+
+use crate::file::TraceFile;
+use crate::options::{Notice, Options};
+use crate::place::Place;
+use etw_layouts_etl::payload::PointerSize;
+use etw_layouts_etl::{Event, LogFile, Schemas};
+use etw_layouts_schemas::trace::{self, Collector};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// The session of each file. Files are parts of one session if their log file headers state the same logger, start, boot and clock. The buffers of a
+/// session are numbered, so two files that begin with the same buffer are not parts of one session: they are copies, or one of them only claims
+/// to be of the session.
+pub(crate) fn group(files: &[TraceFile]) -> Vec<usize> {
+    let (mut sessions, mut count) = (HashMap::new(), 0);
+    let mut firsts = HashSet::new();
+    let mut of_file = Vec::with_capacity(files.len());
+    for file in files {
+        let log = &file.log_file;
+        let key = (
+            (&log.logger_name, file.logger),
+            (log.start_time, log.start_stamp, log.boot_time),
+            (log.clock, log.perf_frequency, log.cpu_mhz, log.pointer_size, log.build),
+        );
+        let known = sessions.get(&key).copied().filter(|session| firsts.insert((*session, file.first)));
+        of_file.push(known.unwrap_or_else(|| {
+            firsts.insert((count, file.first));
+            sessions.entry(key).or_insert(count);
+            count += 1;
+            count - 1
+        }));
+    }
+    of_file
+}
+
+/// A session: what its events say about the system that it recorded.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Session {
+    files: Vec<usize>,
+    schemas: Schemas,
+    library: Option<Arc<[u8]>>,
+    host: Option<String>,
+}
+
+impl Session {
+    /// Indices of its files.
+    #[must_use]
+    pub fn files(&self) -> &[usize] {
+        &self.files
+    }
+
+    /// The schemas of its events: those in its files, then those of the options.
+    #[must_use]
+    pub fn schemas(&self) -> &Schemas {
+        &self.schemas
+    }
+
+    /// The schemas in its files as a library; `None` if there are none.
+    #[must_use]
+    pub fn library(&self) -> Option<&Arc<[u8]>> {
+        self.library.as_ref()
+    }
+
+    /// Name of the computer, which the system configuration in kernel traces states.
+    #[must_use]
+    pub fn host(&self) -> Option<&str> {
+        self.host.as_deref()
+    }
+}
+
+/// Collects the properties of a session in the first pass.
+#[derive(Default)]
+pub(crate) struct SessionBuilder {
+    files: Vec<usize>,
+    log_file: Option<LogFile>,
+    schemas: Collector,
+    host: Option<String>,
+}
+
+impl SessionBuilder {
+    /// Begins a file of the session.
+    pub fn begin(&mut self, number: usize, file: &TraceFile) {
+        self.files.push(number);
+        self.log_file.get_or_insert_with(|| file.log_file.clone());
+    }
+
+    /// Adds an event of the current file.
+    pub fn add(&mut self, event: &Event<'_>, _tick: i64, place: Place) {
+        let Place { buffer, buffer_offset, offset, .. } = place;
+        let file = self.files.last().copied().unwrap_or_default();
+        self.schemas.add(event, trace::Place { file, buffer, buffer_offset, offset });
+        if self.host.is_none() && event.hook().is_some_and(|hook| hook >> 8 == SYSTEM_CONFIG) {
+            self.host = host(event);
+        }
+    }
+
+    /// The session.
+    pub fn finish(self, options: &mut Options<'_>) -> Session {
+        let Self { files, log_file, schemas, host } = self;
+        let collected = schemas.finish();
+        for diagnostic in &collected.diagnostics {
+            options.notice(Notice::Schema { file: diagnostic.place.file, diagnostic: diagnostic.clone() });
+        }
+        if let (count @ 1.., Some(file)) = (collected.more_diagnostics, files.first()) {
+            options.notice(Notice::MoreSchemas { file: *file, count });
+        }
+        let library: Option<Arc<[u8]>> = collected.library().map(|library| library.bytes().into());
+        let mut schemas = options.schemas.clone();
+        if let Some(library) = library.clone() {
+            // The library was built above, so it can be read.
+            schemas = schemas.clone().with_first_library(library).unwrap_or(schemas);
+        }
+        if let Some(log) = log_file {
+            schemas = schemas.with_pointers(if log.pointer_size == 4 { PointerSize::Bits32 } else { PointerSize::Bits64 });
+            if log.build != 0 {
+                schemas = schemas.with_build(log.build);
+            }
+        }
+        Session { files, schemas, library, host }
+    }
+}
+
+/// The group of the hook identifiers of system configuration events.
+const SYSTEM_CONFIG: u16 = 0x0B;
+
+/// The name of the computer in SystemConfig/CPU.
+fn host(event: &Event<'_>) -> Option<String> {
+    let decoded = event.decode(Schemas::BUILT_IN)?;
+    if (decoded.schema.provider, decoded.schema.event) != ("SystemConfig", "CPU") {
+        return None;
+    }
+    decoded.get("ComputerName").map(|name| name.to_string()).filter(|name| !name.is_empty())
+}

@@ -1,0 +1,185 @@
+//! A trace: one or more files, read once, and then in any order.
+
+use crate::error::Error;
+use crate::file::TraceFile;
+use crate::index::{Index, Item};
+use crate::options::{Notice, Options};
+use crate::order::{self, Keyed, Order, Slice};
+use crate::session::{self, Session, SessionBuilder};
+use crate::source::{BytesSource, FileSource};
+use etw_layouts_etl::{Diagnostic, FileTime};
+use std::path::Path;
+
+/// One or more trace files after the first pass, which finds their buffers, the schemas in them, and what the events of a session say about its
+/// processes, threads and call stacks.
+///
+/// ```no_run
+/// let trace = etw_layouts_trace::Trace::open("boot.etl")?;
+/// for event in trace.events() {
+///     let event = event?;
+///     println!("{:?} {} {} bytes", event.time(), event.name(), event.header().payload().len());
+/// }
+/// # Ok::<(), etw_layouts_trace::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Trace {
+    pub(crate) files: Vec<TraceFile>,
+    pub(crate) indexes: Vec<Index>,
+    /// The session of each file.
+    pub(crate) session_of: Vec<usize>,
+    pub(crate) sessions: Vec<Session>,
+    /// The buffers of all files, in file order.
+    pub(crate) buffers: Vec<Keyed>,
+    diagnostics: Vec<(usize, Diagnostic)>,
+    more_diagnostics: u64,
+}
+
+/// Default limit of decompressed buffers that are in memory at the same time for [`Trace::events`], in bytes. It is exceeded only if a single
+/// buffer, or buffers with the same time, are larger.
+pub const MEMORY: u64 = 8 << 20;
+
+/// Maximum number of diagnostics that are kept.
+const MOST_DIAGNOSTICS: usize = 1024;
+
+impl Trace {
+    /// Reads a trace file. A stream, such as a pipe, is copied to a temporary file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is not a trace file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_all([path])
+    }
+
+    /// Reads several trace files as one stream of events.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or is not a trace file.
+    pub fn open_all<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self, Error> {
+        let open = |path: P| {
+            let name = path.as_ref().display().to_string();
+            let source = FileSource::open(&path).map_err(|error| Error::new(&name, error))?;
+            TraceFile::new(name, source)
+        };
+        Self::new(paths.into_iter().map(open).collect::<Result<_, _>>()?, Options::default())
+    }
+
+    /// Reads the bytes of a trace file.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are not a trace file.
+    pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Self, Error> {
+        Self::new(vec![TraceFile::new("bytes", BytesSource(bytes))?], Options::default())
+    }
+
+    /// Reads files with options.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read to its end.
+    pub fn new(files: Vec<TraceFile>, mut options: Options<'_>) -> Result<Self, Error> {
+        let session_of = session::group(&files);
+        let count = session_of.iter().max().map_or(0, |last| last + 1);
+        let mut builders: Vec<_> = (0..count).map(|_| SessionBuilder::default()).collect();
+        let (mut diagnostics, mut more_diagnostics) = (Vec::new(), 0);
+        let mut indexes = Vec::with_capacity(files.len());
+        for (number, file) in files.iter().enumerate() {
+            let session = &mut builders[session_of[number]];
+            session.begin(number, file);
+            let mut report = |diagnostic: Diagnostic, options: &mut Options<'_>| {
+                if diagnostics.len() < MOST_DIAGNOSTICS {
+                    diagnostics.push((number, diagnostic.clone()));
+                } else {
+                    more_diagnostics += 1;
+                }
+                options.notice(Notice::Diagnostic { file: number, diagnostic });
+            };
+            let index = Index::read(&*file.source, |item| match item {
+                Item::Event(event, tick, place) => {
+                    if let Some(kind) = event.fault() {
+                        report(place.diagnostic(kind), &mut options);
+                    }
+                    session.add(event, tick, place);
+                }
+                Item::Diagnostic(diagnostic) => report(diagnostic, &mut options),
+            });
+            indexes.push(index.map_err(|error| Error::new(&file.name, error))?);
+            let bytes = file.source.growth();
+            if bytes > 0 {
+                options.notice(Notice::Growth { file: number, bytes });
+            }
+        }
+        let sessions: Vec<_> = builders.into_iter().map(|builder| builder.finish(&mut options)).collect();
+        let mut trace = Self { files, indexes, session_of, sessions, buffers: Vec::new(), diagnostics, more_diagnostics };
+        trace.buffers = trace.keyed();
+        Ok(trace)
+    }
+
+    /// The files, as they were given.
+    #[must_use]
+    pub fn files(&self) -> &[TraceFile] {
+        &self.files
+    }
+
+    /// The sessions that wrote the files.
+    #[must_use]
+    pub fn sessions(&self) -> &[Session] {
+        &self.sessions
+    }
+
+    /// The session of a file, by the index of the file.
+    #[must_use]
+    pub fn session_of(&self, file: usize) -> Option<&Session> {
+        self.sessions.get(*self.session_of.get(file)?)
+    }
+
+    /// Number of events of all files.
+    #[must_use]
+    pub fn event_count(&self) -> u64 {
+        self.indexes.iter().map(|index| index.events).sum()
+    }
+
+    /// Diagnostics of the files, each with the index of its file: the first thousand.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[(usize, Diagnostic)] {
+        &self.diagnostics
+    }
+
+    /// Number of further diagnostics.
+    #[must_use]
+    pub fn more_diagnostics(&self) -> u64 {
+        self.more_diagnostics
+    }
+
+    /// Parts of the events, for workers, in an order: each part can be read with [`Events::of_slice`](crate::Events::of_slice), and follows the part before it. `memory`
+    /// limits the decompressed bytes of a part. The second value is whether all events are in that order: if buffers are too far out of order, only
+    /// the events of each part are sorted.
+    #[must_use]
+    pub fn slices(&self, order: Order, memory: u64) -> (Vec<Slice>, bool) {
+        order::slices(&self.buffers, order, memory)
+    }
+
+    /// The key of a tick in the order of time: with several sessions, system time.
+    #[inline]
+    pub(crate) fn key(&self, file: usize, tick: i64) -> i64 {
+        if self.sessions.len() == 1 { tick } else { self.files[file].clock.system_time(tick) }
+    }
+
+    /// The system time of a tick.
+    #[inline]
+    pub(crate) fn time(&self, file: usize, tick: i64) -> FileTime {
+        FileTime(self.files[file].clock.system_time(tick))
+    }
+
+    fn keyed(&self) -> Vec<Keyed> {
+        let mut files: Vec<_> = (0..self.files.len()).collect();
+        files.sort_by_key(|file| self.session_of[*file]);
+        let of = |file: usize| {
+            let keyed = move |entry| Keyed { file, entry, first: self.key(file, entry.first), last: self.key(file, entry.last) };
+            self.indexes[file].buffers.iter().copied().map(keyed)
+        };
+        files.into_iter().flat_map(of).collect()
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests of traces.
+
+mod order;
