@@ -1,6 +1,5 @@
 //! Converts events to batches.
 
-use crate::index::{Index, Place};
 use crate::keys::{Key, Names};
 use crate::narrow::Narrow;
 use crate::options::{BYTES, Options, ROWS, Shape};
@@ -9,8 +8,8 @@ use crate::table::{Batch, Table};
 use crate::typed::Typed;
 use arrow_schema::ArrowError;
 use etw_layouts_etl::payload::{Fault, Source};
-use etw_layouts_etl::threads::Threads;
-use etw_layouts_etl::{Clock, Decoded, Event, Schemas};
+use etw_layouts_etl::{self as etl, Clock, Decoded};
+use etw_layouts_trace::Event;
 use std::sync::Arc;
 
 /// Converts the events of one or more traces, one after the other, to batches. Memory for rows is limited: if all tables together exceed the
@@ -20,8 +19,7 @@ pub struct Encoder {
     rows: Rows,
     stacks: Stacks,
     names: Names,
-    trace: Option<TraceState>,
-    generation: u32,
+    file: Option<FileState>,
 }
 
 #[derive(Debug)]
@@ -30,19 +28,17 @@ enum Rows {
     Typed(Box<Typed>),
 }
 
-/// The trace of the current events.
+/// The file of the current events.
 #[derive(Debug)]
-struct TraceState {
+struct FileState {
+    number: usize,
     name: i32,
     host: Option<i32>,
     clock: Clock,
-    threads: Threads,
-    /// The numbers of process names in the dictionary.
-    processes: Vec<i32>,
 }
 
 /// Size of all names, in bytes, from which they are discarded.
-const NAMES: usize = 16 << 20;
+const NAMES: usize = 1 << 20;
 
 impl Encoder {
     /// An encoder without rows.
@@ -51,7 +47,7 @@ impl Encoder {
             Shape::Narrow => Rows::Narrow(Box::new(Narrow::new(options.payload))),
             Shape::Typed => Rows::Typed(Box::default()),
         };
-        Self { rows, stacks: Stacks::default(), names: Names::default(), trace: None, generation: 0 }
+        Self { rows, stacks: Stacks::default(), names: Names::default(), file: None }
     }
 
     /// The tables with columns that do not depend on the events: the table of call stacks, and in the narrow shape that of events.
@@ -63,53 +59,44 @@ impl Encoder {
         events.into_iter().chain([self.stacks.table()]).collect()
     }
 
-    /// Begins a trace. The next events belong to it. `name` is the value of the column `trace`.
-    pub fn begin(&mut self, name: &str, index: &Index) {
-        let names = &mut self.names;
-        self.trace = Some(TraceState {
-            name: names.traces.add(name),
-            host: index.host().map(|host| names.hosts.add(host)),
-            clock: index.log_file().to_clock(),
-            threads: Threads::default(),
-            processes: index.processes.names().iter().map(|name| names.processes.add(name)).collect(),
-        });
-        match &mut self.rows {
-            Rows::Narrow(narrow) => narrow.begin(),
-            Rows::Typed(typed) => typed.begin(),
+    /// Begins a file. The next events belong to it.
+    fn begin(&mut self, event: &Event<'_>) {
+        let number = event.file_index();
+        if self.file.as_ref().is_none_or(|file| file.number != number) {
+            let names = &mut self.names;
+            self.file = Some(FileState {
+                number,
+                name: names.traces.add(event.file().name()),
+                host: event.session().host().map(|host| names.hosts.add(host)),
+                clock: *event.file().clock(),
+            });
+            match &mut self.rows {
+                Rows::Narrow(narrow) => narrow.begin(),
+                Rows::Typed(typed) => typed.begin(),
+            }
         }
     }
 
-    /// Processes an event that does not become a row. If it starts a thread, later events of that thread need it.
-    #[inline]
-    pub fn pass(&mut self, event: &Event<'_>) {
-        if let Some(trace) = &mut self.trace {
-            trace.threads.add(event);
-        }
-    }
-
-    /// Adds an event of the current trace. Returns the fault if its payload cannot be decoded; its row then has the bytes.
-    pub fn add(&mut self, event: &Event<'_>, place: Place, index: &Index, schemas: &Schemas) -> Option<Fault> {
-        self.pass(event);
-        let trace = self.trace.as_ref()?;
-        let time = event.time_stamp().map(|stamp| trace.clock.system_time(stamp));
-        let thread_process = trace.threads.process(event);
-        let process = event.process().or(thread_process);
-        let process_name = process.zip(time).and_then(|(process, time)| index.processes.at(process, time));
+    /// Adds an event. Returns the fault if its payload cannot be decoded; its row then has the bytes.
+    pub fn add(&mut self, event: &Event<'_>) -> Option<Fault> {
+        self.begin(event);
+        let file = self.file.as_ref()?;
+        let (header, schemas) = (event.header(), event.schemas());
         let key = Key {
-            place,
-            time,
-            thread_process,
-            trace: trace.name,
-            host: trace.host,
-            process_name: process_name.and_then(|name| trace.processes.get(name as usize).copied()),
+            place: event.place(),
+            time: event.time().map(|time| time.0),
+            thread_process: None,
+            trace: file.name,
+            host: file.host,
+            process_name: None,
         };
-        let decoded = event.decode(schemas);
-        self.stacks.add(event, &key, decoded.as_ref(), &mut self.names);
+        let decoded = header.decode(schemas);
+        self.stacks.add(&header, &key, decoded.as_ref(), &mut self.names);
         let fault = match &mut self.rows {
-            Rows::Narrow(narrow) => narrow.add(event, &key, decoded.as_ref(), schemas, &trace.clock),
-            Rows::Typed(typed) => typed.add(event, &key, decoded.as_ref(), schemas, &trace.clock),
+            Rows::Narrow(narrow) => narrow.add(&header, &key, decoded.as_ref(), schemas, &file.clock),
+            Rows::Typed(typed) => typed.add(&header, &key, decoded.as_ref(), schemas, &file.clock),
         };
-        reported(event, decoded.as_ref(), fault)
+        reported(&header, decoded.as_ref(), fault)
     }
 
     /// A batch, if there are enough rows for one. Call it after each event until it returns `None`.
@@ -122,7 +109,7 @@ impl Encoder {
         let is_due = self.stacks.is_due()
             || match &self.rows {
                 Rows::Narrow(narrow) => {
-                    narrow.rows() >= ROWS || narrow.bytes() >= BYTES || narrow.rows() > 0 && narrow.names_size() > NAMES
+                    narrow.rows() >= ROWS || narrow.bytes() >= BYTES
                 }
                 Rows::Typed(typed) => typed.is_due(),
             };
@@ -132,13 +119,13 @@ impl Encoder {
     #[cold]
     fn due(&mut self) -> Result<Option<Batch>, ArrowError> {
         if self.stacks.is_due() {
-            return self.stacks.take(&mut self.names).map(|batch| Some(self.dated(batch)));
+            return self.stacks.take(&mut self.names).map(Some);
         }
         let batch = match &mut self.rows {
             Rows::Narrow(narrow) => Some(narrow.take(&mut self.names)?),
             Rows::Typed(typed) => typed.take(&mut self.names)?,
         };
-        Ok(batch.map(|batch| self.dated(batch)))
+        Ok(batch)
     }
 
     /// The next batch of the remaining rows; `None` if there are no more.
@@ -148,49 +135,35 @@ impl Encoder {
     /// As [`full`](Self::full).
     pub fn rest(&mut self) -> Result<Option<Batch>, ArrowError> {
         if self.stacks.rows() > 0 {
-            return self.stacks.take(&mut self.names).map(|batch| Some(self.dated(batch)));
+            return self.stacks.take(&mut self.names).map(Some);
         }
         let batch = match &mut self.rows {
             Rows::Narrow(narrow) if narrow.rows() > 0 => Some(narrow.take(&mut self.names)?),
             Rows::Narrow(_) => None,
             Rows::Typed(typed) => typed.take(&mut self.names)?,
         };
-        Ok(batch.map(|batch| self.dated(batch)))
+        Ok(batch)
     }
 
-    /// Discards all names, which begins a new generation. Call it if [`needs_rest`](Self::needs_rest) is true, after [`rest`](Self::rest) has
-    /// returned `None`.
-    pub fn forget_names(&mut self, name: &str, index: &Index) {
-        self.names = Names::default();
-        self.generation += 1;
-        match &mut self.rows {
-            Rows::Narrow(narrow) => narrow.forget_names(),
-            Rows::Typed(typed) => typed.forget(),
-        }
-        let threads = self.trace.take().map(|trace| trace.threads);
-        self.begin(name, index);
-        if let (Some(trace), Some(threads)) = (&mut self.trace, threads) {
-            trace.threads = threads;
-        }
-    }
-
-    /// Whether names exceed their memory limit. Then take the [`rest`](Self::rest), and call [`forget_names`](Self::forget_names).
-    pub fn needs_rest(&self) -> bool {
+    /// Discards all names if they need much memory. There must be no rows.
+    pub fn forget_names(&mut self) {
         let own = match &self.rows {
             Rows::Narrow(narrow) => narrow.names_size(),
             Rows::Typed(typed) => typed.names_size(),
         };
-        self.names.size() + own > NAMES
-    }
-
-    fn dated(&self, batch: Batch) -> Batch {
-        Batch { generation: self.generation, ..batch }
+        if self.names.size() + own > NAMES {
+            (self.names, self.file) = (Names::default(), None);
+            match &mut self.rows {
+                Rows::Narrow(narrow) => narrow.forget_names(),
+                Rows::Typed(typed) => typed.forget(),
+            }
+        }
     }
 }
 
 /// The fault to report, if any. If the version of the event is later than that of the schema, a fault of its fields is not reported. Corrupt
 /// traits of a provider are a fault.
-fn reported(event: &Event<'_>, decoded: Option<&Decoded<'_>>, fault: Option<Fault>) -> Option<Fault> {
+fn reported(event: &etl::Event<'_>, decoded: Option<&Decoded<'_>>, fault: Option<Fault>) -> Option<Fault> {
     let Some(decoded) = decoded else { return event.trace_logging()?.schema.err() };
     if fault.is_none() && decoded.source() != Source::TraceLogging {
         return None;

@@ -9,7 +9,9 @@ use std::io;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The trace cannot be read, or a file cannot be written.
+    /// The trace cannot be read.
+    Trace(etw_layouts_trace::Error),
+    /// A file cannot be written.
     Io(io::Error),
     /// Arrow rejects the data.
     Arrow(ArrowError),
@@ -20,6 +22,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Trace(error) => error.fmt(f),
             Self::Io(error) => error.fmt(f),
             Self::Arrow(ArrowError::IoError(text, _)) => f.write_str(text),
             Self::Arrow(error) => error.fmt(f),
@@ -28,7 +31,22 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(match self {
+            Self::Trace(error) => error,
+            Self::Io(error) => error,
+            Self::Arrow(error) => error,
+            Self::Parquet(error) => error,
+        })
+    }
+}
+
+impl From<etw_layouts_trace::Error> for Error {
+    fn from(error: etw_layouts_trace::Error) -> Self {
+        Self::Trace(error)
+    }
+}
 
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {

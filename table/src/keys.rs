@@ -2,12 +2,12 @@
 
 use crate::columns::{NameBuilder, columns};
 use crate::dictionary::Dictionary;
-use crate::index::Place;
 use crate::schema;
 use arrow_array::builder::{
     FixedSizeBinaryBuilder, Int64Builder, TimestampNanosecondBuilder, UInt8Builder, UInt16Builder, UInt32Builder, UInt64Builder,
 };
 use etw_layouts_etl::{Event, Uuid};
+use etw_layouts_trace::Place;
 
 /// The values for the key columns that are not in the header of the event.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Options of tables.
 
-use crate::order::Order;
+use etw_layouts_trace::Order;
 
 /// The shape of tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

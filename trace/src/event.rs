@@ -6,6 +6,7 @@ use crate::place::Place;
 use crate::session::Session;
 use crate::slice::Item;
 use crate::trace::Trace;
+use crate::who::Who;
 use etw_layouts_etl::{self as etl, Decoded, Extent, FileTime, Schemas, names};
 use std::sync::Arc;
 
@@ -13,16 +14,42 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Event<'t> {
     trace: &'t Trace,
+    record: Record,
+}
+
+/// An event without its trace: [`Trace::event`] returns the event again.
+#[derive(Clone, Debug)]
+pub struct Record {
     buffer: Arc<Buffer>,
     tick: i64,
     offset: u32,
     extent: Extent,
 }
 
+impl Trace {
+    /// The event of a record, which is of this trace.
+    #[must_use]
+    pub fn event(&self, record: Record) -> Event<'_> {
+        Event { trace: self, record }
+    }
+}
+
 impl<'t> Event<'t> {
     #[inline]
     pub(crate) fn new(trace: &'t Trace, buffer: Arc<Buffer>, item: &Item) -> Self {
-        Self { trace, buffer, tick: item.tick, offset: item.offset, extent: item.extent }
+        Self { trace, record: Record { buffer, tick: item.tick, offset: item.offset, extent: item.extent } }
+    }
+
+    /// The event without its trace.
+    #[must_use]
+    pub fn into_record(self) -> Record {
+        self.record
+    }
+
+    /// The trace.
+    #[must_use]
+    pub fn trace(&self) -> &'t Trace {
+        self.trace
     }
 
     /// The event record: its header, extended items and payload.
@@ -30,57 +57,63 @@ impl<'t> Event<'t> {
     #[must_use]
     pub fn header(&self) -> etl::Event<'_> {
         // The extent was found in this buffer, so it is within its bytes.
-        self.extent.at(&self.buffer.bytes, self.offset).unwrap_or_else(|| self.extent.empty())
+        self.record.extent.at(&self.record.buffer.bytes, self.record.offset).unwrap_or_else(|| self.record.extent.empty())
     }
 
     /// System time; `None` if the event has no time stamp.
     #[must_use]
     pub fn time(&self) -> Option<FileTime> {
         self.header().time_stamp()?;
-        Some(self.trace.time(self.buffer.file as usize, self.tick))
+        Some(self.trace.time(self.record.buffer.file as usize, self.record.tick))
     }
 
     /// The time stamp by the clock of the session, by which the event is sorted: its own, or that of the event before it.
     #[must_use]
     pub fn tick(&self) -> i64 {
-        self.tick
+        self.record.tick
     }
 
     /// The processor that wrote it.
     #[must_use]
     pub fn processor(&self) -> u16 {
-        self.buffer.processor
+        self.record.buffer.processor
     }
 
     /// Its place in its file.
     #[must_use]
     pub fn place(&self) -> Place {
-        let Buffer { entry, processor, .. } = &*self.buffer;
-        Place { buffer: entry.index, buffer_offset: entry.offset, offset: self.offset, processor: *processor }
+        let Buffer { entry, processor, .. } = &*self.record.buffer;
+        Place { buffer: entry.index, buffer_offset: entry.offset, offset: self.record.offset, processor: *processor }
     }
 
     /// Index of its file.
     #[must_use]
     pub fn file_index(&self) -> usize {
-        self.buffer.file as usize
+        self.record.buffer.file as usize
     }
 
     /// Its file.
     #[must_use]
     pub fn file(&self) -> &'t TraceFile {
-        &self.trace.files[self.buffer.file as usize]
+        &self.trace.files[self.record.buffer.file as usize]
     }
 
     /// The session that wrote it.
     #[must_use]
     pub fn session(&self) -> &'t Session {
-        &self.trace.sessions[self.buffer.session as usize]
+        &self.trace.sessions[self.record.buffer.session as usize]
     }
 
     /// The schemas of its session.
     #[must_use]
     pub fn schemas(&self) -> &'t Schemas {
         self.session().schemas()
+    }
+
+    /// Who did it.
+    #[must_use]
+    pub fn who(&self) -> Who {
+        Who::default()
     }
 
     /// The event with its schema; `None` if no schema is known.

@@ -11,6 +11,8 @@ use std::vec;
 #[derive(Debug)]
 pub struct Events<'t> {
     trace: &'t Trace,
+    /// The file, or all.
+    file: Option<usize>,
     slices: vec::IntoIter<Slice>,
     loaded: Option<Loaded>,
     next: usize,
@@ -18,21 +20,21 @@ pub struct Events<'t> {
 }
 
 impl<'t> Events<'t> {
-    pub(crate) fn new(trace: &'t Trace, order: Order) -> Self {
-        let (slices, is_ordered) = trace.slices(order, MEMORY);
-        Self { trace, slices: slices.into_iter(), loaded: None, next: 0, is_ordered }
+    fn new(trace: &'t Trace, file: Option<usize>, order: Order) -> Self {
+        let (slices, is_ordered) = trace.slices(file, order, MEMORY);
+        Self { trace, file, slices: slices.into_iter(), loaded: None, next: 0, is_ordered }
     }
 
     /// The events of a slice of [`Trace::slices`].
     #[must_use]
     pub fn of_slice(trace: &'t Trace, slice: Slice) -> Self {
-        Self { trace, slices: vec![slice].into_iter(), loaded: None, next: 0, is_ordered: true }
+        Self { trace, file: None, slices: vec![slice].into_iter(), loaded: None, next: 0, is_ordered: true }
     }
 
     /// The events from the first one in file order: buffer by buffer, file by file.
     #[must_use]
     pub fn in_file_order(self) -> Self {
-        Self::new(self.trace, Order::File)
+        Self::new(self.trace, self.file, Order::File)
     }
 
     /// Whether the events are in the requested order. If buffers are too far out of order, only parts are sorted.
@@ -46,7 +48,13 @@ impl Trace {
     /// All events in the order of time. [`Events::in_file_order`] changes the order.
     #[must_use]
     pub fn events(&self) -> Events<'_> {
-        Events::new(self, Order::Time)
+        Events::new(self, None, Order::Time)
+    }
+
+    /// The events of one file, by its index, in the order of time.
+    #[must_use]
+    pub fn events_of(&self, file: usize) -> Events<'_> {
+        Events::new(self, Some(file), Order::Time)
     }
 }
 

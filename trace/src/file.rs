@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::source::{Sequential, Source};
-use etw_layouts_etl::{Clock, LogFile, Reader};
+use etw_layouts_etl::{BufferFormat, Clock, LogFile, Reader};
 
 /// A file of a trace: its name, its bytes and its log file header.
 #[derive(Debug)]
@@ -11,6 +11,7 @@ pub struct TraceFile {
     pub(crate) source: Box<dyn Source>,
     pub(crate) log_file: LogFile,
     pub(crate) clock: Clock,
+    pub(crate) format: BufferFormat,
     /// The number of the session.
     pub(crate) logger: u16,
     /// Sequence number and time stamp of its first buffer after the header buffer.
@@ -27,7 +28,7 @@ impl TraceFile {
         let (name, source): (String, Box<dyn Source>) = (name.into(), Box::new(source));
         let failed = |error| Error::new(&name, error);
         let mut reader = Reader::new(Sequential::new(&*source)).map_err(failed)?;
-        let (log_file, clock) = (reader.log_file().clone(), *reader.clock());
+        let (log_file, clock, format) = (reader.log_file().clone(), *reader.clock(), reader.format());
         let (mut logger, mut first) = (None, None);
         while first.is_none()
             && let Some(buffer) = reader.next_buffer().map_err(failed)?
@@ -40,7 +41,7 @@ impl TraceFile {
             }
         }
         drop(reader);
-        Ok(Self { name, source, log_file, clock, logger: logger.unwrap_or_default(), first })
+        Ok(Self { name, source, log_file, clock, format, logger: logger.unwrap_or_default(), first })
     }
 
     /// The name of the file, as it was given.

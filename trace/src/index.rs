@@ -2,7 +2,7 @@
 
 use crate::place::Place;
 use crate::source::{Sequential, Source};
-use etw_layouts_etl::{BufferFormat, DecodedBuffer, Diagnostic, Event, Reader};
+use etw_layouts_etl::{BufferFormat, BufferHeader, DecodedBuffer, Diagnostic, Event, Reader};
 use std::io::{self, BufReader};
 
 /// The buffers of a file.
@@ -32,6 +32,8 @@ pub(crate) struct Entry {
 
 /// An item of the first pass.
 pub(crate) enum Item<'a> {
+    /// A buffer, before its events.
+    Buffer(&'a BufferHeader),
     /// An event, with its [tick](ticks).
     Event(&'a Event<'a>, i64, Place),
     /// A diagnostic of the file.
@@ -39,6 +41,11 @@ pub(crate) enum Item<'a> {
 }
 
 impl Index {
+    /// The index of a file without events.
+    pub fn empty(format: BufferFormat) -> Self {
+        Self { format, buffers: Vec::new(), events: 0 }
+    }
+
     /// Reads a file to its end. `see` is called for each event and each diagnostic, in file order.
     ///
     /// # Errors
@@ -46,7 +53,7 @@ impl Index {
     /// The source fails, or is not a trace file.
     pub fn read(source: &dyn Source, mut see: impl FnMut(Item<'_>)) -> io::Result<Self> {
         let mut reader = Reader::new(BufReader::with_capacity(1 << 18, Sequential::new(source)))?;
-        let mut index = Self { format: reader.format(), buffers: Vec::new(), events: 0 };
+        let mut index = Self::empty(reader.format());
         while let Some(buffer) = reader.next_buffer()? {
             let decoded = match buffer {
                 Ok(decoded) => decoded,
@@ -65,6 +72,7 @@ impl Index {
                 last: i64::MIN,
             };
             let processor = buffer.header().processor();
+            see(Item::Buffer(buffer.header()));
             for item in ticks(&decoded) {
                 match item {
                     Ok((tick, event)) => {

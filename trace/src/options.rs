@@ -1,13 +1,16 @@
 //! Options of traces.
 
-use etw_layouts_etl::{Diagnostic, Schemas};
+use crate::error::Error;
+use etw_layouts_etl::{BufferHeader, Diagnostic, Schemas};
 use etw_layouts_schemas::trace;
 use std::fmt;
+use std::sync::Arc;
 
 /// Options of [`Trace::new`](crate::Trace::new).
 #[derive(Default)]
 pub struct Options<'o> {
     pub(crate) schemas: Schemas,
+    pub(crate) skips_unreadable: bool,
     notices: Option<Box<dyn FnMut(Notice) + 'o>>,
 }
 
@@ -15,6 +18,13 @@ pub struct Options<'o> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Notice {
+    /// A buffer of a file.
+    Buffer {
+        /// Index of the file.
+        file: usize,
+        /// Its header.
+        header: BufferHeader,
+    },
     /// A diagnostic of a file.
     Diagnostic {
         /// Index of the file.
@@ -36,6 +46,13 @@ pub enum Notice {
         /// Their number.
         count: u64,
     },
+    /// A file that cannot be read to its end. The trace has none of its events.
+    Unreadable {
+        /// Index of the file.
+        file: usize,
+        /// The reason.
+        error: Arc<Error>,
+    },
     /// A file became longer while it was read. The new bytes are not read.
     Growth {
         /// Index of the file.
@@ -56,6 +73,13 @@ impl<'o> Options<'o> {
     #[must_use]
     pub fn schemas(self, schemas: Schemas) -> Self {
         Self { schemas, ..self }
+    }
+
+    /// Continues without the events of a file that cannot be read to its end, which becomes a [`Notice::Unreadable`]. Without this option, it is an
+    /// error.
+    #[must_use]
+    pub fn skip_unreadable(self) -> Self {
+        Self { skips_unreadable: true, ..self }
     }
 
     /// Calls a function with each report of the first pass.

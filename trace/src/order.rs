@@ -39,27 +39,41 @@ pub struct Slice {
 /// this limit, each slice of the files is sorted separately instead.
 const MOST_READS: u64 = 4;
 
-/// The slices in an order, and whether they are in that order. If buffers are too far out of order, each slice of the files is sorted
+/// Maximum size of a slice, in bytes.
+const MOST: u64 = 64 << 20;
+
+/// The slices of the selected buffers in an order, and whether they are in that order. If buffers are too far out of order, each slice of the files is sorted
 /// separately.
-pub(crate) fn slices(buffers: &[Keyed], order: Order, memory: u64) -> (Vec<Slice>, bool) {
+pub(crate) fn slices(
+    buffers: &[Keyed],
+    is_selected: impl Fn(&Keyed) -> bool,
+    order: Order,
+    memory: u64,
+) -> (Vec<Slice>, bool) {
+    let selected: Vec<_> = (0..buffers.len() as u32).filter(|index| is_selected(&buffers[*index as usize])).collect();
     match order {
-        Order::File => (by_place(buffers, order, memory), true),
-        Order::Time => match by_time(buffers, memory) {
-            Some(slices) => (slices, true),
-            None => (by_place(buffers, order, memory), false),
-        },
+        Order::File => (by_place(buffers, selected, order, memory), true),
+        Order::Time => {
+            // Many processors with large buffers need more memory than a few.
+            let limits = std::iter::successors(Some(memory), |memory| memory.checked_mul(2)).take_while(|memory| *memory <= MOST);
+            match limits.chain([MOST]).find_map(|memory| by_time(buffers, selected.clone(), memory)) {
+                Some(slices) => (slices, true),
+                None => (by_place(buffers, selected, order, memory), false),
+            }
+        }
     }
 }
 
-fn by_place(buffers: &[Keyed], order: Order, memory: u64) -> Vec<Slice> {
+fn by_place(buffers: &[Keyed], selected: Vec<u32>, order: Order, memory: u64) -> Vec<Slice> {
     let (mut slices, mut size) = (Vec::<Slice>::new(), u64::MAX);
-    for (index, buffer) in buffers.iter().enumerate() {
-        size = size.saturating_add(buffer.entry.decoded.into());
+    for index in selected {
+        let decoded = u64::from(buffers[index as usize].entry.decoded);
+        size = size.saturating_add(decoded);
         match slices.last_mut() {
-            Some(slice) if size <= memory => slice.buffers.push(index as u32),
+            Some(slice) if size <= memory => slice.buffers.push(index),
             _ => {
-                size = buffer.entry.decoded.into();
-                slices.push(Slice { buffers: vec![index as u32], keys: (i64::MIN, i64::MAX), order });
+                size = decoded;
+                slices.push(Slice { buffers: vec![index], keys: (i64::MIN, i64::MAX), order });
             }
         }
     }
@@ -67,10 +81,9 @@ fn by_place(buffers: &[Keyed], order: Order, memory: u64) -> Vec<Slice> {
 }
 
 /// Slices by time; `None` if buffers would have to be read too often.
-fn by_time(buffers: &[Keyed], memory: u64) -> Option<Vec<Slice>> {
+fn by_time(buffers: &[Keyed], mut sorted: Vec<u32>, memory: u64) -> Option<Vec<Slice>> {
     let decoded = |index: u32| u64::from(buffers[index as usize].entry.decoded);
-    let all: u64 = (0..buffers.len() as u32).map(decoded).sum();
-    let mut sorted: Vec<_> = (0..buffers.len() as u32).collect();
+    let all: u64 = sorted.iter().copied().map(decoded).sum();
     sorted.sort_by_key(|index| (buffers[*index as usize].first, *index));
     let (mut slices, mut read) = (Vec::new(), 0);
     // The buffers of the current slice, their size, and the start of the slice.

@@ -12,10 +12,11 @@ use std::sync::Arc;
 /// The session of each file. Files are parts of one session if their log file headers state the same logger, start, boot and clock. The buffers of a
 /// session are numbered, so two files that begin with the same buffer are not parts of one session: they are copies, or one of them only claims
 /// to be of the session.
-pub(crate) fn group(files: &[TraceFile]) -> Vec<usize> {
+#[must_use]
+pub fn group<'f>(files: impl IntoIterator<Item = &'f TraceFile>) -> Vec<usize> {
     let (mut sessions, mut count) = (HashMap::new(), 0);
     let mut firsts = HashSet::new();
-    let mut of_file = Vec::with_capacity(files.len());
+    let mut of_file = Vec::new();
     for file in files {
         let log = &file.log_file;
         let key = (

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The bytes of a trace. Its length is fixed when it is opened: a file that becomes shorter is an error, bytes that are added later are not read.
 pub trait Source: Debug + Send + Sync {
@@ -26,8 +26,14 @@ pub trait Source: Debug + Send + Sync {
 /// A file. It is not mapped into memory, because a mapped file that becomes shorter ends the process.
 #[derive(Debug)]
 pub struct FileSource {
-    file: File,
+    file: Opened,
     length: u64,
+}
+
+#[derive(Debug)]
+enum Opened {
+    Once(File),
+    ForEachRead(PathBuf),
 }
 
 impl FileSource {
@@ -39,7 +45,13 @@ impl FileSource {
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
-        if metadata.is_file() { Ok(Self { length: metadata.len(), file }) } else { Self::spool(file) }
+        if metadata.is_file() { Ok(Self { length: metadata.len(), file: Opened::Once(file) }) } else { Self::spool(file) }
+    }
+
+    /// The file with this path, opened again for each read: for more files than a process can have open.
+    #[must_use]
+    pub fn reopened(self, path: impl Into<PathBuf>) -> Self {
+        Self { file: Opened::ForEachRead(path.into()), ..self }
     }
 
     /// Copies a stream to a temporary file.
@@ -50,7 +62,7 @@ impl FileSource {
     pub fn spool(mut stream: impl Read) -> io::Result<Self> {
         let mut file = tempfile::tempfile()?;
         let length = io::copy(&mut stream, &mut file)?;
-        Ok(Self { file, length })
+        Ok(Self { file: Opened::Once(file), length })
     }
 }
 
@@ -60,7 +72,11 @@ impl Source for FileSource {
     }
 
     fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
-        read_exact_at(&self.file, bytes, offset).map_err(|error| match error.kind() {
+        let read = match &self.file {
+            Opened::Once(file) => read_exact_at(file, bytes, offset),
+            Opened::ForEachRead(path) => read_exact_at(&File::open(path)?, bytes, offset),
+        };
+        read.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 io::Error::new(error.kind(), "the file became shorter while it was read; read it again when nothing changes it")
             }
@@ -69,7 +85,11 @@ impl Source for FileSource {
     }
 
     fn growth(&self) -> u64 {
-        self.file.metadata().map_or(0, |metadata| metadata.len().saturating_sub(self.length))
+        let metadata = match &self.file {
+            Opened::Once(file) => file.metadata(),
+            Opened::ForEachRead(path) => path.metadata(),
+        };
+        metadata.map_or(0, |metadata| metadata.len().saturating_sub(self.length))
     }
 }
 

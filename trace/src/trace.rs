@@ -9,6 +9,7 @@ use crate::session::{self, Session, SessionBuilder};
 use crate::source::{BytesSource, FileSource};
 use etw_layouts_etl::{Diagnostic, FileTime};
 use std::path::Path;
+use std::sync::Arc;
 
 /// One or more trace files after the first pass, which finds their buffers, the schemas in them, and what the events of a session say about its
 /// processes, threads and call stacks.
@@ -103,9 +104,17 @@ impl Trace {
                     }
                     session.add(event, tick, place);
                 }
+                Item::Buffer(header) => options.notice(Notice::Buffer { file: number, header: *header }),
                 Item::Diagnostic(diagnostic) => report(diagnostic, &mut options),
             });
-            indexes.push(index.map_err(|error| Error::new(&file.name, error))?);
+            indexes.push(match index.map_err(|error| Error::new(&file.name, error)) {
+                Ok(index) => index,
+                Err(error) if options.skips_unreadable => {
+                    options.notice(Notice::Unreadable { file: number, error: Arc::new(error) });
+                    Index::empty(file.format)
+                }
+                Err(error) => return Err(error),
+            });
             let bytes = file.source.growth();
             if bytes > 0 {
                 options.notice(Notice::Growth { file: number, bytes });
@@ -153,12 +162,12 @@ impl Trace {
         self.more_diagnostics
     }
 
-    /// Parts of the events, for workers, in an order: each part can be read with [`Events::of_slice`](crate::Events::of_slice), and follows the part before it. `memory`
+    /// Parts of the events of one file or of all, for workers, in an order: each part can be read with [`Events::of_slice`](crate::Events::of_slice), and follows the part before it. `memory`
     /// limits the decompressed bytes of a part. The second value is whether all events are in that order: if buffers are too far out of order, only
     /// the events of each part are sorted.
     #[must_use]
-    pub fn slices(&self, order: Order, memory: u64) -> (Vec<Slice>, bool) {
-        order::slices(&self.buffers, order, memory)
+    pub fn slices(&self, file: Option<usize>, order: Order, memory: u64) -> (Vec<Slice>, bool) {
+        order::slices(&self.buffers, |buffer| file.is_none_or(|file| buffer.file == file), order, memory)
     }
 
     /// The key of a tick in the order of time: with several sessions, system time.

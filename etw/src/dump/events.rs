@@ -91,28 +91,29 @@ impl<'a> Events<'a> {
         // All sessions have the producer of the dump.
         let producer = content.sessions.first().map(|session| session.producer);
         let schemas =
-            producer.map_or_else(|| printer.wanted.schemas.of_any(), |producer| printer.wanted.schemas.of_dump(producer));
+            producer.map_or_else(|| printer.layout.wanted.schemas.of_any(), |producer| printer.layout.wanted.schemas.of_dump(producer));
         let sessions: Vec<_> = content
             .sessions
             .iter()
             .map(|session| {
                 let is_wanted = args.session.is_empty() || args.session.iter().any(|name| is_called(session, name));
-                let filter = is_wanted.then(|| printer.wanted.filter(session.start_time, &schemas));
+                let filter = is_wanted.then(|| printer.layout.wanted.filter(session.start_time, &schemas));
                 (session, Name::of(session.name()), filter, session.to_clock())
             })
             .collect();
         // Events that match the other options, but cannot be compared with the time range.
         let (mut without_time, mut without_start) = (0, vec![0; sessions.len()]);
-        let at_any_time = printer.wanted.at_any_time(&schemas);
+        let at_any_time = printer.layout.wanted.at_any_time(&schemas);
         if sessions.iter().any(|(_, _, filter, _)| filter.is_some()) {
             printer.head(out)?;
         }
+        let mut names = line::Names::default();
         for (number, timed) in &events {
             printer.seen += 1;
             let Some((session, name, Some(filter), clock)) = sessions.get(*number) else { continue };
             let left_out = match timed.time {
-                None if printer.wanted.asks_for_times() => Some(&mut without_time),
-                Some(_) if session.start_time == 0 && printer.wanted.asks_since_start() => without_start.get_mut(*number),
+                None if printer.layout.wanted.asks_for_times() => Some(&mut without_time),
+                Some(_) if session.start_time == 0 && printer.layout.wanted.asks_since_start() => without_start.get_mut(*number),
                 _ => None,
             };
             if let Some(left_out) = left_out {
@@ -130,9 +131,9 @@ impl<'a> Events<'a> {
             let origin = Origin { buffer: timed.buffer, offset, processor: timed.processor };
             let buffer_address = buffer.and_then(|buffer| buffer.address).map(|address| address.0);
             let session = line::EventSession { name, logger_id: session.logger_id, buffer_address };
-            let line = Line::new(&file, &timed.event, &schemas, origin, timed.time, printer.payload);
-            let message = printer.wanted.schemas.messages().and_then(|messages| messages.of(&timed.event));
-            let fault = printer.event(&Line { session: Some(session), message, ..line }, out)?;
+            let line = Line::new(&file, &timed.event, &schemas, origin, timed.time, printer.layout.payload);
+            let message = printer.layout.wanted.schemas.messages().and_then(|messages| messages.of(&timed.event));
+            let fault = printer.event(&Line { session: Some(session), message, ..line }, &mut names, out)?;
             diagnostics.extend(fault.map(|fault| {
                 let offset = buffer.map_or(0, |buffer| buffer.place(timed.event.offset()));
                 let kind = DiagnosticKind::Event(names::undecoded(&timed.event, &schemas, fault));

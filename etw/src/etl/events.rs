@@ -1,21 +1,19 @@
 //! `events`.
 
-use crate::carried::Carried;
-use crate::input::{Files, Opened};
+use super::Done;
+use super::traces::{Files, Opened};
+use crate::input::{self, Input};
 use crate::output::columns::{Column, DEFAULT};
-use crate::output::file_progress::FileProgress;
-use crate::output::line::{Line, Name, Origin};
-use crate::output::printer::{Asked, Printer};
+use crate::output::line::{Line, Name, Names, Origin};
+use crate::output::Output;
+use crate::output::printer::{Asked, Layout, Printer};
 use crate::output::stop::Stop;
-use crate::output::tally::Tally;
-use crate::output::{Escaped, Output, Several};
 use etw_layouts_cli::Outcome;
-use etw_layouts_etl::threads::Threads;
-use etw_layouts_etl::{Clock, Diagnostic, Event, Filter, LogFile, Schemas, names};
-use serde::Serialize;
-use std::fmt::{self, Display};
-use std::rc::Rc;
-use std::sync::Arc;
+use etw_layouts_etl::tracelogging::Fault;
+use etw_layouts_etl::{Diagnostic, Filter, names as etl_names};
+use etw_layouts_trace::{self as trace, Slice, Trace, in_order};
+use std::collections::BTreeSet;
+use std::thread;
 
 /// Print the events of trace files, one per line. Exit with status 1 if there are diagnostics.
 ///
@@ -26,9 +24,8 @@ use std::sync::Arc;
 /// provider, provider_name, id, id_name, opcode, opcode_name, event, version and payload_size. Select columns with
 /// --columns; JSON always contains all columns. Diagnostics are printed to standard error.
 ///
-/// With --order time, the events of all files are merged by system time. A session can write events out of
-/// order. Sorting looks ahead four buffers per processor; an event that is further out of order is printed at
-/// its position in the file. One diagnostic reports the number of such events and the largest delay.
+/// With --order time, the events of all files are merged by system time. Events of one session with equal system
+/// time are in the order of their time stamps; all others are in the order of the files.
 ///
 ///     etw etl events trace.etl
 ///     etw etl events --order time --payload hex trace.etl
@@ -42,10 +39,10 @@ use std::sync::Arc;
 #[command(verbatim_doc_comment)]
 pub struct Args {
     #[command(flatten)]
-    pub(crate) files: Files,
+    pub(crate) files: input::Files,
     /// Order of the events.
     #[arg(long, value_enum, default_value_t = Order::File)]
-    pub(crate) order: Order,
+    order: Order,
     /// Stop at the first diagnostic and exit with status 1.
     #[arg(long)]
     strict: bool,
@@ -54,195 +51,160 @@ pub struct Args {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Order {
+enum Order {
     /// Order in the file, buffer by buffer; one file after another.
     File,
-    /// By time, merged over all processors and files. Files are read into memory; several files can have up to 4 GiB together.
+    /// By time, merged over all processors and files.
     Time,
 }
 
-/// The events of all files.
-pub struct Events<'a> {
-    is_strict: bool,
-    pub printer: Printer<'a>,
+/// Bytes of decompressed buffers in memory for each thread. A line of JSON can have ten times the size of its event.
+const MEMORY: u64 = 2 << 20;
+
+/// Prints the events of all files.
+pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
+    let file = (inputs.len() > 1).then_some(Column::File);
+    let columns: Vec<_> = DEFAULT.into_iter().chain(file).collect();
+    let mut printer = Printer::new(&args.asked, &columns);
+    if printer.is_done() {
+        // With a limit of 0, only the column names are printed.
+        printer.head(out)?;
+        return Ok(Done::default());
+    }
+    let files = Files::open(inputs, out);
+    let mut done = Done { unusable: files.unusable, ..Done::default() };
+    let traces = match args.order {
+        Order::Time if files.files.is_empty() => Vec::new(),
+        Order::Time => vec![files.files],
+        Order::File => files.by_session(),
+    };
+    for files in traces {
+        if printer.is_done() {
+            break;
+        }
+        let mut opened = Opened::read(files, &args.asked.wanted.schemas, out, |_| {})?;
+        done.unusable += opened.unusable;
+        printer.head(out)?;
+        if args.strict && opened.end(out) == Outcome::Differs {
+            return Err(Stop::Strict);
+        }
+        print(args, &mut printer, &mut opened, out)?;
+        done.add(opened.end(out));
+    }
+    printer.end(out);
+    Ok(done)
 }
 
-impl<'a> Events<'a> {
-    /// State for the events of one or several files.
-    pub fn new(args: &'a Args, are_several: bool) -> Self {
-        let file = are_several.then_some(Column::File);
-        let columns: Vec<_> = DEFAULT.into_iter().chain(file).collect();
-        Self { is_strict: args.strict, printer: Printer::new(&args.asked, &columns) }
+impl From<Order> for trace::Order {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::File => Self::File,
+            Order::Time => Self::Time,
+        }
     }
+}
 
-    /// Whether the limit is reached.
-    pub fn is_done(&self) -> bool {
-        self.printer.is_done()
+/// Prints the events of a trace.
+fn print(
+    args: &Args,
+    printer: &mut Printer<'_>,
+    opened: &mut Opened,
+    out: &mut Output,
+) -> Result<(), Stop> {
+    let filters = opened.filters(printer.layout.wanted);
+    let Opened { trace, files, .. } = opened;
+    let (slices, is_ordered) = trace.slices(None, args.order.into(), MEMORY);
+    let names: Vec<_> = trace.files().iter().map(|file| Name::of(file.name())).collect();
+    if !is_ordered && let Some(file) = files.first() {
+        file.note("buffers are so far out of order that only parts are sorted".into(), out);
     }
-
-    /// Reports results that need all files.
-    pub fn end(&self, out: &Output) {
-        self.printer.end(out);
-    }
-
-    /// Prints the events of a file in file order.
-    pub fn file(&mut self, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-        let (name, progress) = (source.name, source.progress.clone());
-        let mut carried = Carried::of_file(name, source.path, out);
-        let mut buffers = source.reader()?;
-        let mut part = Part::new(name, progress, buffers.log_file(), carried.library.clone(), self, out);
-        self.printer.head(out)?;
-        while let Some(buffer) = buffers.next()? {
-            match buffer {
-                Ok(decoded) => {
-                    let origin = Origin::of(decoded.buffer());
-                    for event in decoded.events() {
-                        match event {
-                            Ok(event) => {
-                                carried.see(&event);
-                                part.event(&event, origin, self, out).map(drop)?;
-                            }
-                            Err(diagnostic) => part.diagnostic(&diagnostic, self, out)?,
-                        }
-                        if self.is_done() {
-                            carried.end(out);
-                            return Ok(part.end(out));
-                        }
-                    }
+    let left = printer.left();
+    let is_limited = args.strict || left < u64::MAX || out.is_terminal;
+    let threads = if is_limited { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
+    let work = Work { trace, filters, names, printer: &printer.layout.clone() };
+    let result = in_order(
+        slices,
+        threads,
+        || (Names::default(), left),
+        |(names, left), slice| work.chunk(slice, names, left),
+        |chunk| {
+            let mut chunk = chunk.map_err(|why| Some(Stop::Input(why.to_string())))?;
+            printer.seen += chunk.seen;
+            printer.printed(chunk.printed, &mut chunk.fields);
+            out.put_all(&mut chunk.text).map_err(|error| Some(error.into()))?;
+            for (file, diagnostic) in &chunk.diagnostics {
+                files[*file].diagnostic(diagnostic, out);
+                if args.strict && diagnostic.is_damage() {
+                    return Err(Some(Stop::Strict));
                 }
-                Err(diagnostic) => part.diagnostic(&diagnostic, self, out)?,
+            }
+            if printer.is_done() { Err(None) } else { Ok(()) }
+        },
+    );
+    match result {
+        Ok(()) | Err(None) => Ok(()),
+        Err(Some(stop)) => Err(stop),
+    }
+}
+
+/// What the lines of the events of a trace need.
+struct Work<'w> {
+    trace: &'w Trace,
+    /// The filter and the name of each file.
+    filters: Vec<Filter>,
+    names: Vec<Name>,
+    printer: &'w Layout<'w>,
+}
+
+/// The lines of a slice.
+struct Chunk {
+    text: Vec<u8>,
+    /// The number of events that were examined.
+    seen: u64,
+    printed: u64,
+    fields: BTreeSet<&'static str>,
+    /// Diagnostics of events, each with the index of its file.
+    diagnostics: Vec<(usize, Diagnostic)>,
+}
+
+impl Work<'_> {
+    /// The lines of the events of a slice that match, at most `left`.
+    fn chunk(&self, slice: Slice, names: &mut Names, left: &mut u64) -> Result<Chunk, trace::Error> {
+        let (mut text, mut seen, mut printed, mut diagnostics) = (Vec::new(), 0, 0, Vec::new());
+        if *left > 0 {
+            for event in trace::Events::of_slice(self.trace, slice) {
+                let event = event?;
+                seen += 1;
+                let file = event.file_index();
+                let (header, clock) = (event.header(), event.file().clock());
+                if !self.filters[file].takes(&header, event.processor(), clock) {
+                    continue;
+                }
+                if let Some(fault) = self.line(&event, names, &mut text) {
+                    let kind = etl_names::undecoded(&header, event.schemas(), fault);
+                    diagnostics.push((file, event.place().diagnostic(kind)));
+                }
+                printed += 1;
+                *left -= 1;
+                if *left == 0 {
+                    break;
+                }
             }
         }
-        carried.end(out);
-        Ok(part.end(out))
-    }
-}
-
-/// State for one file.
-pub struct Part<'n> {
-    name: &'n str,
-    file: Name,
-    pub clock: Clock,
-    filter: Filter,
-    schemas: Schemas,
-    progress: Rc<FileProgress>,
-    tally: Tally,
-    threads: Threads,
-    /// The number of events printed after a later event, and the largest delay in units of 100 ns.
-    late: (u64, u64),
-}
-
-impl<'n> Part<'n> {
-    /// The state at the start of a file; `own` are the schemas that it carries.
-    pub fn new(
-        name: &'n str,
-        progress: Rc<FileProgress>,
-        log: &LogFile,
-        own: Option<Arc<[u8]>>,
-        events: &Events<'_>,
-        out: &Output,
-    ) -> Self {
-        if out.is_terminal {
-            progress.hide();
-        }
-        let schemas = events.printer.wanted.schemas.of_trace(log, own);
-        let (clock, filter) = (log.to_clock(), events.printer.wanted.filter(log.start_time, &schemas));
-        Self {
-            name,
-            file: Name::of(name),
-            clock,
-            filter,
-            schemas,
-            progress,
-            tally: Tally::default(),
-            threads: Threads::default(),
-            late: (0, 0),
-        }
+        Ok(Chunk { text, seen, printed, fields: std::mem::take(names.fields()), diagnostics })
     }
 
-    /// Reports a diagnostic.
-    pub fn diagnostic(&mut self, diagnostic: &Diagnostic, events: &Events<'_>, out: &Output) -> Result<(), Stop> {
-        if let Some(line) = self.tally.add(Some(self.name), diagnostic) {
-            self.progress.beside(|| out.aside(&line));
-        }
-        if events.is_strict && diagnostic.is_damage() { Err(Stop::Strict) } else { Ok(()) }
-    }
-
-    /// Prints an event if it matches. Returns its time if it was printed and has one.
-    pub fn event(
-        &mut self,
-        event: &Event<'_>,
-        origin: Origin,
-        events: &mut Events<'_>,
-        out: &mut Output,
-    ) -> Result<Option<i64>, Stop> {
-        if let Some(kind) = event.fault() {
-            self.diagnostic(&origin.diagnostic(event, kind), events, out)?;
-        }
-        let printer = &mut events.printer;
-        printer.seen += 1;
-        self.threads.add(event);
-        if !self.filter.takes(event, origin.processor, &self.clock) {
-            return Ok(None);
-        }
-        let time = event.time_stamp().map(|stamp| self.clock.system_time(stamp));
+    fn line(&self, event: &trace::Event<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
+        let (header, place) = (event.header(), event.place());
+        let origin = Origin { buffer: place.buffer, offset: place.buffer_offset, processor: place.processor };
+        let Layout { payload, wanted, .. } = *self.printer;
+        let time = event.time().map(|time| time.0);
         let line = Line {
-            clock: Some(self.clock),
-            threads: Some(&self.threads),
-            message: printer.wanted.schemas.messages().and_then(|messages| messages.of(event)),
-            ..Line::new(&self.file, event, &self.schemas, origin, time, printer.payload)
+            clock: Some(*event.file().clock()),
+            who: Some(event.who()),
+            message: wanted.schemas.messages().and_then(|messages| messages.of(&header)),
+            ..Line::new(&self.names[event.file_index()], &header, event.schemas(), origin, time, payload)
         };
-        if let Some(fault) = printer.event(&line, out)? {
-            self.diagnostic(&origin.diagnostic(event, names::undecoded(event, &self.schemas, fault)), events, out)?;
-        }
-        Ok(time)
-    }
-
-    /// Counts an event that was printed after a later event.
-    pub fn late(&mut self, by: u64, events: &Events<'_>, out: &Output) -> Result<(), Stop> {
-        self.late = (self.late.0 + 1, self.late.1.max(by));
-        if !events.is_strict {
-            return Ok(());
-        }
-        self.report_late(out);
-        Err(Stop::Strict)
-    }
-
-    /// Reports the counts.
-    pub fn end(&self, out: &Output) -> Outcome {
-        for line in self.tally.more(Some(self.name)) {
-            self.progress.beside(|| out.aside(&line));
-        }
-        self.report_late(out);
-        if self.late.0 > 0 { Outcome::Differs } else { self.tally.outcome() }
-    }
-
-    fn report_late(&self, out: &Output) {
-        let (late_events, latest_by) = self.late;
-        if late_events > 0 {
-            self.progress.beside(|| out.aside(&Late { file: self.name, kind: "time-order", late_events, latest_by }));
-        }
-    }
-}
-
-/// The diagnostic for events of a file that were printed out of order.
-#[derive(Serialize)]
-struct Late<'a> {
-    file: &'a str,
-    kind: &'static str,
-    late_events: u64,
-    /// In units of 100 ns.
-    latest_by: u64,
-}
-
-impl Display for Late<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (file, count, by) = (Escaped(self.file), Several(self.late_events, "event"), self.latest_by);
-        let (seconds, fraction) = (by / 10_000_000, by % 10_000_000);
-        write!(
-            f,
-            "{file}: {count} out of order by up to {seconds}.{fraction:07} seconds: sorting looks ahead only four buffers per \
-             processor"
-        )
+        self.printer.write(&line, names, out)
     }
 }

@@ -1,33 +1,26 @@
 //! Commands for trace files: summarize, print, check, count and copy; packets, processes and schemas.
 //!
-//! Trace files are streamed with two buffers in memory, so that pipes and files that a session still writes can be read. Sorting by
-//! time, saving several files as one and writing packets read the files into memory first.
+//! `info` and `check` read files as streams, with two buffers in memory. The other commands read them as traces, in slices: twice, and by position.
 
 mod check;
 mod events;
 #[cfg(feature = "table")]
 mod export;
-mod file_events;
 mod info;
 mod lost;
 mod manifest;
-mod merged;
 mod pcap;
 mod processes;
 mod save;
 mod schemas;
 mod stat;
+mod traces;
 
-use crate::input::Files;
-#[cfg(feature = "table")]
-use crate::input::Opened;
+use crate::input::{self, Input, Opened};
 use crate::output::stop::{Stop, ended, unread};
 use crate::output::{Output, reported};
 use crate::selection::Wanted;
 use etw_layouts_cli::{Error, Outcome};
-use events::{Events, Order};
-use processes::Listing;
-use stat::Stats;
 use std::io::Write;
 
 /// Inspect trace files (.etl).
@@ -73,7 +66,25 @@ pub fn processes(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> 
     processes::with_images(source, out)
 }
 
-fn run_all(command: &Command, files: &Files) -> Result<Outcome, Error> {
+/// The result of a command on all its files.
+#[derive(Default)]
+pub struct Done {
+    outcome: Option<Outcome>,
+    /// The number of files that cannot be read, which were reported.
+    pub unusable: usize,
+}
+
+impl Done {
+    /// Adds the outcome of a file.
+    pub fn add(&mut self, outcome: Outcome) {
+        self.outcome = Some(match (self.outcome, outcome) {
+            (Some(Outcome::Differs), _) | (_, Outcome::Differs) => Outcome::Differs,
+            _ => Outcome::Good,
+        });
+    }
+}
+
+fn run_all(command: &Command, files: &input::Files) -> Result<Outcome, Error> {
     let mut out = Output::new(files.format);
     if let Some(wanted) = command.wanted() {
         wanted.check()?;
@@ -82,95 +93,55 @@ fn run_all(command: &Command, files: &Files) -> Result<Outcome, Error> {
     if let Command::Schemas(args) = command {
         args.schemas.load(&out)?;
     }
-    let mut outcome = Outcome::Good;
-    let inputs = crate::input::find_all(&files.files, &crate::input::TRACES, &out);
-    let mut work = match command {
-        Command::Info(_) => Work::Info,
-        Command::Events(args) if args.order == Order::Time => Work::Merged(Events::new(args, inputs.len() > 1)),
-        Command::Events(args) => Work::Events(Events::new(args, inputs.len() > 1)),
-        Command::Check(_) => Work::Check,
-        Command::Stat(args) => Work::Stat(Box::new(Stats::new(args))),
-        Command::Save(args) => Work::Save(args),
-        Command::Pcap(args) => Work::Pcap(args),
-        Command::Processes(args) => Work::Processes(Listing::new(args)),
-        Command::Schemas(args) => Work::Schemas(args),
+    let inputs = input::find_all(&files.files, &input::TRACES, &out);
+    let result = match command {
+        Command::Info(_) => each(&inputs, &mut out, info::run),
+        Command::Check(_) => each(&inputs, &mut out, check::run),
+        Command::Events(args) => events::run(args, &inputs, &mut out),
+        Command::Stat(args) => stat::run(args, &inputs, &mut out),
+        Command::Save(args) => save::run(args, &inputs, &mut out),
+        Command::Pcap(args) => pcap::run(args, &inputs, &mut out),
+        Command::Processes(args) => processes::run(args, &inputs, &mut out),
+        Command::Schemas(args) => schemas::run(args, &inputs, &mut out),
         Command::Manifest(args) => return manifest::run(args),
         #[cfg(feature = "table")]
         Command::Export(args) => return export::run(args),
     };
-    if let Work::Events(events) | Work::Merged(events) = &mut work
-        && events.is_done()
-    {
-        // With a limit of 0, only the column names are printed.
-        if let Err(error) = events.printer.head(&mut out) {
-            return ended(outcome, error);
-        }
+    match result {
+        Ok(Done { outcome, unusable }) => match (out.flush(), unusable) {
+            (Err(error), _) => ended(outcome.unwrap_or(Outcome::Good), error),
+            (Ok(()), 0) => Ok(outcome.unwrap_or(Outcome::Good)),
+            (Ok(()), _) => Err(unread(unusable, inputs.len()).into()),
+        },
+        Err(Stop::Strict) => out.flush().map_or_else(|error| ended(Outcome::Differs, error), |()| Ok(Outcome::Differs)),
+        Err(Stop::Input(why)) => Err(why.into()),
+        Err(Stop::Output(error)) => ended(Outcome::Good, error),
     }
-    let is_together = matches!(work, Work::Merged(_) | Work::Pcap(_)) || matches!(work, Work::Save(_)) && inputs.len() > 1;
-    let mut unusable = 0;
-    if is_together {
-        let (loaded, unread) = merged::load(&inputs, &out)?;
-        let (traces, others) = merged::traces(&loaded, &out);
-        unusable = unread + others;
-        let result = match &mut work {
-            Work::Merged(events) => merged::run(&traces, events, &mut out),
-            Work::Save(args) if unusable == 0 => save::several(args, &traces, &mut out),
-            Work::Pcap(args) => pcap::run(args, &traces, &mut out),
-            _ => Ok(Outcome::Good),
-        };
-        match result {
-            Ok(Outcome::Good) => {}
-            Ok(Outcome::Differs) | Err(Stop::Strict) => outcome = Outcome::Differs,
-            Err(Stop::Input(why)) => return Err(why.into()),
-            Err(Stop::Output(error)) => return ended(outcome, error),
-        }
-    }
-    for input in if is_together { &[][..] } else { &inputs[..] } {
-        if matches!(&work, Work::Events(events) if events.is_done()) {
-            break;
-        }
-        let result = input.open().and_then(|source| match &mut work {
-            Work::Info => info::run(source, &mut out),
-            Work::Events(events) | Work::Merged(events) => events.file(source, &mut out),
-            Work::Check => check::run(source, &mut out),
-            Work::Stat(stats) => stats.file(source, &out),
-            Work::Save(args) => save::one(args, source, &mut out),
-            Work::Pcap(_) => Ok(Outcome::Good),
-            Work::Processes(listing) => listing.file(source, &mut out),
-            Work::Schemas(args) => schemas::run(args, source, &mut out),
-        });
-        match result {
-            Ok(Outcome::Good) => {}
-            Ok(Outcome::Differs) => outcome = Outcome::Differs,
+}
+
+/// Runs a command on each file, as a stream.
+fn each(
+    inputs: &[Input],
+    out: &mut Output,
+    run: impl Fn(Opened<'_>, &mut Output) -> Result<Outcome, Stop>,
+) -> Result<Done, Stop> {
+    let mut done = Done::default();
+    for input in inputs {
+        match input.open().and_then(|source| run(source, out)) {
+            Ok(outcome) => done.add(outcome),
             Err(Stop::Input(why)) => {
-                unusable += 1;
+                done.unusable += 1;
                 out.refused(&input.name, &why);
             }
-            Err(Stop::Output(error)) => return ended(outcome, error),
-            Err(Stop::Strict) => {
-                outcome = Outcome::Differs;
-                break;
-            }
+            Err(stop) => return Err(stop),
         }
     }
-    let result = match &work {
-        Work::Stat(stats) => stats.end(&mut out),
-        Work::Events(events) | Work::Merged(events) => {
-            events.end(&out);
-            Ok(())
-        }
-        _ => Ok(()),
-    };
-    match (result.and_then(|()| out.flush()), unusable) {
-        (Err(error), _) => ended(outcome, error),
-        (Ok(()), 0) => Ok(outcome),
-        (Ok(()), _) => Err(unread(unusable, inputs.len()).into()),
-    }
+    Ok(done)
 }
 
 impl Command {
     /// The files to read, and the output format; `None` for a command with its own arguments.
-    fn files(&self) -> Option<&Files> {
+    fn files(&self) -> Option<&input::Files> {
         match self {
             Self::Info(args) => Some(&args.files),
             Self::Events(args) => Some(&args.files),
@@ -198,19 +169,4 @@ impl Command {
             Self::Export(args) => Some(&args.wanted),
         }
     }
-}
-
-/// The work for each file, and the state kept between files.
-enum Work<'a> {
-    Info,
-    Events(Events<'a>),
-    /// Events of all files together, in order of time.
-    Merged(Events<'a>),
-    Check,
-    Stat(Box<Stats<'a>>),
-    Save(&'a save::Args),
-    /// Packets of all files together, in order of time.
-    Pcap(&'a pcap::Args),
-    Processes(Listing<'a>),
-    Schemas(&'a schemas::Args),
 }

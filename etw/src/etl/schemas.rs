@@ -1,13 +1,12 @@
 //! `schemas`.
 
-use super::file_events::FileEvents;
-use crate::carried::Carried;
-use crate::input::{Files, Opened};
+use super::Done;
+use super::traces::{Files, Opened};
+use crate::input::{self, Input};
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use crate::schemas::SchemaOptions;
 use crate::wpp;
-use etw_layouts_cli::Outcome;
 use etw_layouts_etl::{Decoded, Event, LogFile, Schemas, Uuid, names};
 use etw_layouts_schemas::tmf::WppMessage;
 use serde::Serialize;
@@ -31,7 +30,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 #[command(verbatim_doc_comment, mut_arg("format", no_table))]
 pub struct Args {
     #[command(flatten)]
-    pub(crate) files: Files,
+    pub(crate) files: input::Files,
     #[command(flatten)]
     pub(crate) schemas: SchemaOptions,
 }
@@ -39,25 +38,25 @@ pub struct Args {
 /// The maximum number of kinds of events that are counted separately.
 const MOST: usize = 1 << 14;
 
-/// Lists the schemas of a file.
-pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    let name = source.name;
-    let mut carried = Carried::of_file(name, source.path, out);
-    let file = FileEvents::open(source)?;
-    let schemas = args.schemas.of_trace(file.buffers.log_file(), carried.library.clone());
-    let mut used = Used::default();
-    let tally = file.read(
-        out,
-        |_| {},
-        |event, _| {
-            carried.see(event);
-            used.add(event, &schemas, args.schemas.messages().and_then(|messages| messages.of(event)));
-            None
-        },
-    )?;
-    carried.end(out);
-    out.line(&used.document(name))?;
-    Ok(tally.outcome())
+/// Lists the schemas of each file.
+pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
+    let files = Files::open(inputs, out);
+    let mut done = Done { unusable: files.unusable, ..Done::default() };
+    for files in files.by_session() {
+        let opened = Opened::read(files, &args.schemas, out, |_| {})?;
+        done.unusable += opened.unusable;
+        for (number, file) in opened.files.iter().enumerate().filter(|(_, file)| file.is_readable) {
+            let mut used = Used::default();
+            for event in opened.trace.events_of(number).in_file_order() {
+                let event = event.map_err(|why| Stop::Input(why.to_string()))?;
+                let header = event.header();
+                used.add(&header, event.schemas(), args.schemas.messages().and_then(|messages| messages.of(&header)));
+            }
+            out.line(&used.document(&file.name))?;
+        }
+        done.add(opened.end(out));
+    }
+    Ok(done)
 }
 
 /// Identifies a schema of an event.

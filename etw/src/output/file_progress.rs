@@ -2,19 +2,20 @@
 
 use super::Escaped;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+#[derive(Debug)]
 pub struct FileProgress {
     bar: ProgressBar,
     /// The start time, until the bar is shown.
-    start: Cell<Option<Instant>>,
+    start: Mutex<Option<Instant>>,
 }
 
 impl FileProgress {
     pub fn new(name: &str) -> Self {
         let bar = ProgressBar::hidden().with_style(style("{spinner} {bytes} {msg}")).with_message(Escaped(name).to_string());
-        Self { bar, start: Cell::new(Some(Instant::now())) }
+        Self { bar, start: Mutex::new(Some(Instant::now())) }
     }
 
     /// Sets the expected number of bytes.
@@ -25,8 +26,9 @@ impl FileProgress {
 
     /// Adds bytes that were read.
     pub fn add(&self, bytes: u64) {
-        if self.start.get().is_some_and(|start| start.elapsed() > Duration::from_secs(2)) {
-            self.start.take();
+        let mut start = self.start.lock().unwrap_or_else(PoisonError::into_inner);
+        if start.is_some_and(|start| start.elapsed() > Duration::from_secs(2)) {
+            start.take();
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         self.bar.inc(bytes);
@@ -34,7 +36,7 @@ impl FileProgress {
 
     /// Disables the bar: lines on a terminal show progress already.
     pub fn hide(&self) {
-        self.start.take();
+        self.start.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     /// Hides the bar while something is printed.

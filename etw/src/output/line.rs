@@ -3,11 +3,11 @@
 use super::Escaped;
 use super::put;
 use etw_layouts_etl::payload::packed::Variant;
-use etw_layouts_etl::threads::Threads;
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Schemas, Uuid, names};
 use etw_layouts_schemas::tmf::WppMessage;
+use etw_layouts_trace::Who;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The origin of an event: values of its buffer.
@@ -55,8 +55,8 @@ pub struct Line<'a> {
     pub payload: Option<Payload>,
     /// The clock of the session, for times in payloads.
     pub clock: Option<Clock>,
-    /// The threads that are known at this event.
-    pub threads: Option<&'a Threads>,
+    /// Who did it, for an event of a trace.
+    pub who: Option<Who>,
     /// The message of a WPP event.
     pub message: Option<&'a WppMessage>,
 }
@@ -113,7 +113,7 @@ impl<'a> Line<'a> {
             provider: event.provider(),
             payload,
             clock: None,
-            threads: None,
+            who: None,
             message: None,
         }
     }
@@ -125,7 +125,7 @@ impl<'a> Line<'a> {
 
     /// The process of the thread in the payload, if the header has no process.
     pub fn thread_process(&self) -> Option<u32> {
-        self.threads?.process(self.event)
+        self.who?.process
     }
 
     /// The schema of the event in the libraries.
@@ -206,9 +206,9 @@ impl Names {
         }
     }
 
-    /// Whether an event had a requested field.
-    pub fn has_field(&self, name: &str) -> bool {
-        self.fields.contains(name)
+    /// The requested fields that events had.
+    pub fn fields(&mut self) -> &mut BTreeSet<&'static str> {
+        &mut self.fields
     }
 
     /// The flag names without their common prefix; empty for no flags.

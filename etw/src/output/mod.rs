@@ -123,6 +123,14 @@ impl Output {
         Ok(result)
     }
 
+    /// Appends whole lines to the pending output.
+    pub fn put_all(&mut self, lines: &mut Vec<u8>) -> io::Result<()> {
+        if self.lines.is_empty() {
+            std::mem::swap(&mut self.lines, lines);
+        }
+        self.put(|out| out.append(lines))
+    }
+
     fn write_block(&mut self) -> io::Result<()> {
         if self.receiver.is_some() {
             return self.write_rest();

@@ -7,6 +7,7 @@ use super::{document, event_fields};
 use crate::selection::Wanted;
 use etw_layouts_etl::tracelogging::Fault;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 use std::io;
 
@@ -45,19 +46,27 @@ pub fn none_matches(events: u64, wanted: &Wanted, out: &Output) {
 
 /// Prints the events of one file after another.
 pub struct Printer<'a> {
-    pub wanted: &'a Wanted,
-    /// The payload output.
-    pub payload: Option<Payload>,
+    pub layout: Layout<'a>,
     asked: &'a [Column],
     default: Vec<Column>,
-    columns: Vec<Column>,
-    names: Names,
+    /// The requested fields that printed events had.
+    fields: BTreeSet<&'static str>,
     /// The number of events examined, whether they match or not.
     pub seen: u64,
     limit: u64,
     /// The number of events left before the limit.
     left: u64,
     is_headed: bool,
+}
+
+/// How events are printed.
+#[derive(Clone)]
+pub struct Layout<'a> {
+    pub wanted: &'a Wanted,
+    /// The payload output.
+    pub payload: Option<Payload>,
+    columns: Vec<Column>,
+    format: Format,
     /// Whether the columns are the fields of a single event.
     has_fields: bool,
 }
@@ -68,17 +77,20 @@ impl<'a> Printer<'a> {
         let payload = asked.payload.or(asked.columns.contains(&Column::Payload).then_some(Payload::Hex));
         let limit = asked.limit.unwrap_or(u64::MAX);
         Self {
-            wanted: &asked.wanted,
-            payload,
+            layout: Layout {
+                wanted: &asked.wanted,
+                payload,
+                columns: Vec::new(),
+                format: Format::Text,
+                has_fields: false,
+            },
             asked: &asked.columns,
             default: default.to_vec(),
-            columns: Vec::new(),
-            names: Names::default(),
+            fields: BTreeSet::new(),
             seen: 0,
             limit,
             left: limit,
             is_headed: false,
-            has_fields: false,
         }
     }
 
@@ -90,7 +102,7 @@ impl<'a> Printer<'a> {
     /// Reports that no examined event matched, or which requested fields no printed event has.
     pub fn end(&self, out: &Output) {
         if self.left == self.limit {
-            return none_matches(self.seen, self.wanted, out);
+            return none_matches(self.seen, self.layout.wanted, out);
         }
         let printed = self.limit - self.left;
         let events = if printed == 1 {
@@ -100,7 +112,7 @@ impl<'a> Printer<'a> {
         };
         for column in self.asked {
             if let Column::Field(name) = *column
-                && !self.names.has_field(name)
+                && !self.fields.contains(name)
             {
                 let near = columns::similar(name).map(|near| format!("; did you mean the column `{near}`?"));
                 out.aside(&NoField { note: format!("{events} the field `{name}`{}", near.unwrap_or_default()) });
@@ -110,26 +122,48 @@ impl<'a> Printer<'a> {
 
     /// Prints the column names, once for all files.
     pub fn head(&mut self, out: &mut Output) -> io::Result<()> {
+        let Layout { wanted, payload, columns, format, has_fields } = &mut self.layout;
+        *format = out.format;
         if out.format != Format::Json && !std::mem::replace(&mut self.is_headed, true) {
             let is_text = out.format == Format::Text;
-            let fields = self.wanted.one_event().filter(|_| !is_text).map(event_fields::columns).unwrap_or_default();
-            self.has_fields = self.asked.is_empty() && !fields.is_empty();
-            self.columns = columns::chosen(self.asked, &self.default, fields, is_text, self.payload.is_some());
-            out.put(|out| columns::heading(&self.columns, is_text, out))?;
+            let fields = wanted.one_event().filter(|_| !is_text).map(event_fields::columns).unwrap_or_default();
+            *has_fields = self.asked.is_empty() && !fields.is_empty();
+            *columns = columns::chosen(self.asked, &self.default, fields, is_text, payload.is_some());
+            out.put(|out| columns::heading(columns, is_text, out))?;
         }
         Ok(())
     }
 
+    /// The number of events left before the limit.
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
     /// Prints an event unless the limit is reached. Returns the fault if a payload cannot be decoded.
-    pub fn event(&mut self, line: &Line<'_>, out: &mut Output) -> io::Result<Option<Fault>> {
-        let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
-        self.left = left;
-        let format = out.format;
-        let fault = out.put(|out| match format {
-            Format::Json => document::event(line, &mut self.names, out),
-            format => columns::event(&self.columns, format == Format::Text, line, &mut self.names, out),
-        })?;
-        Ok(fault.or_else(|| if self.has_fields { undecoded(line) } else { None }))
+    pub fn event(&mut self, line: &Line<'_>, names: &mut Names, out: &mut Output) -> io::Result<Option<Fault>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let fault = out.put(|out| self.layout.write(line, names, out))?;
+        self.printed(1, names.fields());
+        Ok(fault)
+    }
+
+    /// Counts events that were printed, and adds the requested fields that they had.
+    pub fn printed(&mut self, events: u64, fields: &mut BTreeSet<&'static str>) {
+        self.left = self.left.saturating_sub(events);
+        self.fields.append(fields);
+    }
+}
+
+impl Layout<'_> {
+    /// Writes the line of an event. Returns the fault if a payload cannot be decoded.
+    pub fn write(&self, line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
+        let fault = match self.format {
+            Format::Json => document::event(line, names, out),
+            format => columns::event(&self.columns, format == Format::Text, line, names, out),
+        };
+        fault.or_else(|| if self.has_fields { undecoded(line) } else { None })
     }
 }
 

@@ -1,41 +1,85 @@
 //! Hashes a file while it is read.
 
+use etw_layouts_trace::{FileSource, Source};
 use indicatif::ProgressBar;
 use std::fs::File;
 use std::hash::Hasher;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use twox_hash::XxHash64;
 
-/// A reader that hashes all bytes and shows progress.
-pub struct Hashing<'b> {
-    file: File,
+/// A file that hashes the bytes that are read, as long as they are read in order, and shows progress.
+#[derive(Clone, Debug)]
+pub struct Hashing(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    file: FileSource,
+    bar: ProgressBar,
+    hashed: Mutex<Hashed>,
+}
+
+#[derive(Debug)]
+struct Hashed {
     hasher: XxHash64,
-    bar: &'b ProgressBar,
+    /// Number of bytes at the start of the file that are hashed.
+    length: u64,
 }
 
-impl<'b> Hashing<'b> {
-    pub fn new(file: File, bar: &'b ProgressBar) -> Self {
-        Self { file, hasher: XxHash64::with_seed(0), bar }
+impl Hashing {
+    pub fn open(path: &Path, bar: &ProgressBar) -> io::Result<Self> {
+        let hashed = Mutex::new(Hashed { hasher: XxHash64::with_seed(0), length: 0 });
+        Ok(Self(Arc::new(Inner { file: FileSource::open(path)?, bar: bar.clone(), hashed })))
     }
 
-    /// Reads the rest of the file. Returns the hash of all of it.
-    pub fn finish(mut self) -> io::Result<String> {
-        io::copy(&mut self, &mut io::sink())?;
-        Ok(format!("{:016x}", self.hasher.finish()))
+    /// The hash of all bytes.
+    pub fn finish(&self) -> io::Result<String> {
+        let mut bytes = vec![0; 1 << 16];
+        loop {
+            let (start, left) = {
+                let hashed = self.0.hashed.lock().unwrap_or_else(PoisonError::into_inner);
+                (hashed.length, self.length() - hashed.length)
+            };
+            if left == 0 {
+                let hashed = self.0.hashed.lock().unwrap_or_else(PoisonError::into_inner);
+                return Ok(format!("{:016x}", hashed.hasher.finish()));
+            }
+            let count = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
+            self.read_at(start, &mut bytes[..count])?;
+        }
     }
 }
 
-impl Read for Hashing<'_> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(bytes)?;
-        self.hasher.write(&bytes[..count]);
-        self.bar.inc(count as u64);
-        Ok(count)
+impl Source for Hashing {
+    fn length(&self) -> u64 {
+        self.0.file.length()
+    }
+
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.0.file.read_at(offset, bytes)?;
+        self.0.bar.inc(bytes.len() as u64);
+        let mut hashed = self.0.hashed.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = hashed.length.checked_sub(offset).and_then(|known| usize::try_from(known).ok());
+        if let Some(new) = known.and_then(|known| bytes.get(known..)) {
+            hashed.hasher.write(new);
+            hashed.length += new.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn growth(&self) -> u64 {
+        self.0.file.growth()
     }
 }
 
 /// The hash of a file.
 pub fn hash(path: &Path) -> io::Result<String> {
-    Hashing::new(File::open(path)?, &ProgressBar::hidden()).finish()
+    let (mut file, mut hasher, mut bytes) = (File::open(path)?, XxHash64::with_seed(0), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut bytes)? {
+            0 => return Ok(format!("{:016x}", hasher.finish())),
+            count => hasher.write(&bytes[..count]),
+        }
+    }
 }

@@ -2,16 +2,15 @@
 
 mod document;
 
-use super::file_events::FileEvents;
 use super::lost::Lost;
-use crate::carried::Carried;
-use crate::input::{Files, Opened};
+use super::Done;
+use super::traces::{Files, Opened};
+use crate::input::{self, Input};
 use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
 use crate::output::{Output, no_table};
 use crate::selection::Wanted;
 use document::{Activity, Counted, Document, Id, Row, Subject};
-use etw_layouts_cli::Outcome;
 use etw_layouts_etl::stat::{By, Key, Stat};
 use etw_layouts_etl::{Event, FileTime, Schemas, Uuid, names};
 use std::collections::BTreeMap;
@@ -34,7 +33,7 @@ use std::io;
 #[command(verbatim_doc_comment, mut_arg("format", no_table))]
 pub struct Args {
     #[command(flatten)]
-    pub(crate) files: Files,
+    pub(crate) files: input::Files,
     /// Group the counts by this value.
     #[arg(long, value_enum, default_value_t = Sort::Provider)]
     by: Sort,
@@ -57,7 +56,7 @@ enum Sort {
 }
 
 /// Counts over all files.
-pub struct Stats<'a> {
+struct Stats<'a> {
     args: &'a Args,
     stat: Stat,
     /// Provider names from events and from the schemas of each file, up to the number of separately counted groups.
@@ -72,8 +71,27 @@ pub struct Stats<'a> {
     lost: Lost,
 }
 
+/// Counts the events of all files.
+pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
+    let mut stats = Stats::new(args);
+    let files = Files::open(inputs, out);
+    let mut done = Done { unusable: files.unusable, ..Done::default() };
+    for files in files.by_session() {
+        let (mut lost, count) = (std::mem::take(&mut stats.lost), files.len() as u64);
+        files.iter().for_each(|file| lost.log_file(file.log_file()));
+        let opened = Opened::read(files, &args.wanted.schemas, out, |header| lost.buffer(header))?;
+        stats.lost = lost;
+        stats.files += count - opened.unusable as u64;
+        done.unusable += opened.unusable;
+        stats.session(&opened)?;
+        done.add(opened.end(out));
+    }
+    stats.end(out)?;
+    Ok(done)
+}
+
 impl<'a> Stats<'a> {
-    pub fn new(args: &'a Args) -> Self {
+    fn new(args: &'a Args) -> Self {
         let by = match args.by {
             Sort::Provider => By::Provider,
             Sort::Id => By::Id,
@@ -85,36 +103,29 @@ impl<'a> Stats<'a> {
         Self { args, stat: Stat::new(by), names, events, described, files: 0, seen: 0, lost: Lost::default() }
     }
 
-    pub fn file(&mut self, source: Opened<'_>, out: &Output) -> Result<Outcome, Stop> {
-        let mut carried = Carried::of_file(source.name, source.path, out);
-        let file = FileEvents::open(source)?;
-        let log = file.buffers.log_file();
-        let schemas = self.args.wanted.schemas.of_trace(log, carried.library.clone());
-        let (clock, filter) = (log.to_clock(), self.args.wanted.filter(log.start_time, &schemas));
-        self.files += 1;
-        self.lost.log_file(log);
-        let tally = file.read(
-            out,
-            |header| self.lost.buffer(header),
-            |event, origin| {
-                carried.see(event);
-                self.seen += 1;
-                if filter.takes(event, origin.processor, &clock) {
-                    learn(&mut self.names, event);
-                    if self.args.by == Sort::Event
-                        && self.events.len() < Stat::MOST
-                        && let Some(Ok(schema)) = event.trace_logging().map(|logging| logging.schema)
-                    {
-                        self.events.entry(Key::hash(schema.event)).or_insert_with(|| schema.event.to_owned());
-                    }
-                    self.stat.add(event, origin.processor, event.time_stamp().map(|stamp| clock.system_time(stamp)));
-                }
-                None
-            },
-        )?;
-        carried.end(out);
-        self.name(&schemas);
-        Ok(tally.outcome())
+    /// Counts the events of a session.
+    fn session(&mut self, opened: &Opened) -> Result<(), Stop> {
+        let filters = opened.filters(&self.args.wanted);
+        for event in opened.trace.events().in_file_order() {
+            let event = event.map_err(|why| Stop::Input(why.to_string()))?;
+            self.seen += 1;
+            let (file, header) = (event.file_index(), event.header());
+            if !filters[file].takes(&header, event.processor(), event.file().clock()) {
+                continue;
+            }
+            learn(&mut self.names, &header);
+            if self.args.by == Sort::Event
+                && self.events.len() < Stat::MOST
+                && let Some(Ok(schema)) = header.trace_logging().map(|logging| logging.schema)
+            {
+                self.events.entry(Key::hash(schema.event)).or_insert_with(|| schema.event.to_owned());
+            }
+            self.stat.add(&header, event.processor(), event.time().map(|time| time.0));
+        }
+        for session in opened.trace.sessions() {
+            self.name(session.schemas());
+        }
+        Ok(())
     }
 
     /// Stores names from the schemas of a file for the groups so far.
@@ -138,7 +149,7 @@ impl<'a> Stats<'a> {
     }
 
     /// Prints the counts.
-    pub fn end(&self, out: &mut Output) -> io::Result<()> {
+    fn end(&self, out: &mut Output) -> io::Result<()> {
         if self.files == 0 {
             return Ok(());
         }

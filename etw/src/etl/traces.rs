@@ -1,0 +1,235 @@
+//! Input files as traces.
+
+use crate::input::{Input, kind};
+use crate::output::file_progress::FileProgress;
+use crate::output::stop::Stop;
+use crate::output::tally::Tally;
+use crate::output::{Escaped, Grouped, Output, Several};
+use crate::schemas::SchemaOptions;
+use crate::selection::Wanted;
+use etw_layouts_cli::{Outcome, unreadable};
+use etw_layouts_etl::{BufferHeader, Diagnostic, Filter, LogFile, Schemas};
+use etw_layouts_trace::{FileSource, Notice, Options, Session, Source, Trace, TraceFile, group};
+use serde::Serialize;
+use std::fmt::{self, Display};
+use std::path::Path;
+use std::sync::Arc;
+use std::{fs, io};
+
+/// A file whose start was read.
+pub struct File {
+    file: TraceFile,
+    progress: Arc<FileProgress>,
+}
+
+/// Files that can be read.
+pub struct Files {
+    pub files: Vec<File>,
+    /// The number of files that cannot be read, which were reported.
+    pub unusable: usize,
+}
+
+/// A trace of one or more files.
+pub struct Opened {
+    pub trace: Trace,
+    pub files: Vec<Reported>,
+    /// The number of files that cannot be read to their end, which were reported.
+    pub unusable: usize,
+}
+
+/// What was reported about a file.
+pub struct Reported {
+    pub name: String,
+    pub tally: Tally,
+    progress: Arc<FileProgress>,
+    /// Whether it could be read to its end.
+    pub is_readable: bool,
+}
+
+/// The number of files that are kept open. If there are more, each is opened for each read.
+const OPEN: usize = 256;
+
+/// The number of schemas that cannot be used to report for each trace.
+const SCHEMAS: usize = 8;
+
+impl Files {
+    /// Reads the start of each file.
+    pub fn open(inputs: &[Input], out: &Output) -> Self {
+        let mut files = Vec::new();
+        for input in inputs {
+            match open(input, inputs.len() > OPEN, out) {
+                Ok(file) => files.push(file),
+                Err(why) => out.refused(&input.name, &why),
+            }
+        }
+        Self { unusable: inputs.len() - files.len(), files }
+    }
+
+    /// The files of each session.
+    pub fn by_session(self) -> Vec<Vec<File>> {
+        let numbers = group(self.files.iter().map(|file| &file.file));
+        let mut sessions: Vec<_> = Vec::new();
+        for (file, number) in self.files.into_iter().zip(numbers) {
+            if sessions.len() <= number {
+                sessions.resize_with(number + 1, Vec::new);
+            }
+            sessions[number].push(file);
+        }
+        sessions
+    }
+}
+
+impl File {
+    pub fn log_file(&self) -> &LogFile {
+        self.file.log_file()
+    }
+}
+
+fn open(input: &Input, reopens: bool, out: &Output) -> Result<File, String> {
+    let path = match input.path() {
+        Ok(path) => path,
+        Err(Stop::Input(why)) => return Err(why),
+        Err(_) => return Err("cannot be read".into()),
+    };
+    let progress = Arc::new(FileProgress::new(&input.name));
+    if out.is_terminal {
+        progress.hide();
+    }
+    let is_stdin = path == Path::new("-");
+    let is_file = !is_stdin && fs::metadata(path).map_err(|error| unreadable(&error))?.is_file();
+    let source = if is_stdin { FileSource::spool(io::stdin().lock()) } else { FileSource::open(path) };
+    let mut source = source.map_err(|error| unreadable(&error))?;
+    if !is_file {
+        let note = format!("stream copied to a temporary file of {} bytes, because it is read twice", Grouped(source.length()));
+        out.aside(&Note { file: &input.name, note });
+    } else if reopens {
+        source = source.reopened(path);
+    }
+    let mut head = vec![0; usize::try_from(source.length().min(kind::HEAD)).unwrap_or_default()];
+    source.read_at(0, &mut head).map_err(|error| unreadable(&error))?;
+    if let Some(why) = kind::no_trace(&head) {
+        return Err(why);
+    }
+    progress.expect(2 * source.length());
+    let source = Tracked { source, progress: progress.clone() };
+    let file = TraceFile::new(input.name.clone(), source).map_err(|error| unreadable(error.cause()))?;
+    Ok(File { file, progress })
+}
+
+/// A source that shows progress.
+#[derive(Debug)]
+struct Tracked {
+    source: FileSource,
+    progress: Arc<FileProgress>,
+}
+
+impl Source for Tracked {
+    fn length(&self) -> u64 {
+        self.source.length()
+    }
+
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.progress.add(bytes.len() as u64);
+        self.source.read_at(offset, bytes)
+    }
+
+    fn growth(&self) -> u64 {
+        self.source.growth()
+    }
+}
+
+impl Opened {
+    /// Reads the files once. Reports their diagnostics, and calls `buffer` with the header of each buffer.
+    pub fn read(
+        files: Vec<File>,
+        schemas: &SchemaOptions,
+        out: &Output,
+        mut buffer: impl FnMut(&BufferHeader),
+    ) -> Result<Self, Stop> {
+        let mut reported: Vec<_> = files
+            .iter()
+            .map(|File { file, progress }| Reported {
+                name: file.name().to_owned(),
+                tally: Tally::default(),
+                progress: progress.clone(),
+                is_readable: true,
+            })
+            .collect();
+        let (mut unusable, mut kept, mut more) = (0, 0, 0);
+        let options = Options::new().schemas(schemas.of_any()).skip_unreadable().notices(|notice| match notice {
+            Notice::Diagnostic { file, diagnostic } => reported[file].diagnostic(&diagnostic, out),
+            Notice::Schema { file, diagnostic } if kept < SCHEMAS => {
+                kept += 1;
+                reported[file].note(diagnostic.to_string(), out);
+            }
+            Notice::Schema { .. } => more += 1,
+            Notice::MoreSchemas { count, .. } => more += count,
+            Notice::Unreadable { file, error } => {
+                unusable += 1;
+                reported[file].is_readable = false;
+                reported[file].progress.beside(|| out.refused(&reported[file].name, &unreadable(error.cause())));
+            }
+            Notice::Growth { file, bytes } => {
+                let note = format!("{} written while the file was read; they are not read", Several(bytes, "byte"));
+                reported[file].note(note, out);
+            }
+            Notice::Buffer { header, .. } => buffer(&header),
+            _ => {}
+        });
+        let trace = Trace::new(files.into_iter().map(|file| file.file).collect(), options);
+        let trace = trace.map_err(|why| Stop::Input(why.to_string()))?;
+        if let (count @ 1.., Some(first)) = (more, reported.first()) {
+            first.note(format!("{count} more schemas not used"), out);
+        }
+        Ok(Self { trace, files: reported, unusable })
+    }
+
+    /// The filter of each file.
+    pub fn filters(&self, wanted: &Wanted) -> Vec<Filter> {
+        let filter = |(file, number): (&TraceFile, usize)| {
+            let schemas = self.trace.session_of(number).map_or(Schemas::BUILT_IN, Session::schemas);
+            wanted.filter(file.log_file().start_time, schemas)
+        };
+        self.trace.files().iter().zip(0..).map(filter).collect()
+    }
+
+    /// Reports the counts of the diagnostics that were not printed.
+    pub fn end(&self, out: &Output) -> Outcome {
+        let outcomes: Vec<_> = self.files.iter().map(|file| file.end(out)).collect();
+        if outcomes.contains(&Outcome::Differs) { Outcome::Differs } else { Outcome::Good }
+    }
+}
+
+impl Reported {
+    /// Reports a diagnostic.
+    pub fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &Output) {
+        if let Some(line) = self.tally.add(Some(&self.name), diagnostic) {
+            self.progress.beside(|| out.aside(&line));
+        }
+    }
+
+    /// Prints a note about the file.
+    pub fn note(&self, note: String, out: &Output) {
+        self.progress.beside(|| out.aside(&Note { file: &self.name, note }));
+    }
+
+    fn end(&self, out: &Output) -> Outcome {
+        for line in self.tally.more(Some(&self.name)) {
+            self.progress.beside(|| out.aside(&line));
+        }
+        self.tally.outcome()
+    }
+}
+
+/// A note about a file.
+#[derive(Serialize)]
+pub struct Note<'a> {
+    pub file: &'a str,
+    pub note: String,
+}
+
+impl Display for Note<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: note: {}", Escaped(self.file), Escaped(&self.note))
+    }
+}
