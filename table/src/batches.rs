@@ -36,6 +36,14 @@ pub struct Counts {
     pub rows: u64,
 }
 
+impl Counts {
+    /// Adds the counts of a part.
+    pub fn add(&mut self, part: Self) {
+        self.events += part.events;
+        self.rows += part.rows;
+    }
+}
+
 /// The rows of a part of a trace.
 #[derive(Debug, Default)]
 #[non_exhaustive]

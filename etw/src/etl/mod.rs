@@ -14,7 +14,7 @@ mod processes;
 mod save;
 mod schemas;
 mod stat;
-mod traces;
+pub mod traces;
 
 use crate::input::{self, Input, Opened};
 use crate::output::stop::{Stop, ended, unread};

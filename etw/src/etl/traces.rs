@@ -8,8 +8,9 @@ use crate::output::{Escaped, Grouped, Output, Several};
 use crate::schemas::SchemaOptions;
 use crate::selection::Wanted;
 use etw_layouts_cli::{Outcome, unreadable};
-use etw_layouts_etl::{BufferHeader, Diagnostic, Filter, LogFile, Schemas};
+use etw_layouts_etl::{BufferHeader, Diagnostic, DiagnosticKind, Filter, LogFile, Schemas};
 use etw_layouts_trace::{FileSource, Notice, Options, Session, Source, Trace, TraceFile, group};
+use indicatif::ProgressBar;
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::path::Path;
@@ -41,9 +42,19 @@ pub struct Opened {
 pub struct Reported {
     pub name: String,
     pub tally: Tally,
-    progress: Arc<FileProgress>,
+    progress: Progress,
     /// Whether it could be read to its end.
     pub is_readable: bool,
+    /// Whether a diagnostic reports damage of the file; payloads that schemas do not decode to the end are no damage.
+    pub is_damaged: bool,
+}
+
+/// A progress bar, which is hidden while something is printed.
+enum Progress {
+    None,
+    File(Arc<FileProgress>),
+    /// That of all files.
+    All(ProgressBar),
 }
 
 /// The number of files that are kept open. If there are more, each is opened for each read.
@@ -144,17 +155,24 @@ impl Opened {
         files: Vec<File>,
         schemas: &SchemaOptions,
         out: &Output,
+        buffer: impl FnMut(&BufferHeader),
+    ) -> Result<Self, Stop> {
+        let reported = files.iter().map(|File { file, progress }| Reported {
+            progress: Progress::File(progress.clone()),
+            ..Reported::of(file.name())
+        });
+        let reported = reported.collect();
+        Self::with(files.into_iter().map(|file| file.file).collect(), reported, schemas, out, buffer)
+    }
+
+    /// Reads files once. Reports their diagnostics, and calls `buffer` with the header of each buffer.
+    pub fn with(
+        files: Vec<TraceFile>,
+        mut reported: Vec<Reported>,
+        schemas: &SchemaOptions,
+        out: &Output,
         mut buffer: impl FnMut(&BufferHeader),
     ) -> Result<Self, Stop> {
-        let mut reported: Vec<_> = files
-            .iter()
-            .map(|File { file, progress }| Reported {
-                name: file.name().to_owned(),
-                tally: Tally::default(),
-                progress: progress.clone(),
-                is_readable: true,
-            })
-            .collect();
         let (mut unusable, mut kept, mut more) = (0, 0, 0);
         let options = Options::new().schemas(schemas.of_any()).skip_unreadable().notices(|notice| match notice {
             Notice::Diagnostic { file, diagnostic } => reported[file].diagnostic(&diagnostic, out),
@@ -167,7 +185,7 @@ impl Opened {
             Notice::Unreadable { file, error } => {
                 unusable += 1;
                 reported[file].is_readable = false;
-                reported[file].progress.beside(|| out.refused(&reported[file].name, &unreadable(error.cause())));
+                reported[file].print(|| out.refused(&reported[file].name, &unreadable(error.cause())));
             }
             Notice::Growth { file, bytes } => {
                 let note = format!("{} written while the file was read; they are not read", Several(bytes, "byte"));
@@ -176,7 +194,7 @@ impl Opened {
             Notice::Buffer { header, .. } => buffer(&header),
             _ => {}
         });
-        let trace = Trace::new(files.into_iter().map(|file| file.file).collect(), options);
+        let trace = Trace::new(files, options);
         let trace = trace.map_err(|why| Stop::Input(why.to_string()))?;
         if let (count @ 1.., Some(first)) = (more, reported.first()) {
             first.note(format!("{count} more schemas not used"), out);
@@ -201,21 +219,43 @@ impl Opened {
 }
 
 impl Reported {
+    /// Nothing was reported about a file yet.
+    pub fn of(name: &str) -> Self {
+        let (name, tally) = (name.to_owned(), Tally::default());
+        Self { name, tally, progress: Progress::None, is_readable: true, is_damaged: false }
+    }
+
+    /// The same, with the progress bar of all files.
+    #[cfg(feature = "table")]
+    pub fn beside(name: &str, bar: &ProgressBar) -> Self {
+        Self { progress: Progress::All(bar.clone()), ..Self::of(name) }
+    }
+
     /// Reports a diagnostic.
     pub fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &Output) {
+        self.is_damaged |= diagnostic.is_damage() && !matches!(diagnostic.kind, DiagnosticKind::Fields(_));
         if let Some(line) = self.tally.add(Some(&self.name), diagnostic) {
-            self.progress.beside(|| out.aside(&line));
+            self.print(|| out.aside(&line));
+        }
+    }
+
+    /// Prints something while the progress bar is hidden.
+    fn print(&self, print: impl FnOnce()) {
+        match &self.progress {
+            Progress::None => print(),
+            Progress::File(progress) => progress.beside(print),
+            Progress::All(bar) => bar.suspend(print),
         }
     }
 
     /// Prints a note about the file.
     pub fn note(&self, note: String, out: &Output) {
-        self.progress.beside(|| out.aside(&Note { file: &self.name, note }));
+        self.print(|| out.aside(&Note { file: &self.name, note }));
     }
 
-    fn end(&self, out: &Output) -> Outcome {
+    pub fn end(&self, out: &Output) -> Outcome {
         for line in self.tally.more(Some(&self.name)) {
-            self.progress.beside(|| out.aside(&line));
+            self.print(|| out.aside(&line));
         }
         self.tally.outcome()
     }

@@ -23,6 +23,7 @@ use rayon::prelude::*;
 use record::Options;
 use state::State;
 use std::path::PathBuf;
+use std::thread;
 use summary::Summary;
 
 /// Write the events of trace files as tables: Parquet, Arrow, CSV or JSON. Exit with status 1 if there are diagnostics.
@@ -66,7 +67,7 @@ pub struct Args {
     /// Write small traces to shared files, up to this total size of the traces in MiB; 0 writes separate files for each trace.
     #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = group)]
     group: u64,
-    /// Export N groups of traces at the same time; each needs up to 250 MB of memory. By default, as many as there are processors.
+    /// Use N threads; each needs up to 100 MB of memory. By default, as many as there are processors.
     #[arg(long, value_name = "N", value_parser = jobs)]
     jobs: Option<usize>,
     #[command(flatten)]
@@ -132,8 +133,11 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let inputs = input::find_all(&args.files, &TRACES, &out);
     let plan = plan::plan(&inputs, args.group.saturating_mul(1 << 20), &mut state, &out)?;
     let bar = progress(plan.bytes());
-    let part = |part: &plan::Part| part::export(args, part, &state, &bar);
-    let pool = ThreadPoolBuilder::new().num_threads(args.jobs.unwrap_or(0)).build()?;
+    let jobs = args.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
+    // A few groups share the threads.
+    let threads = (jobs / plan.parts.len().max(1)).max(1);
+    let part = |part: &plan::Part| part::export(args, part, &state, threads, &bar);
+    let pool = ThreadPoolBuilder::new().num_threads(jobs).build()?;
     let done: Vec<_> = pool.install(|| plan.parts.par_iter().map(part).collect());
     bar.finish_and_clear();
     let mut summary = Summary { unusable: plan.unusable, kept: plan.kept, ..Summary::default() };

@@ -6,17 +6,12 @@ use super::hashing::Hashing;
 use super::plan::{self, Source};
 use super::record::{Exported, Record};
 use super::state::State;
-use crate::carried;
-use crate::output::tally::Tally;
+use crate::etl::traces::{Opened, Reported};
 use crate::output::{Format, Output};
 use etw_layouts_cli::unreadable;
-use etw_layouts_etl::{Diagnostic, DiagnosticKind};
-use etw_layouts_schemas::trace::{Collector, Place};
-use etw_layouts_table::{Encoder, Error, Index, MEMORY, Order, Rows, Seen};
+use etw_layouts_table::{Counts, Error, Rows, SharedNames};
+use etw_layouts_trace::TraceFile;
 use indicatif::ProgressBar;
-use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
-use std::sync::Arc;
 
 /// The result of a part.
 pub struct Done {
@@ -30,44 +25,37 @@ pub struct Done {
 enum Failed {
     /// The trace with this index cannot be read.
     Input(usize, String),
-    /// The trace with this index is damaged: sorting by time yields a different number of events.
-    Order(usize),
     Output(Error),
 }
 
-/// Errors of the second pass over a trace, except write errors.
 impl From<Error> for Failed {
     fn from(error: Error) -> Self {
-        Self::Input(0, error.to_string())
+        Self::Output(error)
     }
 }
 
-/// Exports a part, and leaves out traces that cannot be read.
+/// Exports a part with a number of threads, and leaves out traces that cannot be read. The traces are read once together, so that the files of one
+/// session share what they say about it; then the rows of each trace are written.
 ///
 /// # Errors
 ///
 /// The dataset cannot be written.
-pub fn export(args: &Args, part: &plan::Part, state: &State, bar: &ProgressBar) -> Result<Done, Error> {
-    let mut traces = part.traces.clone();
-    let mut unusable = 0;
+pub fn export(args: &Args, part: &plan::Part, state: &State, threads: usize, bar: &ProgressBar) -> Result<Done, Error> {
+    let mut work = Work { args, bar, threads, out: Output::new(Format::Text), unusable: 0 };
+    let mut sources = part.traces.clone();
     loop {
-        if traces.is_empty() {
-            state.unstage(&part.name)?;
-            return Ok(Done { record: None, unusable });
-        }
-        match (Work { args, bar, out: Output::new(Format::Text) }).part(part, &traces, state) {
-            Ok(record) => {
+        match work.part(part, &sources, state) {
+            Ok(None) => {
+                state.unstage(&part.name)?;
+                return Ok(Done { record: None, unusable: work.unusable });
+            }
+            Ok(Some(record)) => {
                 state.commit(&record)?;
-                return Ok(Done { record: Some(record), unusable });
+                return Ok(Done { record: Some(record), unusable: work.unusable });
             }
             Err(Failed::Output(error)) => return Err(error),
-            Err(Failed::Order(index)) => traces[index].in_file_order = true,
-            // A trace that cannot be read to its end must not leave rows: the part is restarted without it.
-            Err(Failed::Input(index, why)) => {
-                let source = traces.remove(index);
-                unusable += 1;
-                bar.suspend(|| Output::new(Format::Text).refused(&source.name, &why));
-            }
+            // A trace that changes while it is read must not leave rows: the part is restarted without it.
+            Err(Failed::Input(index, why)) => work.refuse(&sources.remove(index), &why),
         }
     }
 }
@@ -75,136 +63,106 @@ pub fn export(args: &Args, part: &plan::Part, state: &State, bar: &ProgressBar) 
 struct Work<'a> {
     args: &'a Args,
     bar: &'a ProgressBar,
+    threads: usize,
     out: Output,
+    unusable: usize,
+}
+
+/// A trace whose start was read.
+struct Begun<'s> {
+    source: &'s Source,
+    /// Its index in the part.
+    index: usize,
+    bytes: Hashing,
 }
 
 impl Work<'_> {
-    fn part(&self, part: &plan::Part, traces: &[Source], state: &State) -> Result<Record, Failed> {
-        let options = self.args.table_options();
-        let staging = state.stage(&part.name).map_err(|error| Failed::Output(error.into()))?;
-        let mut files = Files::new(staging, &part.name, self.args.file_format());
-        let mut encoder = Encoder::new(options);
-        let mut exported = Vec::new();
-        for (index, source) in traces.iter().enumerate() {
-            exported.push(self.trace(source, &mut encoder, &mut files).map_err(|failed| match failed {
-                Failed::Input(_, why) => Failed::Input(index, why),
-                Failed::Order(_) => Failed::Order(index),
-                failed @ Failed::Output(_) => failed,
-            })?);
-        }
-        while let Some(batch) = encoder.rest().map_err(|error| Failed::Output(error.into()))? {
-            files.write(&batch).map_err(Failed::Output)?;
-        }
-        let files = files.finish().map_err(Failed::Output)?;
-        Ok(Record { part: part.name.clone(), options: state.options.clone(), traces: exported, files })
+    fn refuse(&mut self, source: &Source, why: &str) {
+        self.unusable += 1;
+        self.bar.suspend(|| self.out.refused(&source.name, why));
     }
 
-    fn trace(&self, source: &Source, encoder: &mut Encoder, files: &mut Files) -> Result<Exported, Failed> {
-        let unread = |error: &std::io::Error| Failed::Input(0, unreadable(error));
-        let open = || File::open(&source.path).map_err(|error| unread(&error));
-        let mut found = Found { work: self, name: &source.name, tally: Tally::default(), is_damaged: false };
-        let mut collector = Collector::default();
-        let mut hashing = Hashing::new(open()?, self.bar);
-        let index = Index::read(BufReader::with_capacity(1 << 18, &mut hashing), |seen| match seen {
-            Seen::Event(event, place) => {
-                let at = Place { file: 0, buffer: place.buffer, buffer_offset: place.buffer_offset, offset: place.offset };
-                collector.add(event, at);
-                if let Some(kind) = event.fault() {
-                    let (buffer, buffer_offset, offset) = (place.buffer, place.buffer_offset, place.offset);
-                    found.diagnostic(&Diagnostic { buffer, buffer_offset, offset, kind });
-                }
-            }
-            Seen::Diagnostic(diagnostic) => found.diagnostic(&diagnostic),
-        });
-        let index = Arc::new(index.map_err(|error| unread(&error))?);
-        let hash = hashing.finish().map_err(|error| unread(&error))?;
-        let own = self.bar.suspend(|| carried::library(&[&source.name], collector.finish(), &self.out));
-        let schemas = self.args.wanted.schemas.of_trace(index.log_file(), own);
-        let filter = self.args.wanted.filter(index.log_file().start_time, &schemas);
-        let order = if source.in_file_order { Order::File } else { self.args.table_options().order };
-        let rows = Rows {
-            source: Counting { file: open()?, bar: self.bar },
-            name: source.name.clone(),
-            index: index.clone(),
-            schemas,
-            filter,
-            order,
-            memory: MEMORY,
-        };
-        let counts = rows.read::<Failed>(
-            encoder,
-            |batch| files.write(&batch).map_err(Failed::Output),
-            |diagnostic| found.diagnostic(&diagnostic),
-        )?;
-        if counts.events != index.events() {
-            return Err(match order {
-                Order::Time => Failed::Order(0),
-                Order::File => {
-                    Failed::Input(0, "the file changed while it was read; export it again when nothing writes to it".into())
-                }
+    /// Reads the start of each trace. Those that cannot be read are reported.
+    fn begin<'s>(&mut self, sources: &'s [Source]) -> (Vec<Begun<'s>>, Vec<TraceFile>) {
+        let (mut begun, mut files) = (Vec::new(), Vec::new());
+        for (index, source) in sources.iter().enumerate() {
+            let bytes = Hashing::open(&source.path, self.bar).map_err(|error| unreadable(&error));
+            let file = bytes.and_then(|bytes| {
+                let file = TraceFile::new(source.name.clone(), bytes.clone());
+                file.map(|file| (bytes, file)).map_err(|error| unreadable(error.cause()))
             });
+            match file {
+                Ok((bytes, file)) => {
+                    begun.push(Begun { source, index, bytes });
+                    files.push(file);
+                }
+                Err(why) => self.refuse(source, &why),
+            }
         }
-        let is_ordered = counts.is_ordered && !source.in_file_order;
+        (begun, files)
+    }
+
+    /// The record of a part; `None` if no trace can be read.
+    fn part(&mut self, part: &plan::Part, sources: &[Source], state: &State) -> Result<Option<Record>, Failed> {
+        let (begun, files) = self.begin(sources);
+        let reported = files.iter().map(|file| Reported::beside(file.name(), self.bar)).collect();
+        let opened = Opened::with(files, reported, &self.args.wanted.schemas, &self.out, |_| {});
+        let mut opened = opened.map_err(|_| Failed::Output(std::io::Error::other("a trace cannot be read").into()))?;
+        self.unusable += opened.unusable;
+        let staging = state.stage(&part.name).map_err(|error| Failed::Output(error.into()))?;
+        let mut files = Files::new(staging, &part.name, self.args.file_format());
+        let (mut names, mut exported) = (SharedNames::default(), Vec::new());
+        for (number, begun) in begun.iter().enumerate() {
+            if !opened.files[number].is_readable {
+                continue;
+            }
+            exported.push(self.trace(number, begun, &mut opened, &mut names, &mut files)?);
+        }
+        let files = files.finish().map_err(Failed::Output)?;
+        let record = Record { part: part.name.clone(), options: state.options.clone(), traces: exported, files };
+        Ok((!record.traces.is_empty()).then_some(record))
+    }
+
+    fn trace(
+        &self,
+        number: usize,
+        begun: &Begun<'_>,
+        opened: &mut Opened,
+        names: &mut SharedNames,
+        files: &mut Files,
+    ) -> Result<Exported, Failed> {
+        let filters = opened.filters(&self.args.wanted);
+        let Opened { trace, files: reported, .. } = opened;
+        let reported = &mut reported[number];
+        let options = self.args.table_options();
+        let rows = Rows { trace, file: Some(number), filters: &filters, options, threads: self.threads };
+        let mut counts = Counts::default();
+        let is_ordered = rows.read::<Failed>(names, |part| {
+            counts.add(part.counts);
+            part.diagnostics.iter().for_each(|(_, diagnostic)| reported.diagnostic(diagnostic, &self.out));
+            part.batches.iter().try_for_each(|batch| files.write(batch).map_err(Failed::Output))
+        });
+        let is_ordered = is_ordered.map_err(|failed| match failed {
+            Failed::Output(Error::Trace(error)) => Failed::Input(begun.index, unreadable(error.cause())),
+            failed => failed,
+        })?;
+        let hash = begun.bytes.finish().map_err(|error| Failed::Input(begun.index, unreadable(&error)))?;
         if !is_ordered {
-            let note = "rows are not in the order of time: the file is damaged, or its buffers are too far out of order; sort by the column `time`";
-            self.bar.suspend(|| self.out.refused(&source.name, &format!("note: {note}")));
+            let note = "rows are not in the order of time: buffers are too far out of order; sort by the column `time`";
+            reported.note(note.into(), &self.out);
         }
-        found.end();
+        reported.end(&self.out);
         Ok(Exported {
-            trace: source.name.clone(),
-            host: index.host().map(str::to_owned),
-            size: source.size,
-            modified: source.modified,
+            trace: begun.source.name.clone(),
+            host: trace.session_of(number).and_then(|session| session.host()).map(str::to_owned),
+            size: begun.source.size,
+            modified: begun.source.modified,
             hash,
             events: counts.events,
             rows: counts.rows,
             is_ordered,
-            diagnostics: found.tally.counts().map(|(kind, count)| (kind.to_owned(), count)).collect(),
-            is_damaged: found.is_damaged,
+            diagnostics: reported.tally.counts().map(|(kind, count)| (kind.to_owned(), count)).collect(),
+            is_damaged: reported.is_damaged,
         })
-    }
-}
-
-/// The diagnostics of a trace.
-struct Found<'w, 'a> {
-    work: &'w Work<'a>,
-    name: &'w str,
-    tally: Tally,
-    /// Whether a diagnostic reports damage of the file; payloads that schemas do not decode to the end are no damage.
-    is_damaged: bool,
-}
-
-impl Found<'_, '_> {
-    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        self.is_damaged |= diagnostic.is_damage() && !matches!(diagnostic.kind, DiagnosticKind::Fields(_));
-        if let Some(note) = self.tally.add(Some(self.name), diagnostic) {
-            self.work.bar.suspend(|| self.work.out.aside(&note));
-        }
-    }
-
-    fn end(&self) {
-        for note in self.tally.more(Some(self.name)) {
-            self.work.bar.suspend(|| self.work.out.aside(&note));
-        }
-    }
-}
-
-/// A file that shows progress.
-struct Counting<'b> {
-    file: File,
-    bar: &'b ProgressBar,
-}
-
-impl Read for Counting<'_> {
-    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.file.read(bytes)?;
-        self.bar.inc(count as u64);
-        Ok(count)
-    }
-}
-
-impl Seek for Counting<'_> {
-    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
-        self.file.seek(to)
     }
 }

@@ -40,8 +40,6 @@ pub struct Source {
     pub path: PathBuf,
     pub size: u64,
     pub modified: u64,
-    /// Whether its rows cannot be sorted.
-    pub in_file_order: bool,
 }
 
 /// The maximum number of traces in a group.
@@ -140,7 +138,7 @@ fn described(name: String, path: PathBuf) -> Result<Source, Stop> {
     }
     let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified = modified.and_then(|time| u64::try_from(time.as_nanos()).ok()).unwrap_or(0);
-    Ok(Source { name, path, size: metadata.len(), modified, in_file_order: false })
+    Ok(Source { name, path, size: metadata.len(), modified })
 }
 
 /// Whether a trace is unchanged since it was exported. Its contents are compared only if the modification time differs or is
