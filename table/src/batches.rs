@@ -3,10 +3,10 @@
 use crate::Error;
 use crate::encoder::Encoder;
 use crate::options::Options;
-use crate::shared::SharedNames;
 use crate::table::Batch;
 use etw_layouts_etl::{Diagnostic, Filter, names};
 use etw_layouts_trace::{Events, Slice, Trace, in_order};
+use std::collections::BTreeMap;
 
 /// Default limit of decompressed buffers in memory for each thread, in bytes.
 pub const MEMORY: u64 = 16 << 20;
@@ -52,36 +52,30 @@ pub struct Part {
     pub batches: Vec<Batch>,
     /// The counts of the part.
     pub counts: Counts,
-    /// Diagnostics of payloads that cannot be decoded, each with the index of its file; at most a thousand.
+    /// Diagnostics of payloads that cannot be decoded, each with the index of its file: the first hundred of each kind.
     pub diagnostics: Vec<(usize, Diagnostic)>,
-    /// Number of further diagnostics.
-    pub more_diagnostics: u64,
+    /// Number of all diagnostics by file and kind.
+    pub diagnostic_counts: BTreeMap<(usize, &'static str), u64>,
 }
 
-/// Maximum number of diagnostics of a part that are kept.
-const MOST_DIAGNOSTICS: usize = 1024;
+/// Maximum number of diagnostics of a part and a kind that are kept.
+const MOST_DIAGNOSTICS: u64 = 100;
 
 impl Rows<'_> {
-    /// Passes the parts of the trace to `take`, in order. The batches of a table in all parts share their dictionaries. Returns whether the rows are
-    /// in the requested order: if buffers of a trace are far out of order, only parts are sorted.
+    /// Passes the parts of the trace to `take`, in order. Returns whether the rows are in the requested order: if buffers of a trace are far out of
+    /// order, only parts are sorted. [`Merge`](crate::Merge) makes larger batches of those of the parts.
     ///
     /// # Errors
     ///
     /// A file cannot be read, or `take` returns an error.
-    pub fn read<E: From<Error>>(&self, names: &mut SharedNames, mut take: impl FnMut(Part) -> Result<(), E>) -> Result<bool, E> {
+    pub fn read<E: From<Error>>(&self, mut take: impl FnMut(Part) -> Result<(), E>) -> Result<bool, E> {
         let (slices, is_ordered) = self.trace.slices(self.file, self.options.order, MEMORY);
         in_order(
             slices,
             self.threads,
             || Encoder::new(self.options),
             |encoder, slice| part(encoder, self.trace, slice, self.filters),
-            |part| {
-                let mut part = part?;
-                for batch in &mut part.batches {
-                    names.share(batch).map_err(Error::from)?;
-                }
-                take(part)
-            },
+            |part| take(part?),
         )?;
         Ok(is_ordered)
     }
@@ -103,11 +97,11 @@ pub fn part(encoder: &mut Encoder, trace: &Trace, slice: Slice, filters: &[Filte
         }
         part.counts.rows += 1;
         if let Some(fault) = encoder.add(&event) {
-            if part.diagnostics.len() < MOST_DIAGNOSTICS {
-                let kind = names::undecoded(&header, event.schemas(), fault);
+            let kind = names::undecoded(&header, event.schemas(), fault);
+            let count = part.diagnostic_counts.entry((file, kind.name())).or_default();
+            *count += 1;
+            if *count <= MOST_DIAGNOSTICS {
                 part.diagnostics.push((file, event.place().diagnostic(kind)));
-            } else {
-                part.more_diagnostics += 1;
             }
         }
         while let Some(batch) = encoder.full()? {

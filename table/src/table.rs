@@ -19,7 +19,7 @@ pub struct Table {
 }
 
 /// The kind of rows in a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kind {
     /// Events of all kinds.

@@ -9,6 +9,8 @@ use crate::schemas::SchemaOptions;
 use crate::selection::Wanted;
 use etw_layouts_cli::{Outcome, unreadable};
 use etw_layouts_etl::{BufferHeader, Diagnostic, DiagnosticKind, Filter, LogFile, Schemas};
+#[cfg(feature = "table")]
+use etw_layouts_table::Part;
 use etw_layouts_trace::{FileSource, Notice, Options, Session, Source, Trace, TraceFile, group};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -236,6 +238,16 @@ impl Reported {
         self.is_damaged |= diagnostic.is_damage() && !matches!(diagnostic.kind, DiagnosticKind::Fields(_));
         if let Some(line) = self.tally.add(Some(&self.name), diagnostic) {
             self.print(|| out.aside(&line));
+        }
+    }
+
+    /// Reports the diagnostics of a part of the file's rows.
+    #[cfg(feature = "table")]
+    pub fn diagnostics(&mut self, part: &Part, out: &Output) {
+        part.diagnostics.iter().for_each(|(_, diagnostic)| self.diagnostic(diagnostic, out));
+        let kept = |kind| part.diagnostics.iter().filter(|(_, diagnostic)| diagnostic.kind.name() == kind).count() as u64;
+        for ((_, kind), count) in &part.diagnostic_counts {
+            self.tally.add_more(kind, count - kept(*kind));
         }
     }
 

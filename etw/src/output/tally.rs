@@ -49,6 +49,14 @@ impl Tally {
         counted.count <= MOST
     }
 
+    /// Counts further diagnostics of a known kind, which are not printed.
+    #[cfg(feature = "table")]
+    pub fn add_more(&mut self, kind: &str, count: u64) {
+        if let Some(counted) = self.kinds.get_mut(kind) {
+            counted.count += count;
+        }
+    }
+
     /// The counts of the diagnostics that were not printed.
     pub fn more<'a>(&self, file: Option<&'a str>) -> Vec<DiagnosticLine<'a>> {
         let more = self.kinds.iter().filter(|(_, counted)| counted.count > MOST);

@@ -9,7 +9,7 @@ use super::state::State;
 use crate::etl::traces::{Opened, Reported};
 use crate::output::{Format, Output};
 use etw_layouts_cli::unreadable;
-use etw_layouts_table::{Counts, Error, Rows, SharedNames};
+use etw_layouts_table::{Counts, Error, Merge, Rows};
 use etw_layouts_trace::TraceFile;
 use indicatif::ProgressBar;
 
@@ -111,13 +111,14 @@ impl Work<'_> {
         self.unusable += opened.unusable;
         let staging = state.stage(&part.name).map_err(|error| Failed::Output(error.into()))?;
         let mut files = Files::new(staging, &part.name, self.args.file_format());
-        let (mut names, mut exported) = (SharedNames::default(), Vec::new());
+        let (mut merge, mut exported) = (Merge::default(), Vec::new());
         for (number, begun) in begun.iter().enumerate() {
             if !opened.files[number].is_readable {
                 continue;
             }
-            exported.push(self.trace(number, begun, &mut opened, &mut names, &mut files)?);
+            exported.push(self.trace(number, begun, &mut opened, &mut merge, &mut files)?);
         }
+        merge.rest(|batch| files.write(&batch).map_err(Failed::Output))?;
         let files = files.finish().map_err(Failed::Output)?;
         let record = Record { part: part.name.clone(), options: state.options.clone(), traces: exported, files };
         Ok((!record.traces.is_empty()).then_some(record))
@@ -128,7 +129,7 @@ impl Work<'_> {
         number: usize,
         begun: &Begun<'_>,
         opened: &mut Opened,
-        names: &mut SharedNames,
+        merge: &mut Merge,
         files: &mut Files,
     ) -> Result<Exported, Failed> {
         let filters = opened.filters(&self.args.wanted);
@@ -137,10 +138,11 @@ impl Work<'_> {
         let options = self.args.table_options();
         let rows = Rows { trace, file: Some(number), filters: &filters, options, threads: self.threads };
         let mut counts = Counts::default();
-        let is_ordered = rows.read::<Failed>(names, |part| {
+        let is_ordered = rows.read::<Failed>(|part| {
             counts.add(part.counts);
-            part.diagnostics.iter().for_each(|(_, diagnostic)| reported.diagnostic(diagnostic, &self.out));
-            part.batches.iter().try_for_each(|batch| files.write(batch).map_err(Failed::Output))
+            reported.diagnostics(&part, &self.out);
+            let mut batches = part.batches.into_iter();
+            batches.try_for_each(|batch| merge.add(batch, |batch| files.write(&batch).map_err(Failed::Output)))
         });
         let is_ordered = is_ordered.map_err(|failed| match failed {
             Failed::Output(Error::Trace(error)) => Failed::Input(begun.index, unreadable(error.cause())),
