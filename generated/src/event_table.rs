@@ -79,14 +79,12 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    pub(crate) const fn new(
-        guid: u128,
-        group: Option<u8>,
-        ty: u8,
-        schemas: &'static [Schema<'static>],
-        who: &'static [Who],
-    ) -> Self {
-        Self { guid: Uuid::from_u128(guid), group, ty, schemas, who }
+    pub(crate) const fn new(guid: u128, group: Option<u8>, ty: u8, schemas: &'static [Schema<'static>]) -> Self {
+        Self { guid: Uuid::from_u128(guid), group, ty, schemas, who: &[] }
+    }
+
+    pub(crate) const fn who(self, who: &'static [Who]) -> Self {
+        Self { who, ..self }
     }
 
     /// The schema of a version, or of the last one before.

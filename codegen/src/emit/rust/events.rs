@@ -105,7 +105,11 @@ fn index(spec: &Spec, rows: &[Row], options: &Options, payload: &str) -> String 
     let paths = rows.iter().flat_map(|row| row.versions.values()).filter_map(|version| version.list.0.split_once("::"));
     let modules: BTreeSet<_> = paths.map(|(module, _)| module.to_owned()).collect();
     let modules: Vec<_> = modules.into_iter().collect();
-    let _ = writeln!(out, "use super::{{Event, Party, Who, first}};\nuse super::{};", super::docs::braced("", &modules, 0).trim_start());
+    let _ = writeln!(
+        out,
+        "use super::{{Event, Party, Who, first}};\nuse super::{};",
+        super::docs::braced("", &modules, 0).trim_start()
+    );
     let _ = writeln!(out, "use {payload}::Schema;\n");
     out.push_str("/// The event types, in the order of GUID and type.\npub(crate) static EVENTS: &[Event] = &[\n");
     for row in rows {
@@ -117,7 +121,7 @@ fn index(spec: &Spec, rows: &[Row], options: &Options, payload: &str) -> String 
             let _ = writeln!(out, "        Schema::specified({names}, {version}, first({list}, {count})),");
         }
         let who: Vec<_> = row.versions.iter().map(|(version, own)| who::of_version(own.event, *version)).collect();
-        let _ = writeln!(out, "    ], &{}),", who::list(&who));
+        let _ = writeln!(out, "    ]){},", who::list(&who));
     }
     out.push_str("];\n");
     out + &who::providers(&spec.providers)

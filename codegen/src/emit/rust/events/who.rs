@@ -15,9 +15,13 @@ pub(super) fn of_version(event: &Event, version: u8) -> String {
     expression(&event.by, &event.about, &field)
 }
 
-/// The expressions of all versions of an event type; an empty list if none states anything.
+/// The expressions of all versions of an event type; empty if none states anything.
 pub(super) fn list(who: &[String]) -> String {
-    if who.iter().all(|who| who == NONE) { "[]".to_owned() } else { format!("[{}]", who.join(", ")) }
+    if who.iter().all(|who| who == NONE) {
+        return String::new();
+    }
+    let lines: String = who.iter().map(|who| format!("        {who},\n")).collect();
+    format!(".who(&[\n{lines}    ])")
 }
 
 /// The table of providers with manifests.
