@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod deferred;
 mod error;
 mod event;
 mod events;
@@ -16,10 +17,15 @@ mod index;
 mod options;
 mod order;
 mod place;
+mod process;
+mod process_table;
+mod processes;
 mod session;
 mod slice;
 mod source;
+mod threads;
 mod trace;
+mod who;
 
 pub use error::Error;
 pub use etw_layouts_etl as etl;
@@ -29,6 +35,11 @@ pub use file::TraceFile;
 pub use options::{Notice, Options};
 pub use order::{Order, Slice};
 pub use place::Place;
+pub use process::{Known, LoadedImage, Moment, Process, ProcessIndex, StatedBy};
+pub use process_table::ProcessTable;
+pub use processes::Processes;
 pub use session::Session;
 pub use source::{BytesSource, FileSource, Source};
+pub use threads::{ThreadTable, Threads};
 pub use trace::{MEMORY, Trace};
+pub use who::{KnownBy, Party, Who, who};
