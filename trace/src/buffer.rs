@@ -2,7 +2,7 @@
 
 use crate::index::{Entry, Index};
 use crate::source::Source;
-use etw_layouts_etl::Scratch;
+use etw_layouts_etl::{DecodedBuffer, Scratch};
 use std::io;
 use std::sync::Arc;
 
@@ -19,54 +19,42 @@ pub(crate) struct Buffer {
     pub bytes: Vec<u8>,
 }
 
-/// Memory for buffers, which is used again.
-#[derive(Debug, Default)]
-pub(crate) struct Pool {
-    stored: Vec<u8>,
-    spare: Vec<Vec<u8>>,
+/// Reads a buffer, and calls `see` with it and the [ticks](crate::index::ticks) of its events.
+///
+/// # Errors
+///
+/// The source fails, or changed since the first pass.
+pub(crate) fn read(
+    source: &dyn Source,
+    index: &Index,
+    entry: Entry,
+    (file, session): (usize, usize),
+    mut see: impl FnMut(i64, &etw_layouts_etl::Event<'_>),
+) -> io::Result<Buffer> {
+    let (mut stored, mut scratch) = (Vec::new(), Scratch::default());
+    let decoded = decode(source, index, entry, &mut stored, &mut scratch)?;
+    let processor = decoded.buffer().header().processor();
+    for (tick, event) in crate::index::ticks(&decoded).filter_map(Result::ok) {
+        see(tick, &event);
+    }
 }
 
-impl Pool {
-    /// Takes back the memory of a buffer that no event uses.
-    pub fn recycle(&mut self, buffer: Arc<Buffer>) {
-        self.spare.extend(Arc::into_inner(buffer).map(|buffer| buffer.bytes));
-    }
-
-    /// Reads a buffer, and calls `see` with the [ticks](crate::index::ticks) of its events.
-    ///
-    /// # Errors
-    ///
-    /// The source fails, or changed since the first pass.
-    pub fn read(
-        &mut self,
-        source: &dyn Source,
-        index: &Index,
-        entry: Entry,
-        (file, session): (usize, usize),
-        mut see: impl FnMut(i64, &etw_layouts_etl::Event<'_>),
-    ) -> io::Result<Buffer> {
-        self.stored.resize(entry.length as usize, 0);
-        source.read_at(entry.offset, &mut self.stored)?;
-        let buffer = index.format.buffer(entry.index, entry.offset, &self.stored).ok_or_else(changed)?;
-        let processor = buffer.header().processor();
-        let mut scratch = Scratch::from(self.spare.pop().unwrap_or_default());
-        let is_decompressed = {
-            let decoded = buffer.decode(&mut scratch);
-            if decoded.bytes().len() != entry.decoded as usize {
-                return Err(changed());
-            }
-            for (tick, event) in crate::index::ticks(&decoded).filter_map(Result::ok) {
-                see(tick, &event);
-            }
-            decoded.bytes().as_ptr() != buffer.bytes().as_ptr()
-        };
-        let mut bytes = scratch.into_bytes();
-        if !is_decompressed {
-            std::mem::swap(&mut bytes, &mut self.stored);
-            bytes.truncate(entry.decoded as usize);
-        }
-        Ok(Buffer { file: file as u32, session: session as u32, entry, processor, bytes })
-    }
+/// Reads a buffer into memory.
+///
+/// # Errors
+///
+/// The source fails, or changed since the first pass.
+pub(crate) fn decode<'s>(
+    source: &dyn Source,
+    index: &Index,
+    entry: Entry,
+    stored: &'s mut Vec<u8>,
+    scratch: &'s mut Scratch,
+) -> io::Result<DecodedBuffer<'s>> {
+    stored.resize(entry.length as usize, 0);
+    source.read_at(entry.offset, stored)?;
+    let decoded = index.format.buffer(entry.index, entry.offset, stored).ok_or_else(changed)?.decode(scratch);
+    if decoded.bytes().len() == entry.decoded as usize { Ok(decoded) } else { Err(changed()) }
 }
 
 fn changed() -> io::Error {
