@@ -226,3 +226,33 @@ fn real_traces() {
         }
     }
 }
+
+/// The fields that the specs name for providers with manifests are integers in the schemas of the catalogue, in every version that they cover.
+#[test]
+fn providers_of_the_catalogue() {
+    let library = etw_layouts_catalog::library();
+    let (mut providers, mut events, mut missing) = (Vec::new(), 0, Vec::new());
+    for variants in library.providers().flat_map(|provider| provider.events()) {
+        for variant in variants.filter(|variant| !variant.key().is_classic()) {
+            let (provider, id, version) = (variant.provider(), variant.id(), variant.version());
+            let Some(who) = etw_layouts::events::who(provider.guid(), id, version) else { continue };
+            let Some(schema) = variant.schema() else { continue };
+            events += 1;
+            providers.push(provider.name());
+            let fields = [who.by.process, who.by.thread, who.about.process, who.about.thread].into_iter().flatten();
+            let is_there = |name: &str| {
+                schema.fields.iter().any(|field| field.name == name && matches!(field.in_type.0, 7..=10 | 16 | 20 | 21))
+            };
+            missing.extend(
+                fields
+                    .filter(|field| !is_there(field.name))
+                    .map(|field| format!("{} {id} {version} {}", provider.name(), field.name)),
+            );
+        }
+    }
+    providers.sort_unstable();
+    providers.dedup();
+    println!("{events} schemas of {}", providers.join(", "));
+    assert_eq!(providers.len(), 8);
+    assert!(missing.is_empty(), "{missing:#?}");
+}
