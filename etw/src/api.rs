@@ -34,15 +34,6 @@ pub fn info(name: &str, source: impl Read + 'static) -> Result<Kept, Error> {
     kept(|out| etl::info(Opened::of(name, source), out).map(drop).map_err(refused))
 }
 
-/// The output of `etw etl processes --images --format json`.
-///
-/// # Errors
-///
-/// The source is not a trace file.
-pub fn processes(name: &str, source: impl Read + 'static) -> Result<Kept, Error> {
-    kept(|out| etl::processes(Opened::of(name, source), out).map(drop).map_err(refused))
-}
-
 /// Writes the lines of `etw dump … --format json` to a receiver, and returns those for standard error. `args` are the words after `dump`.
 ///
 /// # Errors

@@ -60,12 +60,6 @@ pub fn info(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     info::run(source, out)
 }
 
-/// Lists the processes of a trace with their images.
-#[cfg(feature = "table")]
-pub fn processes(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    processes::with_images(source, out)
-}
-
 /// The result of a command on all its files.
 #[derive(Default)]
 pub struct Done {
