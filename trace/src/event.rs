@@ -25,6 +25,14 @@ impl<'t> Event<'t> {
         Self { trace, buffer, tick: item.tick, offset: item.offset, extent: item.extent }
     }
 
+    pub(crate) fn at(trace: &'t Trace, buffer: Arc<Buffer>, tick: i64, offset: u32, extent: Extent) -> Self {
+        Self { trace, buffer, tick, offset, extent }
+    }
+
+    pub(crate) fn trace(&self) -> &'t Trace {
+        self.trace
+    }
+
     /// The event record: its header, extended items and payload.
     #[inline]
     #[must_use]

@@ -10,15 +10,20 @@
 mod buffer;
 mod error;
 mod event;
+mod event_at;
 mod events;
 mod file;
 mod index;
 mod options;
 mod order;
 mod place;
+mod recall;
 mod session;
 mod slice;
+mod sorted;
 mod source;
+mod stack;
+mod stacks;
 mod trace;
 
 pub use error::Error;
@@ -31,4 +36,6 @@ pub use order::{Order, Slice};
 pub use place::Place;
 pub use session::Session;
 pub use source::{BytesSource, FileSource, Source};
+pub use stack::{Stack, StackPart};
+pub use stacks::StackSource;
 pub use trace::{MEMORY, Trace};

@@ -3,10 +3,12 @@
 use crate::file::TraceFile;
 use crate::options::{Notice, Options};
 use crate::place::Place;
+use crate::stacks::{StackBuilder, Stacks};
 use etw_layouts_etl::payload::PointerSize;
 use etw_layouts_etl::{Event, LogFile, Schemas};
 use etw_layouts_schemas::trace::{self, Collector};
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::sync::Arc;
 
 /// The session of each file. Files are parts of one session if their log file headers state the same logger, start, boot and clock. The buffers of a
@@ -42,6 +44,7 @@ pub struct Session {
     schemas: Schemas,
     library: Option<Arc<[u8]>>,
     host: Option<String>,
+    pub(crate) stacks: Stacks,
 }
 
 impl Session {
@@ -71,15 +74,34 @@ impl Session {
 }
 
 /// Collects the properties of a session in the first pass.
-#[derive(Default)]
 pub(crate) struct SessionBuilder {
     files: Vec<usize>,
     log_file: Option<LogFile>,
     schemas: Collector,
     host: Option<String>,
+    stacks: StackBuilder,
+    /// Whether a temporary file could not be written.
+    failed: Option<io::Error>,
 }
 
 impl SessionBuilder {
+    /// A builder with tables that need at most `memory` bytes.
+    pub fn new(memory: usize) -> Self {
+        Self {
+            files: Vec::new(),
+            log_file: None,
+            schemas: Collector::default(),
+            host: None,
+            stacks: StackBuilder::new(memory),
+            failed: None,
+        }
+    }
+
+    /// Index of its first file.
+    pub fn first_file(&self) -> usize {
+        self.files.first().copied().unwrap_or_default()
+    }
+
     /// Begins a file of the session.
     pub fn begin(&mut self, number: usize, file: &TraceFile) {
         self.files.push(number);
@@ -87,18 +109,31 @@ impl SessionBuilder {
     }
 
     /// Adds an event of the current file.
-    pub fn add(&mut self, event: &Event<'_>, _tick: i64, place: Place) {
+    pub fn add(&mut self, event: &Event<'_>, tick: i64, place: Place) {
         let Place { buffer, buffer_offset, offset, .. } = place;
         let file = self.files.last().copied().unwrap_or_default();
         self.schemas.add(event, trace::Place { file, buffer, buffer_offset, offset });
+        if self.failed.is_none() {
+            self.failed = self.stacks.add(event, tick, file as u32, place).err();
+        }
         if self.host.is_none() && event.hook().is_some_and(|hook| hook >> 8 == SYSTEM_CONFIG) {
             self.host = host(event);
         }
     }
 
     /// The session.
-    pub fn finish(self, options: &mut Options<'_>) -> Session {
-        let Self { files, log_file, schemas, host } = self;
+    ///
+    /// # Errors
+    ///
+    /// A temporary file cannot be written or read.
+    pub fn finish(self, options: &mut Options<'_>) -> io::Result<Session> {
+        let Self { files, log_file, schemas, host, stacks, failed } = self;
+        failed.map_or(Ok(()), Err)?;
+        let stacks = stacks.finish()?;
+        let bytes = stacks.file_size();
+        if let (1.., Some(file)) = (bytes, files.first()) {
+            options.notice(Notice::Temporary { file: *file, bytes });
+        }
         let collected = schemas.finish();
         for diagnostic in &collected.diagnostics {
             options.notice(Notice::Schema { file: diagnostic.place.file, diagnostic: diagnostic.clone() });
@@ -118,7 +153,7 @@ impl SessionBuilder {
                 schemas = schemas.with_build(log.build);
             }
         }
-        Session { files, schemas, library, host }
+        Ok(Session { files, schemas, library, host, stacks })
     }
 }
 

@@ -1,3 +1,5 @@
 //! Tests of traces.
 
 mod order;
+mod real;
+mod stacks;
