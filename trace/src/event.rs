@@ -29,6 +29,10 @@ impl<'t> Event<'t> {
         Self { trace, buffer, tick, offset, extent }
     }
 
+    pub(crate) fn session_index(&self) -> usize {
+        self.buffer.session as usize
+    }
+
     pub(crate) fn trace(&self) -> &'t Trace {
         self.trace
     }

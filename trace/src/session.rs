@@ -1,6 +1,7 @@
 //! Sessions: the files that one session wrote.
 
 use crate::file::TraceFile;
+use crate::names::{NameTables, NamesBuilder};
 use crate::options::{Notice, Options};
 use crate::place::Place;
 use crate::stacks::{StackBuilder, Stacks};
@@ -45,6 +46,7 @@ pub struct Session {
     library: Option<Arc<[u8]>>,
     host: Option<String>,
     pub(crate) stacks: Stacks,
+    pub(crate) names: NameTables,
 }
 
 impl Session {
@@ -80,6 +82,7 @@ pub(crate) struct SessionBuilder {
     schemas: Collector,
     host: Option<String>,
     stacks: StackBuilder,
+    names: NamesBuilder,
     /// Whether a temporary file could not be written.
     failed: Option<io::Error>,
 }
@@ -92,7 +95,8 @@ impl SessionBuilder {
             log_file: None,
             schemas: Collector::default(),
             host: None,
-            stacks: StackBuilder::new(memory),
+            stacks: StackBuilder::new(memory / 2),
+            names: NamesBuilder::new(memory / 2),
             failed: None,
         }
     }
@@ -114,7 +118,8 @@ impl SessionBuilder {
         let file = self.files.last().copied().unwrap_or_default();
         self.schemas.add(event, trace::Place { file, buffer, buffer_offset, offset });
         if self.failed.is_none() {
-            self.failed = self.stacks.add(event, tick, file as u32, place).err();
+            let added = self.stacks.add(event, tick, file as u32, place);
+            self.failed = added.and_then(|()| self.names.add(event, tick, file as u32, place)).err();
         }
         if self.host.is_none() && event.hook().is_some_and(|hook| hook >> 8 == SYSTEM_CONFIG) {
             self.host = host(event);
@@ -127,10 +132,10 @@ impl SessionBuilder {
     ///
     /// A temporary file cannot be written or read.
     pub fn finish(self, options: &mut Options<'_>) -> io::Result<Session> {
-        let Self { files, log_file, schemas, host, stacks, failed } = self;
+        let Self { files, log_file, schemas, host, stacks, names, failed } = self;
         failed.map_or(Ok(()), Err)?;
-        let stacks = stacks.finish()?;
-        let bytes = stacks.file_size();
+        let (stacks, names) = (stacks.finish()?, names.finish()?);
+        let bytes = stacks.file_size() + names.file_size();
         if let (1.., Some(file)) = (bytes, files.first()) {
             options.notice(Notice::Temporary { file: *file, bytes });
         }
@@ -153,7 +158,7 @@ impl SessionBuilder {
                 schemas = schemas.with_build(log.build);
             }
         }
-        Ok(Session { files, schemas, library, host, stacks })
+        Ok(Session { files, schemas, library, host, stacks, names })
     }
 }
 

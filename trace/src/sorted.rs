@@ -124,21 +124,23 @@ impl<const N: usize> Sorter<N> {
         Ok(Sorted { runs, heap, file: self.file })
     }
 
-    /// The records as a table.
+    /// The records as a table. `complete` is called with each record in order, and must not change the order.
     ///
     /// # Errors
     ///
     /// The temporary file cannot be read or written.
-    pub fn table(mut self) -> io::Result<Table<N>> {
+    pub fn table(mut self, mut complete: impl FnMut(&mut Record<N>)) -> io::Result<Table<N>> {
         if self.file.is_none() {
             self.records.sort_unstable();
             self.records.shrink_to_fit();
+            self.records.iter_mut().for_each(complete);
             return Ok(Table::Memory(self.records));
         }
         let mut sorted = self.finish()?;
         let (mut count, mut firsts) = (0, Vec::new());
         let mut out = BufWriter::with_capacity(1 << 16, tempfile::tempfile()?);
-        while let Some(record) = sorted.next()? {
+        while let Some(mut record) = sorted.next()? {
+            complete(&mut record);
             if count % BLOCK == 0 {
                 firsts.push(record);
             }
@@ -288,7 +290,7 @@ mod tests {
         let [small, large] = [1 << 12, 1 << 20].map(|memory| {
             let mut sorter = Sorter::new(memory);
             records.iter().for_each(|record| sorter.push(*record).expect("a temporary file"));
-            sorter.table().expect("a temporary file")
+            sorter.table(|_| {}).expect("a temporary file")
         });
         assert_eq!((small.file_size(), large.file_size()), (5000 * 24, 0));
         for low in (0..=700).flat_map(|first| [[first, 0, 0], [first, 1, 2500]]) {

@@ -230,7 +230,7 @@ impl StackBuilder {
             let source = StackSource::ALL[(rest >> 16) as u16 as usize % StackSource::ALL.len()];
             parts.push(part(tick_of_word(of_tick), owner, (source, rest as u16), at, key))?;
         }
-        parts.table().map(Stacks)
+        parts.table(|_| {}).map(Stacks)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tests of traces.
 
+mod names;
 mod order;
 mod real;
 mod stacks;
