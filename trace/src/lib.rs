@@ -28,6 +28,7 @@ mod source;
 mod stack;
 mod stacks;
 mod trace;
+mod volumes;
 
 pub use error::Error;
 pub use etw_layouts_etl as etl;
@@ -43,3 +44,4 @@ pub use source::{BytesSource, FileSource, Source};
 pub use stack::{Stack, StackPart};
 pub use stacks::StackSource;
 pub use trace::{MEMORY, Trace};
+pub use volumes::Volume;

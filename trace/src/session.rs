@@ -5,9 +5,11 @@ use crate::names::{NameTables, NamesBuilder};
 use crate::options::{Notice, Options};
 use crate::place::Place;
 use crate::stacks::{StackBuilder, Stacks};
+use crate::volumes::{Volume, Volumes};
 use etw_layouts_etl::payload::PointerSize;
 use etw_layouts_etl::{Event, LogFile, Schemas};
 use etw_layouts_schemas::trace::{self, Collector};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
@@ -47,6 +49,7 @@ pub struct Session {
     host: Option<String>,
     pub(crate) stacks: Stacks,
     pub(crate) names: NameTables,
+    volumes: Volumes,
 }
 
 impl Session {
@@ -73,6 +76,18 @@ impl Session {
     pub fn host(&self) -> Option<&str> {
         self.host.as_deref()
     }
+
+    /// The volumes on its disks, which the system configuration in kernel traces states.
+    #[must_use]
+    pub fn volumes(&self) -> &[Volume] {
+        &self.volumes.volumes
+    }
+
+    /// A path of the kernel, such as `\Device\HarddiskVolume2\Windows`, as users see it. Unchanged unless the merge of the trace added the volumes.
+    #[must_use]
+    pub fn user_path<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        self.volumes.user_path(path)
+    }
 }
 
 /// Collects the properties of a session in the first pass.
@@ -83,6 +98,7 @@ pub(crate) struct SessionBuilder {
     host: Option<String>,
     stacks: StackBuilder,
     names: NamesBuilder,
+    volumes: Volumes,
     /// Whether a temporary file could not be written.
     failed: Option<io::Error>,
 }
@@ -97,6 +113,7 @@ impl SessionBuilder {
             host: None,
             stacks: StackBuilder::new(memory / 2),
             names: NamesBuilder::new(memory / 2),
+            volumes: Volumes::default(),
             failed: None,
         }
     }
@@ -121,6 +138,7 @@ impl SessionBuilder {
             let added = self.stacks.add(event, tick, file as u32, place);
             self.failed = added.and_then(|()| self.names.add(event, tick, file as u32, place)).err();
         }
+        self.volumes.add(event);
         if self.host.is_none() && event.hook().is_some_and(|hook| hook >> 8 == SYSTEM_CONFIG) {
             self.host = host(event);
         }
@@ -132,7 +150,7 @@ impl SessionBuilder {
     ///
     /// A temporary file cannot be written or read.
     pub fn finish(self, options: &mut Options<'_>) -> io::Result<Session> {
-        let Self { files, log_file, schemas, host, stacks, names, failed } = self;
+        let Self { files, log_file, schemas, host, stacks, names, volumes, failed } = self;
         failed.map_or(Ok(()), Err)?;
         let (stacks, names) = (stacks.finish()?, names.finish()?);
         let bytes = stacks.file_size() + names.file_size();
@@ -158,7 +176,7 @@ impl SessionBuilder {
                 schemas = schemas.with_build(log.build);
             }
         }
-        Ok(Session { files, schemas, library, host, stacks, names })
+        Ok(Session { files, schemas, library, host, stacks, names, volumes })
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::real::{self, open};
 use etw_layouts_etl::Schemas;
 use std::collections::{BTreeMap, HashMap};
+use test_support::records::{Written, written};
 
 /// Names in a real trace, as an independent search through all events finds them: for each kind, the number of questions and answers, the number of
 /// different names, and the most frequent one. Images and methods are those of the sampled addresses; images by file name.
@@ -50,6 +51,9 @@ fn names_are_those_of_an_independent_search() {
                 processes.entry(thread).or_insert(process);
             }
         }
+        let session = &trace.sessions()[0];
+        let drives: Vec<_> = session.volumes().iter().map(|volume| (volume.disk, &volume.drive[..])).collect();
+        assert_eq!(drives, [(0, "C:")], "{}", known.file);
         let (mut asked_files, mut samples) = (0, 0);
         let [mut files, mut images, mut methods] = [const { BTreeMap::<String, usize>::new() }; 3];
         for event in trace.events().map(|event| event.expect("an event")) {
@@ -79,10 +83,62 @@ fn names_are_those_of_an_independent_search() {
                 _ => {}
             }
         }
+        assert!(session.user_path(known.files.2).starts_with(r"C:\"), "{}", known.file);
         let sum = |names: &BTreeMap<String, usize>| names.values().sum::<usize>();
         let (file, image, method) = (known.files.2, known.images.3, known.methods.2);
         assert_eq!((asked_files, sum(&files), file, files[file]), known.files, "{}", known.file);
         assert_eq!((samples, sum(&images), images.len(), image, images[image]), known.images, "{}", known.file);
         assert_eq!((sum(&methods), methods.len(), method, methods[method]), known.methods, "{}", known.file);
     }
+}
+
+/// Files and images whose keys and addresses are reused.
+#[test]
+fn a_name_is_valid_until_its_end() {
+    let text = |text: &str| [text, "\0"].concat().encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let file = |tick, hook, object: u64, name: &str| {
+        Written::kernel(tick, 0, hook, [object.to_le_bytes().to_vec(), text(name)].concat())
+    };
+    let image = |tick, hook, start: u64, size: u64, name: &str| {
+        let words = [start, size, 7, 0, 0, 0, 0].map(u64::to_le_bytes).concat();
+        Written::kernel(tick, 0, hook, [words, text(name)].concat())
+    };
+    let (load, unload, rundown) = (0x030A, 0x1402, 0x1404);
+    let bytes = written(&[
+        file(10, 0x0400, 5, "first"),
+        file(20, 0x0423, 5, "first"),
+        file(30, 0x0420, 5, "second"),
+        // Its name is only known from its deletion.
+        file(40, 0x0423, 6, "deleted"),
+        image(10, load, 0x1000, 0x9000, "outer"),
+        image(11, load, 0x2000, 0x100, "inner"),
+        image(12, unload, 0x2000, 0x100, "inner"),
+        image(20, load, 0x2800, 0x100, "other"),
+        image(30, unload, 0x1000, 0x9000, "outer"),
+        image(40, load, 0x0800, 0x1000, "later"),
+        image(90, rundown, 0xF000, 0x1000, "rundown"),
+    ]);
+    let trace = open(&[("made", &bytes)]);
+    let names = trace.names(0).expect("a session");
+    let of_file = |object, tick| names.file_name(object, tick).expect("a name");
+    let of_image = |address, tick| names.image(7, address, tick).expect("an image").map(|image| image.name);
+    let files = [(5, 9), (5, 10), (5, 19), (5, 25), (5, 99), (6, 1), (6, 41)].map(|(object, tick)| of_file(object, tick));
+    let expected = [None, Some("first"), Some("first"), None, Some("second"), Some("deleted"), None];
+    assert_eq!(files.each_ref().map(Option::as_deref), expected);
+    let asked = [
+        (0x2050, 11),
+        (0x1000, 5),
+        (0x1000, 15),
+        (0x3000, 25),
+        (0x2850, 25),
+        (0x3000, 35),
+        (0x1000, 45),
+        (0xF010, 1),
+        (0xFFFF, 99),
+    ];
+    let expected =
+        [Some("inner"), None, Some("outer"), Some("outer"), Some("other"), None, Some("later"), Some("rundown"), Some("rundown")];
+    let images = asked.map(|(address, tick)| of_image(address, tick));
+    assert_eq!(images.each_ref().map(Option::as_deref), expected);
+    assert_eq!(names.image(8, 0x1000, 15).expect("an image"), None);
 }

@@ -7,8 +7,11 @@ use std::collections::HashMap;
 use std::fs;
 use test_support::records::{Written, written};
 
-/// The parts of the stack of each event with one: the payload's first byte, then source, key and frames of each part.
-fn parts(trace: &Trace) -> Vec<(u8, Vec<(StackSource, Option<u64>, Option<Vec<u64>>)>)> {
+/// Source, key and frames of a part.
+type Part = (StackSource, Option<u64>, Option<Vec<u64>>);
+
+/// The parts of the stack of each event with one, after the first byte of the payload.
+fn parts(trace: &Trace) -> Vec<(u8, Vec<Part>)> {
     let part = |part: &StackPart| (part.source, part.key, part.frames.clone());
     let events = trace.events().map(|event| event.expect("an event"));
     events
@@ -120,8 +123,11 @@ fn stacks_begin_at_the_sampled_address() {
     }
 }
 
-/// What the table of an independent join says of each sample: the number of parts and frames, and the first frame.
-fn witness(name: &str) -> Option<HashMap<(u64, u32), (usize, usize, Option<u64>)>> {
+/// The number of parts and frames of a stack, and the first frame.
+type Row = (usize, usize, Option<u64>);
+
+/// What the table of an independent join says of each sample.
+fn witness(name: &str) -> Option<HashMap<(u64, u32), Row>> {
     let Some(folder) = std::env::var_os("ETW_LAYOUTS_WITNESS") else {
         eprintln!("{name}: not compared with a table of stacks: set ETW_LAYOUTS_WITNESS");
         return None;
