@@ -1,7 +1,9 @@
 //! Traces of Event Tracing for Windows: the events of one or more trace files in the order of time, with what the trace says about them elsewhere.
 //!
 //! [`Trace::open`] reads a file once; [`Trace::events`] reads it again, in any order. Memory does not depend on the number of events: a trace
-//! needs 48 bytes for each buffer, and about 10 MB for the buffers that are in memory at the same time.
+//! needs 48 bytes for each buffer, about 10 MB for the buffers that are in memory at the same time, and up to 64 MB for the keys, times and positions
+//! of names and call stacks. More of these are written to temporary files; [`Notice::Temporary`] reports their size. Names and call stacks
+//! are read again from the trace.
 //!
 //! Files with the same logger, start, boot and clock are parts of one [`Session`], and share schemas. Files of different sessions share nothing.
 
@@ -17,6 +19,7 @@ mod index;
 mod name_event;
 mod names;
 mod naming;
+mod needs;
 mod options;
 mod order;
 mod place;
@@ -36,6 +39,7 @@ pub use event::Event;
 pub use events::Events;
 pub use file::TraceFile;
 pub use naming::{Named, Names};
+pub use needs::Needs;
 pub use options::{Notice, Options};
 pub use order::{Order, Slice};
 pub use place::Place;

@@ -83,6 +83,10 @@ impl NameTables {
         self.files.file_size() + self.images.file_size() + self.methods.file_size()
     }
 
+    pub fn has_methods(&self) -> bool {
+        !self.methods.is_empty()
+    }
+
     /// The event that states the name of a file object at a time.
     ///
     /// # Errors

@@ -188,6 +188,10 @@ impl<const N: usize> Table<N> {
         }
     }
 
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Self::Memory(records) if records.is_empty())
+    }
+
     /// Calls `see` with the records from the first one that is not less than `low`, in ascending order.
     ///
     /// # Errors

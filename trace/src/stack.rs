@@ -40,23 +40,29 @@ impl Event<'_> {
     ///
     /// The file cannot be read, or changed since it was opened.
     pub fn stack(&self) -> Result<Option<Stack>, Error> {
-        let (header, stacks) = (self.header(), &self.session().stacks);
-        let mut parts: Vec<_> = header.items().filter_map(|item| of_item(item.ty, item.data)).collect();
-        let failed = |error: io::Error| Error::new(self.file().name(), error);
-        if let Some(tick) = header.time_stamp()
-            && stacks.has(tick).map_err(failed)?
-            && let Some(owner) = self.owner()
-        {
-            for found in stacks.parts(tick, owner, self.processor()).map_err(failed)? {
-                parts.push(self.part(&found)?);
-            }
+        let mut parts: Vec<_> = self.header().items().filter_map(|item| of_item(item.ty, item.data)).collect();
+        for found in self.found_parts()? {
+            parts.push(self.part(&found)?);
         }
         parts.sort_by_key(|part| (!part.is_kernel, part.source));
         Ok(Some(Stack { parts }).filter(|stack| !stack.parts.is_empty()))
     }
 
+    /// The parts that are not in the event itself.
+    pub(crate) fn found_parts(&self) -> Result<Vec<Found>, Error> {
+        let stacks = &self.session().stacks;
+        let failed = |error: io::Error| Error::new(self.file().name(), error);
+        match self.header().time_stamp() {
+            Some(tick) if stacks.has(tick).map_err(failed)? => match self.owner() {
+                Some(owner) => stacks.parts(tick, owner, self.processor()).map_err(failed),
+                None => Ok(Vec::new()),
+            },
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// How the parts of its stack refer to the event.
-    fn owner(&self) -> Option<Owner> {
+    pub(crate) fn owner(&self) -> Option<Owner> {
         let header = self.header();
         match header.hook() {
             None => header.items().any(|item| matches!(item.ty, KEY_32 | KEY_64)).then(|| Owner::Item(self.place())),

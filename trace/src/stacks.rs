@@ -110,7 +110,7 @@ impl Stacks {
 const ITEM: u64 = 1 << 63;
 
 impl Owner {
-    fn word(self) -> u64 {
+    pub fn word(self) -> u64 {
         match self {
             Self::Thread(thread) => thread.into(),
             Self::Processor => 0,

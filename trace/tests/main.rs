@@ -1,6 +1,7 @@
 //! Tests of traces.
 
 mod names;
+mod needs;
 mod order;
 mod real;
 mod stacks;

@@ -2,7 +2,7 @@
 
 use crate::real::{self, open};
 use etw_layouts_etl::Schemas;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use test_support::records::{Written, written};
 
 /// Names in a real trace, as an independent search through all events finds them: for each kind, the number of questions and answers, the number of
@@ -40,17 +40,7 @@ fn names_are_those_of_an_independent_search() {
     for known in KNOWN {
         let Some(bytes) = real::read(known.file) else { continue };
         let trace = open(&[(known.file, &bytes)]);
-        let mut processes = HashMap::from([(0, 0)]);
-        for event in trace.events().map(|event| event.expect("an event")) {
-            let header = event.header();
-            let Some(decoded) = header.decode(Schemas::BUILT_IN) else { continue };
-            let number = |name| decoded.get(name).and_then(|value| value.number());
-            if let ("Thread", "Start" | "DCStart" | "DCEnd" | "End") = (decoded.schema.provider, decoded.schema.event)
-                && let (Some(thread), Some(process)) = (number("TThreadId"), number("ProcessId"))
-            {
-                processes.entry(thread).or_insert(process);
-            }
-        }
+        let processes = real::processes(&trace);
         let session = &trace.sessions()[0];
         let drives: Vec<_> = session.volumes().iter().map(|volume| (volume.disk, &volume.drive[..])).collect();
         assert_eq!(drives, [(0, "C:")], "{}", known.file);
@@ -68,7 +58,7 @@ fn names_are_those_of_an_independent_search() {
                     }
                 }
                 ("PerfInfo", "SampleProf") => {
-                    let Some(process @ 1..) = processes.get(&number("ThreadId")).map(|process| *process as u32) else { continue };
+                    let Some(process @ 1..) = processes.get(&(number("ThreadId") as u32)).copied() else { continue };
                     samples += 1;
                     let (names, address) = (event.names(), number("InstructionPointer"));
                     if let Some(image) = names.image(process, address, event.tick()).expect("an image") {
