@@ -4,6 +4,7 @@ use crate::carried::Carried;
 use crate::input::{Files, Opened};
 use crate::output::columns::{Column, DEFAULT};
 use crate::output::file_progress::FileProgress;
+use crate::output::kind::LineKinds;
 use crate::output::line::{Line, Name, Origin};
 use crate::output::printer::{Asked, Printer};
 use crate::output::stop::Stop;
@@ -128,6 +129,7 @@ pub struct Part<'n> {
     progress: Rc<FileProgress>,
     tally: Tally,
     threads: Threads,
+    kinds: LineKinds,
     /// The number of events printed after a later event, and the largest delay in units of 100 ns.
     late: (u64, u64),
 }
@@ -156,6 +158,7 @@ impl<'n> Part<'n> {
             progress,
             tally: Tally::default(),
             threads: Threads::default(),
+            kinds: LineKinds::default(),
             late: (0, 0),
         }
     }
@@ -192,7 +195,7 @@ impl<'n> Part<'n> {
             message: printer.wanted.schemas.messages().and_then(|messages| messages.of(event)),
             ..Line::new(&self.file, event, &self.schemas, origin, time, printer.payload)
         };
-        if let Some(fault) = printer.event(&line, out)? {
+        if let Some(fault) = printer.event(&line, &mut self.kinds, out)? {
             self.diagnostic(&origin.diagnostic(event, names::undecoded(event, &self.schemas, fault)), events, out)?;
         }
         Ok(time)

@@ -1,6 +1,7 @@
 //! Prints events of traces and dumps: columns, format and limit.
 
 use super::columns::{self, Column};
+use super::kind::LineKinds;
 use super::line::{Line, Names, Payload};
 use super::{Escaped, Format, Output, Several};
 use super::{document, event_fields};
@@ -120,13 +121,13 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Prints an event unless the limit is reached. Returns the fault if a payload cannot be decoded.
-    pub fn event(&mut self, line: &Line<'_>, out: &mut Output) -> io::Result<Option<Fault>> {
+    /// Prints an event unless the limit is reached; `kinds` are those of the schemas in `line`. Returns the fault if a payload cannot be decoded.
+    pub fn event(&mut self, line: &Line<'_>, kinds: &mut LineKinds, out: &mut Output) -> io::Result<Option<Fault>> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
         self.left = left;
         let format = out.format;
         let fault = out.put(|out| match format {
-            Format::Json => document::event(line, &mut self.names, out),
+            Format::Json => document::event(line, &mut self.names, kinds, out),
             format => columns::event(&self.columns, format == Format::Text, line, &mut self.names, out),
         })?;
         Ok(fault.or_else(|| if self.has_fields { undecoded(line) } else { None }))
