@@ -2,7 +2,7 @@
 //! commands as text.
 
 use crate::input::{Opened, kind};
-use crate::output::line::{Line, Name, Names, Origin, Payload};
+use crate::output::line::{Line, Name, Origin, Payload};
 use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Format, Output, document};
@@ -157,7 +157,7 @@ impl Selection {
             ..Line::new(&file, &event, schemas, origin, record.time().map(|time| time.0), Some(Payload::Fields))
         };
         let mut json = Vec::new();
-        document::event(&line, &mut Names::default(), &mut json);
+        document::single(&line, &mut json);
         String::from_utf8_lossy(&json).into_owned()
     }
 }

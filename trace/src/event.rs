@@ -57,7 +57,9 @@ impl<'t> Event<'t> {
         Self { trace, record: Record { buffer, tick, offset, extent } }
     }
 
-    pub(crate) fn session_index(&self) -> usize {
+    /// Index of its session.
+    #[must_use]
+    pub fn session_index(&self) -> usize {
         self.record.buffer.session as usize
     }
 
