@@ -194,12 +194,11 @@ impl Work<'_> {
                 let event = event?;
                 seen += 1;
                 let file = event.file_index();
-                let (header, clock) = (event.header(), event.file().clock());
-                if !self.filters[file].takes(&header, event.processor(), clock) {
+                if !event.matches(&self.filters[file]) {
                     continue;
                 }
                 if let Some(fault) = self.line(&event, names, &mut kinds[event.session_index()], &mut text) {
-                    let kind = etl_names::undecoded(&header, event.schemas(), fault);
+                    let kind = etl_names::undecoded(&event.header(), event.schemas(), fault);
                     diagnostics.push((file, event.place().diagnostic(kind)));
                 }
                 printed += 1;
@@ -225,7 +224,8 @@ impl Work<'_> {
         let time = event.time().map(|time| time.0);
         let line = Line {
             clock: Some(*event.file().clock()),
-            who: Some(event.who()),
+            who: self.printer.has_who().then(|| event.who()),
+            processes: Some(event.session().processes()),
             message: wanted.schemas.messages().and_then(|messages| messages.of(&header)),
             ..Line::new(&self.names[event.file_index()], &header, event.schemas(), origin, time, payload)
         };

@@ -94,7 +94,8 @@ fn copy<'o>(args: &Args, opened: &'o Opened, start: i64, relog: &mut Relog<&File
     let mut copies = BufferCopies::default();
     let mut buffers = trace.buffers();
     while let Some((file, decoded)) = buffers.next_buffer().map_err(|why| Stop::Input(why.to_string()))? {
-        let (buffer, clock, saved) = (decoded.buffer(), trace.files()[file].clock(), &mut saved[file]);
+        let (buffer, saved) = (decoded.buffer(), &mut saved[file]);
+        let (processor, mut tick) = (buffer.header().processor(), buffer.header().time_stamp);
         if files.len() > 1
             && let Some(known) = copies.add(file, buffer)
         {
@@ -105,7 +106,8 @@ fn copy<'o>(args: &Args, opened: &'o Opened, start: i64, relog: &mut Relog<&File
             // The log file header is counted separately, because a corrupt buffer can hide it.
             let is_log_file = buffer.index() == 0 && event.offset() as usize == BUFFER_HEADER;
             saved.read += u64::from(!is_log_file);
-            if !filters[file].takes(&event, buffer.header().processor(), clock) {
+            tick = event.time_stamp().unwrap_or(tick);
+            if !trace.takes(&filters[file], file, &event, processor, tick) {
                 continue;
             }
             match relog.push(&event, buffer) {

@@ -7,7 +7,7 @@ use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Schemas, Uuid, names};
 use etw_layouts_schemas::tmf::WppMessage;
-use etw_layouts_trace::{KnownBy, Who};
+use etw_layouts_trace::{KnownBy, ProcessTable, Who};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The origin of an event: values of its buffer.
@@ -55,8 +55,10 @@ pub struct Line<'a> {
     pub payload: Option<Payload>,
     /// The clock of the session, for times in payloads.
     pub clock: Option<Clock>,
-    /// Who did it, for an event of a trace.
+    /// Who did it, and whom it is about, for an event of a trace.
     pub who: Option<Who>,
+    /// The processes of its session.
+    pub processes: Option<&'a ProcessTable>,
     /// The message of a WPP event.
     pub message: Option<&'a WppMessage>,
 }
@@ -114,6 +116,7 @@ impl<'a> Line<'a> {
             payload,
             clock: None,
             who: None,
+            processes: None,
             message: None,
         }
     }
@@ -123,10 +126,25 @@ impl<'a> Line<'a> {
         self.event.decode(self.schemas)
     }
 
-    /// The process of the thread in the payload, if the header has no process.
+    /// The process that did it, if the payload states it.
     pub fn thread_process(&self) -> Option<u32> {
         let by = self.who?.by;
         by.process.filter(|_| by.known != KnownBy::Header)
+    }
+
+    /// The image name of the process that did it.
+    pub fn process_name(&self) -> Option<&'a str> {
+        self.processes?.get(self.who?.by.index?)?.image()
+    }
+
+    /// The process that it is about.
+    pub fn subject(&self) -> Option<u32> {
+        self.who?.about.process
+    }
+
+    /// The image name of the process that it is about.
+    pub fn subject_name(&self) -> Option<&'a str> {
+        self.processes?.get(self.who?.about.index?)?.image()
     }
 
     /// The schema of the event in the libraries.
