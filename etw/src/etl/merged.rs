@@ -11,6 +11,7 @@ use etw_layouts_cli::{Error, Outcome};
 use etw_layouts_etl::{Trace, merge};
 use std::fs;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The limit for several files in memory together: 4 GiB. A single file has no limit.
 const MOST: u64 = 4 << 30;
@@ -18,7 +19,17 @@ const MOST: u64 = 4 << 30;
 /// A file in memory.
 pub struct Loaded<'n> {
     pub name: &'n str,
-    bytes: Vec<u8>,
+    pub bytes: Shared,
+}
+
+/// The bytes of a file, which several readers share.
+#[derive(Clone)]
+pub struct Shared(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 /// Reads files into memory. Returns them and the number of files that could not be read, which are reported.
@@ -39,7 +50,7 @@ pub fn load<'n>(inputs: &'n [Input], out: &Output) -> Result<(Vec<Loaded<'n>>, u
     let mut loaded = Vec::new();
     for input in inputs {
         match input.open().and_then(Opened::bytes) {
-            Ok(bytes) => loaded.push(Loaded { name: &input.name, bytes }),
+            Ok(bytes) => loaded.push(Loaded { name: &input.name, bytes: Shared(Arc::new(bytes)) }),
             Err(Stop::Input(why)) => out.refused(&input.name, &why),
             Err(Stop::Output(error)) => return Err(error.into()),
             Err(Stop::Strict) => {}
@@ -53,7 +64,7 @@ pub fn load<'n>(inputs: &'n [Input], out: &Output) -> Result<(Vec<Loaded<'n>>, u
 pub fn traces<'l, 'n>(loaded: &'l [Loaded<'n>], out: &Output) -> (Vec<(&'l Loaded<'n>, Trace<'l>)>, usize) {
     let mut traces = Vec::new();
     for file in loaded {
-        match Trace::from_bytes(&file.bytes) {
+        match Trace::from_bytes(file.bytes.as_ref()) {
             Ok(trace) => traces.push((file, trace)),
             Err(error) => out.refused(file.name, &error.to_string()),
         }

@@ -10,10 +10,11 @@ use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use crate::selection::Wanted;
-use etw_layouts_cli::{NewFile, Outcome, no_stdout};
+use etw_layouts_cli::{NewFile, Outcome, no_stdout, unreadable};
 use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::write::{Error, Relog};
 use etw_layouts_etl::{Buffer, BufferHeader, Clock, DecodedBuffer, Diagnostic, Filter, LogFile, Scratch, Trace};
+use etw_layouts_trace::{self as trace, BytesSource, FileSource, Needs, Options, TraceFile};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Display};
@@ -24,6 +25,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Copy matching events to a new trace file. Exit with status 1 if there are diagnostics.
+///
+/// The events that the matching ones need are copied too, so that the new file says the same about them: schemas of their
+/// providers; start and rundown events of their processes, threads and images; names of their files and .NET methods; their
+/// call stacks; the configuration of the system. With --exact, and for a stream, only matching events are copied.
 ///
 /// The new file keeps the log file header of the input. Events are copied byte for byte, in their original order.
 /// Corrupt events are left out and reported on standard error. Events of different processors are written to
@@ -38,7 +43,7 @@ use std::sync::Arc;
 /// file header, a note is printed, and the exit status is 0.
 ///
 /// In JSON, `read` is the number of events in the input, including the log file header; `saved` is the number of
-/// copied events; `skipped` is the number of events that could not be copied, by reason.
+/// copied events that match, `needed` that of the events copied for them; `skipped` is the number of events that could not be copied, by reason.
 ///
 ///     etw etl save --provider PROCESS -o processes.etl trace.etl
 ///     etw etl save --from 1.5 --to 2 --compress -o moment.etl trace.etl
@@ -54,19 +59,27 @@ pub struct Args {
     /// Compress the buffers of the new file. Windows 8 and later can read compressed buffers.
     #[arg(long)]
     compress: bool,
+    /// Copy only matching events, without the events that they need.
+    #[arg(long)]
+    exact: bool,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
 }
 
 /// Saves the events of one file.
 pub fn one(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    let mut part = Part::new(source.name, source.progress.clone(), args);
+    let mut part = Part::new((0, source.name), source.progress.clone(), args);
+    let path = source.path;
     // Schemas decide only which events are saved.
     let mut carried = Carried::of_file(source.name, source.path, out);
     let own = carried.library.clone();
     let mut buffers = source.reader()?;
     let (new, target) = begin(args)?;
     let mut writing = Writing::new(args, &new, &target, buffers.log_file(), own)?;
+    if path.is_file() {
+        let file = FileSource::open(path).map_err(|error| Stop::Input(unreadable(&error)))?;
+        writing.find_needs(args, vec![TraceFile::new(part.saved.file, file)])?;
+    }
     while let Some(buffer) = buffers.next()? {
         if let Some(decoded) = buffer.as_ref().ok().filter(|_| args.wanted.asks_for_names()) {
             decoded.events().flatten().for_each(|event| carried.see(&event));
@@ -89,12 +102,16 @@ pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Outpu
              `etw etl events --order time`"
         ))
     })?;
-    let mut parts: Vec<_> =
-        traces.iter().map(|(file, _)| Part::new(file.name, Rc::new(FileProgress::new(file.name)), args)).collect();
+    let mut parts = Vec::with_capacity(traces.len());
+    for (index, (file, _)) in traces.iter().enumerate() {
+        parts.push(Part::new((index, file.name), Rc::new(FileProgress::new(file.name)), args));
+    }
     let (new, target) = begin(args)?;
     let names: Vec<_> = traces.iter().map(|(file, _)| file.name).collect();
     let own = carried::of_traces(&names, traces.iter().map(|(_, trace)| trace), out);
     let mut writing = Writing::new(args, &new, &target, &log, own)?;
+    writing
+        .find_needs(args, traces.iter().map(|(file, _)| TraceFile::new(file.name, BytesSource(file.bytes.clone()))).collect())?;
     let mut files: Vec<_> = traces.iter().map(|(_, trace)| trace.buffers().peekable()).collect();
     let mut scratch = Scratch::default();
     // The first file with a buffer, by properties that buffers of different contents do not share.
@@ -137,6 +154,8 @@ struct Writing<'a> {
     relog: Relog<&'a File>,
     clock: Clock,
     filter: Filter,
+    /// The events that matching ones need; `None` if only matching events are copied.
+    needs: Option<Needs>,
 }
 
 impl<'a> Writing<'a> {
@@ -144,7 +163,20 @@ impl<'a> Writing<'a> {
     fn new(args: &Args, new: &'a NewFile, target: &'a str, log: &LogFile, own: Option<Arc<[u8]>>) -> Result<Self, Stop> {
         let relog = Relog::new(new.file(), log, args.compress).map_err(|error| unwritable(target, &error))?;
         let schemas = args.wanted.schemas.of_trace(log, own);
-        Ok(Self { target, relog, clock: log.to_clock(), filter: args.wanted.filter(log.start_time, &schemas) })
+        Ok(Self { target, relog, clock: log.to_clock(), filter: args.wanted.filter(log.start_time, &schemas), needs: None })
+    }
+
+    /// Finds the events that matching ones need, unless all events match, or only matching ones are copied.
+    fn find_needs(&mut self, args: &Args, files: Vec<Result<TraceFile, trace::Error>>) -> Result<(), Stop> {
+        if args.exact || args.wanted.is_all() {
+            return Ok(());
+        }
+        let failed = |error: trace::Error| Stop::Input(unreadable(error.cause()));
+        let files = files.into_iter().collect::<Result<_, _>>().map_err(failed)?;
+        let trace = trace::Trace::new(files, Options::new().schemas(args.wanted.schemas.of_any())).map_err(failed)?;
+        let is_match = |event: &trace::Event<'_>| self.filter.takes(&event.header(), event.processor(), &self.clock);
+        self.needs = Some(trace.needs(is_match).map_err(failed)?);
+        Ok(())
     }
 
     fn finish(self) -> Result<(), Stop> {
@@ -175,11 +207,13 @@ impl<'a> Writing<'a> {
             // The log file header is counted separately, because a corrupt buffer can hide it.
             let is_log_file = decoded.buffer().index() == 0 && event.offset() as usize == BUFFER_HEADER;
             part.saved.read += u64::from(!is_log_file);
-            if !self.filter.takes(&event, origin.processor, &self.clock) {
+            let is_match = self.filter.takes(&event, origin.processor, &self.clock);
+            let is_needed = |needs: &Needs| needs.contains(part.index, decoded.buffer().index(), &event);
+            if !is_match && !self.needs.as_ref().map_or(Ok(false), is_needed)? {
                 continue;
             }
             match self.relog.push(&event, decoded.buffer()) {
-                Ok(is_added) => part.saved.saved += u64::from(is_added),
+                Ok(is_added) => *(if is_match { &mut part.saved.saved } else { &mut part.saved.needed }) += u64::from(is_added),
                 Err(error @ (Error::Io(_) | Error::Failed)) => return Err(unwritable(self.target, &error)),
                 // A corrupt or handmade file can have a version that no Windows release has.
                 Err(error) => *part.saved.skipped.entry(error.to_string()).or_default() += 1,
@@ -191,6 +225,8 @@ impl<'a> Writing<'a> {
 
 /// One of the input files.
 struct Part<'a> {
+    /// Its index.
+    index: usize,
     saved: SaveResult<'a>,
     tally: Tally,
     progress: Rc<FileProgress>,
@@ -199,10 +235,11 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn new(name: &'a str, progress: Rc<FileProgress>, args: &Args) -> Self {
+    fn new((index, name): (usize, &'a str), progress: Rc<FileProgress>, args: &Args) -> Self {
         let output = args.output.display().to_string();
-        let saved = SaveResult { file: name, output, read: 1, saved: 0, bytes: 0, skipped: BTreeMap::new(), is_last: false };
-        Self { saved, tally: Tally::default(), progress, copies: BTreeMap::new() }
+        let saved =
+            SaveResult { file: name, output, read: 1, saved: 0, needed: 0, bytes: 0, skipped: BTreeMap::new(), is_last: false };
+        Self { index, saved, tally: Tally::default(), progress, copies: BTreeMap::new() }
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &Output) {
@@ -221,7 +258,7 @@ fn end(args: &Args, new: NewFile, target: &str, parts: Vec<Part<'_>>, out: &mut 
         (read + saved.read, matching + saved.saved + saved.skipped.values().sum::<u64>())
     });
     let count = parts.len();
-    for (index, Part { mut saved, tally, progress, copies }) in parts.into_iter().enumerate() {
+    for Part { index, mut saved, tally, progress, copies } in parts {
         (saved.bytes, saved.is_last) = (bytes, index + 1 == count);
         for line in tally.more(Some(saved.file)) {
             progress.beside(|| out.aside(&line));
@@ -269,8 +306,10 @@ struct SaveResult<'a> {
     output: String,
     /// Events of the input, including the log file header.
     read: u64,
-    /// Events of the new file, without its log file header.
+    /// Matching events of the new file, without its log file header.
     saved: u64,
+    /// Events of the new file that they need.
+    needed: u64,
     /// The size of the new file.
     bytes: u64,
     /// The number of events that could not be copied, by reason.
@@ -285,6 +324,9 @@ impl Display for SaveResult<'_> {
         let (file, output) = (Escaped(self.file), Escaped(&self.output));
         let (saved, all) = (Grouped(self.saved), Several(self.read - 1, "event"));
         write!(f, "{output}: {saved} of {all} of {file}")?;
+        if self.needed > 0 {
+            write!(f, ", and {} that they need", Several(self.needed, "event"))?;
+        }
         if self.is_last {
             write!(f, ", and the log file header; {} bytes", Grouped(self.bytes))?;
         }
