@@ -1,5 +1,6 @@
 //! Tests of traces.
 
+mod damage;
 mod names;
 mod needs;
 mod order;
