@@ -123,6 +123,14 @@ impl Wanted {
         filter.with_schemas(schemas)
     }
 
+    /// Whether all events match.
+    pub fn is_all(&self) -> bool {
+        let Self { provider, event, id, opcode, level, keyword, process, thread, processor, from, to, schemas: _ } = self;
+        let is_any = provider.is_empty() && event.is_empty() && id.is_empty() && opcode.is_empty() && level.is_empty();
+        let is_any = is_any && keyword.is_empty() && process.is_empty() && thread.is_empty() && processor.is_empty();
+        is_any && from.is_none() && to.is_none()
+    }
+
     /// The name of the event, if only one is selected.
     pub fn one_event(&self) -> Option<&str> {
         match &self.event[..] {
