@@ -8,9 +8,9 @@ use crate::stacks::Stacks;
 use crate::table::{Batch, Table};
 use crate::typed::Typed;
 use arrow_schema::ArrowError;
-use etw_layouts_etl::payload::{Fault, Source};
+use etw_layouts_etl::payload::Fault;
 use etw_layouts_etl::threads::Threads;
-use etw_layouts_etl::{Clock, Decoded, Event, Schemas};
+use etw_layouts_etl::{Clock, Event, Schemas};
 use std::sync::Arc;
 
 /// Converts the events of one or more traces, one after the other, to batches. Memory for rows is limited: if all tables together exceed the
@@ -103,13 +103,13 @@ impl Encoder {
             host: trace.host,
             process_name: process_name.and_then(|name| trace.processes.get(name as usize).copied()),
         };
-        let decoded = event.decode(schemas);
-        self.stacks.add(event, &key, decoded.as_ref(), &mut self.names);
-        let fault = match &mut self.rows {
-            Rows::Narrow(narrow) => narrow.add(event, &key, decoded.as_ref(), schemas, &trace.clock),
-            Rows::Typed(typed) => typed.add(event, &key, decoded.as_ref(), schemas, &trace.clock),
-        };
-        reported(event, decoded.as_ref(), fault)
+        // The group of StackWalk events.
+        let walk = event.hook().filter(|hook| hook >> 8 == 0x18).and_then(|_| event.decode(schemas));
+        self.stacks.add(event, &key, walk.as_ref(), &mut self.names);
+        match &mut self.rows {
+            Rows::Narrow(narrow) => narrow.add(event, &key, schemas, &trace.clock),
+            Rows::Typed(typed) => typed.add(event, &key, schemas, &trace.clock),
+        }
     }
 
     /// A batch, if there are enough rows for one. Call it after each event until it returns `None`.
@@ -186,15 +186,4 @@ impl Encoder {
     fn dated(&self, batch: Batch) -> Batch {
         Batch { generation: self.generation, ..batch }
     }
-}
-
-/// The fault to report, if any. If the version of the event is later than that of the schema, a fault of its fields is not reported. Corrupt
-/// traits of a provider are a fault.
-fn reported(event: &Event<'_>, decoded: Option<&Decoded<'_>>, fault: Option<Fault>) -> Option<Fault> {
-    let Some(decoded) = decoded else { return event.trace_logging()?.schema.err() };
-    if fault.is_none() && decoded.source() != Source::TraceLogging {
-        return None;
-    }
-    let traits = || event.traits().and_then(Result::err).filter(|_| decoded.source() == Source::TraceLogging);
-    fault.filter(|_| decoded.is_exact).or_else(traits)
 }
