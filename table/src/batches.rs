@@ -96,7 +96,7 @@ pub fn part(encoder: &mut Encoder, events: &mut Events<'_>, filters: &[Filter]) 
             continue;
         }
         part.counts.rows += 1;
-        if let Some(fault) = encoder.add(&event) {
+        if let Some(fault) = encoder.add(&event)? {
             let kind = names::undecoded(&event.header(), event.schemas(), fault);
             let count = part.diagnostic_counts.entry((file, kind.name())).or_default();
             *count += 1;

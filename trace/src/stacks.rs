@@ -120,6 +120,18 @@ impl Owner {
 }
 
 impl StackSource {
+    /// Its name: `item`, `item key`, `kernel key`, `walk` or `user key`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Item => "item",
+            Self::ItemKey => "item key",
+            Self::KernelKey => "kernel key",
+            Self::Walk => "walk",
+            Self::UserKey => "user key",
+        }
+    }
+
     /// All sources, in the order of their numbers.
     pub(crate) const ALL: [Self; 5] = [Self::Item, Self::ItemKey, Self::KernelKey, Self::Walk, Self::UserKey];
 }
