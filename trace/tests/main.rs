@@ -8,4 +8,5 @@ mod order;
 mod processes;
 mod real;
 mod stacks;
+mod typed_event;
 mod who;
