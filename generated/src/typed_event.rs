@@ -336,12 +336,18 @@ const fn place<const N: usize>(version: &mut Version<N>, names: &[&str]) {
             }
             getter += 1;
         }
-        // Structures are the last fields.
-        if field.is_structure() {
-            return;
-        }
-        position += 1;
+        position = after(version.fields, position);
     }
+}
+
+/// The position after a field and its members.
+const fn after(fields: &[Field<'_>], field: usize) -> usize {
+    let (mut position, mut left) = (field, 1);
+    while left > 0 && position < fields.len() {
+        left += fields[position].members.count as usize;
+        (position, left) = (position + 1, left - 1);
+    }
+    position
 }
 
 /// The end of a place if it is later.

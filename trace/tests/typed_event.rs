@@ -6,7 +6,7 @@ pub use etw_layouts_etl::payload::{FileTime, Sid, Text, Uuid, Value};
 pub use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::real;
-use etw_layouts::events::{self, TypedEvent};
+use etw_layouts::events::{TypedEvent, all};
 use etw_layouts_etl::payload::{Data, Fields, PointerSize, Source};
 use etw_layouts_etl::{Event, Schemas};
 use std::collections::BTreeMap;
@@ -200,10 +200,10 @@ fn getters_return_the_values_by_name_in_made_payloads() {
     let mut random = fastrand::Rng::with_seed(38);
     let mut compared = Compared::default();
     let mut untyped = Vec::new();
-    for (class, _, ty, schema) in events::all() {
+    for (class, _, ty, schema) in all() {
         let mut has_type = false;
         for round in 0..48 {
-            let length = if round % 3 == 0 { random.usize(..64) } else { 1024 };
+            let length = if round % 3 == 0 { random.usize(..64) } else { 4096 };
             let byte = |_| if random.bool() { random.u8(..4) } else { random.u8(..) };
             let payload: Vec<u8> = (0..length).map(byte).collect();
             let pointers = if round % 2 == 0 { PointerSize::Bits32 } else { PointerSize::Bits64 };
@@ -237,7 +237,9 @@ fn getters_return_the_values_by_name_in_real_traces() {
         let trace = real::open(&[("trace", bytes)]);
         for event in trace.events().map(|event| event.expect("an event")) {
             let header = event.header();
-            let Some(decoded) = header.decode(event.schemas()).filter(|decoded| decoded.source() == Source::Specs) else { continue };
+            let Some(decoded) = header.decode(event.schemas()).filter(|decoded| decoded.source() == Source::Specs) else {
+                continue;
+            };
             specified += 1;
             if !compare(&Input::Event(header, event.schemas()), &decoded.fields, &mut compared) {
                 *truncated.entry(decoded.to_string()).or_default() += 1;

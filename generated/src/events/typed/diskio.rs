@@ -36,9 +36,9 @@ crate::typed_event::events! {
         byte_offset: u64 = "ByteOffset", "Byte offset from the start of the disk.";
         file_object: u64 = "FileObject", "Address of the file object (FILE\\_OBJECT).";
     } {
-        reserved: Option<u32> = "Reserved", "Not documented; 0 or 1 in known traces. Other sources name it ResponseTime, as in version 1. In versions 0 and 2 to 3.";
+        reserved: Option<u32> = "Reserved", "Not documented; 0 or 1 in known traces. Other sources name it ResponseTime, as in version 1. In versions 0, 2 and 3.";
         response_time: Option<u32> = "ResponseTime", "Time from the request to its completion; the unit is not documented. In version 1.";
-        irp: Option<u64> = "Irp", "Address of the I/O request packet (IRP). In versions 2 to 3.";
+        irp: Option<u64> = "Irp", "Address of the I/O request packet (IRP). In versions 2 and 3.";
         high_res_response_time: Option<u64> = "HighResResponseTime", "Time from the request to its completion, in ticks of the trace's clock. In versions 1 to 3.";
         issuing_thread_id: Option<u32> = "IssuingThreadId", "Identifier of the thread that issued the request. In version 3.";
     }
@@ -56,7 +56,7 @@ crate::typed_event::events! {
         high_res_response_time: u64 = "HighResResponseTime", "Time from the request to its completion, in ticks of the trace's clock.";
         issuing_thread_id: u32 = "IssuingThreadId", "Identifier of the thread that issued the request.";
     } {}
-    /// `DiskIo/ReadInit`, `DiskIo/WriteInit`, `DiskIo/FlushInit`, versions 2 to 3.
+    /// `DiskIo/ReadInit`, `DiskIo/WriteInit`, `DiskIo/FlushInit`, versions 2 and 3.
     ///
     /// A read, write or flush was issued.
     ReadInit<'a>: 0x3d6fa8d4fe0511d09dda00c04fd7ba7c, 12, WriteInit = 13, FlushInit = 15 {
@@ -71,7 +71,7 @@ crate::typed_event::events! {
         irp: u64 = "Irp", "Address of the I/O request packet (IRP).";
         issuing_thread_id: u32 = "IssuingThreadId", "Identifier of the thread that issued the request.";
     } {}
-    /// `DiskIo/FlushBuffers`, versions 2 to 3.
+    /// `DiskIo/FlushBuffers`, versions 2 and 3.
     ///
     /// A flush completed.
     FlushBuffers<'a>: 0x3d6fa8d4fe0511d09dda00c04fd7ba7c, 14 {
@@ -92,7 +92,7 @@ crate::typed_event::events! {
         irp: u64 = "Irp", "Address of the I/O request packet (IRP).";
         issuing_thread_id: u32 = "IssuingThreadId", "Identifier of the thread that issued the request.";
     } {}
-    /// `DiskIo/DrvMjFnCall`, versions 1 to 2.
+    /// `DiskIo/DrvMjFnCall`, versions 1 and 2.
     ///
     /// A dispatch routine of a driver is called.
     DrvMjFnCall<'a>: 0x3d6fa8d4fe0511d09dda00c04fd7ba7c, 34 {
@@ -103,7 +103,7 @@ crate::typed_event::events! {
         irp: u64 = "Irp", "Address of the I/O request packet (IRP).";
         uniq_match_id: u32 = "UniqMatchId", "Number that the events of one request share.";
     } {}
-    /// `DiskIo/DrvMjFnRet`, versions 1 to 2.
+    /// `DiskIo/DrvMjFnRet`, versions 1 and 2.
     ///
     /// A dispatch routine of a driver returned.
     DrvMjFnRet<'a>: 0x3d6fa8d4fe0511d09dda00c04fd7ba7c, 35 {
@@ -118,7 +118,7 @@ crate::typed_event::events! {
         irp_ptr: u64 = "IrpPtr", "Address of the I/O request packet (IRP).";
         uniq_match_id: u32 = "UniqMatchId", "Number that the events of one request share.";
     } {}
-    /// `DiskIo/DrvComplReq`, versions 1 to 2.
+    /// `DiskIo/DrvComplReq`, versions 1 and 2.
     ///
     /// A driver completes a request.
     DrvComplReq<'a>: 0x3d6fa8d4fe0511d09dda00c04fd7ba7c, 52 {
@@ -126,7 +126,7 @@ crate::typed_event::events! {
         irp: u64 = "Irp", "Address of the I/O request packet (IRP).";
         uniq_match_id: u32 = "UniqMatchId", "Number that the events of one request share.";
     } {}
-    /// `DiskIo/DrvComplReqRet`, versions 1 to 2.
+    /// `DiskIo/DrvComplReqRet`, versions 1 and 2.
     ///
     /// The completion of a request returned.
     DrvComplReqRet<'a>: 0x3d6fa8d4fe0511d09dda00c04fd7ba7c, 53 {

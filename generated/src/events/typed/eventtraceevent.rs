@@ -77,7 +77,7 @@ crate::typed_event::events! {
         guid: Elements<'a, Uuid> = "Guid", "GUIDs of the providers in the binary.";
         binary_path: Option<Text<'a>> = "BinaryPath", "Path of the binary.";
     }
-    /// `EventTraceEvent/PartitionInfoExtension`, versions 0 and 2.
+    /// `EventTraceEvent/PartitionInfoExtension`, versions 0, 2.
     ///
     /// Partition (virtual machine or container) in which the trace was taken. Windows registers version 2 as
     /// PartitionInfoExtensionV2.

@@ -58,7 +58,7 @@ crate::typed_event::events! {
     } {
         file_name: Option<Text<'a>> = "FileName", "Path of the file, as the kernel names it.";
     }
-    /// `FileIo/FileDelete`, `FileIo/FileRundown`, versions 2 to 3.
+    /// `FileIo/FileDelete`, `FileIo/FileRundown`, versions 2 and 3.
     ///
     /// Name of a file object: at its first use (Name), its creation or deletion, or at the end of the trace (FileRundown).
     FileDelete<'a>: 0x90cbdc394a3e11d184f40000f80464e3, 35, FileRundown = 36 {
@@ -76,7 +76,7 @@ crate::typed_event::events! {
         view_size: u64 = "ViewSize", "Size of the view, in bytes.";
         process_id: u32 = "ProcessId", "Identifier of the process.";
     } {}
-    /// `FileIo/Create`, versions 2 to 3.
+    /// `FileIo/Create`, versions 2 and 3.
     ///
     /// A file is opened or created.
     Create<'a>: 0x90cbdc394a3e11d184f40000f80464e3, 64 {
@@ -89,7 +89,7 @@ crate::typed_event::events! {
     } {
         open_path: Option<Text<'a>> = "OpenPath", "Path that was opened.";
     }
-    /// `FileIo/Cleanup`, `FileIo/Close`, `FileIo/Flush`, versions 2 to 3.
+    /// `FileIo/Cleanup`, `FileIo/Close`, `FileIo/Flush`, versions 2 and 3.
     ///
     /// The last handle of a file object was closed (Cleanup), its last reference released (Close), or its data written (Flush).
     Cleanup<'a>: 0x90cbdc394a3e11d184f40000f80464e3, 65, Close = 66, Flush = 73 {
@@ -98,7 +98,7 @@ crate::typed_event::events! {
         file_object: u64 = "FileObject", "Address of the file object (FILE\\_OBJECT).";
         file_key: u64 = "FileKey", "Address of the file context (FsContext of the file object): the same for all handles of a file.";
     } {}
-    /// `FileIo/Read`, `FileIo/Write`, versions 2 to 3.
+    /// `FileIo/Read`, `FileIo/Write`, versions 2 and 3.
     ///
     /// A file is read or written.
     Read<'a>: 0x90cbdc394a3e11d184f40000f80464e3, 67, Write = 68 {
@@ -112,7 +112,7 @@ crate::typed_event::events! {
     } {
         extra_flags: Option<u32> = "ExtraFlags", "Further flags. In version 3.";
     }
-    /// `FileIo/SetInfo`, `FileIo/Delete`, `FileIo/Rename`, `FileIo/QueryInfo`, `FileIo/FSControl`, versions 2 to 3.
+    /// `FileIo/SetInfo`, `FileIo/Delete`, `FileIo/Rename`, `FileIo/QueryInfo`, `FileIo/FSControl`, versions 2 and 3.
     ///
     /// Information of a file is set or queried, or a control code is sent.
     SetInfo<'a>: 0x90cbdc394a3e11d184f40000f80464e3, 69, Delete = 70, Rename = 71, QueryInfo = 74, FSControl = 75 {
@@ -123,7 +123,7 @@ crate::typed_event::events! {
         extra_info: u64 = "ExtraInfo", "Details of the request: a new size, a disposition or a control code; in OperationEnd what the request returned.";
         info_class: u32 = "InfoClass", "Information class of the request.";
     } {}
-    /// `FileIo/DirEnum`, `FileIo/DirNotify`, versions 2 to 3.
+    /// `FileIo/DirEnum`, `FileIo/DirNotify`, versions 2 and 3.
     ///
     /// A directory is enumerated or watched.
     DirEnum<'a>: 0x90cbdc394a3e11d184f40000f80464e3, 72, DirNotify = 77 {
@@ -137,7 +137,7 @@ crate::typed_event::events! {
     } {
         file_name: Option<Text<'a>> = "FileName", "Pattern that the names must match.";
     }
-    /// `FileIo/OperationEnd`, versions 2 to 3.
+    /// `FileIo/OperationEnd`, versions 2 and 3.
     ///
     /// A request completed.
     OperationEnd<'a>: 0x90cbdc394a3e11d184f40000f80464e3, 76 {

@@ -9,7 +9,7 @@ crate::typed_event::events! {
     CreateSnapshot<'a>: 0x222962ab61804b88a825346b75f2a24a, 39, DestroySnapshot = 40, ExtendSnapshot = 41 {
         heap_handle: u64 = "HeapHandle", "Handle of the heap: its address.";
     } {}
-    /// `HeapTrace/Create`, versions 2 to 3.
+    /// `HeapTrace/Create`, versions 2 and 3.
     ///
     /// A heap was created.
     Create<'a>: 0x222962ab61804b88a825346b75f2a24a, 32 {
@@ -54,7 +54,7 @@ crate::typed_event::events! {
         free_address: u64 = "FreeAddress", "Address of the allocation.";
         source_id: u32 = "SourceId", "Part of the heap that served the request.";
     } {}
-    /// `HeapTrace/Expand`, versions 2 to 3.
+    /// `HeapTrace/Expand`, versions 2 and 3.
     ///
     /// A heap grew.
     Expand<'a>: 0x222962ab61804b88a825346b75f2a24a, 37 {
@@ -68,7 +68,7 @@ crate::typed_event::events! {
     } {
         allocated_space: Option<u64> = "AllocatedSpace", "Allocated memory, in bytes. In version 3.";
     }
-    /// `HeapTrace/SnapShot`, versions 2 to 3.
+    /// `HeapTrace/SnapShot`, versions 2 and 3.
     ///
     /// State of a heap.
     SnapShot<'a>: 0x222962ab61804b88a825346b75f2a24a, 38 {
@@ -84,7 +84,7 @@ crate::typed_event::events! {
     } {
         allocated_space: Option<u64> = "AllocatedSpace", "Allocated memory, in bytes. In version 3.";
     }
-    /// `HeapTrace/Contract`, versions 2 to 3.
+    /// `HeapTrace/Contract`, versions 2 and 3.
     ///
     /// A heap shrank.
     Contract<'a>: 0x222962ab61804b88a825346b75f2a24a, 42 {

@@ -98,24 +98,24 @@ crate::typed_event::events! {
         dll_dir: Option<Text<'a>> = "DllDir", "Directory set with SetDllDirectory.";
         dll_load_dir: Option<Text<'a>> = "DllLoadDir", "Directory of the loading image.";
     }
-    /// `Image/UnLoad`, `Image/DCStart`, versions 0 and 2 to 3.
+    /// `Image/UnLoad`, `Image/DCStart`, versions 0, 2 and 3.
     ///
     /// An image was loaded or unloaded, or was loaded when the trace began (DCStart) or ended (DCEnd).
     UnLoad<'a>: 0x2cb15d1d5fc111d2abe100a0c911f518, 2, DCStart = 3 {} {
-        image_base: Option<u64> = "ImageBase", "Address at which the image is mapped. In versions 2 to 3.";
-        image_size: Option<u64> = "ImageSize", "Size of the mapped image, in bytes. In versions 2 to 3.";
-        process_id: Option<u32> = "ProcessId", "Identifier of the process; 0 for images of the kernel. In versions 2 to 3.";
-        image_checksum: Option<u32> = "ImageChecksum", "Checksum of the image's header. In versions 2 to 3.";
-        time_date_stamp: Option<u32> = "TimeDateStamp", "Time stamp of the image's header, in seconds since 1970 (UTC); a hash in reproducible builds. In versions 2 to 3.";
-        reserved0: Option<u32> = "Reserved0", "Not used. In versions 2 to 3.";
+        image_base: Option<u64> = "ImageBase", "Address at which the image is mapped. In versions 2 and 3.";
+        image_size: Option<u64> = "ImageSize", "Size of the mapped image, in bytes. In versions 2 and 3.";
+        process_id: Option<u32> = "ProcessId", "Identifier of the process; 0 for images of the kernel. In versions 2 and 3.";
+        image_checksum: Option<u32> = "ImageChecksum", "Checksum of the image's header. In versions 2 and 3.";
+        time_date_stamp: Option<u32> = "TimeDateStamp", "Time stamp of the image's header, in seconds since 1970 (UTC); a hash in reproducible builds. In versions 2 and 3.";
+        reserved0: Option<u32> = "Reserved0", "Not used. In versions 2 and 3.";
         signature_level: Option<u8> = "SignatureLevel", "Level of the image's signature in the low 4 bits. In version 3.";
         signature_type: Option<u8> = "SignatureType", "Kind of the image's signature. In version 3.";
-        default_base: Option<u64> = "DefaultBase", "Address for which the image was linked. In versions 2 to 3.";
-        reserved1: Option<u32> = "Reserved1", "Not used. In versions 2 to 3.";
-        reserved2: Option<u32> = "Reserved2", "Not used. In versions 2 to 3.";
-        reserved3: Option<u32> = "Reserved3", "Not used. In versions 2 to 3.";
-        reserved4: Option<u32> = "Reserved4", "Not used. In versions 2 to 3.";
-        file_name: Option<Text<'a>> = "FileName", "Path of the image, as the kernel names it. In versions 2 to 3.";
+        default_base: Option<u64> = "DefaultBase", "Address for which the image was linked. In versions 2 and 3.";
+        reserved1: Option<u32> = "Reserved1", "Not used. In versions 2 and 3.";
+        reserved2: Option<u32> = "Reserved2", "Not used. In versions 2 and 3.";
+        reserved3: Option<u32> = "Reserved3", "Not used. In versions 2 and 3.";
+        reserved4: Option<u32> = "Reserved4", "Not used. In versions 2 and 3.";
+        file_name: Option<Text<'a>> = "FileName", "Path of the image, as the kernel names it. In versions 2 and 3.";
         base_address: Option<u64> = "BaseAddress", "Address at which the image is mapped. In version 0.";
         module_size: Option<u32> = "ModuleSize", "Size of the mapped image, in bytes. In version 0.";
         image_file_name: Option<Text<'a>> = "ImageFileName", "Path of the image. In version 0.";
@@ -127,22 +127,22 @@ crate::typed_event::events! {
         image_base: Option<u64> = "ImageBase", "Address at which the image is mapped. In versions 1 to 3.";
         image_size: Option<u64> = "ImageSize", "Size of the mapped image, in bytes. In versions 1 to 3.";
         process_id: Option<u32> = "ProcessId", "Identifier of the process; 0 for images of the kernel. In versions 1 to 3.";
-        image_checksum: Option<u32> = "ImageChecksum", "Checksum of the image's header. In versions 2 to 3.";
-        time_date_stamp: Option<u32> = "TimeDateStamp", "Time stamp of the image's header, in seconds since 1970 (UTC); a hash in reproducible builds. In versions 2 to 3.";
-        reserved0: Option<u32> = "Reserved0", "Not used. In versions 2 to 3.";
+        image_checksum: Option<u32> = "ImageChecksum", "Checksum of the image's header. In versions 2 and 3.";
+        time_date_stamp: Option<u32> = "TimeDateStamp", "Time stamp of the image's header, in seconds since 1970 (UTC); a hash in reproducible builds. In versions 2 and 3.";
+        reserved0: Option<u32> = "Reserved0", "Not used. In versions 2 and 3.";
         signature_level: Option<u8> = "SignatureLevel", "Level of the image's signature in the low 4 bits. In version 3.";
         signature_type: Option<u8> = "SignatureType", "Kind of the image's signature. In version 3.";
-        default_base: Option<u64> = "DefaultBase", "Address for which the image was linked. In versions 2 to 3.";
-        reserved1: Option<u32> = "Reserved1", "Not used. In versions 2 to 3.";
-        reserved2: Option<u32> = "Reserved2", "Not used. In versions 2 to 3.";
-        reserved3: Option<u32> = "Reserved3", "Not used. In versions 2 to 3.";
-        reserved4: Option<u32> = "Reserved4", "Not used. In versions 2 to 3.";
+        default_base: Option<u64> = "DefaultBase", "Address for which the image was linked. In versions 2 and 3.";
+        reserved1: Option<u32> = "Reserved1", "Not used. In versions 2 and 3.";
+        reserved2: Option<u32> = "Reserved2", "Not used. In versions 2 and 3.";
+        reserved3: Option<u32> = "Reserved3", "Not used. In versions 2 and 3.";
+        reserved4: Option<u32> = "Reserved4", "Not used. In versions 2 and 3.";
         file_name: Option<Text<'a>> = "FileName", "Path of the image, as the kernel names it. In versions 1 to 3.";
         base_address: Option<u64> = "BaseAddress", "Address at which the image is mapped. In version 0.";
         module_size: Option<u32> = "ModuleSize", "Size of the mapped image, in bytes. In version 0.";
         image_file_name: Option<Text<'a>> = "ImageFileName", "Path of the image. In version 0.";
     }
-    /// `Image/DCEnd`, versions 2 to 3.
+    /// `Image/DCEnd`, versions 2 and 3.
     ///
     /// An image was loaded or unloaded, or was loaded when the trace began (DCStart) or ended (DCEnd).
     DCEnd<'a>: 0x2cb15d1d5fc111d2abe100a0c911f518, 4 {

@@ -15,7 +15,7 @@ crate::typed_event::events! {
     } {
         object_name: Option<Text<'a>> = "ObjectName", "Name of the object; empty if it has none.";
     }
-    /// `ObTrace/DuplicateHandle`, versions 2 to 3.
+    /// `ObTrace/DuplicateHandle`, versions 2 and 3.
     ///
     /// A handle was duplicated.
     DuplicateHandle<'a>: 0x89497f50effe44408cf2ce6b1cdcaca7, 34 {

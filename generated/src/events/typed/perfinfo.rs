@@ -262,7 +262,7 @@ crate::typed_event::events! {
         message: Option<Text<'a>> = "Message", "Text of the mark.";
         padding: Option<Text<'a>> = "Padding", "Not used.";
     }
-    /// `PerfInfo/SampleProf`, versions 1 to 2.
+    /// `PerfInfo/SampleProf`, versions 1 and 2.
     ///
     /// The profiler's timer interrupted a processor.
     SampleProf<'a>: 0xce1dbfb4137e4da687b03f59aa102cbc, 46 {
@@ -287,7 +287,7 @@ crate::typed_event::events! {
     PmcCtrConfig<'a>: 0xce1dbfb4137e4da687b03f59aa102cbc, 48 {
         counter_count: u32 = "CounterCount", "Number of counters.";
     } {
-        counter_name: Option<Text<'a>> = "CounterName", "Names of the counters.";
+        counter_name: Elements<'a, Text<'a>> = "CounterName", "Names of the counters.";
     }
     /// `PerfInfo/PmcCtrConrruption`, version 2.
     ///
@@ -332,14 +332,14 @@ crate::typed_event::events! {
         initial_time: u64 = "InitialTime", "Time at which the routine was called, in ticks of the trace's clock.";
         routine: u64 = "Routine", "Address of the routine.";
     } {}
-    /// `PerfInfo/DPC`, `PerfInfo/TimerDPC`, versions 1 to 2.
+    /// `PerfInfo/DPC`, `PerfInfo/TimerDPC`, versions 1 and 2.
     ///
     /// A deferred procedure call or a timer routine ran.
     DPC<'a>: 0xce1dbfb4137e4da687b03f59aa102cbc, 68, TimerDPC = 69 {
         initial_time: u64 = "InitialTime", "Time at which the routine was called, in ticks of the trace's clock.";
         routine: u64 = "Routine", "Address of the routine.";
     } {}
-    /// `PerfInfo/ISR`, `PerfInfo/ISR-PASS`, versions 1 to 2.
+    /// `PerfInfo/ISR`, `PerfInfo/ISR-PASS`, versions 1 and 2.
     ///
     /// An interrupt was served.
     ISR<'a>: 0xce1dbfb4137e4da687b03f59aa102cbc, 67, ISR_PASS = 95 {
@@ -365,7 +365,7 @@ crate::typed_event::events! {
         new_interval: u32 = "NewInterval", "Interval after the change: units of 100 nanoseconds for the timer, events for counters.";
         old_interval: u32 = "OldInterval", "Interval before the change, in the same unit as NewInterval.";
     } {}
-    /// `PerfInfo/CollectionStart`, `PerfInfo/CollectionEnd`, versions 2 to 3.
+    /// `PerfInfo/CollectionStart`, `PerfInfo/CollectionEnd`, versions 2 and 3.
     ///
     /// Interval of a profile source: when it changed, or when the trace began or ended.
     CollectionStart<'a>: 0xce1dbfb4137e4da687b03f59aa102cbc, 73, CollectionEnd = 74 {
@@ -375,7 +375,7 @@ crate::typed_event::events! {
     } {
         source_name: Option<Text<'a>> = "SourceName", "Name of the profile source. In version 3.";
     }
-    /// `PerfInfo/SpinLockCollectionStart`, `PerfInfo/SpinLockCollectionEnd`, versions 2 to 3.
+    /// `PerfInfo/SpinLockCollectionStart`, `PerfInfo/SpinLockCollectionEnd`, versions 2 and 3.
     ///
     /// Limits of the logging of spinlocks, when the trace began or ended.
     SpinLockCollectionStart<'a>: 0xce1dbfb4137e4da687b03f59aa102cbc, 75, SpinLockCollectionEnd = 76 {

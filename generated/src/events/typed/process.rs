@@ -30,7 +30,7 @@ crate::typed_event::events! {
         unique_process_key: Option<u64> = "UniqueProcessKey", "Address of the process object (EPROCESS). In versions 2 to 4.";
         session_id: Option<u32> = "SessionId", "Identifier of the terminal session; 0xFFFFFFFF if there is none. In versions 1 to 4.";
         exit_status: Option<i32> = "ExitStatus", "Exit code of the process; STILL\\_ACTIVE while it runs, an NTSTATUS after an unhandled exception. In versions 1 to 4.";
-        directory_table_base: Option<u64> = "DirectoryTableBase", "Physical address of the top-level page table. In versions 3 to 4.";
+        directory_table_base: Option<u64> = "DirectoryTableBase", "Physical address of the top-level page table. In versions 3 and 4.";
         flags: Option<u32> = "Flags", "Kind of the process. In version 4.";
         user_sid: Option<Sid<'a>> = "UserSID", "User of the process: a TOKEN\\_USER, then the SID; four zero bytes if there is none.";
         image_file_name: Option<Text<'a>> = "ImageFileName", "File name of the image, without its path, in the ANSI code page.";
@@ -49,12 +49,12 @@ crate::typed_event::events! {
         exit_status: i32 = "ExitStatus", "Exit code of the process; STILL\\_ACTIVE while it runs, an NTSTATUS after an unhandled exception.";
     } {
         directory_table_base: Option<u64> = "DirectoryTableBase", "Physical address of the top-level page table. In versions 3 to 5.";
-        flags: Option<u32> = "Flags", "Kind of the process. In versions 4 to 5.";
+        flags: Option<u32> = "Flags", "Kind of the process. In versions 4 and 5.";
         user_sid: Option<Sid<'a>> = "UserSID", "User of the process: a TOKEN\\_USER, then the SID; four zero bytes if there is none.";
         image_file_name: Option<Text<'a>> = "ImageFileName", "File name of the image, without its path, in the ANSI code page.";
         command_line: Option<Text<'a>> = "CommandLine", "Command line, as it was passed on creation.";
-        package_full_name: Option<Text<'a>> = "PackageFullName", "Full name of the application package; empty for other processes. In versions 4 to 5.";
-        application_id: Option<Text<'a>> = "ApplicationId", "Identifier of the application within its package; empty for other processes. In versions 4 to 5.";
+        package_full_name: Option<Text<'a>> = "PackageFullName", "Full name of the application package; empty for other processes. In versions 4 and 5.";
+        application_id: Option<Text<'a>> = "ApplicationId", "Identifier of the application within its package; empty for other processes. In versions 4 and 5.";
         exit_time: Option<FileTime> = "ExitTime", "Time at which the process ended. In version 5.";
     }
     /// `Process/Terminate`, version 2.

@@ -23,11 +23,11 @@ crate::typed_event::events! {
         key_handle: u64 = "KeyHandle", "Address of the key control block.";
     } {
         initial_time: Option<i64> = "InitialTime", "Time at which the operation began, in ticks of the trace's clock. In version 2.";
-        index: Option<u32> = "Index", "Index of the subkey or value, or the information class. In versions 1 to 2.";
+        index: Option<u32> = "Index", "Index of the subkey or value, or the information class. In versions 1 and 2.";
         key_name: Option<Text<'a>> = "KeyName", "Name of the key, or of the value in events of values; from the root only in events of key control blocks.";
-        elapsed_time: Option<i64> = "ElapsedTime", "Time that the operation took; the unit is not documented. In versions 0 to 1.";
+        elapsed_time: Option<i64> = "ElapsedTime", "Time that the operation took; the unit is not documented. In versions 0 and 1.";
     }
-    /// `Registry/RunDown`, versions 1 to 2.
+    /// `Registry/RunDown`, versions 1 and 2.
     ///
     /// An operation on a key or value, or on a key control block (KCB).
     RunDown<'a>: 0xae53722ec86311d2865900c04fa321a1, 22 {

@@ -82,17 +82,17 @@ crate::typed_event::events! {
     ///
     /// A mobile device.
     MobilePlatform<'a>: 0x01853a65418f4f36aefcdc0f1d2fd235, 32 {} {
-        device_manufacturer: Option<Text<'a>> = "DeviceManufacturer", "Manufacturer of the device. In versions 3 to 4.";
-        device_manufacturer_display_name: Option<Text<'a>> = "DeviceManufacturerDisplayName", "Displayed name of the device's manufacturer. In versions 3 to 4.";
-        device_model: Option<Text<'a>> = "DeviceModel", "Model of the device. In versions 3 to 4.";
-        device_model_display_name: Option<Text<'a>> = "DeviceModelDisplayName", "Displayed name of the device's model. In versions 3 to 4.";
-        mobile_operator: Option<Text<'a>> = "MobileOperator", "Mobile operator. In versions 3 to 4.";
-        mobile_operator_display_name: Option<Text<'a>> = "MobileOperatorDisplayName", "Displayed name of the mobile operator. In versions 2 to 3.";
+        device_manufacturer: Option<Text<'a>> = "DeviceManufacturer", "Manufacturer of the device. In versions 3 and 4.";
+        device_manufacturer_display_name: Option<Text<'a>> = "DeviceManufacturerDisplayName", "Displayed name of the device's manufacturer. In versions 3 and 4.";
+        device_model: Option<Text<'a>> = "DeviceModel", "Model of the device. In versions 3 and 4.";
+        device_model_display_name: Option<Text<'a>> = "DeviceModelDisplayName", "Displayed name of the device's model. In versions 3 and 4.";
+        mobile_operator: Option<Text<'a>> = "MobileOperator", "Mobile operator. In versions 3 and 4.";
+        mobile_operator_display_name: Option<Text<'a>> = "MobileOperatorDisplayName", "Displayed name of the mobile operator. In versions 2 and 3.";
         hardware_version: Option<Text<'a>> = "HardwareVersion", "Version of the hardware. In version 3.";
-        soc_version: Option<Text<'a>> = "SocVersion", "Version of the system on a chip. In versions 3 to 4.";
+        soc_version: Option<Text<'a>> = "SocVersion", "Version of the system on a chip. In versions 3 and 4.";
         radio_hardware_version: Option<Text<'a>> = "RadioHardwareVersion", "Version of the radio hardware. In version 3.";
         radio_software_version: Option<Text<'a>> = "RadioSoftwareVersion", "Version of the radio software. In version 3.";
-        bsp_version: Option<Text<'a>> = "BspVersion", "Version of the board support package. In versions 3 to 4.";
+        bsp_version: Option<Text<'a>> = "BspVersion", "Version of the board support package. In versions 3 and 4.";
         oem_software_version: Option<Text<'a>> = "OemSoftwareVersion", "Version of the manufacturer's software. In version 3.";
         boot_loader_version: Option<Text<'a>> = "BootLoaderVersion", "Version of the boot loader. In version 2.";
         firmware_revision: Option<Text<'a>> = "FirmwareRevision", "Version of the firmware. In version 2.";
@@ -220,20 +220,20 @@ crate::typed_event::events! {
         nic_description: Option<Text<'a>> = "NICDescription", "Description of the adapter. In version 2.";
         ip_addresses: Option<Text<'a>> = "IpAddresses", "Addresses of the adapter, separated by semicolons. In version 2.";
         dns_server_addresses: Option<Text<'a>> = "DnsServerAddresses", "Addresses of the DNS servers, separated by semicolons. In version 2.";
-        nic_name: Option<Text<'a>> = "NICName", "Name of the network adapter. In versions 0 to 1.";
-        index: Option<u32> = "Index", "Index of the interface. In versions 0 to 1.";
-        size: Option<u32> = "Size", "Size of the structure, in bytes. In versions 0 to 1.";
-        ip_address: Option<Ipv4Addr> = "IpAddress", "Address of the adapter. In versions 0 to 1.";
-        subnet_mask: Option<Ipv4Addr> = "SubnetMask", "Subnet mask. In versions 0 to 1.";
-        dhcp_server: Option<Ipv4Addr> = "DhcpServer", "Address of the DHCP server. In versions 0 to 1.";
-        gateway: Option<Ipv4Addr> = "Gateway", "Address of the gateway. In versions 0 to 1.";
-        primary_wins_server: Option<Ipv4Addr> = "PrimaryWinsServer", "Address of the primary WINS server. In versions 0 to 1.";
-        secondary_wins_server: Option<Ipv4Addr> = "SecondaryWinsServer", "Address of the secondary WINS server. In versions 0 to 1.";
-        dns_server1: Option<Ipv4Addr> = "DnsServer1", "Address of the first DNS server. In versions 0 to 1.";
-        dns_server2: Option<Ipv4Addr> = "DnsServer2", "Address of the second DNS server. In versions 0 to 1.";
-        dns_server3: Option<Ipv4Addr> = "DnsServer3", "Address of the third DNS server. In versions 0 to 1.";
-        dns_server4: Option<Ipv4Addr> = "DnsServer4", "Address of the fourth DNS server. In versions 0 to 1.";
-        data: Option<u32> = "Data", "Not documented. In versions 0 to 1.";
+        nic_name: Option<Text<'a>> = "NICName", "Name of the network adapter. In versions 0 and 1.";
+        index: Option<u32> = "Index", "Index of the interface. In versions 0 and 1.";
+        size: Option<u32> = "Size", "Size of the structure, in bytes. In versions 0 and 1.";
+        ip_address: Option<Ipv4Addr> = "IpAddress", "Address of the adapter. In versions 0 and 1.";
+        subnet_mask: Option<Ipv4Addr> = "SubnetMask", "Subnet mask. In versions 0 and 1.";
+        dhcp_server: Option<Ipv4Addr> = "DhcpServer", "Address of the DHCP server. In versions 0 and 1.";
+        gateway: Option<Ipv4Addr> = "Gateway", "Address of the gateway. In versions 0 and 1.";
+        primary_wins_server: Option<Ipv4Addr> = "PrimaryWinsServer", "Address of the primary WINS server. In versions 0 and 1.";
+        secondary_wins_server: Option<Ipv4Addr> = "SecondaryWinsServer", "Address of the secondary WINS server. In versions 0 and 1.";
+        dns_server1: Option<Ipv4Addr> = "DnsServer1", "Address of the first DNS server. In versions 0 and 1.";
+        dns_server2: Option<Ipv4Addr> = "DnsServer2", "Address of the second DNS server. In versions 0 and 1.";
+        dns_server3: Option<Ipv4Addr> = "DnsServer3", "Address of the third DNS server. In versions 0 and 1.";
+        dns_server4: Option<Ipv4Addr> = "DnsServer4", "Address of the fourth DNS server. In versions 0 and 1.";
+        data: Option<u32> = "Data", "Not documented. In versions 0 and 1.";
     }
     /// `SystemConfig/Video`, versions 0 to 2.
     ///
@@ -258,8 +258,8 @@ crate::typed_event::events! {
     Services<'a>: 0x01853a65418f4f36aefcdc0f1d2fd235, 15 {
         process_id: u32 = "ProcessId", "Identifier of the process that runs the service.";
     } {
-        service_state: Option<u32> = "ServiceState", "State of the service. In versions 2 to 3.";
-        sub_process_tag: Option<u32> = "SubProcessTag", "Tag of the service within its process, as in Thread/Start. In versions 2 to 3.";
+        service_state: Option<u32> = "ServiceState", "State of the service. In versions 2 and 3.";
+        sub_process_tag: Option<u32> = "SubProcessTag", "Tag of the service within its process, as in Thread/Start. In versions 2 and 3.";
         service_name: Option<Text<'a>> = "ServiceName", "Name of the service.";
         display_name: Option<Text<'a>> = "DisplayName", "Displayed name of the service.";
         process_name: Option<Text<'a>> = "ProcessName", "Name of the image that runs the service.";
@@ -328,18 +328,18 @@ crate::typed_event::events! {
     ///
     /// A device.
     PnP<'a>: 0x01853a65418f4f36aefcdc0f1d2fd235, 22 {} {
-        class_guid: Option<Uuid> = "ClassGuid", "GUID of the device's setup class. In versions 4 to 5.";
-        upper_filters_count: Option<u32> = "UpperFiltersCount", "Number of upper filter drivers. In versions 4 to 5.";
-        lower_filters_count: Option<u32> = "LowerFiltersCount", "Number of lower filter drivers. In versions 4 to 5.";
+        class_guid: Option<Uuid> = "ClassGuid", "GUID of the device's setup class. In versions 4 and 5.";
+        upper_filters_count: Option<u32> = "UpperFiltersCount", "Number of upper filter drivers. In versions 4 and 5.";
+        lower_filters_count: Option<u32> = "LowerFiltersCount", "Number of lower filter drivers. In versions 4 and 5.";
         dev_status: Option<u32> = "DevStatus", "Status of the device node. In version 5.";
         dev_problem: Option<u32> = "DevProblem", "Problem of the device; 0 if none. In version 5.";
         device_id: Option<Text<'a>> = "DeviceID", "Identifier of the device instance.";
         device_description: Option<Text<'a>> = "DeviceDescription", "Description of the device.";
         friendly_name: Option<Text<'a>> = "FriendlyName", "Displayed name of the device.";
         pdo_name: Option<Text<'a>> = "PdoName", "Name of the physical device object. In versions 3 to 5.";
-        service_name: Option<Text<'a>> = "ServiceName", "Name of the device's driver service. In versions 4 to 5.";
-        upper_filters: Option<Text<'a>> = "UpperFilters", "Names of the upper filter drivers. In versions 4 to 5.";
-        lower_filters: Option<Text<'a>> = "LowerFilters", "Names of the lower filter drivers. In versions 4 to 5.";
+        service_name: Option<Text<'a>> = "ServiceName", "Name of the device's driver service. In versions 4 and 5.";
+        upper_filters: Elements<'a, Text<'a>> = "UpperFilters", "Names of the upper filter drivers. In versions 4 and 5.";
+        lower_filters: Elements<'a, Text<'a>> = "LowerFilters", "Names of the lower filter drivers. In versions 4 and 5.";
         id_length: Option<u32> = "IDLength", "Length of DeviceID, in characters. In versions 0 to 3.";
         description_length: Option<u32> = "DescriptionLength", "Length of DeviceDescription, in characters. In versions 0 to 3.";
         friendly_name_length: Option<u32> = "FriendlyNameLength", "Length of FriendlyName, in characters. In versions 0 to 3.";

@@ -16,10 +16,10 @@ crate::typed_event::events! {
         dport: u16 = "dport", "Remote port.";
         sport: u16 = "sport", "Local port.";
     } {
-        startime: Option<u32> = "startime", "Start of the send, in units of 100 milliseconds since the system started. In versions 1 to 2.";
-        endtime: Option<u32> = "endtime", "End of the send, in units of 100 milliseconds since the system started. In versions 1 to 2.";
-        seqnum: Option<u32> = "seqnum", "Sequence number; 0 in known traces. In versions 1 to 2.";
-        connid: Option<u64> = "connid", "Identifier of the connection, by which its events can be matched. In versions 1 to 2.";
+        startime: Option<u32> = "startime", "Start of the send, in units of 100 milliseconds since the system started. In versions 1 and 2.";
+        endtime: Option<u32> = "endtime", "End of the send, in units of 100 milliseconds since the system started. In versions 1 and 2.";
+        seqnum: Option<u32> = "seqnum", "Sequence number; 0 in known traces. In versions 1 and 2.";
+        connid: Option<u64> = "connid", "Identifier of the connection, by which its events can be matched. In versions 1 and 2.";
     }
     /// `TcpIp/Recv`, `TcpIp/Disconnect`, `TcpIp/Retransmit`, versions 0 to 2.
     ///
@@ -32,8 +32,8 @@ crate::typed_event::events! {
         dport: u16 = "dport", "Remote port.";
         sport: u16 = "sport", "Local port.";
     } {
-        seqnum: Option<u32> = "seqnum", "Sequence number; 0 in known traces. In versions 1 to 2.";
-        connid: Option<u64> = "connid", "Identifier of the connection, by which its events can be matched. In versions 1 to 2.";
+        seqnum: Option<u32> = "seqnum", "Sequence number; 0 in known traces. In versions 1 and 2.";
+        connid: Option<u64> = "connid", "Identifier of the connection, by which its events can be matched. In versions 1 and 2.";
     }
     /// `TcpIp/Connect`, `TcpIp/Accept`, versions 0 to 2.
     ///
@@ -46,17 +46,17 @@ crate::typed_event::events! {
         dport: u16 = "dport", "Remote port.";
         sport: u16 = "sport", "Local port.";
     } {
-        mss: Option<u16> = "mss", "Largest segment size, in bytes. In versions 1 to 2.";
-        sackopt: Option<u16> = "sackopt", "Selective acknowledgment option (SACK): 1 if in use. In versions 1 to 2.";
-        tsopt: Option<u16> = "tsopt", "Time stamp option: 1 if in use. In versions 1 to 2.";
-        wsopt: Option<u16> = "wsopt", "Window scale option: 1 if in use. In versions 1 to 2.";
-        rcvwin: Option<u32> = "rcvwin", "Size of the receive window, in bytes. In versions 1 to 2.";
-        rcvwinscale: Option<i16> = "rcvwinscale", "Scale of the receive window: a shift. In versions 1 to 2.";
-        sndwinscale: Option<i16> = "sndwinscale", "Scale of the send window: a shift. In versions 1 to 2.";
-        seqnum: Option<u32> = "seqnum", "Sequence number; 0 in known traces. In versions 1 to 2.";
-        connid: Option<u64> = "connid", "Identifier of the connection, by which its events can be matched. In versions 1 to 2.";
+        mss: Option<u16> = "mss", "Largest segment size, in bytes. In versions 1 and 2.";
+        sackopt: Option<u16> = "sackopt", "Selective acknowledgment option (SACK): 1 if in use. In versions 1 and 2.";
+        tsopt: Option<u16> = "tsopt", "Time stamp option: 1 if in use. In versions 1 and 2.";
+        wsopt: Option<u16> = "wsopt", "Window scale option: 1 if in use. In versions 1 and 2.";
+        rcvwin: Option<u32> = "rcvwin", "Size of the receive window, in bytes. In versions 1 and 2.";
+        rcvwinscale: Option<i16> = "rcvwinscale", "Scale of the receive window: a shift. In versions 1 and 2.";
+        sndwinscale: Option<i16> = "sndwinscale", "Scale of the send window: a shift. In versions 1 and 2.";
+        seqnum: Option<u32> = "seqnum", "Sequence number; 0 in known traces. In versions 1 and 2.";
+        connid: Option<u64> = "connid", "Identifier of the connection, by which its events can be matched. In versions 1 and 2.";
     }
-    /// `TcpIp/Reconnect`, `TcpIp/TCPCopy`, versions 1 to 2.
+    /// `TcpIp/Reconnect`, `TcpIp/TCPCopy`, versions 1 and 2.
     ///
     /// Data was received, or a connection closed, retransmitted or reconnected, or data copied.
     Reconnect<'a>: 0x9a280ac0c8e011d184e200c04fb998a2, 16, TCPCopy = 18 {
@@ -82,7 +82,7 @@ crate::typed_event::events! {
         connid: u64 = "connid", "Identifier of the connection, by which its events can be matched.";
         seqnum: u32 = "seqnum", "Sequence number; 0 in known traces.";
     } {}
-    /// `TcpIp/Fail`, versions 1 to 2.
+    /// `TcpIp/Fail`, versions 1 and 2.
     ///
     /// A connection failed.
     Fail<'a>: 0x9a280ac0c8e011d184e200c04fb998a2, 17 {

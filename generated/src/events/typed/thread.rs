@@ -93,17 +93,17 @@ crate::typed_event::events! {
         stack_limit: Option<u64> = "StackLimit", "Address of the lower end of the kernel stack. In versions 1 to 4.";
         user_stack_base: Option<u64> = "UserStackBase", "Address of the upper end of the user stack. In versions 1 to 4.";
         user_stack_limit: Option<u64> = "UserStackLimit", "Address of the lower end of the user stack. In versions 1 to 4.";
-        start_addr: Option<u64> = "StartAddr", "Address at which the thread begins to run. In versions 1 to 2.";
-        affinity: Option<u64> = "Affinity", "Set of processors, one bit each, on which the thread may run. In versions 3 to 4.";
+        start_addr: Option<u64> = "StartAddr", "Address at which the thread begins to run. In versions 1 and 2.";
+        affinity: Option<u64> = "Affinity", "Set of processors, one bit each, on which the thread may run. In versions 3 and 4.";
         win32_start_addr: Option<u64> = "Win32StartAddr", "Start address that the creator passed. In versions 1 to 4.";
         wait_mode: Option<i8> = "WaitMode", "Processor mode of the last wait. In version 1.";
         teb_base: Option<u64> = "TebBase", "Address of the thread environment block (TEB). In versions 2 to 4.";
         sub_process_tag: Option<u32> = "SubProcessTag", "Tag of the service for which the thread works; 0 if none. In versions 2 to 4.";
-        base_priority: Option<u8> = "BasePriority", "Base priority, 0 to 31. In versions 3 to 4.";
-        page_priority: Option<u8> = "PagePriority", "Memory priority, 0 to 7. In versions 3 to 4.";
-        io_priority: Option<u8> = "IoPriority", "I/O priority hint, 0 to 4. In versions 3 to 4.";
-        thread_flags: Option<u8> = "ThreadFlags", "Flags of the thread. In versions 3 to 4.";
-        thread_name: Option<Text<'a>> = "ThreadName", "Name of the thread (its description); empty if it has none. Windows 10 appends it in version 3 too. In versions 3 to 4.";
+        base_priority: Option<u8> = "BasePriority", "Base priority, 0 to 31. In versions 3 and 4.";
+        page_priority: Option<u8> = "PagePriority", "Memory priority, 0 to 7. In versions 3 and 4.";
+        io_priority: Option<u8> = "IoPriority", "I/O priority hint, 0 to 4. In versions 3 and 4.";
+        thread_flags: Option<u8> = "ThreadFlags", "Flags of the thread. In versions 3 and 4.";
+        thread_name: Option<Text<'a>> = "ThreadName", "Name of the thread (its description); empty if it has none. Windows 10 appends it in version 3 too. In versions 3 and 4.";
     }
     /// `Thread/End`, versions 0 to 4.
     ///
@@ -118,15 +118,15 @@ crate::typed_event::events! {
         user_stack_base: Option<u64> = "UserStackBase", "Address of the upper end of the user stack. In versions 2 to 4.";
         user_stack_limit: Option<u64> = "UserStackLimit", "Address of the lower end of the user stack. In versions 2 to 4.";
         start_addr: Option<u64> = "StartAddr", "Address at which the thread begins to run. In version 2.";
-        affinity: Option<u64> = "Affinity", "Set of processors, one bit each, on which the thread may run. In versions 3 to 4.";
+        affinity: Option<u64> = "Affinity", "Set of processors, one bit each, on which the thread may run. In versions 3 and 4.";
         win32_start_addr: Option<u64> = "Win32StartAddr", "Start address that the creator passed. In versions 2 to 4.";
         teb_base: Option<u64> = "TebBase", "Address of the thread environment block (TEB). In versions 2 to 4.";
         sub_process_tag: Option<u32> = "SubProcessTag", "Tag of the service for which the thread works; 0 if none. In versions 2 to 4.";
-        base_priority: Option<u8> = "BasePriority", "Base priority, 0 to 31. In versions 3 to 4.";
-        page_priority: Option<u8> = "PagePriority", "Memory priority, 0 to 7. In versions 3 to 4.";
-        io_priority: Option<u8> = "IoPriority", "I/O priority hint, 0 to 4. In versions 3 to 4.";
-        thread_flags: Option<u8> = "ThreadFlags", "Flags of the thread. In versions 3 to 4.";
-        thread_name: Option<Text<'a>> = "ThreadName", "Name of the thread (its description); empty if it has none. Windows 10 appends it in version 3 too. In versions 3 to 4.";
+        base_priority: Option<u8> = "BasePriority", "Base priority, 0 to 31. In versions 3 and 4.";
+        page_priority: Option<u8> = "PagePriority", "Memory priority, 0 to 7. In versions 3 and 4.";
+        io_priority: Option<u8> = "IoPriority", "I/O priority hint, 0 to 4. In versions 3 and 4.";
+        thread_flags: Option<u8> = "ThreadFlags", "Flags of the thread. In versions 3 and 4.";
+        thread_name: Option<Text<'a>> = "ThreadName", "Name of the thread (its description); empty if it has none. Windows 10 appends it in version 3 too. In versions 3 and 4.";
     }
     /// `Thread/ThreadSetName`, version 2.
     ///
@@ -153,8 +153,8 @@ crate::typed_event::events! {
         old_thread_quantum: Option<i8> = "OldThreadQuantum", "Quantum left to the old thread. In version 1.";
         previous_c_state: Option<u8> = "PreviousCState", "Idle state (C-state) that the processor left, if the old thread is the idle thread; else that thread's rank. In versions 2 to 4.";
         spare_byte: Option<i8> = "SpareByte", "Priority decrement of the new thread. In versions 2 to 4.";
-        old_thread_wait_mode: Option<i8> = "OldThreadWaitMode", "Processor mode in which the old thread waits. In versions 1 to 2.";
-        thread_flags: Option<i8> = "ThreadFlags", "Wait mode (bit 0); importance (bits 1 and 2) in version 3, quality of service (bits 1 to 3, 4 to 6) in version 4. In versions 3 to 4.";
+        old_thread_wait_mode: Option<i8> = "OldThreadWaitMode", "Processor mode in which the old thread waits. In versions 1 and 2.";
+        thread_flags: Option<i8> = "ThreadFlags", "Wait mode (bit 0); importance (bits 1 and 2) in version 3, quality of service (bits 1 to 3, 4 to 6) in version 4. In versions 3 and 4.";
         new_thread_wait_time: Option<u32> = "NewThreadWaitTime", "Time that the new thread waited, in clock ticks of the system. In versions 2 to 4.";
         reserved: Option<u32> = "Reserved", "Remaining quantum of the old thread. In versions 2 to 4.";
     }
@@ -214,7 +214,7 @@ crate::typed_event::events! {
         group: u16 = "Group", "Number of the processor group.";
         reserved: u16 = "Reserved", "Not used.";
     } {}
-    /// `Thread/WorkerThread`, versions 1 to 2.
+    /// `Thread/WorkerThread`, versions 1 and 2.
     ///
     /// A system worker thread ran a routine.
     WorkerThread<'a>: 0x3d6fa8d1fe0511d09dda00c04fd7ba7c, 57 {

@@ -13,7 +13,7 @@ crate::typed_event::events! {
         callback_context: u64 = "CallbackContext", "Argument of the callback.";
         sub_process_tag: u64 = "SubProcessTag", "Tag of the service for which the task runs; 0 if none.";
     } {}
-    /// `ThreadPoolTrace/CBDequeue`, `ThreadPoolTrace/CBStop`, versions 2 to 3.
+    /// `ThreadPoolTrace/CBDequeue`, `ThreadPoolTrace/CBStop`, versions 2 and 3.
     ///
     /// A callback was taken from the queue or ended.
     CBDequeue<'a>: 0xc861d0e2a2c14d369f9c970bab943a12, 33, CBStop = 35 {
@@ -24,7 +24,7 @@ crate::typed_event::events! {
         callback_context: Option<u64> = "CallbackContext", "Argument of the callback. In version 3.";
         sub_process_tag: Option<u64> = "SubProcessTag", "Tag of the service for which the task runs; 0 if none. In version 3.";
     }
-    /// `ThreadPoolTrace/CBCancel`, versions 2 to 3.
+    /// `ThreadPoolTrace/CBCancel`, versions 2 and 3.
     ///
     /// Callbacks were canceled.
     CBCancel<'a>: 0xc861d0e2a2c14d369f9c970bab943a12, 36 {

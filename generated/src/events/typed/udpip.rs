@@ -15,7 +15,7 @@ crate::typed_event::events! {
         dport: u16 = "dport", "Destination port.";
         sport: u16 = "sport", "Source port.";
     } {
-        pid: Option<u32> = "PID", "Identifier of the process. In versions 1 to 2.";
+        pid: Option<u32> = "PID", "Identifier of the process. In versions 1 and 2.";
         seqnum: Option<u32> = "seqnum", "Sequence number; 0 in known traces. In version 2.";
         connid: Option<u64> = "connid", "Identifier of the connection, by which its events can be matched. In version 2.";
         context: Option<u64> = "context", "Address of the context of the endpoint; not documented. In version 0.";

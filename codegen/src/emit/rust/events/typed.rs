@@ -19,7 +19,8 @@ pub(super) fn module_of(spec: &Spec, names: &BTreeSet<&str>, options: &Options) 
         let types = class(spec, name);
         let used = |ty: &&str| [format!("{ty}<"), format!("<{ty}>"), format!(": {ty} ")].iter().any(|text| types.contains(text));
         let names: Vec<_> = TYPES.into_iter().filter(used).map(str::to_owned).collect();
-        let import = if names.is_empty() { String::new() } else { format!("use crate::typed_event::{};\n\n", braced("", &names, 0)) };
+        let import =
+            if names.is_empty() { String::new() } else { format!("use crate::typed_event::{};\n\n", braced("", &names, 0)) };
         Module::new(module(name), format!("{head}{import}crate::typed_event::events! {{\n{types}}}\n"))
     };
     let head = format!("//! Events as types, with a getter for each field.\n//!\n//! {}\n\n", options.header);
@@ -163,7 +164,8 @@ fn is_identifier(field: &Field) -> bool {
 
 /// Whether a field is an array; an array of characters is one value, a text.
 fn is_array(field: &Field) -> bool {
-    field.count.is_some() && Ty::of(field) != Ty::Text
+    let is_text = field.ty.value.kind == Kind::Character || field.out.as_ref().is_some_and(|out| out.value.name == "String");
+    field.count.is_some() && !is_text
 }
 
 /// The type of values in Rust.
@@ -243,7 +245,7 @@ impl Ty {
     }
 }
 
-/// Versions as text: `versions 0 to 2 and 5`.
+/// Versions as text: `versions 0 to 2, 5`.
 fn ranges(versions: &[u8]) -> String {
     let mut runs: Vec<(u8, u8)> = Vec::new();
     for &version in versions {
@@ -254,8 +256,12 @@ fn ranges(versions: &[u8]) -> String {
     }
     let runs: Vec<_> = runs
         .iter()
-        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first} to {last}") })
+        .map(|(first, last)| match last - first {
+            0 => first.to_string(),
+            1 => format!("{first} and {last}"),
+            _ => format!("{first} to {last}"),
+        })
         .collect();
     let word = if versions.len() == 1 { "version" } else { "versions" };
-    format!("{word} {}", runs.join(" and "))
+    format!("{word} {}", runs.join(", "))
 }
