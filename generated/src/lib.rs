@@ -77,7 +77,7 @@
 //! | [`kernels`] | the examined builds, by build, PDB and image |
 //! | [`members`] | the tokens |
 //! | [`axis`] | the kernels at which layouts change |
-//! | [`events`] | schemas of kernel events, found by hook or GUID, and types of those without variable parts |
+//! | [`events`] | schemas of kernel events, found by hook or GUID; a type with getters for each event, in all versions; types of payloads without variable parts |
 //!
 //! # Features
 //!
