@@ -4,14 +4,15 @@ use crate::event_table::Event;
 use core::fmt;
 use core::marker::PhantomData;
 pub use core::net::{Ipv4Addr, Ipv6Addr};
+use etw_layouts_payload::Count;
 pub use etw_layouts_payload::{Data, Field, FieldValues, FileTime, PointerSize, Schema, Sid, Text, Uuid, Value};
 
 /// A kernel event of one type, in all versions of the specs. The method `get` of events returns it.
 ///
 /// A field that all versions have at a fixed place is a plain value; [`new`](Self::new) returns `None` for a payload that ends before the last of
 /// them. The getter of another field returns `None` if the version of the event does not have the field, if the payload ends before it, or if its
-/// bytes are invalid; that of an array then returns an iterator without elements. Arrays of structures have no getters. An event of a version later than those of the specs is read
-/// as the last known version.
+/// bytes are invalid; that of an array then returns an iterator without elements. Arrays of structures have no getters. An event of a version
+/// later than those of the specs is read as the last known version.
 ///
 /// Integers have the width of the widest version, pointers and sizes 64 bits, identifiers of processes and threads 32 bits.
 pub trait TypedEvent<'a>: Sized {
@@ -22,8 +23,8 @@ pub trait TypedEvent<'a>: Sized {
     /// Event type, which classic events state as their opcode.
     const TYPE: u8;
 
-    /// Reads the payload of an event of this type. `None` if it ends before a field that all versions have, or if the specs have only later
-    /// versions.
+    /// Reads the payload of an event of this type: `<process::Start>::new`. `None` if it ends before the last plain value, or if the specs have only
+    /// later versions.
     fn new(payload: &'a [u8], version: u8, pointers: PointerSize) -> Option<Self>;
 }
 
@@ -134,6 +135,8 @@ pub struct Place {
     offset: [u16; 2],
     /// Its size; meaningless if the offset varies.
     size: [u16; 2],
+    /// Whether it and the fields before it have one value each.
+    is_single: bool,
 }
 
 /// An event type of the table.
@@ -158,11 +161,14 @@ impl<'a> Payload<'a> {
 
     #[inline]
     fn value(&self, getter: usize) -> Option<Value<'a>> {
-        let Place { position, offset, size } = *self.places.get(getter)?;
+        let Place { position, offset, size, is_single } = *self.places.get(getter)?;
         let field = self.fields.get(usize::from(position))?;
         let side = usize::from(self.pointers == PointerSize::Bits64);
         if offset[side] == u16::MAX {
-            return self.values(position).next();
+            return match is_single {
+                true => self.schema.decode(self.bytes, self.pointers).at(position.into()),
+                false => self.values(position).next(),
+            };
         }
         let bytes = self.bytes.get(offset[side].into()..)?.get(..size[side].into())?;
         Some(field.value(bytes))
@@ -293,7 +299,7 @@ impl Class {
 /// All versions with the places of fields. The first `plain` fields are plain values.
 pub const fn versions<const N: usize, const V: usize>(class: Class, names: &[&str], plain: usize) -> [Version<N>; V] {
     let schemas = class.0.schemas();
-    let none = Place { position: u16::MAX, offset: [u16::MAX; 2], size: [0; 2] };
+    let none = Place { position: u16::MAX, offset: [u16::MAX; 2], size: [0; 2], is_single: false };
     let mut all = [Version { schema: &schemas[0], fields: &[], minimum: [0; 2], places: [none; N] }; V];
     let mut number = 0;
     while number < V {
@@ -313,11 +319,12 @@ pub const fn versions<const N: usize, const V: usize>(class: Class, names: &[&st
 
 /// Finds the places of fields outside structures.
 const fn place<const N: usize>(version: &mut Version<N>, names: &[&str]) {
-    let (mut position, mut offset) = (0, [Some(0), Some(0)]);
+    let (mut position, mut offset, mut is_single) = (0, [Some(0), Some(0)], true);
     while position < version.fields.len() {
         let field = &version.fields[position];
         let size = [field.fixed_size(PointerSize::Bits32), field.fixed_size(PointerSize::Bits64)];
-        let mut place = Place { position: position as u16, offset: [u16::MAX; 2], size: [0; 2] };
+        is_single &= matches!(field.count, Count::One) && !field.is_structure();
+        let mut place = Place { position: position as u16, offset: [u16::MAX; 2], size: [0; 2], is_single };
         let mut side = 0;
         while side < 2 {
             offset[side] = match (offset[side], size[side]) {
