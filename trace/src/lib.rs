@@ -23,6 +23,7 @@ mod processes;
 mod session;
 mod slice;
 mod source;
+mod specified;
 mod threads;
 mod trace;
 mod who;

@@ -85,6 +85,19 @@ fn made_events() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A thread that changes its process with each event: the number of intervals is limited, and the table says so.
+#[test]
+fn limits() {
+    let events: Vec<_> = (0..5000).map(|n| kernel(0x0532, Some((4 + n % 2, 6)), &[("TThreadId", 5)], "")).collect();
+    for (count, is_complete) in [(1000, true), (5000, false)] {
+        let mut threads = Threads::default();
+        each(&events[..count], &schemas(), |event, tick| threads.add(event, tick));
+        let threads = threads.finish(Schemas::BUILT_IN);
+        assert_eq!((threads.is_complete(), threads.len() <= 1100), (is_complete, true));
+        assert_eq!([1, 2, 999].map(|tick| threads.at(6, tick)), [Some(4), Some(5), Some(4)]);
+    }
+}
+
 /// The real traces, if they are at hand.
 fn traces() -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
