@@ -18,6 +18,14 @@ pub struct Who {
     pub about: Party,
 }
 
+impl Who {
+    /// Whether a process did the event, or the event is about it.
+    #[must_use]
+    pub fn involves(&self, process: u32) -> bool {
+        [self.by.process, self.about.process].contains(&Some(process))
+    }
+}
+
 /// A process and a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Party {
