@@ -3,9 +3,11 @@
 use crate::buffer::Buffer;
 use crate::file::TraceFile;
 use crate::place::Place;
+use crate::process::Process;
 use crate::session::Session;
 use crate::slice::Item;
 use crate::trace::Trace;
+use crate::who::{Who, who};
 use etw_layouts_etl::{self as etl, Decoded, Extent, FileTime, Schemas, names};
 use std::sync::Arc;
 
@@ -99,6 +101,25 @@ impl<'t> Event<'t> {
     #[must_use]
     pub fn decode(&self) -> Option<Decoded<'_>> {
         self.header().decode(self.schemas())
+    }
+
+    /// Who did it, and whom it is about.
+    #[must_use]
+    pub fn who(&self) -> Who {
+        let session = self.session();
+        who(&self.header(), session.schemas(), session.processes(), session.threads(), self.tick)
+    }
+
+    /// The process that did it; `None` if it is unknown, or if no event describes it. [`who`](Self::who) has its identifier, and how it is known.
+    #[must_use]
+    pub fn process(&self) -> Option<&'t Process> {
+        self.session().processes().get(self.who().by.index?)
+    }
+
+    /// The process that it is about; `None` also if it is about nobody else than the process that did it.
+    #[must_use]
+    pub fn subject(&self) -> Option<&'t Process> {
+        self.session().processes().get(self.who().about.index?)
     }
 
     /// Provider and name, such as `Process/Start`; the identification of the event if no name is known.

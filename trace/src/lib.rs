@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod deferred;
 mod error;
 mod event;
 mod event_at;
@@ -23,6 +24,9 @@ mod needs;
 mod options;
 mod order;
 mod place;
+mod process;
+mod process_table;
+mod processes;
 mod recall;
 mod session;
 mod slice;
@@ -30,8 +34,10 @@ mod sorted;
 mod source;
 mod stack;
 mod stacks;
+mod threads;
 mod trace;
 mod volumes;
+mod who;
 
 pub use error::Error;
 pub use etw_layouts_etl as etl;
@@ -43,9 +49,14 @@ pub use needs::Needs;
 pub use options::{Notice, Options};
 pub use order::{Order, Slice};
 pub use place::Place;
+pub use process::{Known, LoadedImage, Moment, Process, ProcessIndex, StatedBy};
+pub use process_table::ProcessTable;
+pub use processes::Processes;
 pub use session::Session;
 pub use source::{BytesSource, FileSource, Source};
 pub use stack::{Stack, StackPart};
 pub use stacks::StackSource;
+pub use threads::{ThreadTable, Threads};
 pub use trace::{MEMORY, Trace};
 pub use volumes::Volume;
+pub use who::{KnownBy, Party, Who, who};

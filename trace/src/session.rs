@@ -4,10 +4,13 @@ use crate::file::TraceFile;
 use crate::names::{NameTables, NamesBuilder};
 use crate::options::{Notice, Options};
 use crate::place::Place;
+use crate::process_table::ProcessTable;
+use crate::processes::Processes;
 use crate::stacks::{StackBuilder, Stacks};
+use crate::threads::{ThreadTable, Threads};
 use crate::volumes::{Volume, Volumes};
 use etw_layouts_etl::payload::PointerSize;
-use etw_layouts_etl::{Event, LogFile, Schemas};
+use etw_layouts_etl::{Clock, ClockType, Event, LogFile, Schemas};
 use etw_layouts_schemas::trace::{self, Collector};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -47,6 +50,8 @@ pub struct Session {
     schemas: Schemas,
     library: Option<Arc<[u8]>>,
     host: Option<String>,
+    processes: ProcessTable,
+    threads: ThreadTable,
     pub(crate) stacks: Stacks,
     pub(crate) names: NameTables,
     volumes: Volumes,
@@ -88,14 +93,29 @@ impl Session {
     pub fn user_path<'p>(&self, path: &'p str) -> Cow<'p, str> {
         self.volumes.user_path(path)
     }
+
+    /// Its processes.
+    #[must_use]
+    pub fn processes(&self) -> &ProcessTable {
+        &self.processes
+    }
+
+    /// The process of each thread.
+    #[must_use]
+    pub fn threads(&self) -> &ThreadTable {
+        &self.threads
+    }
 }
 
 /// Collects the properties of a session in the first pass.
 pub(crate) struct SessionBuilder {
     files: Vec<usize>,
     log_file: Option<LogFile>,
+    clock: Option<Clock>,
     schemas: Collector,
     host: Option<String>,
+    processes: Processes,
+    threads: Threads,
     stacks: StackBuilder,
     names: NamesBuilder,
     volumes: Volumes,
@@ -109,8 +129,11 @@ impl SessionBuilder {
         Self {
             files: Vec::new(),
             log_file: None,
+            clock: None,
             schemas: Collector::default(),
             host: None,
+            processes: Processes::default(),
+            threads: Threads::default(),
             stacks: StackBuilder::new(memory / 2),
             names: NamesBuilder::new(memory / 2),
             volumes: Volumes::default(),
@@ -127,6 +150,7 @@ impl SessionBuilder {
     pub fn begin(&mut self, number: usize, file: &TraceFile) {
         self.files.push(number);
         self.log_file.get_or_insert_with(|| file.log_file.clone());
+        self.clock.get_or_insert(file.clock);
     }
 
     /// Adds an event of the current file.
@@ -134,6 +158,8 @@ impl SessionBuilder {
         let Place { buffer, buffer_offset, offset, .. } = place;
         let file = self.files.last().copied().unwrap_or_default();
         self.schemas.add(event, trace::Place { file, buffer, buffer_offset, offset });
+        self.processes.add(event, tick);
+        self.threads.add(event, tick);
         if self.failed.is_none() {
             let added = self.stacks.add(event, tick, file as u32, place);
             self.failed = added.and_then(|()| self.names.add(event, tick, file as u32, place)).err();
@@ -150,7 +176,7 @@ impl SessionBuilder {
     ///
     /// A temporary file cannot be written or read.
     pub fn finish(self, options: &mut Options<'_>) -> io::Result<Session> {
-        let Self { files, log_file, schemas, host, stacks, names, volumes, failed } = self;
+        let Self { files, log_file, clock, schemas, host, processes, threads, stacks, names, volumes, failed } = self;
         failed.map_or(Ok(()), Err)?;
         let (stacks, names) = (stacks.finish()?, names.finish()?);
         let bytes = stacks.file_size() + names.file_size();
@@ -176,7 +202,9 @@ impl SessionBuilder {
                 schemas = schemas.with_build(log.build);
             }
         }
-        Ok(Session { files, schemas, library, host, stacks, names, volumes })
+        let clock = clock.unwrap_or_else(|| Clock::new(ClockType::SystemTime, 0, 0, 0, 0));
+        let (processes, threads) = (processes.finish(&schemas, &clock), threads.finish(&schemas));
+        Ok(Session { files, schemas, library, host, processes, threads, stacks, names, volumes })
     }
 }
 
