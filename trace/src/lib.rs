@@ -32,6 +32,7 @@ mod session;
 mod slice;
 mod sorted;
 mod source;
+mod specified;
 mod stack;
 mod stacks;
 mod threads;
