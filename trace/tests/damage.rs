@@ -31,7 +31,6 @@ fn questions_about_damaged_traces_are_answered() {
         Written::class(28, (META_DATA, 32), vec![1; 40]),
         Written::kernel(30, 1, 0x0B0C, vec![0x43; 112]),
     ]);
-    println!("{} bytes", bytes.len());
     let (mut state, mut questions, mut answers) = (7_u64, 0, 0);
     let mut random = |limit: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
