@@ -22,7 +22,8 @@ use std::sync::Arc;
 /// use etw_layouts_etl::{Schemas, Trace};
 ///
 /// let schemas = Schemas::built_in();
-/// for event in Trace::open("boot.etl")?.events() {
+/// let trace = Trace::from_bytes(std::fs::read("boot.etl")?)?;
+/// for event in trace.events() {
 ///     let event = event?;
 ///     if let Some(decoded) = event.event().decode(&schemas) {
 ///         println!("{decoded}"); // Process/Start

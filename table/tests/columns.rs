@@ -2,13 +2,14 @@
 
 use etw_layouts_etl::ClockType;
 use etw_layouts_table::{Encoder, Options, Shape, Table};
+use etw_layouts_trace::Trace;
 use test_support::traces::{PRODUCERS, fixture};
 
 #[test]
 fn columns() {
     let fixture = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 1).unwrap();
     let options = Options { shape: Shape::Typed, ..Options::default() };
-    let (batches, ..) = crate::batches(&fixture.bytes, options, 1 << 20);
+    let (batches, ..) = crate::batches(&Trace::from_bytes(fixture.bytes).unwrap(), options, 1 << 20);
     let typed = batches.into_iter().map(|batch| batch.table).find(|table| text(table).starts_with("Event {"));
     let tables = Encoder::new(Options::default()).tables().into_iter().chain(typed);
     let seen: String = tables.map(|table| text(&table)).collect();
