@@ -7,9 +7,8 @@ use etw_layouts_etl::payload::packed::Library;
 use etw_layouts_etl::payload::{PointerSize, Source};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{LogFile, Schemas};
+use etw_layouts_schemas::LibraryBuilder;
 use etw_layouts_schemas::files::{self, Format};
-use etw_layouts_schemas::tmf::WppMessage;
-use etw_layouts_schemas::{Event, LibraryBuilder, Provider};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -125,9 +124,9 @@ fn read(path: &Path, wanted: &str, named: &mut Named, out: &Output) -> Result<()
     for file in &found.files {
         messages += file.messages.len();
         file.messages.iter().for_each(|message| named.messages.add(message.clone()));
-        // Messages become events with their names, so that filters and counts find them.
+        // Messages become events, so that filters and counts find their names, and tables have columns for their arguments.
         let origin_of_messages = builder.origin(Source::Manifest, "", None);
-        file.messages.iter().for_each(|message| builder.add(&as_provider(message), origin_of_messages));
+        file.messages.iter().for_each(|message| builder.add(&message.to_provider(), origin_of_messages));
         let source = match file.format {
             Format::Binary => Source::Binary,
             _ => Source::Manifest,
@@ -147,10 +146,4 @@ fn read(path: &Path, wanted: &str, named: &mut Named, out: &Output) -> Result<()
     }
     named.libraries.push(builder.build().bytes().into());
     Ok(())
-}
-
-/// The message as an event without a schema.
-fn as_provider(message: &WppMessage) -> Provider {
-    let event = Event { id: message.number, symbol: message.name.clone(), ..Event::default() };
-    Provider { guid: message.guid, name: message.component.clone(), events: vec![event], ..Provider::default() }
 }
