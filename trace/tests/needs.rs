@@ -6,18 +6,19 @@ use etw_layouts_etl::{self as etl, Schemas};
 use etw_layouts_trace::{Event, Needs, Stack, Trace};
 use std::io::Cursor;
 
-/// What a trace says about an event: its name, its stack, its file, and the images and methods of the sampled address and of the stack.
-type Said = (String, Option<Stack>, Option<String>, Vec<Option<String>>);
+/// What a trace says about an event: its name, its process with parent, its stack, its file, and the images and methods of the sampled address and of
+/// the stack.
+type Said = (String, Option<String>, Option<Stack>, Option<String>, Vec<Option<String>>);
 
 /// The selected events of a trace, with what it says about them.
 fn said(trace: &Trace, is_selected: impl Fn(&Event<'_>) -> bool) -> Vec<(Vec<u8>, Said)> {
-    let processes = real::processes(trace);
     let said = |event: &Event<'_>| {
         let header = event.header();
         let decoded = header.decode(Schemas::BUILT_IN);
         let number = |name: &str| decoded.as_ref().and_then(|decoded| decoded.get(name)?.number());
-        let thread = header.thread().map(u64::from).or(number("ThreadId"));
-        let process = thread.and_then(|thread| processes.get(&(thread as u32)).copied());
+        let process = event.who().by.process;
+        let known = event.process();
+        let known = known.map(|known| format!("{} {:?} {:?} {:?}", known.id, known.image(), known.parent_id, known.start));
         let stack = event.stack().expect("a stack");
         let addresses = number("InstructionPointer").into_iter().chain(stack.iter().flat_map(Stack::frames));
         let (names, tick) = (event.names(), event.tick());
@@ -25,7 +26,7 @@ fn said(trace: &Trace, is_selected: impl Fn(&Event<'_>) -> bool) -> Vec<(Vec<u8>
             let [image, method] = [names.image(process?, address, tick), names.method(process?, address, tick)];
             method.expect("a method").or(image.expect("an image")).map(|named| named.name)
         });
-        (event.name(), stack.clone(), event.file_name().expect("a name"), named.collect())
+        (event.name(), known, stack.clone(), event.file_name().expect("a name"), named.collect())
     };
     let events = trace.events().in_file_order().map(|event| event.expect("an event"));
     events.filter(is_selected).map(|event| (event.header().bytes().to_vec(), said(&event))).collect()
@@ -82,9 +83,9 @@ fn a_part_of_a_trace_says_the_same_about_its_events() {
         let with = |of: &dyn Fn(&Said) -> bool| expected.iter().filter(|(_, said)| of(said)).count();
         println!(
             "{name}: {counts:?}; {} with a stack, {} with a file, {} with an image or method",
-            with(&|said| said.1.is_some()),
             with(&|said| said.2.is_some()),
-            with(&|said| said.3.iter().any(Option::is_some)),
+            with(&|said| said.3.is_some()),
+            with(&|said| said.4.iter().any(Option::is_some)),
         );
         assert_eq!(expected.len(), found.len(), "{name}");
         for (one, other) in expected.iter().zip(&found) {
