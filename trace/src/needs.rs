@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::name_event::{NameEvent, Subject};
+use crate::name_event::{KERNEL_PROCESS, NameEvent, PROVIDERS, Subject};
 use crate::place::Position;
 use crate::sorted::{Record, Sorter, Table, word_of_tick};
 use crate::stacks::{Owner, STACK_WALK, number};
@@ -48,8 +48,6 @@ const MEMORY: usize = 16 << 20;
 /// The groups of the hook identifiers of events about the trace, and about the configuration of the system.
 const HEADER: u16 = 0x00;
 const SYSTEM_CONFIG: u16 = 0x0B;
-
-const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
 
 impl Trace {
     /// The events that the selected events need. The trace is read once more.
@@ -100,8 +98,9 @@ impl Stated {
         contains(&self.0, &[kind, id.into(), 0])
     }
 
+    /// Whether a provider is that of a selected event, or of events that describe processes, threads and names.
     fn has_provider(&self, provider: Uuid) -> io::Result<bool> {
-        contains(&self.0, &of_provider(provider))
+        Ok(PROVIDERS.contains(&provider) || contains(&self.0, &of_provider(provider))?)
     }
 
     /// Whether an event describes the trace, a provider, a process, a thread or an image.
