@@ -5,6 +5,7 @@ use etw_layouts_etl::write::Relog;
 use etw_layouts_etl::{self as etl, Schemas};
 use etw_layouts_trace::{Event, Needs, Stack, Trace};
 use std::io::Cursor;
+use test_support::records::{Written, written};
 
 /// What a trace says about an event: its name, its process with parent, its stack, its file, and the images and methods of the sampled address and of
 /// the stack.
@@ -96,4 +97,31 @@ fn a_part_of_a_trace_says_the_same_about_its_events() {
         let alone = open(&[("alone", &alone)]);
         assert_ne!(expected, said(&alone, |event| is_selected(&event.header())), "{name}");
     }
+}
+
+/// A sample states only its thread, and the thread only its process; both are described at the end of the trace.
+#[test]
+fn a_sample_keeps_its_process() {
+    let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let process = |id: u64, image: &[u8]| {
+        let rest = [&[0; 8][..], image, b"\0c\0\0\0\0\0\0\0\0\0"].concat();
+        Written::kernel(40, 0, 0x0304, [words(&[0, id | 4 << 32, 1, 0]), rest].concat()).version(4)
+    };
+    let thread = |process: u64, thread: u64| {
+        Written::kernel(30, 0, 0x0504, words(&[process | thread << 32, 0, 0, 0, 0, 0, 0, 0, 0])).version(3)
+    };
+    let sample = |tick, thread| Written::kernel(tick, 0, 0x0F2E, words(&[0x1000, thread]));
+    let bytes =
+        written(&[sample(10, 11), sample(20, 12), thread(7, 11), thread(8, 12), process(7, b"a.exe"), process(8, b"b.exe")]);
+    let is_selected = |event: &etl::Event<'_>| event.time_stamp() == Some(10);
+    let image = |bytes: &[u8]| {
+        let trace = open(&[("made", bytes)]);
+        let event = trace.events().map(|event| event.expect("an event")).find(|event| is_selected(&event.header()));
+        event.expect("the sample").process().and_then(|process| process.image().map(str::to_owned))
+    };
+    let needs = open(&[("made", &bytes)]).needs(|event| is_selected(&event.header())).expect("needs");
+    let (part, counts) = saved(&bytes, is_selected, Some(&needs));
+    assert_eq!((image(&bytes).as_deref(), image(&part).as_deref()), (Some("a.exe"), Some("a.exe")));
+    // The log file header is needed; the other sample, thread and process are not.
+    assert_eq!(counts, [1, 3, 3]);
 }
