@@ -9,18 +9,17 @@ mod pcapng;
 mod summary;
 mod target;
 
-use super::merged::Loaded;
-use crate::carried;
-use crate::input::Files;
-use crate::output::line::Origin;
+use super::Done;
+use super::traces::{Files, Opened};
+use crate::input::{self, Input};
 use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
-use crate::output::tally::Tally;
 use crate::output::{Grouped, Output, Several, no_table};
 use crate::selection::Wanted;
 use capture::{Capture, Read, Source};
 use etw_layouts_cli::Outcome;
-use etw_layouts_etl::{Diagnostic, Event, Filter, LogFile, Schemas, Trace, merge};
+use etw_layouts_etl::{Filter, LogFile};
+use etw_layouts_trace::{Event, Trace};
 use fragments::{Fragments, Key};
 use names::Names;
 use pcapng::{Interface, LinkType, Packet, Pcapng};
@@ -35,9 +34,8 @@ use target::Target;
 ///
 /// The sources are events of the providers Microsoft-Windows-PktMon (`pktmon start --capture`) and
 /// Microsoft-Windows-NDIS-PacketCapture, or ndiscap (`netsh trace start capture=yes`). Ethernet, WiFi (802.11) and IP
-/// packets are written. Packets of several files are sorted by time. Files are read into memory; several files can
-/// have up to 4 GiB together. While it is written, the new file has the name NAME.PID.part. Existing files are not
-/// overwritten.
+/// packets are written. Packets of several files are sorted by time. While it is written, the new file has the name
+/// NAME.PID.part. Existing files are not overwritten.
 ///
 /// Each component of PktMon and each network interface is an interface of the pcapng file, with its name if the trace
 /// has it. PktMon reports a packet once for each component that it passes; select components with --component. The
@@ -73,7 +71,7 @@ use target::Target;
 #[command(verbatim_doc_comment, mut_arg("format", no_table))]
 pub struct Args {
     #[command(flatten)]
-    pub(crate) files: Files,
+    pub(crate) files: input::Files,
     /// Write the new file to this path, which must not exist; - for standard output.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -92,50 +90,46 @@ fn component(text: &str) -> Result<u16, String> {
 const MOST: usize = 1 << 16;
 
 /// Writes the packets of the traces.
-pub fn run(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Output) -> Result<Outcome, Stop> {
-    if traces.is_empty() {
-        return Ok(Outcome::Good);
+pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
+    let files = Files::open(inputs, out);
+    let mut done = Done { unusable: files.unusable, ..Done::default() };
+    let opened = Opened::read(files.files, &args.wanted.schemas, out, |_| {})?;
+    done.unusable += opened.unusable;
+    if !opened.files.iter().any(|file| file.is_readable) {
+        return Ok(done);
     }
-    let names: Vec<_> = traces.iter().map(|(file, _)| file.name).collect();
-    let own = carried::of_traces(&names, traces.iter().map(|(_, trace)| trace), out);
-    let schemas: Vec<_> = traces.iter().map(|(_, trace)| args.wanted.schemas.of_trace(trace.log_file(), own.clone())).collect();
-    let mut parts: Vec<_> =
-        traces.iter().zip(&schemas).map(|((file, trace), schemas)| Part::new(args, file, trace, schemas)).collect();
-    if !parts.iter().any(|part| part.names.has_packets) {
-        return Err(Stop::Input(without_packets(&parts)));
+    let names = names::of_sessions(&opened.trace)?;
+    if !names.iter().any(|names| names.has_packets) {
+        return Err(Stop::Input(without_packets(&opened, &names)));
     }
     let target = Target::create(&args.output)?;
-    let mut writing = Writing::new(args, traces, &target)?;
-    let mut order = merge(traces.iter().map(|(_, trace)| trace));
-    while let Some((file, event)) = order.next_event() {
-        let part = &mut parts[file];
-        match event {
-            Ok(timed) => {
-                let origin = Origin { buffer: timed.buffer, offset: timed.buffer_offset, processor: timed.processor };
-                if let Some(kind) = timed.event.fault() {
-                    part.diagnostic(&origin.diagnostic(&timed.event, kind), out);
-                }
-                writing.event(file, &timed.event, origin, part)?;
-            }
-            Err(diagnostic) => part.diagnostic(&diagnostic, out),
-        }
+    let mut writing = Writing::new(args, &opened, &names, &target)?;
+    let events = opened.trace.events();
+    if !events.is_ordered()
+        && let Some(file) = opened.files.first()
+    {
+        file.note("buffers are so far out of order that only parts are sorted".into(), out);
     }
-    for (part, lost) in parts.iter_mut().zip(writing.finish()?) {
-        part.summary.incomplete_fragments = lost;
+    for event in events {
+        writing.event(&event.map_err(|why| Stop::Input(why.to_string()))?)?;
     }
-    end(args, target, &parts, out)
+    let summaries = writing.finish()?;
+    done.add(opened.end(out));
+    done.add(end(args, target, &summaries, out)?);
+    Ok(done)
 }
 
 /// The message for traces without packets.
-fn without_packets(parts: &[Part<'_>]) -> String {
-    let all = Several(parts.len() as u64, "file");
-    let events = parts.iter().map(|part| part.names.events).sum();
+fn without_packets(opened: &Opened, names: &[Names]) -> String {
+    let files = opened.files.iter().filter(|file| file.is_readable);
+    let all = Several(files.clone().count() as u64, "file");
+    let events = names.iter().map(|names| names.events).sum();
     let providers = "Microsoft-Windows-PktMon or Microsoft-Windows-NDIS-PacketCapture";
     let found = match events {
         0 => format!("no events of {providers} in {all}"),
         _ => format!("{} of {providers} in {all}, none of them with a packet", Several(events, "event")),
     };
-    let damaged = match parts.iter().any(|part| part.names.is_damaged) {
+    let damaged = match files.clone().any(|file| file.tally.total() > 0) {
         true => "; parts cannot be read, see `etw etl check`",
         false => "",
     };
@@ -145,45 +139,12 @@ fn without_packets(parts: &[Part<'_>]) -> String {
     )
 }
 
-/// One of the input files.
-struct Part<'a> {
-    log: &'a LogFile,
-    schemas: &'a Schemas,
-    filter: Filter,
-    names: Names,
-    tally: Tally,
-    summary: Summary<'a>,
-}
-
-impl<'a> Part<'a> {
-    fn new(args: &Args, file: &Loaded<'a>, trace: &'a Trace<'_>, schemas: &'a Schemas) -> Self {
-        let log = trace.log_file();
-        Self {
-            log,
-            schemas,
-            filter: args.wanted.filter(log.start_time, schemas),
-            names: Names::of(trace, schemas),
-            tally: Tally::default(),
-            summary: Summary::new(file.name, args.output.display().to_string()),
-        }
-    }
-
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &Output) {
-        if let Some(line) = self.tally.add(Some(self.summary.file), diagnostic) {
-            out.aside(&line);
-        }
-    }
-}
-
 /// The state of the new file.
-struct Writing<'a> {
+struct Writing<'a, 't> {
     args: &'a Args,
-    target: &'a Target,
-    pcapng: Pcapng<Box<dyn Write + 'a>>,
-    /// For each input file, the index of the first file from the same boot of the same system.
-    systems: Vec<usize>,
-    /// Names of the input files, if they are from several systems.
-    names: Vec<Option<&'a str>>,
+    target: &'t Target,
+    pcapng: Pcapng<Box<dyn Write + 't>>,
+    files: Vec<File<'a>>,
     /// The numbers of the interfaces: by system and source, and by their descriptions.
     numbers: HashMap<(usize, Source, LinkType), u32>,
     described: HashMap<Interface, u32>,
@@ -192,63 +153,86 @@ struct Writing<'a> {
     latest: i64,
 }
 
-impl<'a> Writing<'a> {
-    fn new(args: &'a Args, traces: &[(&Loaded<'a>, Trace<'_>)], target: &'a Target) -> Result<Self, Stop> {
-        let logs: Vec<_> = traces.iter().map(|(_, trace)| trace.log_file()).collect();
-        let first_of = |log: &LogFile| logs.iter().position(|first| LogFile::join(&[first, log]).is_ok()).unwrap_or(0);
-        let systems: Vec<_> = logs.iter().map(|log| first_of(log)).collect();
-        let are_several = systems.iter().any(|system| *system != 0);
-        let names = traces.iter().map(|(file, _)| are_several.then_some(file.name)).collect();
+/// One of the input files.
+struct File<'a> {
+    filter: Filter,
+    /// The index of its session, and the names in it.
+    session: usize,
+    names: &'a Names,
+    /// The index of the first file from the same boot of the same system.
+    system: usize,
+    summary: Summary<'a>,
+    is_readable: bool,
+}
+
+impl<'a, 't> Writing<'a, 't> {
+    fn new(args: &'a Args, opened: &'a Opened, names: &'a [Names], target: &'t Target) -> Result<Self, Stop> {
+        let Opened { trace, files, .. } = opened;
+        let mut sessions = vec![0; files.len()];
+        for (number, session) in trace.sessions().iter().enumerate() {
+            session.files().iter().for_each(|file| sessions[*file] = number);
+        }
+        let properties = opened.filters(&args.wanted).into_iter().zip(sessions).zip(systems(trace));
+        let files = files.iter().zip(properties).map(|(file, ((filter, session), system))| File {
+            filter,
+            session,
+            names: &names[session],
+            system,
+            summary: Summary::new(&file.name, args.output.display().to_string()),
+            is_readable: file.is_readable,
+        });
+        let files: Vec<_> = files.collect();
         Ok(Self {
             args,
             target,
             pcapng: Pcapng::new(target.writer()).map_err(|error| target.unwritable(error))?,
-            systems,
-            names,
+            fragments: Fragments::new(files.len()),
+            files,
             numbers: HashMap::new(),
             described: HashMap::new(),
-            fragments: Fragments::new(logs.len()),
             latest: i64::MIN,
         })
     }
 
     /// Adds the packet of an event, if it has one that matches.
-    fn event(&mut self, file: usize, event: &Event<'_>, origin: Origin, part: &mut Part<'_>) -> Result<(), Stop> {
-        let clock = part.log.to_clock();
-        part.summary.read += 1;
-        if !part.filter.takes(event, origin.processor, &clock) {
+    fn event(&mut self, event: &Event<'_>) -> Result<(), Stop> {
+        let (number, processor, header) = (event.file_index(), event.processor(), event.header());
+        let (log, clock) = (event.file().log_file(), event.file().clock());
+        let file = &mut self.files[number];
+        file.summary.read += 1;
+        if !file.filter.takes(&header, processor, clock) {
             return Ok(());
         }
-        let read = capture::read(event, part.schemas, part.log.build);
-        if matches!(&read, Read::Packet(capture) if !self.is_wanted(capture.source)) {
+        let read = capture::read(&header, event.schemas(), log.build);
+        if matches!(&read, Read::Packet(capture) if !is_wanted(self.args, capture.source)) {
             return Ok(());
         }
-        part.summary.matching += 1;
+        file.summary.matching += 1;
         let capture = match read {
             Read::Packet(capture) => capture,
             Read::None => {
-                part.summary.without_packet += 1;
+                file.summary.without_packet += 1;
                 return Ok(());
             }
             Read::Skipped(reason) => {
-                part.summary.skip(reason);
+                file.summary.skip(reason);
                 return Ok(());
             }
         };
         let Capture { source, link_type, direction, .. } = capture;
-        let thread = event.thread();
-        let idle = (thread == Some(0)).then_some(origin.processor);
-        let key = Key { file, thread, idle, source, link_type, direction };
-        let Some((data, fragments)) = self.fragments.add(key, capture.part, capture.data) else { return Ok(()) };
+        let thread = header.thread();
+        let idle = (thread == Some(0)).then_some(processor);
+        let key = Key { session: file.session, thread, idle, source, link_type, direction };
+        let Some((data, fragments)) = self.fragments.add(number, key, capture.part, capture.data) else { return Ok(()) };
         let stated = if capture.original.is_none() { length::stated(link_type, &data) } else { None };
         let original = capture.original.or(stated.and_then(|length| u32::try_from(length).ok())).unwrap_or(0);
         let original = original.max(data.len() as u32);
-        let Some(interface) = self.interface(file, source, link_type, part)? else {
-            part.summary.skip(format!("more than {} interfaces", Grouped(MOST as u64)));
+        let Some(interface) = self.interface(number, source, link_type, log)? else {
+            self.files[number].summary.skip(format!("more than {} interfaces", Grouped(MOST as u64)));
             return Ok(());
         };
         let mut comment = String::new();
-        for (name, number) in [("PID", event.process()), ("TID", thread), ("CPU", Some(origin.processor.into()))] {
+        for (name, number) in [("PID", header.process()), ("TID", thread), ("CPU", Some(processor.into()))] {
             // Kernel events may have no process and no thread.
             if let Some(number) = number.filter(|number| *number != u32::MAX) {
                 comment += &format!("{name}={number} ");
@@ -258,29 +242,26 @@ impl<'a> Writing<'a> {
         if fragments > 1 {
             comment += &format!(" Fragments={fragments}");
         }
-        let time = clock.system_time(event.time_stamp().unwrap_or(0));
-        part.summary.packets += 1;
-        part.summary.out_of_order += u64::from(time < self.latest);
+        let time = clock.system_time(event.tick());
+        let summary = &mut self.files[number].summary;
+        summary.packets += 1;
+        summary.out_of_order += u64::from(time < self.latest);
         self.latest = self.latest.max(time);
-        part.summary.assumed += u64::from(capture.is_assumed);
-        part.summary.truncated += u64::from(original as usize > data.len());
+        summary.assumed += u64::from(capture.is_assumed);
+        summary.truncated += u64::from(original as usize > data.len());
         let packet = Packet { interface, time, data: &data, original, direction, comment: &comment };
         self.pcapng.packet(&packet).map_err(|error| self.target.unwritable(error))
     }
 
-    /// Whether --component matches.
-    fn is_wanted(&self, source: Source) -> bool {
-        let wanted = &self.args.component;
-        wanted.is_empty() || wanted.iter().any(|id| source == Source::Component(*id))
-    }
-
     /// The number of an interface. The interface is described before its first packet. `None` if there are too many interfaces.
-    fn interface(&mut self, file: usize, source: Source, link_type: LinkType, part: &Part<'_>) -> Result<Option<u32>, Stop> {
-        let key = (self.systems[file], source, link_type);
+    fn interface(&mut self, file: usize, source: Source, link_type: LinkType, log: &LogFile) -> Result<Option<u32>, Stop> {
+        let File { names, system, summary, .. } = &self.files[file];
+        let key = (*system, source, link_type);
         if let Some(number) = self.numbers.get(&key) {
             return Ok(Some(*number));
         }
-        let interface = part.names.interface(source, link_type, part.log, self.names[file]);
+        let are_several = self.files.iter().any(|file| file.system != 0);
+        let interface = names.interface(source, link_type, log, are_several.then_some(summary.file));
         let number = match self.described.get(&interface) {
             Some(number) => *number,
             None if self.described.len() >= MOST => return Ok(None),
@@ -291,33 +272,44 @@ impl<'a> Writing<'a> {
         Ok(Some(number))
     }
 
-    /// Completes the file. Returns the number of fragments of incomplete packets for each input file.
-    fn finish(self) -> Result<Vec<u64>, Stop> {
+    /// Completes the file. Returns the summaries of the input files that can be read.
+    fn finish(self) -> Result<Vec<Summary<'a>>, Stop> {
         self.pcapng.finish().map_err(|error| self.target.unwritable(error))?;
-        Ok(self.fragments.finish())
+        let files = self.files.into_iter().zip(self.fragments.finish()).filter(|(file, _)| file.is_readable);
+        let summary = |(file, lost): (File<'a>, u64)| {
+            let mut summary = file.summary;
+            summary.incomplete_fragments = lost;
+            summary
+        };
+        Ok(files.map(summary).collect())
     }
 }
 
+/// For each file, the index of the first file from the same boot of the same system.
+fn systems(trace: &Trace) -> Vec<usize> {
+    let logs: Vec<_> = trace.files().iter().map(|file| file.log_file()).collect();
+    let first_of = |log: &LogFile| logs.iter().position(|first| LogFile::join(&[first, log]).is_ok()).unwrap_or(0);
+    logs.iter().map(|log| first_of(log)).collect()
+}
+
+/// Whether --component matches.
+fn is_wanted(args: &Args, source: Source) -> bool {
+    args.component.is_empty() || args.component.iter().any(|id| source == Source::Component(*id))
+}
+
 /// Gives the new file its name and reports its content.
-fn end(args: &Args, target: Target, parts: &[Part<'_>], out: &mut Output) -> Result<Outcome, Stop> {
+fn end(args: &Args, target: Target, summaries: &[Summary<'_>], out: &mut Output) -> Result<Outcome, Stop> {
     let is_stdout = target.is_stdout();
     target.finish()?;
-    let mut outcome = Outcome::Good;
-    for Part { tally, summary, .. } in parts {
-        for line in tally.more(Some(summary.file)) {
-            out.aside(&line);
-        }
-        if !summary.is_whole() || tally.outcome() == Outcome::Differs {
-            outcome = Outcome::Differs;
-        }
+    for summary in summaries {
         match is_stdout {
             true => out.aside(summary),
             false => out.line(summary)?,
         }
     }
-    let sum = |of: fn(&Summary<'_>) -> u64| parts.iter().map(|part| of(&part.summary)).sum::<u64>();
+    let sum = |of: fn(&Summary<'_>) -> u64| summaries.iter().map(of).sum::<u64>();
     if sum(|summary| summary.matching) == 0 {
         none_matches(sum(|summary| summary.read), &args.wanted, out);
     }
-    Ok(outcome)
+    Ok(if summaries.iter().all(Summary::is_whole) { Outcome::Good } else { Outcome::Differs })
 }
