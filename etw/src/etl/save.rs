@@ -1,27 +1,23 @@
 //! `save`.
 
-use super::merged::Loaded;
-use crate::carried::{self, Carried};
-use crate::input::{Files, Opened};
-use crate::output::file_progress::FileProgress;
-use crate::output::line::Origin;
+use super::Done;
+use super::traces::{Files, Opened};
+use crate::input::{self, Input};
 use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
-use crate::output::tally::Tally;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use crate::selection::Wanted;
 use etw_layouts_cli::{NewFile, Outcome, no_stdout};
 use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::write::{Error, Relog};
-use etw_layouts_etl::{Buffer, BufferHeader, Clock, DecodedBuffer, Diagnostic, Filter, LogFile, Scratch, Trace};
+use etw_layouts_etl::{Buffer, BufferHeader, Filter, LogFile, Schemas};
+use etw_layouts_trace::Session;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Display};
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
-use std::rc::Rc;
-use std::sync::Arc;
 
 /// Copy matching events to a new trace file. Exit with status 1 if there are diagnostics.
 ///
@@ -31,7 +27,6 @@ use std::sync::Arc;
 ///
 /// Several inputs are merged into one file if they are from the same boot of the same system and use the same
 /// clock, such as the parts of one session. Their buffers are merged by time. Other combinations are rejected.
-/// Several inputs are read into memory, and can have up to 4 GiB together.
 ///
 /// While it is written, the new file has the name NAME.PID.part, where PID is the process ID of etw. It is renamed
 /// when it is complete. Existing files are not overwritten. If no event matches, the new file contains only the log
@@ -47,7 +42,7 @@ use std::sync::Arc;
 #[command(verbatim_doc_comment, mut_arg("format", no_table))]
 pub struct Args {
     #[command(flatten)]
-    pub(crate) files: Files,
+    pub(crate) files: input::Files,
     /// Write the new file to this path, which must not exist.
     #[arg(short, long, value_name = "FILE", value_parser = no_stdout())]
     output: PathBuf,
@@ -58,183 +53,105 @@ pub struct Args {
     pub(crate) wanted: Wanted,
 }
 
-/// Saves the events of one file.
-pub fn one(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    let mut part = Part::new(source.name, source.progress.clone(), args);
-    // Schemas decide only which events are saved.
-    let mut carried = Carried::of_file(source.name, source.path, out);
-    let own = carried.library.clone();
-    let mut buffers = source.reader()?;
-    let (new, target) = begin(args)?;
-    let mut writing = Writing::new(args, &new, &target, buffers.log_file(), own)?;
-    while let Some(buffer) = buffers.next()? {
-        if let Some(decoded) = buffer.as_ref().ok().filter(|_| args.wanted.asks_for_names()) {
-            decoded.events().flatten().for_each(|event| carried.see(&event));
-        }
-        writing.buffer(buffer.as_ref(), &mut part, out)?;
+/// Saves the events of all files, with their buffers in the order of time.
+pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
+    let files = Files::open(inputs, out);
+    let mut done = Done { unusable: files.unusable, ..Done::default() };
+    if done.unusable > 0 || files.files.is_empty() {
+        return Ok(done);
     }
-    drop(buffers);
-    carried.end(out);
-    writing.finish()?;
-    end(args, new, &target, vec![part], out)
-}
-
-/// Saves the events of several files, with their buffers in order of time.
-pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Output) -> Result<Outcome, Stop> {
-    let logs: Vec<_> = traces.iter().map(|(_, trace)| trace.log_file()).collect();
+    let logs: Vec<_> = files.files.iter().map(|file| file.log_file()).collect();
     let log = LogFile::join(&logs).map_err(|apart| {
-        let [first, other] = [0, apart.file].map(|file| Escaped(traces[file].0.name).to_string());
+        let [first, other] = [0, apart.file].map(|file| Escaped(&inputs[file].name).to_string());
         Stop::Input(format!(
             "cannot merge {first} and {other}: {apart}; save each file on its own, or print the events of all files with \
              `etw etl events --order time`"
         ))
     })?;
-    let mut parts: Vec<_> =
-        traces.iter().map(|(file, _)| Part::new(file.name, Rc::new(FileProgress::new(file.name)), args)).collect();
-    let (new, target) = begin(args)?;
-    let names: Vec<_> = traces.iter().map(|(file, _)| file.name).collect();
-    let own = carried::of_traces(&names, traces.iter().map(|(_, trace)| trace), out);
-    let mut writing = Writing::new(args, &new, &target, &log, own)?;
-    let mut files: Vec<_> = traces.iter().map(|(_, trace)| trace.buffers().peekable()).collect();
-    let mut scratch = Scratch::default();
-    // The first file with a buffer, by properties that buffers of different contents do not share.
-    let mut seen = HashMap::new();
-    loop {
-        // Header buffers come first; diagnostics keep their position.
-        let key = |buffer: &Result<Buffer<'_>, Diagnostic>| match buffer {
-            Ok(buffer) if buffer.index() > 0 => buffer.header().time_stamp,
-            _ => i64::MIN,
-        };
-        let first = files.iter_mut().enumerate().filter_map(|(file, buffers)| Some((key(buffers.peek()?), file))).min();
-        let Some((_, file)) = first else { break };
-        match files[file].next() {
-            Some(Ok(buffer)) => {
-                let BufferHeader { time_stamp, sequence, context, logger, offset, size, .. } = *buffer.header();
-                let known = *seen.entry((time_stamp, sequence, context, logger, offset, size)).or_insert(file);
-                if known != file && buffer.index() > 0 {
-                    *parts[file].copies.entry(names[known]).or_default() += 1;
-                }
-                writing.buffer(Ok(&buffer.decode(&mut scratch)), &mut parts[file], out)?;
-            }
-            Some(Err(diagnostic)) => writing.buffer(Err(&diagnostic), &mut parts[file], out)?,
-            None => {}
+    let target = args.output.display().to_string();
+    let new = NewFile::create(&args.output).map_err(|why| unwritable(&target, &why))?;
+    let mut relog = Relog::new(new.file(), &log, args.compress).map_err(|error| unwritable(&target, &error))?;
+    let opened = Opened::read(files.files, &args.wanted.schemas, out, |_| {})?;
+    if opened.unusable > 0 {
+        done.unusable += opened.unusable;
+        return Ok(done);
+    }
+    let saved = copy(args, &opened, log.start_time, &mut relog, &target)?;
+    relog.finish().map_err(|error| unwritable(&target, &error))?;
+    let bytes = new.file().metadata().map_err(|error| unwritable(&target, &error))?.len();
+    new.finish().map_err(|why| unwritable(&target, &why))?;
+    done.add(opened.end(out));
+    done.add(report(args, saved, bytes, out)?);
+    Ok(done)
+}
+
+/// Copies the matching events. `start` is the start of the new trace, for relative times.
+fn copy<'o>(args: &Args, opened: &'o Opened, start: i64, relog: &mut Relog<&File>, target: &str) -> Result<Vec<Saved<'o>>, Stop> {
+    let Opened { trace, files, .. } = opened;
+    let mut saved: Vec<_> = files.iter().map(|file| Saved::new(&file.name, target)).collect();
+    let schemas = |file| trace.session_of(file).map_or(Schemas::BUILT_IN, Session::schemas);
+    let filters: Vec<Filter> = (0..files.len()).map(|file| args.wanted.filter(start, schemas(file))).collect();
+    let mut copies = BufferCopies::default();
+    let mut buffers = trace.buffers();
+    while let Some((file, decoded)) = buffers.next_buffer().map_err(|why| Stop::Input(why.to_string()))? {
+        let (buffer, clock, saved) = (decoded.buffer(), trace.files()[file].clock(), &mut saved[file]);
+        if files.len() > 1
+            && let Some(known) = copies.add(file, buffer)
+        {
+            *saved.copies.entry(&files[known].name).or_default() += 1;
         }
-    }
-    writing.finish()?;
-    end(args, new, &target, parts, out)
-}
-
-/// The new file, and its name as given by the user.
-fn begin(args: &Args) -> Result<(NewFile, String), Stop> {
-    let name = args.output.display().to_string();
-    let new = NewFile::create(&args.output).map_err(|why| unwritable(&name, &why))?;
-    Ok((new, name))
-}
-
-/// The state of the new file.
-struct Writing<'a> {
-    target: &'a str,
-    relog: Relog<&'a File>,
-    clock: Clock,
-    filter: Filter,
-}
-
-impl<'a> Writing<'a> {
-    /// Begins the file; `own` are the schemas that the traces carry.
-    fn new(args: &Args, new: &'a NewFile, target: &'a str, log: &LogFile, own: Option<Arc<[u8]>>) -> Result<Self, Stop> {
-        let relog = Relog::new(new.file(), log, args.compress).map_err(|error| unwritable(target, &error))?;
-        let schemas = args.wanted.schemas.of_trace(log, own);
-        Ok(Self { target, relog, clock: log.to_clock(), filter: args.wanted.filter(log.start_time, &schemas) })
-    }
-
-    fn finish(self) -> Result<(), Stop> {
-        self.relog.finish().map(drop).map_err(|error| unwritable(self.target, &error))
-    }
-
-    /// Adds the matching events of a buffer.
-    fn buffer(&mut self, buffer: Result<&DecodedBuffer<'_>, &Diagnostic>, part: &mut Part<'_>, out: &Output) -> Result<(), Stop> {
-        let decoded = match buffer {
-            Ok(decoded) => decoded,
-            Err(diagnostic) => {
-                part.diagnostic(diagnostic, out);
-                return Ok(());
-            }
-        };
-        let origin = Origin::of(decoded.buffer());
-        for event in decoded.events() {
-            let event = match event {
-                Ok(event) => event,
-                Err(diagnostic) => {
-                    part.diagnostic(&diagnostic, out);
-                    continue;
-                }
-            };
-            if let Some(kind) = event.fault() {
-                part.diagnostic(&origin.diagnostic(&event, kind), out);
-            }
+        // Corrupt events were reported in the first pass.
+        for event in decoded.events().flatten() {
             // The log file header is counted separately, because a corrupt buffer can hide it.
-            let is_log_file = decoded.buffer().index() == 0 && event.offset() as usize == BUFFER_HEADER;
-            part.saved.read += u64::from(!is_log_file);
-            if !self.filter.takes(&event, origin.processor, &self.clock) {
+            let is_log_file = buffer.index() == 0 && event.offset() as usize == BUFFER_HEADER;
+            saved.read += u64::from(!is_log_file);
+            if !filters[file].takes(&event, buffer.header().processor(), clock) {
                 continue;
             }
-            match self.relog.push(&event, decoded.buffer()) {
-                Ok(is_added) => part.saved.saved += u64::from(is_added),
-                Err(error @ (Error::Io(_) | Error::Failed)) => return Err(unwritable(self.target, &error)),
+            match relog.push(&event, buffer) {
+                Ok(is_added) => saved.saved += u64::from(is_added),
+                Err(error @ (Error::Io(_) | Error::Failed)) => return Err(unwritable(target, &error)),
                 // A corrupt or handmade file can have a version that no Windows release has.
-                Err(error) => *part.saved.skipped.entry(error.to_string()).or_default() += 1,
+                Err(error) => *saved.skipped.entry(error.to_string()).or_default() += 1,
             }
         }
-        Ok(())
+    }
+    Ok(saved)
+}
+
+/// Finds buffers that several files have.
+#[derive(Default)]
+struct BufferCopies {
+    /// The first file with a buffer, by properties that buffers of different contents do not share.
+    first: HashMap<(i64, i64, u16, u16, u32, u32), usize>,
+}
+
+impl BufferCopies {
+    /// Adds a buffer of a file; returns the other file that has it.
+    fn add(&mut self, file: usize, buffer: &Buffer<'_>) -> Option<usize> {
+        let BufferHeader { time_stamp, sequence, context, logger, offset, size, .. } = *buffer.header();
+        let known = *self.first.entry((time_stamp, sequence, context, logger, offset, size)).or_insert(file);
+        (known != file && buffer.index() > 0).then_some(known)
     }
 }
 
-/// One of the input files.
-struct Part<'a> {
-    saved: SaveResult<'a>,
-    tally: Tally,
-    progress: Rc<FileProgress>,
-    /// The number of buffers with the same header as a buffer of another file, by the name of that file.
-    copies: BTreeMap<&'a str, u64>,
-}
-
-impl<'a> Part<'a> {
-    fn new(name: &'a str, progress: Rc<FileProgress>, args: &Args) -> Self {
-        let output = args.output.display().to_string();
-        let saved = SaveResult { file: name, output, read: 1, saved: 0, bytes: 0, skipped: BTreeMap::new(), is_last: false };
-        Self { saved, tally: Tally::default(), progress, copies: BTreeMap::new() }
+/// Reports the content of the new file.
+fn report(args: &Args, mut saved: Vec<Saved<'_>>, bytes: u64, out: &mut Output) -> Result<Outcome, Stop> {
+    let (mut outcome, mut read, mut matching) = (Outcome::Good, 0, 0);
+    if let Some(last) = saved.last_mut() {
+        last.is_last = true;
     }
-
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &Output) {
-        if let Some(line) = self.tally.add(Some(self.saved.file), diagnostic) {
-            self.progress.beside(|| out.aside(&line));
+    for saved in &mut saved {
+        saved.bytes = bytes;
+        read += saved.read;
+        matching += saved.saved + saved.skipped.values().sum::<u64>();
+        for (of, buffers) in &saved.copies {
+            out.aside(&Copies { file: saved.file, kind: "buffer-copy", buffers: *buffers, of });
         }
-    }
-}
-
-/// Completes the new file and reports its content.
-fn end(args: &Args, new: NewFile, target: &str, parts: Vec<Part<'_>>, out: &mut Output) -> Result<Outcome, Stop> {
-    let bytes = new.file().metadata().map_err(|error| unwritable(target, &error))?.len();
-    new.finish().map_err(|why| unwritable(target, &why))?;
-    let mut outcome = Outcome::Good;
-    let (read, matching) = parts.iter().fold((0, 0), |(read, matching), Part { saved, .. }| {
-        (read + saved.read, matching + saved.saved + saved.skipped.values().sum::<u64>())
-    });
-    let count = parts.len();
-    for (index, Part { mut saved, tally, progress, copies }) in parts.into_iter().enumerate() {
-        (saved.bytes, saved.is_last) = (bytes, index + 1 == count);
-        for line in tally.more(Some(saved.file)) {
-            progress.beside(|| out.aside(&line));
-        }
-        for (of, buffers) in copies {
-            out.aside(&Copies { file: saved.file, kind: "buffer-copy", buffers, of });
+        if !saved.skipped.is_empty() || !saved.copies.is_empty() {
             outcome = Outcome::Differs;
         }
-        if !saved.skipped.is_empty() || tally.outcome() == Outcome::Differs {
-            outcome = Outcome::Differs;
-        }
-        drop(progress);
-        out.line(&saved)?;
+        out.line(saved)?;
     }
     if matching == 0 {
         none_matches(read, &args.wanted, out);
@@ -262,9 +179,9 @@ fn unwritable(target: &str, error: &dyn Display) -> Stop {
     Stop::Output(io::Error::other(format!("{}: {error}", Escaped(target))))
 }
 
-/// The result.
+/// The result for an input file.
 #[derive(Serialize)]
-struct SaveResult<'a> {
+struct Saved<'a> {
     file: &'a str,
     output: String,
     /// Events of the input, including the log file header.
@@ -278,9 +195,19 @@ struct SaveResult<'a> {
     /// Whether this is the result for the last input.
     #[serde(skip)]
     is_last: bool,
+    /// The number of buffers with the same header as a buffer of another file, by the name of that file.
+    #[serde(skip)]
+    copies: BTreeMap<&'a str, u64>,
 }
 
-impl Display for SaveResult<'_> {
+impl<'a> Saved<'a> {
+    fn new(file: &'a str, output: &str) -> Self {
+        let (skipped, copies) = Default::default();
+        Self { file, output: output.to_owned(), read: 1, saved: 0, bytes: 0, skipped, is_last: false, copies }
+    }
+}
+
+impl Display for Saved<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, output) = (Escaped(self.file), Escaped(&self.output));
         let (saved, all) = (Grouped(self.saved), Several(self.read - 1, "event"));
