@@ -1,14 +1,16 @@
 //! `processes`.
 
-use super::file_events::FileEvents;
-use crate::input::{Files, Opened};
+use super::Done;
+use super::traces::{Files, Note, Opened};
+use crate::input::{self, Input};
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Format, Output};
+use crate::schemas::SchemaOptions;
 use anstyle::Style;
+use etw_layouts_cli::is_formula;
 use etw_layouts_cli::text_table::{Row, lines};
-use etw_layouts_cli::{Outcome, is_formula};
+use etw_layouts_etl::FileTime;
 use etw_layouts_etl::processes::{LoadedImage, Process, Processes};
-use etw_layouts_etl::{FileTime, Schemas, names};
 use serde::Serialize;
 use std::fmt::{self, Display, Write};
 use std::io;
@@ -28,10 +30,12 @@ use std::io;
 #[command(verbatim_doc_comment)]
 pub struct Args {
     #[command(flatten)]
-    pub(crate) files: Files,
+    pub(crate) files: input::Files,
     /// List the images that were loaded in each process. CSV then has a row for each image instead of each process.
     #[arg(long)]
     images: bool,
+    #[command(flatten)]
+    pub(crate) schemas: SchemaOptions,
 }
 
 /// Names of the columns of processes.
@@ -40,38 +44,33 @@ const COLUMNS: [&str; 9] = ["process", "parent", "start", "end", "exit_status", 
 /// Names of the columns of images.
 const IMAGES: [&str; 6] = ["process", "base", "size", "load", "unload", "path"];
 
-/// State between files.
-pub struct Listing<'a> {
+/// Lists the processes of each session.
+pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
+    let files = Files::open(inputs, out);
+    let mut done = Done { unusable: files.unusable, ..Done::default() };
+    let mut listing = Listing { args, is_headed: false };
+    for files in files.by_session() {
+        let opened = Opened::read(files, &args.schemas, out, |_| {})?;
+        done.unusable += opened.unusable;
+        listing.session(&opened, out)?;
+        done.add(opened.end(out));
+    }
+    Ok(done)
+}
+
+struct Listing<'a> {
     args: &'a Args,
     is_headed: bool,
 }
 
-/// Lists the processes of a file with their images.
-#[cfg(feature = "table")]
-pub fn with_images(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    let files = Files { files: Vec::new(), format: out.format };
-    Listing::new(&Args { files, images: true }).file(source, out)
-}
-
-impl<'a> Listing<'a> {
-    pub fn new(args: &'a Args) -> Self {
-        Self { args, is_headed: false }
-    }
-
-    /// Lists the processes of a file.
-    pub fn file(&mut self, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-        let name = source.name;
-        let file = FileEvents::open(source)?;
-        let clock = file.buffers.log_file().to_clock();
+impl Listing<'_> {
+    fn session(&mut self, opened: &Opened, out: &mut Output) -> Result<(), Stop> {
+        let name = &opened.files[0].name;
         let mut processes = Processes::default();
-        let tally = file.read(
-            out,
-            |_| {},
-            |event, _| {
-                let fault = processes.add(event, clock.system_time(event.time_stamp()?)).err()?;
-                Some(names::undecoded(event, &Schemas::built_in(), fault))
-            },
-        )?;
+        for event in opened.trace.events().in_file_order() {
+            let event = event.map_err(|why| Stop::Input(why.to_string()))?;
+            let _ = processes.add(&event.header(), event.file().clock().system_time(event.tick()));
+        }
         let processes = processes.finish();
         if processes.is_empty() {
             let note = "no kernel process events (Process/Start, DCStart, ...); events of other providers, such as \
@@ -83,8 +82,7 @@ impl<'a> Listing<'a> {
             let note = "no kernel process events (Process/Start, DCStart, ...); processes are known only from their images";
             out.aside(&Note { file: name, note: note.into() });
         }
-        self.print(name, &processes, out)?;
-        Ok(tally.outcome())
+        Ok(self.print(name, &processes, out)?)
     }
 
     fn print(&mut self, file: &str, processes: &[Process], out: &mut Output) -> io::Result<()> {
@@ -234,18 +232,5 @@ impl<'a> Document<'a> {
 impl Display for Document<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.process)
-    }
-}
-
-/// A note about a file.
-#[derive(Serialize)]
-struct Note<'a> {
-    file: &'a str,
-    note: String,
-}
-
-impl Display for Note<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: note: {}", Escaped(self.file), self.note)
     }
 }
