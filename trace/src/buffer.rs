@@ -2,7 +2,7 @@
 
 use crate::index::{Entry, Index};
 use crate::source::Source;
-use etw_layouts_etl::Scratch;
+use etw_layouts_etl::{DecodedBuffer, Scratch};
 use std::io;
 
 /// A decompressed buffer, which events share.
@@ -30,15 +30,9 @@ pub(crate) fn read(
     (file, session): (usize, usize),
     mut see: impl FnMut(i64, &etw_layouts_etl::Event<'_>),
 ) -> io::Result<Buffer> {
-    let mut stored = vec![0; entry.length as usize];
-    source.read_at(entry.offset, &mut stored)?;
-    let buffer = index.format.buffer(entry.index, entry.offset, &stored).ok_or_else(changed)?;
-    let processor = buffer.header().processor();
-    let mut scratch = Scratch::default();
-    let decoded = buffer.decode(&mut scratch);
-    if decoded.bytes().len() != entry.decoded as usize {
-        return Err(changed());
-    }
+    let (mut stored, mut scratch) = (Vec::new(), Scratch::default());
+    let decoded = decode(source, index, entry, &mut stored, &mut scratch)?;
+    let processor = decoded.buffer().header().processor();
     for (tick, event) in crate::index::ticks(&decoded).filter_map(Result::ok) {
         see(tick, &event);
     }
@@ -50,6 +44,24 @@ pub(crate) fn read(
         decompressed
     };
     Ok(Buffer { file: file as u32, session: session as u32, entry, processor, bytes })
+}
+
+/// Reads a buffer into memory.
+///
+/// # Errors
+///
+/// The source fails, or changed since the first pass.
+pub(crate) fn decode<'s>(
+    source: &dyn Source,
+    index: &Index,
+    entry: Entry,
+    stored: &'s mut Vec<u8>,
+    scratch: &'s mut Scratch,
+) -> io::Result<DecodedBuffer<'s>> {
+    stored.resize(entry.length as usize, 0);
+    source.read_at(entry.offset, stored)?;
+    let decoded = index.format.buffer(entry.index, entry.offset, stored).ok_or_else(changed)?.decode(scratch);
+    if decoded.bytes().len() == entry.decoded as usize { Ok(decoded) } else { Err(changed()) }
 }
 
 fn changed() -> io::Error {

@@ -25,6 +25,8 @@ pub(crate) struct Entry {
     pub offset: u64,
     /// Size in memory, in bytes.
     pub decoded: u32,
+    /// The time stamp in its header.
+    pub time_stamp: i64,
     /// The earliest and the latest [tick](ticks) of its events.
     pub first: i64,
     pub last: i64,
@@ -68,6 +70,7 @@ impl Index {
                 length: buffer.bytes().len() as u32,
                 offset: buffer.offset(),
                 decoded: decoded.bytes().len() as u32,
+                time_stamp: buffer.header().time_stamp,
                 first: i64::MAX,
                 last: i64::MIN,
             };

@@ -1,13 +1,14 @@
 //! Traces of Event Tracing for Windows: the events of one or more trace files in the order of time, with what the trace says about them elsewhere.
 //!
 //! [`Trace::open`] reads a file once; [`Trace::events`] reads it again, in any order. Memory does not depend on the number of events: a trace
-//! needs 48 bytes for each buffer, and about 10 MB for the buffers that are in memory at the same time.
+//! needs 120 bytes for each buffer, and about 10 MB for the buffers that are in memory at the same time.
 //!
 //! Files with the same logger, start, boot and clock are parts of one [`Session`], and share schemas. Files of different sessions share nothing.
 
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod buffers;
 mod error;
 mod event;
 mod events;
@@ -23,6 +24,7 @@ mod source;
 mod trace;
 mod who;
 
+pub use buffers::Buffers;
 pub use error::Error;
 pub use etw_layouts_etl as etl;
 pub use event::{Event, Record};

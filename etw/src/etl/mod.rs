@@ -90,8 +90,10 @@ fn run_all(command: &Command, files: &input::Files) -> Result<Outcome, Error> {
         wanted.check()?;
         wanted.schemas.load(&out)?;
     }
-    if let Command::Schemas(args) = command {
-        args.schemas.load(&out)?;
+    match command {
+        Command::Schemas(args) => args.schemas.load(&out)?,
+        Command::Processes(args) => args.schemas.load(&out)?,
+        _ => {}
     }
     let inputs = input::find_all(&files.files, &input::TRACES, &out);
     let result = match command {

@@ -14,8 +14,8 @@ const MOST: usize = 256;
 /// behalf of the same thread, usually in the other direction.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// Index of the file.
-    pub file: usize,
+    /// Index of the session, which can have written the packet to two files.
+    pub session: usize,
     pub thread: Option<u32>,
     /// The processor, if the thread is the idle thread: every processor has its own.
     pub idle: Option<u16>,
@@ -34,6 +34,8 @@ pub struct Fragments {
 }
 
 struct Open {
+    /// Index of the file with the first fragment.
+    file: usize,
     bytes: Vec<u8>,
     fragments: u64,
     /// The number of the packet.
@@ -46,8 +48,8 @@ impl Fragments {
         Self { open: HashMap::new(), lost: vec![0; files], begun: 0 }
     }
 
-    /// Adds a fragment. Returns the packet that it completes, and the number of its fragments.
-    pub fn add<'a>(&mut self, key: Key, part: Part, bytes: &'a [u8]) -> Option<(Cow<'a, [u8]>, u64)> {
+    /// Adds a fragment in a file. Returns the packet that it completes, and the number of its fragments.
+    pub fn add<'a>(&mut self, file: usize, key: Key, part: Part, bytes: &'a [u8]) -> Option<(Cow<'a, [u8]>, u64)> {
         match part {
             Part::Whole => {
                 self.lose(&key);
@@ -57,11 +59,10 @@ impl Fragments {
                 self.lose(&key);
                 self.make_room();
                 self.begun += 1;
-                self.open.insert(key.clone(), Open { bytes: Vec::new(), fragments: 0, number: self.begun });
+                self.open.insert(key.clone(), Open { file, bytes: Vec::new(), fragments: 0, number: self.begun });
             }
             Part::Middle | Part::End => {}
         }
-        let file = key.file;
         let Some(open) = self.open.get_mut(&key) else {
             self.count(file, 1);
             return None;
@@ -78,8 +79,8 @@ impl Fragments {
 
     /// For each file, the number of fragments of packets that stay incomplete.
     pub fn finish(mut self) -> Vec<u64> {
-        for (key, open) in std::mem::take(&mut self.open) {
-            self.count(key.file, open.fragments);
+        for open in std::mem::take(&mut self.open).into_values() {
+            self.count(open.file, open.fragments);
         }
         self.lost
     }
@@ -87,7 +88,7 @@ impl Fragments {
     /// Drops an incomplete packet, and counts its fragments.
     fn lose(&mut self, key: &Key) {
         if let Some(open) = self.open.remove(key) {
-            self.count(key.file, open.fragments);
+            self.count(open.file, open.fragments);
         }
     }
 

@@ -1,15 +1,17 @@
-//! Names of components and interfaces. A trace has each name once, often at its end.
+//! Names of components and interfaces. A session has each name once, often at its end.
 
 use super::capture::{self, Read, Source};
 use super::pcapng::{Interface, LinkType};
 use crate::output::Escaped;
-use etw_layouts_etl::{Event, LogFile, Schemas, Scratch, Trace};
+use crate::output::stop::Stop;
+use etw_layouts_etl::{Event, LogFile, Schemas};
+use etw_layouts_trace::Trace;
 use std::collections::HashMap;
 
-/// The maximum number of names to keep for a trace.
+/// The maximum number of names to keep for a session.
 const MOST: usize = 4096;
 
-/// Names and counts from a trace.
+/// Names and counts from the events of a session.
 #[derive(Default)]
 pub struct Names {
     /// The name and the description of each component of PktMon.
@@ -19,30 +21,28 @@ pub struct Names {
     /// The number of events of the providers, and whether one has a packet.
     pub events: u64,
     pub has_packets: bool,
-    /// Whether a part of the trace cannot be read.
-    pub is_damaged: bool,
 }
 
-impl Names {
-    /// Reads the names in a trace. Its diagnostics are reported when its packets are written.
-    pub fn of(trace: &Trace<'_>, schemas: &Schemas) -> Self {
-        let (mut names, mut scratch) = (Self::default(), Scratch::default());
-        for buffer in trace.buffers() {
-            let Ok(buffer) = buffer else {
-                names.is_damaged = true;
-                continue;
-            };
-            for event in buffer.decode(&mut scratch).events() {
-                match event {
-                    Ok(event) if capture::is_provider(event.provider()) => names.add(&event, schemas),
-                    Ok(_) => {}
-                    Err(_) => names.is_damaged = true,
+/// The names of each session of a trace.
+pub fn of_sessions(trace: &Trace) -> Result<Vec<Names>, Stop> {
+    let mut all = Vec::new();
+    for session in trace.sessions() {
+        let mut names = Names::default();
+        for file in session.files() {
+            for event in trace.events_of(*file).in_file_order() {
+                let event = event.map_err(|why| Stop::Input(why.to_string()))?;
+                let header = event.header();
+                if capture::is_provider(header.provider()) {
+                    names.add(&header, session.schemas());
                 }
             }
         }
-        names
+        all.push(names);
     }
+    Ok(all)
+}
 
+impl Names {
     fn add(&mut self, event: &Event<'_>, schemas: &Schemas) {
         self.events += 1;
         self.has_packets = self.has_packets || !matches!(capture::read(event, schemas, 0), Read::None);

@@ -21,7 +21,7 @@ pub struct Summary<'a> {
     pub truncated: u64,
     /// Packets of ndiscap without keywords for medium, start and end: whole Ethernet packets are assumed.
     pub assumed: u64,
-    /// Packets written after a packet with a later time: sorting looks ahead only four buffers per processor.
+    /// Packets written after a packet with a later time, because buffers are too far out of order to be sorted.
     pub out_of_order: u64,
     pub incomplete_fragments: u64,
     /// The number of other packets that are not written, by reason.
@@ -73,10 +73,7 @@ impl Display for Summary<'_> {
         }
         if self.out_of_order > 0 {
             let packets = Several(self.out_of_order, "packet");
-            write!(
-                f,
-                "\n  {packets} out of order: sorting looks ahead only four buffers per processor; sort them with reordercap"
-            )?;
+            write!(f, "\n  {packets} out of order: buffers are too far out of order to be sorted; sort them with reordercap")?;
         }
         if self.incomplete_fragments > 0 {
             let fragments = Several(self.incomplete_fragments, "fragment");
