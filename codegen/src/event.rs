@@ -30,6 +30,10 @@ pub struct Event {
     pub types: Vec<EventType>,
     /// The versions of the event.
     pub versions: At<Versions>,
+    /// The fields that identify who did it.
+    pub by: Party,
+    /// The fields that identify whom it is about.
+    pub about: Party,
     /// The question that no source answers; empty without such a question.
     pub unsettled: String,
     /// Description of the event.
@@ -53,6 +57,43 @@ pub struct EventType {
     pub versions: Option<At<Versions>>,
     /// The group in the hook; `None` for that of the class.
     pub group: Option<At<String>>,
+}
+
+/// The fields of a payload that identify a process and a thread. A version of the event that lacks the field does not state it.
+#[derive(Clone, Debug, Default)]
+pub struct Party {
+    /// The field with the identifier of the process.
+    pub process: Option<At<String>>,
+    /// The field with the identifier of the thread.
+    pub thread: Option<At<String>>,
+}
+
+/// A provider with a manifest, for which the specs state who did its events and whom they are about.
+#[derive(Clone, Debug)]
+pub struct Provider {
+    /// Its name.
+    pub name: At<String>,
+    /// Its GUID, as 32 hexadecimal digits with dashes.
+    pub guid: At<String>,
+    /// The sources that describe its events.
+    pub source: Vec<At<String>>,
+    /// Description of its events.
+    pub doc: String,
+    /// Its events, in the order of the file.
+    pub events: Vec<ProviderEvent>,
+}
+
+/// Events of a provider.
+#[derive(Clone, Debug)]
+pub struct ProviderEvent {
+    /// The event IDs.
+    pub ids: Vec<At<u16>>,
+    /// Their versions; `None` for all.
+    pub versions: Option<At<Versions>>,
+    /// The fields that identify who did it.
+    pub by: Party,
+    /// The fields that identify whom it is about.
+    pub about: Party,
 }
 
 /// Versions of an event, both ends included.
@@ -151,6 +192,13 @@ impl core::fmt::Display for Versions {
     }
 }
 
+impl ProviderEvent {
+    /// Their versions.
+    pub fn versions(&self) -> Versions {
+        self.versions.as_ref().map_or(Versions { first: 0, last: u8::MAX }, |versions| versions.value)
+    }
+}
+
 impl Event {
     /// The fields of a version, without the members of structures.
     pub fn of(&self, version: u8) -> impl Iterator<Item = &Field> {
@@ -160,6 +208,20 @@ impl Event {
     /// The versions of one of its types.
     pub fn versions_of(&self, ty: &EventType) -> Versions {
         ty.versions.as_ref().map_or(self.versions.value, |versions| versions.value)
+    }
+
+    /// The offset and the size of a field in bytes, each with pointers of 4 and of 8 bytes. `None` if the version lacks the field, or if
+    /// its offset or size varies.
+    pub fn place(&self, name: &str, version: u8) -> Option<([u64; 2], [u64; 2])> {
+        let mut at = [0; 2];
+        for field in self.of(version) {
+            let size = field.size(version)?;
+            if field.name.value == name {
+                return Some((at, size));
+            }
+            at = add(at, size);
+        }
+        None
     }
 
     /// Each event type with each of its versions.

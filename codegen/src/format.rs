@@ -18,6 +18,7 @@ pub fn formatted(text: &str) -> Option<String> {
     let mut out = match root.sort {
         Sort::File => printer.definition(root),
         Sort::Events => printer.events(root),
+        Sort::Providers => printer.providers(root),
         Sort::Axis if root.get("extends").is_none() => return Some(printer.axis(root)),
         _ => return None,
     };
@@ -53,6 +54,11 @@ impl Printer<'_> {
             out += &format!("\n{}", row.table("[[event]]", width));
         }
         out
+    }
+
+    fn providers(&mut self, root: TomlTable) -> String {
+        let rows = root.tables("provider").into_iter().map(|table| self.row(table).table("[[provider]]", 6));
+        rows.collect::<Vec<_>>().join("\n")
     }
 
     fn axis(&mut self, root: TomlTable) -> String {

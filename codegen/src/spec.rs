@@ -9,7 +9,7 @@ pub use self::piecewise::{Piece, Piecewise};
 
 use crate::axis::{Axis, TargetId, TargetSet};
 use crate::ctype::CType;
-use crate::event::Class;
+use crate::event::{Class, Provider};
 use crate::source::{At, Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +33,8 @@ pub struct Spec {
     pub globals: BTreeMap<String, Global>,
     /// Classes of events, one per file.
     pub classes: Vec<Class>,
+    /// Providers with manifests, in the order of the files.
+    pub providers: Vec<Provider>,
     /// Names that files with errors define, as far as they can be found; empty for a spec set without errors.
     pub broken: BTreeSet<String>,
 }

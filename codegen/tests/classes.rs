@@ -44,6 +44,48 @@ fn a_class_has_a_canonical_form() {
     assert_eq!(formatted(&last), Some(last));
 }
 
+const PROVIDERS: &str = r#"[[provider]]
+name   = "Sample-Manifest"
+guid   = "{22222222-2222-3333-4444-555555555555}"
+source = ["manifests"]
+doc    = "A provider of a test."
+events = [
+  { ids = [1], version = "0", by = { thread = "Tid" } },
+  { ids = [1, 2], version = "1..", by = { thread = "ThreadId" }, about = { process = "Pid" } },
+]
+"#;
+
+#[test]
+fn providers_state_who() {
+    let with = |text: &str| {
+        let mut sources = sources(SAMPLE);
+        sources.add("providers.toml", text);
+        read(sources)
+    };
+    let layouts = resolve(with(PROVIDERS).expect("a spec")).expect("layouts");
+    let options = Options { payload: Some("payload".into()), ..Options::default() };
+    let index = &emit(&layouts, &options)["events/index.rs"];
+    let (_, table) = index.split_once("static PROVIDERS: &[(u128, u16, u8, Who)] = &[\n").expect("a table");
+    let new = "Who::new(Party::NONE.thread(\"ThreadId\", None), Party::NONE.process(\"Pid\", None))";
+    let guid = "0x22222222222233334444555555555555";
+    let old = "Who::new(Party::NONE.thread(\"Tid\", None), Party::NONE)";
+    assert_eq!(table, format!("    ({guid}, 1, 0, {old}),\n    ({guid}, 1, 1, {new}),\n    ({guid}, 2, 1, {new}),\n];\n"));
+    assert_eq!(formatted(PROVIDERS).as_deref(), Some(PROVIDERS));
+    let twice = format!("{PROVIDERS}\n{PROVIDERS}");
+    for (text, title) in [
+        (PROVIDERS.replace("version = \"0\", ", ""), "event 1 is stated twice"),
+        (PROVIDERS.replace("[1, 2]", "[1, 70000]"), "event ID 70000 is larger than 65535"),
+        (PROVIDERS.replace(", by = { thread = \"Tid\" }", ""), "events state neither who did them nor whom they are about"),
+        (PROVIDERS.replace("ids = [1],", "id = [1],"), "unknown key `id`"),
+        (twice, "duplicate provider `Sample-Manifest`"),
+    ] {
+        let errors = with(&text).expect_err(title);
+        let first = errors.list().first().expect("an error");
+        assert_eq!(first.title, title);
+        assert!(errors.place(first).starts_with("providers.toml:") && !first.help.is_empty());
+    }
+}
+
 /// Each change makes the class invalid, with an error of this title.
 #[test]
 fn errors_of_classes() {
@@ -66,7 +108,7 @@ fn errors_of_classes() {
         ("\"2..3\" }", "\"2..4\" }", "versions `2..4` are not within those of the event, 1..3"),
         ("versions = { End-Up", "versions = { EndUp", "unknown event type `EndUp`"),
         ("name = \"Status\"", "name = \"Key\"", "duplicate field `Key`"),
-        ("name = \"Kind\",    type", "naem = \"Kind\",    type", "unknown key `naem`"),
+        ("name = \"Comment\", type", "naem = \"Comment\", type", "unknown key `naem`"),
         ("optional = true", "optional = false", "expected `true`"),
         ("count = 4, pointer = 8", "pointer = 8", "padding has no `count`"),
         ("pointer = 8", "pointer = 5", "no pointer has 5 bytes"),
@@ -76,6 +118,10 @@ fn errors_of_classes() {
         ("guid   = \"{11111111-2222-3333-4444-555555555555}\"", "group  = \"G\"", "unknown group `G`"),
         ("guid   = \"{11111111-2222-3333-4444-555555555555}\"\n", "", "class has no group"),
         ("source = [\"mof\", \"phnt\"]\n", "", "missing key `source`"),
+        ("{ process = \"Status\" }", "{ process = \"Statis\" }", "unknown field `Statis`"),
+        ("{ process = \"Status\" }", "{ process = \"Count\" }", "field `Count` is not an identifier"),
+        ("{ process = \"Status\" }", "{ proces = \"Status\" }", "unknown key `proces`"),
+        ("{ process = \"Status\" }", "{}", "`by` names no field"),
     ] {
         assert!(SAMPLE.contains(from), "{from}");
         let errors = read(sources(&SAMPLE.replacen(from, to, 1))).expect_err(title);

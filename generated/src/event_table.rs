@@ -1,6 +1,7 @@
 //! Finds the schema of an event by its hook or by its GUID.
 
-use crate::events::EVENTS;
+use crate::events::{EVENTS, PROVIDERS};
+use crate::who::Who;
 use etw_layouts_payload::{Field, Schema};
 use etw_layouts_runtime::Uuid;
 
@@ -12,6 +13,8 @@ pub struct Found {
     /// Whether it is of the version asked for. Otherwise it is of the last known version before: later versions of an event usually append
     /// fields.
     pub is_exact: bool,
+    /// Who did the event, and whom it is about.
+    pub who: &'static Who,
 }
 
 /// The schema of a kernel event by its hook: the group (high byte), the event type (low byte), and the version of the event. Takes one
@@ -50,6 +53,15 @@ pub fn find_guid(guid: Uuid, ty: u8, version: u8) -> Option<Found> {
     EVENTS.get(at)?.version(version)
 }
 
+/// Who did an event of a provider with a manifest, and whom it is about, by the GUID of the provider, the event ID and the version. The fields
+/// are found by name in the schema of the event. `None` if the specs state nothing: the process and the thread in the header did it.
+pub fn who(provider: Uuid, id: u16, version: u8) -> Option<&'static Who> {
+    let provider = provider.as_u128();
+    let after = PROVIDERS.partition_point(|(of, own, first, _)| (*of, *own, *first) <= (provider, id, version));
+    let (of, own, _, who) = PROVIDERS.get(after.checked_sub(1)?)?;
+    (*of == provider && *own == id).then_some(who)
+}
+
 /// All schemas, each with the GUID of its provider, the group in the hook if it has one, and the event type.
 pub fn all() -> impl Iterator<Item = (Uuid, Option<u8>, u8, &'static Schema<'static>)> {
     EVENTS.iter().flat_map(|event| event.schemas.iter().map(|schema| (event.guid, event.group, event.ty, schema)))
@@ -62,18 +74,25 @@ pub(crate) struct Event {
     ty: u8,
     /// In the order of versions.
     schemas: &'static [Schema<'static>],
+    /// Of each schema; empty if none states anything.
+    who: &'static [Who],
 }
 
 impl Event {
     pub(crate) const fn new(guid: u128, group: Option<u8>, ty: u8, schemas: &'static [Schema<'static>]) -> Self {
-        Self { guid: Uuid::from_u128(guid), group, ty, schemas }
+        Self { guid: Uuid::from_u128(guid), group, ty, schemas, who: &[] }
+    }
+
+    pub(crate) const fn who(self, who: &'static [Who]) -> Self {
+        Self { who, ..self }
     }
 
     /// The schema of a version, or of the last one before.
     #[inline]
     fn version(&self, version: u8) -> Option<Found> {
-        let schema = self.schemas.iter().rev().find(|schema| schema.version <= version)?;
-        Some(Found { schema, is_exact: schema.version == version })
+        let at = self.schemas.iter().rposition(|schema| schema.version <= version)?;
+        let schema = self.schemas.get(at)?;
+        Some(Found { schema, is_exact: schema.version == version, who: self.who.get(at).unwrap_or(&Who::NONE) })
     }
 }
 

@@ -125,6 +125,8 @@ pub mod structures;
 #[cfg(feature = "targets")]
 #[rustfmt::skip]
 mod targets;
+#[cfg(feature = "events")]
+mod who;
 
 pub use bytemuck;
 pub use etw_layouts_runtime::{self as runtime, Arch, Build, Described};

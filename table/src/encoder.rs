@@ -9,7 +9,7 @@ use crate::typed::Typed;
 use arrow_schema::ArrowError;
 use etw_layouts_etl::payload::{Fault, Source};
 use etw_layouts_etl::{self as etl, Clock, Decoded};
-use etw_layouts_trace::Event;
+use etw_layouts_trace::{Event, KnownBy};
 use std::sync::Arc;
 
 /// Converts the events of one or more traces, one after the other, to batches. Memory for rows is limited: if all tables together exceed the
@@ -20,6 +20,8 @@ pub struct Encoder {
     stacks: Stacks,
     names: Names,
     file: Option<FileState>,
+    /// The number of the name of each process in the dictionary, once it was needed.
+    processes: Vec<Option<Option<i32>>>,
 }
 
 #[derive(Debug)]
@@ -47,7 +49,7 @@ impl Encoder {
             Shape::Narrow => Rows::Narrow(Box::new(Narrow::new(options.payload))),
             Shape::Typed => Rows::Typed(Box::default()),
         };
-        Self { rows, stacks: Stacks::default(), names: Names::default(), file: None }
+        Self { rows, stacks: Stacks::default(), names: Names::default(), file: None, processes: Vec::new() }
     }
 
     /// The tables with columns that do not depend on the events: the table of call stacks, and in the narrow shape that of events.
@@ -64,6 +66,7 @@ impl Encoder {
         let number = event.file_index();
         if self.file.as_ref().is_none_or(|file| file.number != number) {
             let names = &mut self.names;
+            self.processes = vec![None; event.session().processes().len()];
             self.file = Some(FileState {
                 number,
                 name: names.traces.add(event.file().name()),
@@ -82,13 +85,23 @@ impl Encoder {
         self.begin(event);
         let file = self.file.as_ref()?;
         let (header, schemas) = (event.header(), event.schemas());
+        let who = event.who().by;
+        let names = &mut self.names.processes;
+        let process_name = who.index.and_then(|index| {
+            let number = self.processes.get_mut(index.0 as usize)?;
+            if number.is_none() {
+                *number = Some(event.session().processes().get(index)?.image().map(|image| names.add(image)));
+            }
+            (*number)?
+        });
         let key = Key {
             place: event.place(),
             time: event.time().map(|time| time.0),
-            thread_process: None,
+            // The header's own process is another column.
+            thread_process: who.process.filter(|_| !matches!(who.known, KnownBy::Header)),
             trace: file.name,
             host: file.host,
-            process_name: None,
+            process_name,
         };
         let decoded = header.decode(schemas);
         self.stacks.add(&header, &key, decoded.as_ref(), &mut self.names);

@@ -3,10 +3,11 @@
 use crate::buffer::Buffer;
 use crate::file::TraceFile;
 use crate::place::Place;
+use crate::process::Process;
 use crate::session::Session;
 use crate::slice::Item;
 use crate::trace::Trace;
-use crate::who::Who;
+use crate::who::{Who, who};
 use etw_layouts_etl::{self as etl, Decoded, Extent, FileTime, Schemas, names};
 use std::sync::Arc;
 
@@ -110,10 +111,23 @@ impl<'t> Event<'t> {
         self.session().schemas()
     }
 
-    /// Who did it.
+    /// Who did it, and whom it is about.
     #[must_use]
     pub fn who(&self) -> Who {
-        Who::default()
+        let session = self.session();
+        who(&self.header(), session.schemas(), session.processes(), session.threads(), self.record.tick)
+    }
+
+    /// The process that did it; `None` also if no event describes the process, then [`who`](Self::who) can have its identifier.
+    #[must_use]
+    pub fn process(&self) -> Option<&'t Process> {
+        self.session().processes().get(self.who().by.index?)
+    }
+
+    /// The process that it is about; `None` if it is about nobody else.
+    #[must_use]
+    pub fn subject(&self) -> Option<&'t Process> {
+        self.session().processes().get(self.who().about.index?)
     }
 
     /// The event with its schema; `None` if no schema is known.

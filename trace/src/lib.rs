@@ -9,6 +9,7 @@
 
 mod buffer;
 mod buffers;
+mod deferred;
 mod error;
 mod event;
 mod events;
@@ -18,9 +19,13 @@ mod options;
 mod order;
 mod parallel;
 mod place;
+mod process;
+mod process_table;
+mod processes;
 mod session;
 mod slice;
 mod source;
+mod threads;
 mod trace;
 mod who;
 
@@ -34,7 +39,11 @@ pub use options::{Notice, Options};
 pub use order::{Order, Slice};
 pub use parallel::in_order;
 pub use place::Place;
+pub use process::{Known, LoadedImage, Moment, Process, ProcessIndex, StatedBy};
+pub use process_table::ProcessTable;
+pub use processes::Processes;
 pub use session::{Session, group};
 pub use source::{BytesSource, FileSource, Source};
+pub use threads::{ThreadTable, Threads};
 pub use trace::{MEMORY, Trace};
-pub use who::Who;
+pub use who::{KnownBy, Party, Who, who};

@@ -4,7 +4,10 @@ use crate::file::TraceFile;
 use crate::options::{Notice, Options};
 use crate::place::Place;
 use etw_layouts_etl::payload::PointerSize;
-use etw_layouts_etl::{Event, LogFile, Schemas};
+use crate::process_table::ProcessTable;
+use crate::processes::Processes;
+use crate::threads::{ThreadTable, Threads};
+use etw_layouts_etl::{Clock, ClockType, Event, LogFile, Schemas};
 use etw_layouts_schemas::trace::{self, Collector};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -43,9 +46,23 @@ pub struct Session {
     schemas: Schemas,
     library: Option<Arc<[u8]>>,
     host: Option<String>,
+    processes: ProcessTable,
+    threads: ThreadTable,
 }
 
 impl Session {
+    /// Its processes.
+    #[must_use]
+    pub fn processes(&self) -> &ProcessTable {
+        &self.processes
+    }
+
+    /// The process of each of its threads.
+    #[must_use]
+    pub fn threads(&self) -> &ThreadTable {
+        &self.threads
+    }
+
     /// Indices of its files.
     #[must_use]
     pub fn files(&self) -> &[usize] {
@@ -76,8 +93,11 @@ impl Session {
 pub(crate) struct SessionBuilder {
     files: Vec<usize>,
     log_file: Option<LogFile>,
+    clock: Option<Clock>,
     schemas: Collector,
     host: Option<String>,
+    processes: Processes,
+    threads: Threads,
 }
 
 impl SessionBuilder {
@@ -85,13 +105,16 @@ impl SessionBuilder {
     pub fn begin(&mut self, number: usize, file: &TraceFile) {
         self.files.push(number);
         self.log_file.get_or_insert_with(|| file.log_file.clone());
+        self.clock.get_or_insert(file.clock);
     }
 
     /// Adds an event of the current file.
-    pub fn add(&mut self, event: &Event<'_>, _tick: i64, place: Place) {
+    pub fn add(&mut self, event: &Event<'_>, tick: i64, place: Place) {
         let Place { buffer, buffer_offset, offset, .. } = place;
         let file = self.files.last().copied().unwrap_or_default();
         self.schemas.add(event, trace::Place { file, buffer, buffer_offset, offset });
+        self.processes.add(event, tick);
+        self.threads.add(event, tick);
         if self.host.is_none() && event.hook().is_some_and(|hook| hook >> 8 == SYSTEM_CONFIG) {
             self.host = host(event);
         }
@@ -99,7 +122,7 @@ impl SessionBuilder {
 
     /// The session.
     pub fn finish(self, options: &mut Options<'_>) -> Session {
-        let Self { files, log_file, schemas, host } = self;
+        let Self { files, log_file, clock, schemas, host, processes, threads } = self;
         let collected = schemas.finish();
         for diagnostic in &collected.diagnostics {
             options.notice(Notice::Schema { file: diagnostic.place.file, diagnostic: diagnostic.clone() });
@@ -119,7 +142,9 @@ impl SessionBuilder {
                 schemas = schemas.with_build(log.build);
             }
         }
-        Session { files, schemas, library, host }
+        let clock = clock.unwrap_or_else(|| Clock::new(ClockType::SystemTime, 0, 0, 0, 0));
+        let (processes, threads) = (processes.finish(&schemas, &clock), threads.finish(&schemas));
+        Session { files, schemas, library, host, processes, threads }
     }
 }
 

@@ -1,9 +1,140 @@
-//! Who did what an event reports.
+//! Who did an event, and whom it is about.
 
-/// The process that did what an event reports.
+use crate::process::ProcessIndex;
+use crate::process_table::ProcessTable;
+use crate::threads::ThreadTable;
+use etw_layouts::events::{self, FieldPlace};
+use etw_layouts_etl::payload::PointerSize;
+use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
+use etw_layouts_etl::{Event, HeaderType, Schemas};
+use std::fmt;
+
+/// Who did an event, and whom it is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Who {
+    /// The process and the thread that did it.
+    pub by: Party,
+    /// The process and the thread that it is about; empty for events that are about nobody else.
+    pub about: Party,
+}
+
+/// A process and a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Party {
     /// Identifier of the process.
     pub process: Option<u32>,
+    /// Identifier of the thread.
+    pub thread: Option<u32>,
+    /// The process in the table; `None` also if no event describes it.
+    pub index: Option<ProcessIndex>,
+    /// How the process is known.
+    pub known: KnownBy,
+}
+
+/// How the process of an event is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KnownBy {
+    /// It is not known.
+    #[default]
+    Nothing,
+    /// By the process in the header.
+    Header,
+    /// By the thread in the header, and other events that state its process.
+    HeaderThread,
+    /// By the field of the payload with this name, which is a process.
+    Process(&'static str),
+    /// By the field of the payload with this name, which is a thread, and other events that state its process.
+    Thread(&'static str),
+}
+
+impl KnownBy {
+    /// The name of the field, `header`, or an empty string.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Nothing => "",
+            Self::Header | Self::HeaderThread => "header",
+            Self::Process(field) | Self::Thread(field) => field,
+        }
+    }
+}
+
+impl fmt::Display for KnownBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Who did an event, and whom it is about, at the time stamp `tick`. The fields that the specs name take precedence over the header. Kernel events
+/// need no schemas; other events are decoded with `schemas`, if the specs name a field of them.
+#[must_use]
+pub fn who(event: &Event<'_>, schemas: &Schemas, processes: &ProcessTable, threads: &ThreadTable, tick: i64) -> Who {
+    let (stated, pointers) = (stated(event), event.pointer_size().unwrap_or(PointerSize::Bits64));
+    // An identifier of all ones is none. Identifiers of 64 bits are small numbers.
+    let read = |place: Option<FieldPlace>| {
+        let place = place?;
+        let value = match place.is_fixed() {
+            true => place.read(event.payload(), pointers),
+            false => event.decode(schemas)?.get(place.name)?.number(),
+        };
+        let id = u32::try_from(value?).ok().filter(|id| *id != u32::MAX)?;
+        Some((id, place.name))
+    };
+    let party = |process: Option<(u32, &'static str)>, thread: Option<(u32, &'static str)>| match (process, thread) {
+        (Some((process, name)), thread) => {
+            Party { process: Some(process), thread: thread.map(|(thread, _)| thread), index: None, known: KnownBy::Process(name) }
+        }
+        (None, Some((thread, name))) => {
+            let process = threads.at(thread, tick).or(event.process().filter(|_| event.thread() == Some(thread)));
+            let known = if process.is_some() { KnownBy::Thread(name) } else { KnownBy::Nothing };
+            Party { process: process.filter(|process| *process != u32::MAX), thread: Some(thread), index: None, known }
+        }
+        (None, None) => Party::default(),
+    };
+    let mut by = party(read(stated.by.process), read(stated.by.thread));
+    match by {
+        Party { process: None, thread: None, .. } => by = of_header(event, threads, tick),
+        // The header's thread did it if it is one of that process.
+        Party { process: Some(process), thread: None, .. } if event.process() == Some(process) => by.thread = event.thread(),
+        _ => {}
+    }
+    let mut about = party(read(stated.about.process), read(stated.about.thread));
+    for party in [&mut by, &mut about] {
+        party.index = party.process.and_then(|process| processes.at(process, tick));
+    }
+    Who { by, about }
+}
+
+fn of_header(event: &Event<'_>, threads: &ThreadTable, tick: i64) -> Party {
+    let [process, thread] = [event.process(), event.thread()].map(|id| id.filter(|id| *id != u32::MAX));
+    if process.is_some() {
+        return Party { process, thread, index: None, known: KnownBy::Header };
+    }
+    let process = thread.and_then(|thread| threads.at(thread, tick));
+    let known = if process.is_some() { KnownBy::HeaderThread } else { KnownBy::Nothing };
+    Party { process, thread, index: None, known }
+}
+
+/// What the specs state about an event.
+#[inline]
+fn stated(event: &Event<'_>) -> &'static events::Who {
+    let version = event.version().and_then(|version| u8::try_from(version).ok());
+    let of = |version| {
+        if let Some(hook) = event.hook() {
+            return events::find((hook >> 8) as u8, hook as u8, version).map(|found| found.who);
+        }
+        let is_classic = match event.header_type() {
+            HeaderType::Message => return None,
+            HeaderType::Event32 | HeaderType::Event64 => {
+                event.flags()?.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER)
+            }
+            _ => true,
+        };
+        match is_classic {
+            true => events::find_guid(event.provider()?, event.opcode()?, version).map(|found| found.who),
+            false => events::who(event.provider()?, event.id()?, version),
+        }
+    };
+    version.and_then(of).unwrap_or(&events::Who::NONE)
 }

@@ -1,3 +1,3 @@
-//! Tests of traces.
-
+//! Traces as a whole.
 mod order;
+mod who;

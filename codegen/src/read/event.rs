@@ -3,6 +3,7 @@
 use super::event_checks::{check_fields, check_values};
 use super::reader::{Reader, Table};
 use super::scalars::check_name;
+use super::who;
 use crate::event::{Class, Erratum, Event, EventType, Field, IN_TYPES, InType, OUT_TYPES, OutType, Size, Versions};
 use crate::source::At;
 use crate::spec::Spec;
@@ -24,14 +25,16 @@ pub(super) fn read(reader: &mut Reader, root: syntax::TomlTable, spec: &mut Spec
     spec.classes.push(Class {
         group: head.get("group").and_then(|node| reader.string(node)),
         guid: head.get("guid").and_then(|node| super::definition::guid(reader, node)),
-        source: head.require(reader, "source").map(|node| sources(reader, node)).unwrap_or_default(),
+        source: sources(reader, &head),
         doc: head.text(reader, "doc"),
         name,
         events,
     });
 }
 
-fn sources(reader: &mut Reader, node: &Node) -> Vec<At<String>> {
+/// The names of the sources.
+pub(super) fn sources(reader: &mut Reader, table: &Table) -> Vec<At<String>> {
+    let Some(node) = table.require(reader, "source") else { return Vec::new() };
     let list: Vec<_> = reader.array(node).filter_map(|item| reader.string(item)).collect();
     list.iter().for_each(|name| _ = check_name(reader, name));
     list
@@ -57,11 +60,15 @@ fn event(reader: &mut Reader, table: &Table) -> Option<Event> {
     let fields: Vec<_> = rows.iter().filter_map(|row| field(reader, row)).collect();
     let rows = reader.tables(table, "errata", Sort::EventErratum);
     let errata = rows.iter().filter_map(|row| erratum(reader, row)).collect();
+    let [by, about] = ["by", "about"].map(|key| who::party(reader, table, key));
     let (versions, unsettled, doc) = (versions?, table.text(reader, "unsettled"), table.text(reader, "doc"));
     if versions.value.last < u8::MAX {
         check_fields(reader, versions.value, &fields);
     }
-    Some(Event { types, versions, unsettled, doc, fields, errata, span: table.span })
+    for party in [&by, &about] {
+        who::check(reader, party, &fields);
+    }
+    Some(Event { types, versions, by, about, unsettled, doc, fields, errata, span: table.span })
 }
 
 /// The event types, in the order of their numbers.
@@ -126,7 +133,7 @@ fn is_event_name(name: &str) -> bool {
 }
 
 /// A range of versions: `2`, `0..4`, `2..`.
-fn versions(reader: &mut Reader, node: &Node) -> Option<At<Versions>> {
+pub(super) fn versions(reader: &mut Reader, node: &Node) -> Option<At<Versions>> {
     let At { value, span } = reader.string(node)?;
     let (first, last) = value.split_once("..").unwrap_or((&value, &value));
     // The number parser also accepts a sign.

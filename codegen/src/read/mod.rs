@@ -13,6 +13,7 @@ mod pieces;
 mod reader;
 mod scalars;
 mod updates;
+mod who;
 
 pub use definition::is_definable;
 pub use scalars::is_identifier;
@@ -92,6 +93,10 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
     for (file, root) in whole().filter(|(_, root)| root.sort == Sort::Events) {
         reader.enter(file);
         event::read(&mut reader, root, &mut spec);
+    }
+    for (file, root) in whole().filter(|(_, root)| root.sort == Sort::Providers) {
+        reader.enter(file);
+        who::read(&mut reader, root, &mut spec);
     }
     if !is_axis_wrong {
         event_checks::check_classes(&mut reader, &spec);

@@ -45,6 +45,14 @@ pub enum Sort {
     Field,
     /// An entry of `errata` of an event.
     EventErratum,
+    /// `by` and `about` of an event.
+    Party,
+    /// A whole file of providers.
+    Providers,
+    /// `[[provider]]`.
+    Provider,
+    /// An entry of `events` of a provider.
+    ProviderEvent,
 }
 
 /// A key of a table.
@@ -100,6 +108,10 @@ impl Sort {
             Self::Event => EVENT,
             Self::Field => FIELD,
             Self::EventErratum => EVENT_ERRATUM,
+            Self::Party => PARTY,
+            Self::Providers => PROVIDERS,
+            Self::Provider => PROVIDER,
+            Self::ProviderEvent => PROVIDER_EVENT,
         }
     }
 }
@@ -241,6 +253,8 @@ const EVENT: &[Key] = &[
     plain("version"),
     plain("versions"),
     plain("groups"),
+    table("by", Sort::Party),
+    table("about", Sort::Party),
     plain("unsettled"),
     plain("doc"),
     tables("fields", Sort::Field),
@@ -261,6 +275,14 @@ const FIELD: &[Key] = &[
     plain("doc"),
     tables("fields", Sort::Field),
 ];
+
+const PARTY: &[Key] = &[plain("process"), plain("thread")];
+
+const PROVIDERS: &[Key] = &[tables("provider", Sort::Provider)];
+
+const PROVIDER: &[Key] = &[plain("name"), plain("guid"), plain("source"), plain("doc"), tables("events", Sort::ProviderEvent)];
+
+const PROVIDER_EVENT: &[Key] = &[plain("ids"), plain("version"), table("by", Sort::Party), table("about", Sort::Party)];
 
 const EVENT_ERRATUM: &[Key] =
     &[plain("field"), plain("source"), plain("version"), plain("states"), plain("actual"), plain("doc")];

@@ -85,7 +85,7 @@ impl<'a> Tree<'a> {
         (Self { text, root: root.into_inner() }, errors)
     }
 
-    /// The root table. Its keys decide whether it is an axis, scalars, global variables, events, or a
+    /// The root table. Its keys decide whether it is an axis, scalars, global variables, events, providers, or a
     /// definition.
     pub fn root(&'a self) -> TomlTable<'a> {
         let has = |keys: &[&str]| self.root.iter().any(|(key, _)| keys.contains(&&**key.get_ref()));
@@ -94,6 +94,7 @@ impl<'a> Tree<'a> {
             () if has(&["scalar", "typedef"]) => Sort::Scalars,
             () if has(&["global"]) => Sort::Globals,
             () if has(&["class", "event"]) => Sort::Events,
+            () if has(&["provider"]) => Sort::Providers,
             () => Sort::File,
         };
         TomlTable { sort, text: self.text, entries: &self.root, start: 0, end: 0 }

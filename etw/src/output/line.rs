@@ -7,7 +7,7 @@ use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Schemas, Uuid, names};
 use etw_layouts_schemas::tmf::WppMessage;
-use etw_layouts_trace::Who;
+use etw_layouts_trace::{KnownBy, Who};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The origin of an event: values of its buffer.
@@ -125,7 +125,8 @@ impl<'a> Line<'a> {
 
     /// The process of the thread in the payload, if the header has no process.
     pub fn thread_process(&self) -> Option<u32> {
-        self.who?.process
+        let by = self.who?.by;
+        by.process.filter(|_| by.known != KnownBy::Header)
     }
 
     /// The schema of the event in the libraries.

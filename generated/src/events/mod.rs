@@ -38,6 +38,7 @@ pub mod wnftrace;
 pub mod winsat;
 pub mod maps;
 
-pub use crate::event_table::{Found, all, find, find_guid};
+pub use crate::event_table::{Found, all, find, find_guid, who};
+pub use crate::who::{FieldPlace, Party, Who};
 use crate::event_table::{Event, first};
-pub(crate) use index::EVENTS;
+pub(crate) use index::{EVENTS, PROVIDERS};

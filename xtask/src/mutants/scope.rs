@@ -31,6 +31,7 @@ impl Reach {
             // Layouts do not depend on globals or events.
             globals: BTreeMap::new(),
             classes: Vec::new(),
+            providers: Vec::new(),
             definitions: within.into_iter().map(|(name, definition)| (name.clone(), definition.clone())).collect(),
             // References of `leads_to` may name one of these types.
             broken: without.into_iter().map(|(name, _)| name.clone()).collect(),

@@ -3,6 +3,7 @@
 mod lists;
 mod maps;
 mod types;
+mod who;
 
 use super::Options;
 use super::modules::Module;
@@ -17,7 +18,7 @@ use std::fmt::Write;
 pub(super) fn events(spec: &Spec, options: &Options, payload: &str) -> Module {
     let mut lists = Lists::default();
     let rows = rows(spec, &mut lists);
-    let mut modules = vec![Module { public: false, ..Module::new("index", index(&rows, options, payload)) }];
+    let mut modules = vec![Module { public: false, ..Module::new("index", index(spec, &rows, options, payload)) }];
     let names: BTreeSet<&str> = spec.classes.iter().map(|class| class.name.value.as_str()).collect();
     for name in names {
         let types = types::of(spec.classes.iter().filter(|class| class.name.value == name));
@@ -35,7 +36,7 @@ pub(super) fn events(spec: &Spec, options: &Options, payload: &str) -> Module {
     modules.push(Module::new("maps", maps::text(spec, options, payload)));
     let head =
         format!("//! Schemas of kernel events, and types of those without variable parts.\n//!\n//! {}\n\n", options.header);
-    let tail = "\npub use crate::event_table::{Found, all, find, find_guid};\nuse crate::event_table::{Event, first};\npub(crate) use index::EVENTS;\n".to_owned();
+    let tail = "\npub use crate::event_table::{Found, all, find, find_guid, who};\npub use crate::who::{FieldPlace, Party, Who};\nuse crate::event_table::{Event, first};\npub(crate) use index::{EVENTS, PROVIDERS};\n".to_owned();
     Module { modules, tail, ..Module::new("events", head) }
 }
 
@@ -47,8 +48,17 @@ struct Row<'a> {
     guid: String,
     /// The group in the hook, if it has one.
     group: Option<u8>,
-    /// The versions, each with the event type that names it, the name of its list, and the number of its fields in the list.
-    versions: BTreeMap<u8, (&'a EventType, (String, usize))>,
+    /// The versions.
+    versions: BTreeMap<u8, Version<'a>>,
+}
+
+/// A version of an event type.
+struct Version<'a> {
+    event: &'a Event,
+    /// The event type that names it.
+    ty: &'a EventType,
+    /// The name of its list, and the number of its fields in the list.
+    list: (String, usize),
 }
 
 /// The event types, in the order of GUID and type.
@@ -82,29 +92,37 @@ fn add<'a>(
     let group = group.and_then(|group| Some((group.value.0.first()?.value >> 8) as u8));
     let row = rows.entry((guid.to_owned(), ty.number));
     let row = row.or_insert_with(|| Row { class, ty, guid: guid.to_owned(), group, versions: BTreeMap::new() });
-    let versions = event.versions_of(ty).iter().filter_map(|version| Some((version, (ty, lists.get(&version)?.clone()))));
+    let versions = event.versions_of(ty).iter().filter_map(|version| {
+        let list = lists.get(&version)?.clone();
+        Some((version, Version { event, ty, list }))
+    });
     row.versions.extend(versions);
 }
 
 /// The table of all event types.
-fn index(rows: &[Row], options: &Options, payload: &str) -> String {
+fn index(spec: &Spec, rows: &[Row], options: &Options, payload: &str) -> String {
     let mut out = format!("//! The table of event types.\n//!\n//! {}\n\n", options.header);
-    let paths = rows.iter().flat_map(|row| row.versions.values()).filter_map(|(_, (path, _))| path.split_once("::"));
+    let paths = rows.iter().flat_map(|row| row.versions.values()).filter_map(|version| version.list.0.split_once("::"));
     let modules: BTreeSet<_> = paths.map(|(module, _)| module.to_owned()).collect();
     let modules: Vec<_> = modules.into_iter().collect();
-    let _ = writeln!(out, "use super::{{Event, first}};\nuse super::{};", super::docs::braced("", &modules, 0).trim_start());
+    let _ = writeln!(
+        out,
+        "use super::{{Event, Party, Who, first}};\nuse super::{};",
+        super::docs::braced("", &modules, 0).trim_start()
+    );
     let _ = writeln!(out, "use {payload}::Schema;\n");
     out.push_str("/// The event types, in the order of GUID and type.\npub(crate) static EVENTS: &[Event] = &[\n");
     for row in rows {
         let Row { class, ty: EventType { number, .. }, .. } = row;
         let group = row.group.map_or("None".to_owned(), |group| format!("Some({group:#04x})"));
         let _ = writeln!(out, "    Event::new(0x{}, {group}, {number:#04x}, &[", row.guid);
-        for (version, (ty, (list, count))) in &row.versions {
+        for (version, Version { ty, list: (list, count), .. }) in &row.versions {
             let names = format!("{:?}, {:?}", class.name.value, ty.name.value);
             let _ = writeln!(out, "        Schema::specified({names}, {version}, first({list}, {count})),");
         }
-        out.push_str("    ]),\n");
+        let who: Vec<_> = row.versions.iter().map(|(version, own)| who::of_version(own.event, *version)).collect();
+        let _ = writeln!(out, "    ]){},", who::list(&who));
     }
     out.push_str("];\n");
-    out
+    out + &who::providers(&spec.providers)
 }

@@ -1,0 +1,69 @@
+//! Collects the processes of a session.
+
+mod facts;
+mod instances;
+mod names;
+
+use crate::deferred::Deferred;
+use crate::process_table::ProcessTable;
+use etw_layouts_etl::{Clock, Event, Schemas};
+use facts::Fact;
+use instances::Instances;
+use names::Names;
+
+/// Collects the processes of a session, from the kernel's events of processes and images and from those of Microsoft-Windows-Kernel-Process. Events
+/// can be added in any order.
+///
+/// Memory: at most 131,072 events of processes (400 bytes each), 1,048,576 events of images (48 bytes each), 32 MiB of different strings and
+/// 32 MiB of events of Microsoft-Windows-Kernel-Process. What exceeds this is dropped, and the table is not [complete](ProcessTable::is_complete).
+#[derive(Clone, Debug, Default)]
+pub struct Processes {
+    processes: Vec<(i64, Box<facts::ProcessFact>)>,
+    images: Vec<(i64, facts::ImageFact)>,
+    names: Names,
+    deferred: Deferred,
+    is_full: bool,
+}
+
+/// Maximum number of events of processes.
+const MOST_PROCESSES: usize = 1 << 17;
+
+/// Maximum number of events of images.
+const MOST_IMAGES: usize = 1 << 20;
+
+impl Processes {
+    /// Adds an event with its time stamp. Other events than those of processes and images are ignored.
+    pub fn add(&mut self, event: &Event<'_>, tick: i64) {
+        if facts::is_of_manifest(event) {
+            self.deferred.add(event, tick);
+        } else if let Some(fact) = facts::of_kernel(event, &mut self.names) {
+            self.keep(fact, tick);
+        }
+    }
+
+    /// The processes. `schemas` are those of the session: they decode the events of Microsoft-Windows-Kernel-Process.
+    #[must_use]
+    pub fn finish(mut self, schemas: &Schemas, clock: &Clock) -> ProcessTable {
+        let deferred = std::mem::take(&mut self.deferred);
+        for (tick, event) in deferred.events() {
+            if let Some(fact) = facts::of_manifest(&event, schemas, &mut self.names) {
+                self.keep(fact, tick);
+            }
+        }
+        self.processes.sort_by_key(|(tick, _)| *tick);
+        self.images.sort_by_key(|(tick, _)| *tick);
+        let mut instances = Instances::new(clock);
+        self.processes.into_iter().for_each(|(tick, fact)| instances.process(tick, fact.by, fact.process));
+        self.images.into_iter().for_each(|(tick, fact)| instances.image(tick, fact));
+        let is_complete = !(self.is_full || self.names.is_full() || deferred.is_full());
+        instances.finish(is_complete)
+    }
+
+    fn keep(&mut self, fact: Fact, tick: i64) {
+        match fact {
+            Fact::Process(fact) if self.processes.len() < MOST_PROCESSES => self.processes.push((tick, fact)),
+            Fact::Image(fact) if self.images.len() < MOST_IMAGES => self.images.push((tick, fact)),
+            _ => self.is_full = true,
+        }
+    }
+}

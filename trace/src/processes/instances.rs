@@ -1,0 +1,188 @@
+//! Joins the facts about processes to processes.
+
+use super::facts::{Change, ImageFact};
+use crate::process::{Known, LoadedImage, Moment, Process, StatedBy};
+use crate::process_table::{Owner, ProcessTable};
+use etw_layouts_etl::{Clock, FileTime};
+use std::collections::HashMap;
+
+/// The processes so far. Facts are added in the order of time, all processes before all images.
+pub(super) struct Instances<'c> {
+    clock: &'c Clock,
+    all: Vec<Instance>,
+    /// Indices of the processes with an identifier, in the order in which they had it.
+    by_id: HashMap<u32, Vec<usize>>,
+}
+
+struct Instance {
+    process: Process,
+    /// The time stamp from which it has the identifier.
+    from: i64,
+    /// The events that state its start and its end.
+    started: Vec<StatedBy>,
+    ended: Vec<StatedBy>,
+}
+
+impl<'c> Instances<'c> {
+    pub fn new(clock: &'c Clock) -> Self {
+        Self { clock, all: Vec::new(), by_id: HashMap::new() }
+    }
+
+    /// Adds what an event states about a process.
+    pub fn process(&mut self, tick: i64, by: StatedBy, mut fact: Process) {
+        let now = Moment::At { tick, time: FileTime(self.clock.system_time(tick)) };
+        match by {
+            StatedBy::Start | StatedBy::ManifestStart => fact.start = Some(Known { value: now, by }),
+            StatedBy::End | StatedBy::ManifestStop => fact.end = Some(Known { value: now, by }),
+            _ => {}
+        }
+        if let Some(index) = self.same(by, &fact) {
+            self.all[index].merge(by, fact);
+        } else {
+            self.insert(tick, by, fact);
+        }
+    }
+
+    /// The process that a fact is about, if it is known.
+    fn same(&self, by: StatedBy, fact: &Process) -> Option<usize> {
+        let own = self.by_id.get(&fact.id)?;
+        let is = |index: &&usize| self.all[**index].is_same(fact);
+        let (known, is_current) = match own.iter().rev().find(is) {
+            Some(index) => (*index, false),
+            None => (*own.last()?, true),
+        };
+        let instance = &self.all[known];
+        if is_current && instance.is_other(fact) {
+            return None;
+        }
+        // One source states each start and each end once.
+        let is_stated = |list: &[StatedBy]| list.iter().any(|other| other.is_manifest() == by.is_manifest());
+        let fits = match by {
+            StatedBy::Start | StatedBy::ManifestStart if is_current => {
+                !instance.started.is_empty() && !is_stated(&instance.started) && instance.ended.is_empty()
+            }
+            StatedBy::Start | StatedBy::ManifestStart => !is_stated(&instance.started) && instance.ended.is_empty(),
+            StatedBy::End | StatedBy::ManifestStop => !is_stated(&instance.ended),
+            StatedBy::Defunct => true,
+            _ => !is_current || instance.ended.is_empty(),
+        };
+        fits.then_some(known)
+    }
+
+    fn insert(&mut self, tick: i64, by: StatedBy, fact: Process) {
+        let id = fact.id;
+        let own = self.by_id.entry(id).or_default();
+        let is_start = matches!(by, StatedBy::Start | StatedBy::ManifestStart);
+        let from = if is_start || !own.is_empty() { tick } else { i64::MIN };
+        if let Some(before) = own.last().map(|before| &mut self.all[*before].process) {
+            better(&mut before.end, Some(Known { value: Moment::Earlier, by: StatedBy::Reuse }));
+        }
+        let process = Process { id, ..Process::default() };
+        let mut new = Instance { process, from, started: Vec::new(), ended: Vec::new() };
+        new.merge(by, fact);
+        own.push(self.all.len());
+        self.all.push(new);
+    }
+
+    /// Adds what an event states about an image.
+    pub fn image(&mut self, tick: i64, fact: ImageFact) {
+        let time = FileTime(self.clock.system_time(tick));
+        let index = self.owner(fact.process, tick);
+        let images = &mut self.all[index].process.images;
+        let now = Moment::At { tick, time };
+        let loaded = images.iter_mut().rev().find(|image| image.base == fact.base && image.unload.is_none());
+        match (loaded, fact.change) {
+            (Some(image), Change::Unload) => image.unload = Some(now),
+            (Some(image), _) if image.path == fact.path => {}
+            (_, change) => images.push(LoadedImage {
+                path: fact.path,
+                base: fact.base,
+                size: fact.size,
+                load: if change == Change::Load { now } else { Moment::Earlier },
+                unload: (change == Change::Unload).then_some(now),
+            }),
+        }
+    }
+
+    /// The process with an identifier at a time; a new one if there is none.
+    fn owner(&mut self, id: u32, tick: i64) -> usize {
+        let all = &mut self.all;
+        let own = self.by_id.entry(id).or_default();
+        let after = own.partition_point(|index| all[*index].from <= tick);
+        if let Some(index) = after.checked_sub(1) {
+            return own[index];
+        }
+        let start = Some(Known { value: Moment::Earlier, by: StatedBy::Image });
+        let end = (!own.is_empty()).then_some(Known { value: Moment::Earlier, by: StatedBy::Reuse });
+        let process = Process { id, start, end, ..Process::default() };
+        all.push(Instance { process, from: i64::MIN, started: Vec::new(), ended: Vec::new() });
+        own.insert(0, all.len() - 1);
+        all.len() - 1
+    }
+
+    /// The table. Processes are in the order of their start; those that started before the trace come first, in the order of their identifiers.
+    pub fn finish(mut self, is_complete: bool) -> ProcessTable {
+        self.all.sort_by_key(|instance| (instance.start(), instance.process.id, instance.from));
+        let owners = self.all.iter().enumerate();
+        let owners = owners.map(|(index, instance)| Owner { id: instance.process.id, from: instance.from, index: index as u32 });
+        let owners = owners.collect();
+        ProcessTable::new(self.all.into_iter().map(|instance| instance.process).collect(), owners, is_complete)
+    }
+}
+
+impl Instance {
+    /// Whether the fact must be about this process.
+    fn is_same(&self, fact: &Process) -> bool {
+        let is = |own: Option<u64>, other: Option<u64>| own.is_some() && own == other;
+        is(self.process.key, fact.key) || is(self.process.sequence, fact.sequence)
+    }
+
+    /// Whether the fact cannot be about this process.
+    fn is_other(&self, fact: &Process) -> bool {
+        let is = |own: Option<u64>, other: Option<u64>| own.is_some() && other.is_some() && own != other;
+        is(self.process.key, fact.key) || is(self.process.sequence, fact.sequence)
+    }
+
+    /// The time stamp of its start.
+    fn start(&self) -> Option<i64> {
+        match self.process.start.as_ref().map(|start| start.value) {
+            Some(Moment::At { tick, .. }) => Some(tick),
+            _ => None,
+        }
+    }
+
+    fn merge(&mut self, by: StatedBy, fact: Process) {
+        match by {
+            StatedBy::Start | StatedBy::ManifestStart => self.started.push(by),
+            StatedBy::End | StatedBy::ManifestStop | StatedBy::Defunct => self.ended.push(by),
+            _ => {}
+        }
+        let own = &mut self.process;
+        own.key = own.key.or(fact.key);
+        own.sequence = own.sequence.or(fact.sequence);
+        better(&mut own.start, fact.start);
+        better(&mut own.end, fact.end);
+        first(&mut own.parent_id, fact.parent_id);
+        first(&mut own.session, fact.session);
+        first(&mut own.exit_status, fact.exit_status);
+        first(&mut own.image, fact.image);
+        first(&mut own.path, fact.path);
+        first(&mut own.command_line, fact.command_line);
+        first(&mut own.user, fact.user);
+        first(&mut own.package, fact.package);
+    }
+}
+
+/// Keeps the moment that is known better; of two equal ones, the first.
+fn better(own: &mut Option<Known<Moment>>, new: Option<Known<Moment>>) {
+    let rank = |known: &Option<Known<Moment>>| known.as_ref().map_or(u8::MAX, |known| known.value.rank());
+    if rank(&new) < rank(own) {
+        *own = new;
+    }
+}
+
+fn first<T>(own: &mut Option<Known<T>>, new: Option<Known<T>>) {
+    if own.is_none() {
+        *own = new;
+    }
+}

@@ -1,0 +1,90 @@
+//! Threads with their processes in the headers of events, merged to runs.
+
+use std::collections::HashMap;
+
+/// Runs by thread.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    threads: HashMap<u32, Vec<Run>>,
+    count: usize,
+    is_full: bool,
+}
+
+/// A thread in the same process: at both time stamps, and not in another one between them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub first: i64,
+    pub last: i64,
+    pub process: u32,
+}
+
+/// Maximum number of runs.
+const MOST_RUNS: usize = 1 << 20;
+
+/// Maximum number of runs of a thread: so many times no identifier is reused, and a new run moves those after it.
+const MOST_OF_THREAD: usize = 1 << 10;
+
+impl Seen {
+    /// Adds a thread and its process in a header. Thread 0 is that of process 0 only.
+    #[inline]
+    pub fn add(&mut self, thread: u32, process: u32, tick: i64) {
+        if thread == u32::MAX || process == u32::MAX || thread == 0 {
+            return;
+        }
+        if self.count >= MOST_RUNS && !self.threads.contains_key(&thread) {
+            self.is_full = true;
+            return;
+        }
+        let runs = self.threads.entry(thread).or_default();
+        // Most threads have one run.
+        if let [run] = &mut runs[..]
+            && run.process == process
+        {
+            (run.first, run.last) = (run.first.min(tick), run.last.max(tick));
+            return;
+        }
+        if runs.len() >= MOST_OF_THREAD || self.count >= MOST_RUNS {
+            self.is_full = true;
+            return;
+        }
+        let before = runs.len();
+        insert(runs, process, tick);
+        self.count += runs.len() - before;
+    }
+
+    /// All runs with their threads.
+    pub fn runs(&self) -> impl Iterator<Item = (u32, Run)> {
+        self.threads.iter().flat_map(|(thread, runs)| runs.iter().map(|run| (*thread, *run)))
+    }
+
+    /// Whether runs were dropped.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+}
+
+fn insert(runs: &mut Vec<Run>, process: u32, tick: i64) {
+    let new = Run { first: tick, last: tick, process };
+    let at = runs.partition_point(|run| run.first <= tick);
+    if let Some(before) = at.checked_sub(1).map(|before| &mut runs[before]) {
+        if before.process == process {
+            before.last = before.last.max(tick);
+            return;
+        }
+        if before.first == tick {
+            // Two processes at the same time: the first one stays.
+            return;
+        }
+        if tick <= before.last {
+            let after = Run { first: tick.saturating_add(1), ..*before };
+            before.last = tick - 1;
+            let after = (after.first <= after.last).then_some(after);
+            runs.splice(at..at, [Some(new), after].into_iter().flatten());
+            return;
+        }
+    }
+    match runs.get_mut(at) {
+        Some(after) if after.process == process => after.first = tick,
+        _ => runs.insert(at, new),
+    }
+}
