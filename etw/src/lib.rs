@@ -7,7 +7,7 @@ extern crate self as etw_layouts_cli;
 #[cfg(feature = "table")]
 pub mod api;
 pub mod atlas;
-#[cfg(feature = "embedded")]
+#[cfg(feature = "table")]
 mod carried;
 pub mod diff;
 #[cfg(feature = "embedded")]

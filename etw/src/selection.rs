@@ -145,14 +145,6 @@ impl Wanted {
         }
     }
 
-    /// Whether names in schemas decide which events match.
-    pub fn asks_for_names(&self) -> bool {
-        !self.event.is_empty()
-            || self.provider.iter().any(|provider| matches!(provider, Provider::Name(_)))
-            || self.opcode.iter().any(|opcode| matches!(opcode, Opcode::Name(_)))
-            || self.keyword.iter().any(|keyword| matches!(keyword, Keyword::Name(_)))
-    }
-
     /// Whether an event without a time cannot match.
     pub fn asks_for_times(&self) -> bool {
         self.from.is_some() || self.to.is_some()

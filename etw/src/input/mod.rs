@@ -140,7 +140,7 @@ impl Input {
             return Err(Stop::Input(why));
         }
         let inner = Box::new(Cursor::new(head).chain(inner));
-        Ok(Opened { name: &self.name, path, bytes: Bytes { inner, progress: progress.clone() }, progress })
+        Ok(Opened { name: &self.name, bytes: Bytes { inner, progress: progress.clone() }, progress })
     }
 }
 
@@ -148,8 +148,6 @@ impl Input {
 pub struct Opened<'a> {
     /// The name as given by the user.
     pub name: &'a str,
-    /// The path; `-` for standard input.
-    pub path: &'a Path,
     pub progress: Rc<FileProgress>,
     bytes: Bytes,
 }
@@ -161,7 +159,7 @@ impl<'a> Opened<'a> {
     pub fn of(name: &'a str, source: impl Read + 'static) -> Self {
         let progress = Rc::new(FileProgress::new(name));
         progress.hide();
-        Self { name, path: Path::new(STDIN), bytes: Bytes { inner: Box::new(source), progress: progress.clone() }, progress }
+        Self { name, bytes: Bytes { inner: Box::new(source), progress: progress.clone() }, progress }
     }
 }
 
@@ -172,13 +170,6 @@ impl Opened<'_> {
     /// Reads the file as a stream.
     pub fn reader(self) -> Result<Images, Stop> {
         Reader::new(BufReader::with_capacity(CAPACITY, self.bytes)).map(Images).map_err(unreadable)
-    }
-
-    /// Reads the whole file.
-    pub fn bytes(mut self) -> Result<Vec<u8>, Stop> {
-        let mut bytes = Vec::new();
-        self.bytes.read_to_end(&mut bytes).map_err(unreadable)?;
-        Ok(bytes)
     }
 }
 

@@ -129,7 +129,7 @@ fn without_packets(opened: &Opened, names: &[Names]) -> String {
         0 => format!("no events of {providers} in {all}"),
         _ => format!("{} of {providers} in {all}, none of them with a packet", Several(events, "event")),
     };
-    let damaged = match files.clone().any(|file| file.tally.total() > 0) {
+    let damaged = match files.clone().any(|file| file.is_damaged) {
         true => "; parts cannot be read, see `etw etl check`",
         false => "",
     };
