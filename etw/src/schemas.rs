@@ -19,7 +19,7 @@ use std::{env, fmt, fs, io};
 const VARIABLE: &str = "ETW_MANIFESTS";
 
 /// Options for schemas.
-#[derive(clap::Args, Serialize)]
+#[derive(Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "Schemas")]
 pub struct SchemaOptions {
     /// Use the schemas in PATH: manifests (.man, .xml), Windows binaries with compiled manifests, or folders of them, such as the System32
@@ -35,7 +35,7 @@ pub struct SchemaOptions {
     tmf: Vec<PathBuf>,
     #[arg(skip)]
     #[serde(skip)]
-    named: OnceLock<Named>,
+    named: OnceLock<Arc<Named>>,
 }
 
 /// Shows the paths that the user named.
@@ -53,6 +53,12 @@ struct Named {
 }
 
 impl SchemaOptions {
+    /// Options with these paths. [`load`](Self::load) reads them.
+    #[cfg(feature = "table")]
+    pub fn new(manifests: Vec<PathBuf>, tmf: Vec<PathBuf>) -> Self {
+        Self { manifests, tmf, named: OnceLock::new() }
+    }
+
     /// Reads the paths that the user named. Errors in parts of files are reported.
     ///
     /// # Errors
@@ -70,7 +76,7 @@ impl SchemaOptions {
         for path in &self.tmf {
             read(path, "trace message format files (.tmf)", &mut named, out)?;
         }
-        self.named.get_or_init(|| named);
+        self.named.get_or_init(|| Arc::new(named));
         Ok(())
     }
 

@@ -16,6 +16,7 @@ pub struct Opened {
     /// Selects all events. It has the schemas that were named.
     all: Selection,
     first: PyOnceLock<First>,
+    info: PyOnceLock<Py<PyAny>>,
 }
 
 /// The result of the first pass.
@@ -35,7 +36,7 @@ impl Opened {
             Ok(source) => Ok((name, source)),
             Err(why) => Err(error::input(py, &name, &why)),
         };
-        Ok(Self { files: files.into_iter().map(open).collect::<PyResult<_>>()?, all, first: PyOnceLock::new() })
+        Ok(Self { files: files.into_iter().map(open).collect::<PyResult<_>>()?, all, first: PyOnceLock::new(), info: PyOnceLock::new() })
     }
 
     /// The name of the file; if there are several, that of the first one with the number of others.
@@ -94,15 +95,21 @@ impl Opened {
             notes.push(format!("{}: {more} more schemas are not used", self.name()));
         }
         notes.append(&mut growth);
-        if diagnostics.are_damage() {
-            let total = diagnostics.total();
+        let total = diagnostics.total();
+        if total > 0 {
             notes.insert(0, format!("{}: {total} diagnostics: parts of the trace may be missing; see Trace.diagnostics", self.name()));
         }
         Ok((First { trace: Arc::new(trace), diagnostics }, notes))
     }
 
-    /// The output of `etw etl info`.
-    pub fn info(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    /// The result of `etw etl info`.
+    pub fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let info = self.info.get_or_try_init(py, || self.read_info(py))?;
+        // Return a copy, because callers can change it.
+        py.import("copy")?.call_method1("deepcopy", (info,))
+    }
+
+    fn read_info(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let [(name, source)] = &self.files[..] else {
             let text = format!("the trace has {} files; open each of them alone for its info", self.files.len());
             return Err(error::invalid(py, Some(&self.name()), &text));

@@ -8,7 +8,6 @@ use crate::source::Input;
 use etw_layouts_cli::api;
 use etw_layouts_trace::Order;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -32,7 +31,7 @@ impl Trace {
     }
 
     #[getter]
-    fn info(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.opened.info(py)
     }
 
@@ -41,9 +40,8 @@ impl Trace {
         Ok(pythonize::pythonize(py, &self.opened.first(py)?.diagnostics.lines())?)
     }
 
-    fn processes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let trace = &self.opened.first(py)?.trace;
-        todo!()
+    fn processes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize::pythonize(py, &api::processes(&self.opened.first(py)?.trace))?)
     }
 
     #[pyo3(signature = (options, order))]

@@ -4,7 +4,7 @@ use super::Done;
 use super::traces::{Files, Opened};
 use crate::input::{self, Input};
 use crate::output::columns::{Column, DEFAULT};
-use crate::output::line::{Line, Name, Names, Origin};
+use crate::output::line::{Line, Name, Names};
 use crate::output::Output;
 use crate::output::printer::{Asked, Layout, Printer};
 use crate::output::stop::Stop;
@@ -195,16 +195,9 @@ impl Work<'_> {
     }
 
     fn line(&self, event: &trace::Event<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
-        let (header, place) = (event.header(), event.place());
-        let origin = Origin { buffer: place.buffer, offset: place.buffer_offset, processor: place.processor };
+        let header = event.header();
         let Layout { payload, wanted, .. } = *self.printer;
-        let time = event.time().map(|time| time.0);
-        let line = Line {
-            clock: Some(*event.file().clock()),
-            who: Some(event.who()),
-            message: wanted.schemas.messages().and_then(|messages| messages.of(&header)),
-            ..Line::new(&self.names[event.file_index()], &header, event.schemas(), origin, time, payload)
-        };
+        let line = Line::of_event(&self.names[event.file_index()], event, &header, &wanted.schemas, payload);
         self.printer.write(&line, names, out)
     }
 }
