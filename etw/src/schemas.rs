@@ -6,7 +6,7 @@ use etw_layouts_cli::{Error, unreadable};
 use etw_layouts_etl::payload::packed::Library;
 use etw_layouts_etl::payload::{PointerSize, Source};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{LogFile, Schemas};
+use etw_layouts_etl::Schemas;
 use etw_layouts_schemas::files::{self, Format};
 use etw_layouts_schemas::tmf::WppMessage;
 use etw_layouts_schemas::{Event, LibraryBuilder, Provider};
@@ -85,28 +85,16 @@ impl SchemaOptions {
         self.named.get().map(|named| &named.messages).filter(|messages| !messages.is_empty())
     }
 
-    /// The schemas for the events of a trace or session; `own` is a library of schemas that the trace contains.
-    pub fn of_trace(&self, log: &LogFile, own: Option<Arc<[u8]>>) -> Schemas {
-        let pointers = if log.pointer_size == 4 { PointerSize::Bits32 } else { PointerSize::Bits64 };
-        let schemas = self.with(own).with_pointers(pointers);
-        if log.build == 0 { schemas } else { schemas.with_build(log.build) }
-    }
-
     /// The schemas for the events of a crash dump; the build is that of its kernel.
     pub fn of_dump(&self, producer: Producer) -> Schemas {
         let pointers = if producer.pointer_size() == 4 { PointerSize::Bits32 } else { PointerSize::Bits64 };
         self.of_any().with_pointers(pointers).with_build(producer.build.number[2])
     }
 
-    /// The schemas for events of any trace.
+    /// The schemas for events of any trace, in the order in which they are used.
     pub fn of_any(&self) -> Schemas {
-        self.with(None)
-    }
-
-    /// Libraries in the order in which they are used.
-    fn with(&self, own: Option<Arc<[u8]>>) -> Schemas {
         let named = self.named.get().into_iter().flat_map(|named| &named.libraries).cloned();
-        let schemas = own.into_iter().chain(named).fold(Schemas::built_in(), |schemas, library| {
+        let schemas = named.fold(Schemas::built_in(), |schemas, library| {
             // Each library was already read successfully.
             schemas.clone().with_library(library).unwrap_or(schemas)
         });
