@@ -9,13 +9,13 @@ use arrow_schema::{ArrowError, Schema, SchemaRef};
 use etw_layouts_cli::api::Diagnostics;
 use etw_layouts_etl::Filter;
 use etw_layouts_table::{self as table, Counts, Encoder, Error, Kind, MEMORY, Merge, Options, Order, Payload, Shape, Table};
-use etw_layouts_trace::{Slice, Trace};
+use etw_layouts_trace::{Slice, Trace, in_order};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyCapsule, PyDict};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::vec;
+use std::{thread, vec};
 
 /// The batches of traces.
 #[pyclass(frozen, module = "etw")]
@@ -201,7 +201,8 @@ struct Current {
     trace: Arc<Trace>,
     filters: Vec<Filter>,
     slices: vec::IntoIter<Slice>,
-    encoder: Encoder,
+    /// The encoders that no thread uses.
+    encoders: Mutex<Vec<Encoder>>,
     merge: Merge,
     ready: VecDeque<table::Batch>,
     /// Whether all rows are in batches.
@@ -223,7 +224,7 @@ impl Chain {
                     trace,
                     filters,
                     slices: slices.into_iter(),
-                    encoder: Encoder::new(self.form),
+                    encoders: Mutex::default(),
                     merge: Merge::default(),
                     ready: VecDeque::new(),
                     is_ended: false,
@@ -233,13 +234,13 @@ impl Chain {
         if let Some(batch) = current.ready.pop_front() {
             return Some(Ok(Some(batch)));
         }
-        let result = match current.slices.next() {
-            Some(slice) => current.read(slice, self.table.as_deref(), &self.counted),
-            None if current.is_ended => {
+        let result = match current.slices.len() {
+            1.. => current.read(self.form, self.table.as_deref(), &self.counted),
+            0 if current.is_ended => {
                 self.current = None;
                 Ok(())
             }
-            None => {
+            0 => {
                 current.is_ended = true;
                 current.merge.rest(|batch| Ok(current.ready.push_back(batch)))
             }
@@ -265,17 +266,29 @@ impl Chain {
 }
 
 impl Current {
-    /// Reads a part of the trace.
-    fn read(&mut self, slice: Slice, table: Option<&str>, counted: &Mutex<Counted>) -> Result<(), Error> {
-        let part = table::part(&mut self.encoder, &self.trace, slice, &self.filters)?;
-        let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
-        counted.counts.add(part.counts);
-        if let Some(diagnostics) = counted.diagnostics.last_mut() {
-            diagnostics.add_part(&part);
-        }
-        drop(counted);
-        let mut batches = part.batches.into_iter().filter(|batch| is_named(&batch.table, table));
-        batches.try_for_each(|batch| self.merge.add(batch, |batch| Ok(self.ready.push_back(batch))))
+    /// Reads a part of the trace on each core.
+    fn read(&mut self, form: Options, table: Option<&str>, counted: &Mutex<Counted>) -> Result<(), Error> {
+        let Self { trace, filters, slices, encoders, merge, ready, .. } = self;
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let parts: Vec<_> = slices.take(threads).collect();
+        let work = |slice| {
+            let pop = || encoders.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut encoder = pop().unwrap_or_else(|| Encoder::new(form));
+            let part = table::part(&mut encoder, trace, slice, filters);
+            encoders.lock().unwrap_or_else(PoisonError::into_inner).push(encoder);
+            part
+        };
+        in_order(parts, threads, || (), |(), slice| work(slice), |part| {
+            let part = part?;
+            let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
+            counted.counts.add(part.counts);
+            if let Some(diagnostics) = counted.diagnostics.last_mut() {
+                diagnostics.add_part(&part);
+            }
+            drop(counted);
+            let mut batches = part.batches.into_iter().filter(|batch| is_named(&batch.table, table));
+            batches.try_for_each(|batch| merge.add(batch, |batch| Ok(ready.push_back(batch))))
+        })
     }
 }
 
