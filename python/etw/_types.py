@@ -45,18 +45,28 @@ class Image(TypedDict):
 
 class Process(TypedDict):
     file: str
+    files: int
+    index: int
     process: int
+    key: str | None
+    sequence: int | None
     parent: int | None
+    parent_index: int | None
+    parent_image: str | None
     start: int | None
     start_utc: str | None
+    start_known: str | None
     end: int | None
     end_utc: str | None
+    end_known: str | None
     exit_status: int | None
     session: int | None
     user: str | None
     image: str | None
+    path: str | None
     command_line: str | None
     package: str | None
+    known_by: dict[str, str]
     images: list[Image]
 
 
