@@ -197,9 +197,15 @@ fn is_fill(bytes: &[u8]) -> bool {
     bytes.chunks(256).all(is_fill)
 }
 
-/// Memory for decompressed buffers, reused for each buffer.
+/// Memory for decompressed buffers, reused for each buffer. Its bytes are of any content.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch(pub(crate) Vec<u8>);
+
+impl From<Vec<u8>> for Scratch {
+    fn from(memory: Vec<u8>) -> Self {
+        Self(memory)
+    }
+}
 
 impl Scratch {
     /// The bytes of the latest buffer that was decompressed.

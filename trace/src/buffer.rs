@@ -4,6 +4,7 @@ use crate::index::{Entry, Index};
 use crate::source::Source;
 use etw_layouts_etl::{DecodedBuffer, Scratch};
 use std::io;
+use std::sync::Arc;
 
 /// A decompressed buffer, which events share.
 #[derive(Debug)]
@@ -36,14 +37,6 @@ pub(crate) fn read(
     for (tick, event) in crate::index::ticks(&decoded).filter_map(Result::ok) {
         see(tick, &event);
     }
-    let decompressed = scratch.into_bytes();
-    let bytes = if decompressed.is_empty() {
-        stored.truncate(entry.decoded as usize);
-        stored
-    } else {
-        decompressed
-    };
-    Ok(Buffer { file: file as u32, session: session as u32, entry, processor, bytes })
 }
 
 /// Reads a buffer into memory.

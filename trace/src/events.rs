@@ -1,5 +1,6 @@
 //! Iteration over events.
 
+use crate::buffer::Pool;
 use crate::error::Error;
 use crate::event::Event;
 use crate::order::{Order, Slice};
@@ -17,18 +18,19 @@ pub struct Events<'t> {
     loaded: Option<Loaded>,
     next: usize,
     is_ordered: bool,
+    pool: Pool,
 }
 
 impl<'t> Events<'t> {
     fn new(trace: &'t Trace, file: Option<usize>, order: Order) -> Self {
         let (slices, is_ordered) = trace.slices(file, order, MEMORY);
-        Self { trace, file, slices: slices.into_iter(), loaded: None, next: 0, is_ordered }
+        Self { trace, file, slices: slices.into_iter(), loaded: None, next: 0, is_ordered, pool: Pool::default() }
     }
 
     /// The events of a slice of [`Trace::slices`].
     #[must_use]
     pub fn of_slice(trace: &'t Trace, slice: Slice) -> Self {
-        Self { trace, file: None, slices: vec![slice].into_iter(), loaded: None, next: 0, is_ordered: true }
+        Self { trace, file: None, slices: vec![slice].into_iter(), loaded: None, next: 0, is_ordered: true, pool: Pool::default() }
     }
 
     /// The events from the first one in file order: buffer by buffer, file by file.
@@ -71,9 +73,10 @@ impl<'t> Iterator for Events<'t> {
                 let buffer = loaded.buffers[item.buffer as usize].clone();
                 return Some(Ok(Event::new(self.trace, buffer, item)));
             }
-            // The memory of a slice is released before the next one is read.
-            self.loaded = None;
-            match Loaded::read(self.trace, &self.slices.next()?) {
+            // The memory of a slice is used again for the next one.
+            let Loaded { buffers, items } = self.loaded.take().unwrap_or_default();
+            buffers.into_iter().for_each(|buffer| self.pool.recycle(buffer));
+            match Loaded::read(self.trace, &self.slices.next()?, &mut self.pool, items) {
                 Ok(loaded) => (self.loaded, self.next) = (Some(loaded), 0),
                 Err(error) => {
                     self.slices = Vec::new().into_iter();

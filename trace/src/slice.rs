@@ -1,6 +1,6 @@
 //! The events of a slice in memory, in order.
 
-use crate::buffer::{self, Buffer};
+use crate::buffer::{Buffer, Pool};
 use crate::error::Error;
 use crate::order::{Order, Slice};
 use crate::trace::Trace;
@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// The events of a slice, in order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Loaded {
     pub buffers: Vec<Arc<Buffer>>,
     pub items: Vec<Item>,
@@ -30,15 +30,15 @@ pub(crate) struct Item {
 
 impl Loaded {
     /// Reads the buffers of a slice.
-    pub fn read(trace: &Trace, slice: &Slice) -> Result<Self, Error> {
+    pub fn read(trace: &Trace, slice: &Slice, pool: &mut Pool, mut items: Vec<Item>) -> Result<Self, Error> {
         let (mut buffers, mut runs) = (Vec::with_capacity(slice.buffers.len()), Vec::with_capacity(slice.buffers.len()));
-        let mut items = Vec::new();
+        items.clear();
         for at in &slice.buffers {
             let keyed = trace.buffers[*at as usize];
             let (file, index) = (&trace.files[keyed.file], &trace.indexes[keyed.file]);
             let session = trace.session_of[keyed.file];
             let (number, start) = (buffers.len() as u32, items.len());
-            let buffer = buffer::read(&*file.source, index, keyed.entry, (keyed.file, session), |tick, event| {
+            let buffer = pool.read(&*file.source, index, keyed.entry, (keyed.file, session), |tick, event| {
                 let key = trace.key(keyed.file, tick);
                 if (slice.keys.0..=slice.keys.1).contains(&key) {
                     items.push(Item { key, tick, buffer: number, offset: event.offset(), extent: event.extent() });

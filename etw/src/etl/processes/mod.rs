@@ -1,0 +1,291 @@
+//! `processes`.
+
+mod document;
+mod tree;
+
+use super::Done;
+use super::traces::{Files, Note, Opened};
+use crate::input::{self, Input};
+use crate::output::stop::Stop;
+use crate::output::{Escaped, Format, Output, Several};
+use crate::schemas::SchemaOptions;
+use anstyle::Style;
+use document::{Document, Known, moment_known};
+use etw_layouts_cli::is_formula;
+use etw_layouts_cli::text_table::{Row, lines};
+use etw_layouts_etl::payload::Source;
+use etw_layouts_etl::{Decoded, Event, Uuid, names};
+use etw_layouts_trace::{LoadedImage, Moment, Process, ProcessIndex, ProcessTable, StatedBy};
+use std::fmt::Write;
+use tree::Node;
+
+/// List the processes of trace files: process ID, parent with its image, start, end, exit status, terminal session, user SID,
+/// image and command line. Exit with status 1 if there are diagnostics.
+///
+/// The sources are the kernel events Process/Start, End, DCStart, DCEnd and Defunct, which a session contains if its
+/// kernel flag PROCESS is enabled, and the events of the provider Microsoft-Windows-Kernel-Process. Processes of the
+/// files of one session are listed together. Processes that started before the trace come first.
+///
+/// A process without a start started before the trace. A process without an end was running when the trace ended.
+/// The end `before the trace` is that of a process that ended earlier, at an unknown time, and that another process
+/// still had open (Process/Defunct). `unknown` means that no event reports the time: the process is known only from its
+/// images or its end, or another process has the same ID later. Text omits columns without any value; CSV and JSON
+/// contain all columns.
+///
+/// CSV and JSON also contain:
+///   index, parent_index      the number of the process and of its parent in the session, from 0; IDs are reused
+///   start_known, end_known   `time`, `before_trace` or `unknown`; no value for a process that did not end
+///   start_by, end_by         the event that reports it (in JSON: in `known_by`, with those of the other values)
+///
+///     etw etl processes trace.etl
+///     etw etl processes --tree trace.etl
+///     etw etl processes --images trace.etl
+///     etw etl processes --format csv folder
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(flatten)]
+    pub(crate) files: input::Files,
+    /// List each process below the one that created it, with its image first. In JSON, `depth` is the number of its ancestors.
+    #[arg(long)]
+    tree: bool,
+    /// List the images that were loaded in each process. CSV then has a row for each image instead of each process.
+    #[arg(long)]
+    images: bool,
+    #[command(flatten)]
+    pub(crate) schemas: SchemaOptions,
+}
+
+/// Names of the columns of processes in text.
+const COLUMNS: [&str; 10] =
+    ["process", "parent", "parent_image", "start", "end", "exit_status", "session", "user", "image", "command_line"];
+
+/// The columns of a tree, which replaces those of the parent.
+const TREE: [usize; 8] = [8, 0, 3, 4, 5, 6, 7, 9];
+
+/// Names of further columns of processes in CSV.
+const MORE: [&str; 6] = ["index", "parent_index", "start_known", "start_by", "end_known", "end_by"];
+
+/// Names of the columns of images.
+const IMAGES: [&str; 7] = ["process", "base", "size", "load", "unload", "path", "index"];
+
+/// Deeper processes are not indented further, so that a line has a limited length.
+const DEEPEST: usize = 32;
+
+/// Lists the processes of each session.
+pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
+    let files = Files::open(inputs, out);
+    let mut done = Done { unusable: files.unusable, ..Done::default() };
+    let mut listing = Listing { is_tree: args.tree, has_images: args.images, is_headed: false };
+    for files in files.by_session() {
+        let mut opened = Opened::read(files, &args.schemas, out, |_| {})?;
+        done.unusable += opened.unusable;
+        check(&mut opened, out)?;
+        listing.session(&opened, out)?;
+        done.add(opened.end(out));
+    }
+    Ok(done)
+}
+
+/// Microsoft-Windows-Kernel-Process.
+const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
+
+/// Reports the events of processes and images that cannot be decoded.
+fn check(opened: &mut Opened, out: &Output) -> Result<(), Stop> {
+    let Opened { trace, files, .. } = opened;
+    for event in trace.events().in_file_order() {
+        let event = event.map_err(|why| Stop::Input(why.to_string()))?;
+        let header = event.header();
+        // A later version of an event has more fields.
+        if is_candidate(&header)
+            && let Some(decoded) = event.decode().filter(|decoded| decoded.is_exact && is_of_processes(&header, decoded))
+            && let Err(fault) = decoded.fields.check()
+        {
+            let kind = names::undecoded(&header, event.schemas(), fault);
+            files[event.file_index()].diagnostic(&event.place().diagnostic(kind), out);
+        }
+    }
+    Ok(())
+}
+
+/// Whether the event can be one of processes or images, by its header.
+fn is_candidate(event: &Event<'_>) -> bool {
+    matches!(event.opcode(), Some(1..=4 | 10 | 39)) || event.provider() == Some(KERNEL_PROCESS)
+}
+
+/// Whether the event states a process or an image.
+fn is_of_processes(event: &Event<'_>, decoded: &Decoded<'_>) -> bool {
+    match (decoded.source(), decoded.schema.provider, decoded.schema.event) {
+        (Source::Specs, "Process", "Start" | "End" | "DCStart" | "DCEnd" | "Defunct") => true,
+        (Source::Specs, "Image", "Load" | "ImageLoad" | "UnLoad" | "DCStart" | "DCEnd") => true,
+        _ => event.provider() == Some(KERNEL_PROCESS) && matches!(event.id(), Some(1 | 2 | 5 | 6 | 15)),
+    }
+}
+
+/// How processes are listed.
+pub struct Listing {
+    is_tree: bool,
+    has_images: bool,
+    /// Whether the head of CSV was printed.
+    is_headed: bool,
+}
+
+impl Listing {
+    fn session(&mut self, opened: &Opened, out: &mut Output) -> Result<(), Stop> {
+        let Some(file) = opened.files.iter().find(|file| file.is_readable) else { return Ok(()) };
+        for session in opened.trace.sessions() {
+            let table = session.processes();
+            let note = |note: &str| out.aside(&Note { file: &file.name, note: note.into() });
+            if table.is_empty() {
+                note("no events of processes (Process/Start, DCStart, ..., or Microsoft-Windows-Kernel-Process)");
+            } else if table.iter().all(|(_, process)| is_of_image(process)) {
+                note("no events of processes (Process/Start, DCStart, ...); processes are known only from their images");
+            }
+            if !table.is_complete() {
+                note("too many processes or images: some are missing");
+            }
+            let files = opened.files.iter().filter(|file| file.is_readable).count();
+            self.print(&file.name, files, table, out)?;
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, file: &str, files: usize, table: &ProcessTable, out: &mut Output) -> Result<(), Stop> {
+        let nodes = if self.is_tree { tree::nodes(table) } else { tree::list(table) };
+        let processes = nodes.iter().filter_map(|node| Some((node, table.get(node.index)?)));
+        match out.format {
+            Format::Json => {
+                for (node, process) in processes {
+                    let depth = self.is_tree.then_some(node.depth);
+                    out.line(&Document::new((file, files), table, (node.index, process), depth, self.has_images))?;
+                }
+            }
+            Format::Text => {
+                let processes: Vec<_> = processes.collect();
+                let text = self.text(file, files, table, &processes);
+                out.put(|out| out.extend_from_slice(text.as_bytes()))?;
+            }
+            Format::Csv => {
+                let mut text = String::new();
+                if !std::mem::replace(&mut self.is_headed, true) {
+                    let columns = if self.has_images { IMAGES.to_vec() } else { [&COLUMNS[..], &MORE].concat() };
+                    let _ = writeln!(text, "file,{}", columns.join(","));
+                }
+                for (node, process) in processes {
+                    let rows = match self.has_images {
+                        true => process.images.iter().map(|image| image_cells(node.index, process, image)).collect(),
+                        false => vec![[cells(table, process, true).to_vec(), more_cells(node.index, process).to_vec()].concat()],
+                    };
+                    for row in rows {
+                        let row: Vec<_> = [file.to_owned()].into_iter().chain(row).map(|cell| quoted(&cell)).collect();
+                        let _ = writeln!(text, "{}", row.join(","));
+                    }
+                }
+                out.put(|out| out.extend_from_slice(text.as_bytes()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&self, file: &str, files: usize, table: &ProcessTable, processes: &[(&Node, &Process)]) -> String {
+        let row = |(node, process): &(&Node, &Process)| {
+            let mut cells = cells(table, process, false).to_vec();
+            if self.is_tree {
+                let image = if cells[8].is_empty() { "?" } else { &cells[8] };
+                cells[8] = "  ".repeat(node.depth.min(DEEPEST)) + image;
+                cells = TREE.map(|column| std::mem::take(&mut cells[column])).to_vec();
+            }
+            Row { style: Style::new(), cells }
+        };
+        let header: Vec<_> = if self.is_tree { TREE.map(|column| COLUMNS[column]).to_vec() } else { COLUMNS.to_vec() };
+        let rows: Vec<_> = processes.iter().map(row).collect();
+        let mut lines = lines(&header, &rows, None).into_iter().map(|(_, line)| line);
+        let mut text = String::new();
+        // The first line of the table is its head.
+        if let Some(head) = lines.next().filter(|_| !processes.is_empty()) {
+            let others = match files {
+                ..=1 => String::new(),
+                files => format!(", and {} of its session", Several(files as u64 - 1, "file")),
+            };
+            let _ = writeln!(text, "{}{others}\n{head}", Escaped(file));
+        }
+        for (line, (_, process)) in lines.zip(processes) {
+            let _ = writeln!(text, "{line}");
+            for image in process.images.iter().filter(|_| self.has_images) {
+                let _ = writeln!(text, "          {:#018x} {:#10x}  {}", image.base, image.size, Escaped(&image.path));
+            }
+        }
+        text
+    }
+}
+
+/// Whether only images state the process.
+fn is_of_image(process: &Process) -> bool {
+    process.start.as_ref().is_some_and(|start| start.by == StatedBy::Image)
+        && process.image.is_none()
+        && process.parent_id.is_none()
+}
+
+/// The process that created another one.
+fn parent<'t>(table: &'t ProcessTable, process: &Process) -> Option<&'t Process> {
+    table.get(process.parent?)
+}
+
+fn cells(table: &ProcessTable, process: &Process, is_csv: bool) -> [String; COLUMNS.len()] {
+    let time = |moment: Moment| match moment.time() {
+        Some(time) if is_csv => time.rfc3339().to_string(),
+        Some(time) => time.to_string(),
+        None => String::new(),
+    };
+    let moment = |known: &Option<etw_layouts_trace::Known<Moment>>, before: &str| match known {
+        Some(known) => match moment_known(known) {
+            Known::BeforeTrace if !is_csv => before.to_owned(),
+            Known::Unknown if !is_csv => "unknown".to_owned(),
+            _ => time(known.value),
+        },
+        None => String::new(),
+    };
+    let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
+    let text = |text: Option<&str>| match text {
+        Some(text) if is_csv => text.to_owned(),
+        Some(text) => Escaped(text).to_string(),
+        None => String::new(),
+    };
+    [
+        process.id.to_string(),
+        number(process.parent_id.as_ref().map(|id| id.value)),
+        text(parent(table, process).and_then(Process::image)),
+        moment(&process.start, ""),
+        moment(&process.end, "before the trace"),
+        process.exit_status.as_ref().map(|status| format!("{:#x}", status.value)).unwrap_or_default(),
+        number(process.session.as_ref().map(|session| session.value)),
+        text(process.user()),
+        text(process.image()),
+        text(process.command_line()),
+    ]
+}
+
+fn more_cells(index: ProcessIndex, process: &Process) -> [String; MORE.len()] {
+    let known = |known: &Option<etw_layouts_trace::Known<Moment>>| {
+        let words = known.as_ref().map(|known| (moment_known(known).as_str(), known.by.as_str()));
+        let (known, by) = words.unwrap_or_default();
+        [known.to_owned(), by.to_owned()]
+    };
+    let ([start_known, start_by], [end_known, end_by]) = (known(&process.start), known(&process.end));
+    let parent = process.parent.map(|parent| parent.0.to_string()).unwrap_or_default();
+    [index.0.to_string(), parent, start_known, start_by, end_known, end_by]
+}
+
+fn image_cells(index: ProcessIndex, process: &Process, image: &LoadedImage) -> Vec<String> {
+    let time = |moment: Option<Moment>| moment.and_then(Moment::time).map(|time| time.rfc3339().to_string()).unwrap_or_default();
+    let (base, size) = (format!("{:#x}", image.base), format!("{:#x}", image.size));
+    let path = image.path.to_string();
+    vec![process.id.to_string(), base, size, time(Some(image.load)), time(image.unload), path, index.0.to_string()]
+}
+
+/// A cell of CSV (RFC 4180); a formula gets an apostrophe in front.
+fn quoted(cell: &str) -> String {
+    let cell = Escaped(cell).to_string();
+    let cell = if is_formula(cell.as_bytes()) { format!("'{cell}") } else { cell };
+    if cell.contains(['"', ',']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+}
