@@ -19,23 +19,45 @@ pub(crate) struct Buffer {
     pub bytes: Vec<u8>,
 }
 
-/// Reads a buffer, and calls `see` with it and the [ticks](crate::index::ticks) of its events.
-///
-/// # Errors
-///
-/// The source fails, or changed since the first pass.
-pub(crate) fn read(
-    source: &dyn Source,
-    index: &Index,
-    entry: Entry,
-    (file, session): (usize, usize),
-    mut see: impl FnMut(i64, &etw_layouts_etl::Event<'_>),
-) -> io::Result<Buffer> {
-    let (mut stored, mut scratch) = (Vec::new(), Scratch::default());
-    let decoded = decode(source, index, entry, &mut stored, &mut scratch)?;
-    let processor = decoded.buffer().header().processor();
-    for (tick, event) in crate::index::ticks(&decoded).filter_map(Result::ok) {
-        see(tick, &event);
+/// Memory for buffers, which is used again.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    stored: Vec<u8>,
+    spare: Vec<Vec<u8>>,
+}
+
+impl Pool {
+    /// Takes back the memory of a buffer that no event uses.
+    pub fn recycle(&mut self, buffer: Arc<Buffer>) {
+        self.spare.extend(Arc::into_inner(buffer).map(|buffer| buffer.bytes));
+    }
+
+    /// Reads a buffer, and calls `see` with the [ticks](crate::index::ticks) of its events.
+    ///
+    /// # Errors
+    ///
+    /// The source fails, or changed since the first pass.
+    pub fn read(
+        &mut self,
+        source: &dyn Source,
+        index: &Index,
+        entry: Entry,
+        (file, session): (usize, usize),
+        mut see: impl FnMut(i64, &etw_layouts_etl::Event<'_>),
+    ) -> io::Result<Buffer> {
+        let mut scratch = Scratch::from(self.spare.pop().unwrap_or_default());
+        let decoded = decode(source, index, entry, &mut self.stored, &mut scratch)?;
+        let processor = decoded.buffer().header().processor();
+        for (tick, event) in crate::index::ticks(&decoded).filter_map(Result::ok) {
+            see(tick, &event);
+        }
+        let is_decompressed = decoded.bytes().as_ptr() != decoded.buffer().bytes().as_ptr();
+        let mut bytes = scratch.into_bytes();
+        if !is_decompressed {
+            std::mem::swap(&mut bytes, &mut self.stored);
+            bytes.truncate(entry.decoded as usize);
+        }
+        Ok(Buffer { file: file as u32, session: session as u32, entry, processor, bytes })
     }
 }
 

@@ -16,8 +16,8 @@ pub struct Process {
     pub sequence: Option<u64>,
     /// Identifier of the process that created this one.
     pub parent_id: Option<Known<u32>>,
-    /// The process that created this one, if it is in the table: the one that had the identifier when this one started. If both started before the
-    /// trace, at times that no event states, the identifier may have been reused in between.
+    /// The process that created this one, if it is in the table: the one that had the identifier when this one started. A process that
+    /// is known to have started later is not the parent: the identifier was reused.
     pub parent: Option<ProcessIndex>,
     /// Identifier of the terminal session; `None` also if the process has none.
     pub session: Option<Known<u32>>,

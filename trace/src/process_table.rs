@@ -1,13 +1,13 @@
 //! The processes of a session.
 
-use crate::process::{Moment, Process, ProcessIndex};
+use crate::process::{Process, ProcessIndex};
 
-/// The processes of a session, in the order of their start; those that started before the trace come first.
+/// The processes of a session, in the order of their start. Those that started before the trace come first, in the order of their first events: a
+/// rundown has them in the order of their start.
 #[derive(Clone, Debug, Default)]
 pub struct ProcessTable {
     processes: Vec<Process>,
-    /// In the order of identifiers and time.
-    owners: Vec<Owner>,
+    owners: Owners,
     /// Parents and children, in order.
     children: Vec<(ProcessIndex, ProcessIndex)>,
     is_complete: bool,
@@ -21,17 +21,31 @@ pub(crate) struct Owner {
     pub index: u32,
 }
 
-impl ProcessTable {
-    pub(crate) fn new(processes: Vec<Process>, mut owners: Vec<Owner>, is_complete: bool) -> Self {
+/// The processes that have each identifier.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Owners(Vec<Owner>);
+
+impl Owners {
+    pub fn new(mut owners: Vec<Owner>) -> Self {
         owners.sort_by_key(|owner| (owner.id, owner.from));
-        let mut table = Self { processes, owners, children: Vec::new(), is_complete };
-        let parents: Vec<_> = (0..table.processes.len()).map(|index| table.parent_of(index)).collect();
-        for (index, parent) in parents.into_iter().enumerate() {
-            table.processes[index].parent = parent;
-            table.children.extend(parent.map(|parent| (parent, ProcessIndex(index as u32))));
-        }
-        table.children.sort_unstable();
-        table
+        Self(owners)
+    }
+
+    /// The process that has an identifier at a time stamp.
+    #[inline]
+    pub fn at(&self, id: u32, tick: i64) -> Option<ProcessIndex> {
+        let after = self.0.partition_point(|owner| (owner.id, owner.from) <= (id, tick));
+        let owner = self.0.get(after.checked_sub(1)?)?;
+        (owner.id == id).then_some(ProcessIndex(owner.index))
+    }
+}
+
+impl ProcessTable {
+    pub(crate) fn new(processes: Vec<Process>, owners: Owners, is_complete: bool) -> Self {
+        let child = |(index, process): (usize, &Process)| Some((process.parent?, ProcessIndex(index as u32)));
+        let mut children: Vec<_> = processes.iter().enumerate().filter_map(child).collect();
+        children.sort_unstable();
+        Self { processes, owners, children, is_complete }
     }
 
     /// The process that has an identifier at a time stamp. A process that ended has its identifier until another process starts with it: events
@@ -39,9 +53,7 @@ impl ProcessTable {
     #[inline]
     #[must_use]
     pub fn at(&self, id: u32, tick: i64) -> Option<ProcessIndex> {
-        let after = self.owners.partition_point(|owner| (owner.id, owner.from) <= (id, tick));
-        let owner = self.owners.get(after.checked_sub(1)?)?;
-        (owner.id == id).then_some(ProcessIndex(owner.index))
+        self.owners.at(id, tick)
     }
 
     /// A process.
@@ -78,21 +90,5 @@ impl ProcessTable {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.is_complete
-    }
-
-    /// The process that had the identifier of the parent when a process started. A process that is known to have started later is not its parent.
-    fn parent_of(&self, index: usize) -> Option<ProcessIndex> {
-        let process = &self.processes[index];
-        let (id, start) = (process.parent_id.as_ref()?.value, process.start.as_ref()?.value);
-        let parent = match start {
-            Moment::At { tick, .. } => self.at(id, tick)?,
-            // It started before the trace: its parent was the first with its identifier, or is not in the trace.
-            Moment::Stated(_) | Moment::Earlier => self.at(id, i64::MIN)?,
-        };
-        let is_later = match (self.get(parent)?.start.as_ref()?.value.time(), start.time()) {
-            (Some(parent), Some(child)) => parent > child,
-            _ => false,
-        };
-        (!is_later && parent.0 as usize != index).then_some(parent)
     }
 }

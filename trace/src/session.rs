@@ -3,10 +3,10 @@
 use crate::file::TraceFile;
 use crate::options::{Notice, Options};
 use crate::place::Place;
-use etw_layouts_etl::payload::PointerSize;
 use crate::process_table::ProcessTable;
 use crate::processes::Processes;
 use crate::threads::{ThreadTable, Threads};
+use etw_layouts_etl::payload::PointerSize;
 use etw_layouts_etl::{Clock, ClockType, Event, LogFile, Schemas};
 use etw_layouts_schemas::trace::{self, Collector};
 use std::collections::{HashMap, HashSet};

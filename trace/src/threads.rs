@@ -112,15 +112,15 @@ impl Threads {
             let change = if event.id() == Some(3) { Change::Start } else { Change::End };
             self.keep(Fact { tick, thread, process, change });
         }
-        let is_complete = !(self.is_full || self.seen.is_full() || deferred.is_full());
-        let mut facts = self.facts;
-        facts.extend(self.seen.runs().map(|(thread, run)| Fact {
+        let Self { mut facts, mut seen, is_full, .. } = self;
+        facts.extend(seen.runs().map(|(thread, run)| Fact {
             tick: run.first,
             thread,
             process: run.process,
             change: Change::Seen { last: run.last },
         }));
-        facts.sort_unstable_by_key(|fact| (fact.thread, fact.tick, fact.change));
+        let is_complete = !(is_full || seen.is_full() || deferred.is_full());
+        facts.sort_unstable_by_key(|fact| (fact.thread, fact.tick, fact.change, fact.process));
         let spans = facts.chunk_by(|one, other| one.thread == other.thread).flat_map(spans).collect();
         ThreadTable { spans, is_complete }
     }

@@ -5,6 +5,7 @@ use crate::file::TraceFile;
 use crate::index::{Index, Item};
 use crate::options::{Notice, Options};
 use crate::order::{self, Keyed, Order, Slice};
+use crate::process::Process;
 use crate::session::{self, Session, SessionBuilder};
 use crate::source::{BytesSource, FileSource};
 use etw_layouts_etl::{Diagnostic, FileTime};
@@ -18,7 +19,10 @@ use std::sync::Arc;
 /// let trace = etw_layouts_trace::Trace::open("boot.etl")?;
 /// for event in trace.events() {
 ///     let event = event?;
-///     println!("{:?} {} {} bytes", event.time(), event.name(), event.header().payload().len());
+///     println!("{:?} {:?} {}", event.time(), event.process().map(|process| process.image()), event.name());
+/// }
+/// for process in trace.processes() {
+///     println!("{} {:?} {:?} {:?}", process.id, process.command_line(), process.start, process.end);
 /// }
 /// # Ok::<(), etw_layouts_trace::Error>(())
 /// ```
@@ -142,6 +146,11 @@ impl Trace {
     #[must_use]
     pub fn session_of(&self, file: usize) -> Option<&Session> {
         self.sessions.get(*self.session_of.get(file)?)
+    }
+
+    /// The processes of all sessions, in the order of their start within each session.
+    pub fn processes(&self) -> impl Iterator<Item = &Process> {
+        self.sessions.iter().flat_map(|session| session.processes().iter().map(|(_, process)| process))
     }
 
     /// Number of events of all files.

@@ -1,3 +1,6 @@
-//! Traces as a whole.
+//! Tests of traces.
+
+mod made;
 mod order;
+mod processes;
 mod who;

@@ -2256,7 +2256,7 @@ pub(crate) static PROVIDERS: &[(u128, u16, u8, Who)] = &[
     (0x2f07e2ee15db40f190ef9d7ba282188a, 1390, 0, Who::new(Party::NONE.process("ProcessId", None), Party::NONE)),
     (0x2f07e2ee15db40f190ef9d7ba282188a, 1391, 0, Who::new(Party::NONE.process("ProcessId", None), Party::NONE)),
     (0x2f07e2ee15db40f190ef9d7ba282188a, 1392, 0, Who::new(Party::NONE.process("ProcessId", None), Party::NONE)),
-    (0x2f07e2ee15db40f190ef9d7ba282188a, 1396, 0, Who::new(Party::NONE.process("Pid", None), Party::NONE)),
+    (0x2f07e2ee15db40f190ef9d7ba282188a, 1396, 1, Who::new(Party::NONE.process("Pid", None), Party::NONE)),
     (0x2f07e2ee15db40f190ef9d7ba282188a, 1468, 0, Who::new(Party::NONE.process("ProcessId", None), Party::NONE)),
     (0x2f07e2ee15db40f190ef9d7ba282188a, 1480, 0, Who::new(Party::NONE.process("ProcessId", None), Party::NONE)),
     (0x2f07e2ee15db40f190ef9d7ba282188a, 1519, 0, Who::new(Party::NONE.process("ProcessId", None), Party::NONE)),

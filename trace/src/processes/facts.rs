@@ -4,6 +4,7 @@ use super::names::Names;
 use crate::deferred::kernel_process;
 use crate::process::{Known, Moment, Process, StatedBy};
 use etw_layouts_etl::payload::Source;
+use etw_layouts_etl::wire::EVENT_TRACE_GROUP;
 use etw_layouts_etl::{Decoded, Event, FileTime, Schemas};
 use std::sync::Arc;
 
@@ -39,9 +40,14 @@ pub(super) enum Change {
     Exists,
 }
 
+const PROCESS: EVENT_TRACE_GROUP = EVENT_TRACE_GROUP::EVENT_TRACE_GROUP_PROCESS;
+const IMAGE: EVENT_TRACE_GROUP = EVENT_TRACE_GROUP::EVENT_TRACE_GROUP_IMAGE;
+
 /// The fact in a kernel event.
 pub(super) fn of_kernel(event: &Event<'_>, names: &mut Names) -> Option<Fact> {
-    if !matches!(event.opcode(), Some(1..=4 | 10 | 39)) {
+    // Most events are of other groups. Events without a hook identifier can be of these classes too.
+    let is_candidate = event.hook().is_none_or(|hook| matches!(EVENT_TRACE_GROUP(hook & 0xFF00), PROCESS | IMAGE));
+    if !is_candidate || !matches!(event.opcode(), Some(1..=4 | 10 | 39)) {
         return None;
     }
     // A TraceLogging provider can have the same names.

@@ -1,8 +1,8 @@
 //! Joins the facts about processes to processes.
 
 use super::facts::{Change, ImageFact};
-use crate::process::{Known, LoadedImage, Moment, Process, StatedBy};
-use crate::process_table::{Owner, ProcessTable};
+use crate::process::{Known, LoadedImage, Moment, Process, ProcessIndex, StatedBy};
+use crate::process_table::{Owner, Owners, ProcessTable};
 use etw_layouts_etl::{Clock, FileTime};
 use std::collections::HashMap;
 
@@ -18,10 +18,16 @@ struct Instance {
     process: Process,
     /// The time stamp from which it has the identifier.
     from: i64,
+    /// The time stamp of its first event.
+    seen: i64,
     /// The events that state its start and its end.
     started: Vec<StatedBy>,
     ended: Vec<StatedBy>,
+    rundowns: Rundowns,
 }
+
+/// The time stamps of a process in the rundowns at the start and at the end of the session, and of the provider with a manifest.
+type Rundowns = [Option<i64>; 3];
 
 impl<'c> Instances<'c> {
     pub fn new(clock: &'c Clock) -> Self {
@@ -36,11 +42,8 @@ impl<'c> Instances<'c> {
             StatedBy::End | StatedBy::ManifestStop => fact.end = Some(Known { value: now, by }),
             _ => {}
         }
-        if let Some(index) = self.same(by, &fact) {
-            self.all[index].merge(by, fact);
-        } else {
-            self.insert(tick, by, fact);
-        }
+        let index = self.same(by, &fact).unwrap_or_else(|| self.insert(tick, by, &fact));
+        self.all[index].merge(tick, by, fact);
     }
 
     /// The process that a fact is about, if it is known.
@@ -69,7 +72,8 @@ impl<'c> Instances<'c> {
         fits.then_some(known)
     }
 
-    fn insert(&mut self, tick: i64, by: StatedBy, fact: Process) {
+    /// Adds a process that has the identifier of a fact from its time on.
+    fn insert(&mut self, tick: i64, by: StatedBy, fact: &Process) -> usize {
         let id = fact.id;
         let own = self.by_id.entry(id).or_default();
         let is_start = matches!(by, StatedBy::Start | StatedBy::ManifestStart);
@@ -77,11 +81,9 @@ impl<'c> Instances<'c> {
         if let Some(before) = own.last().map(|before| &mut self.all[*before].process) {
             better(&mut before.end, Some(Known { value: Moment::Earlier, by: StatedBy::Reuse }));
         }
-        let process = Process { id, ..Process::default() };
-        let mut new = Instance { process, from, started: Vec::new(), ended: Vec::new() };
-        new.merge(by, fact);
         own.push(self.all.len());
-        self.all.push(new);
+        self.all.push(Instance::new(Process { id, ..Process::default() }, from, tick));
+        self.all.len() - 1
     }
 
     /// Adds what an event states about an image.
@@ -115,18 +117,27 @@ impl<'c> Instances<'c> {
         let start = Some(Known { value: Moment::Earlier, by: StatedBy::Image });
         let end = (!own.is_empty()).then_some(Known { value: Moment::Earlier, by: StatedBy::Reuse });
         let process = Process { id, start, end, ..Process::default() };
-        all.push(Instance { process, from: i64::MIN, started: Vec::new(), ended: Vec::new() });
+        all.push(Instance::new(process, i64::MIN, tick));
         own.insert(0, all.len() - 1);
         all.len() - 1
     }
 
-    /// The table. Processes are in the order of their start; those that started before the trace come first, in the order of their identifiers.
+    /// The table.
     pub fn finish(mut self, is_complete: bool) -> ProcessTable {
-        self.all.sort_by_key(|instance| (instance.start(), instance.process.id, instance.from));
-        let owners = self.all.iter().enumerate();
-        let owners = owners.map(|(index, instance)| Owner { id: instance.process.id, from: instance.from, index: index as u32 });
-        let owners = owners.collect();
-        ProcessTable::new(self.all.into_iter().map(|instance| instance.process).collect(), owners, is_complete)
+        self.all.sort_by_key(|instance| (instance.start(), instance.seen, instance.process.id));
+        let owner = |(index, own): (usize, &Instance)| Owner { id: own.process.id, from: own.from, index: index as u32 };
+        let owners = Owners::new(self.all.iter().enumerate().map(owner).collect());
+        let parents: Vec<_> = self.all.iter().map(|child| self.parent(&owners, child)).collect();
+        let with_parent = |(own, parent): (Instance, _)| Process { parent, ..own.process };
+        ProcessTable::new(self.all.into_iter().zip(parents).map(with_parent).collect(), owners, is_complete)
+    }
+
+    /// The process that had the identifier of the parent when a process started.
+    fn parent(&self, owners: &Owners, child: &Instance) -> Option<ProcessIndex> {
+        let id = child.process.parent_id.as_ref()?.value;
+        let index = owners.at(id, child.start().unwrap_or(i64::MIN))?;
+        let parent = &self.all[index.0 as usize];
+        (!parent.is_later(child) && !std::ptr::eq(parent, child)).then_some(index)
     }
 }
 
@@ -143,6 +154,18 @@ impl Instance {
         is(self.process.key, fact.key) || is(self.process.sequence, fact.sequence)
     }
 
+    fn new(process: Process, from: i64, seen: i64) -> Self {
+        Self { process, from, seen, started: Vec::new(), ended: Vec::new(), rundowns: Rundowns::default() }
+    }
+
+    /// Whether it is known to have started later than another one. A rundown has the processes in the order of their start.
+    fn is_later(&self, other: &Self) -> bool {
+        let time = |own: &Self| own.process.start.as_ref().and_then(|start| start.value.time());
+        let is_later = |(own, other)| matches!((own, other), (Some(own), Some(other)) if own > other);
+        time(self).zip(time(other)).is_some_and(|(own, other)| own > other)
+            || self.rundowns.into_iter().zip(other.rundowns).any(is_later)
+    }
+
     /// The time stamp of its start.
     fn start(&self) -> Option<i64> {
         match self.process.start.as_ref().map(|start| start.value) {
@@ -151,11 +174,14 @@ impl Instance {
         }
     }
 
-    fn merge(&mut self, by: StatedBy, fact: Process) {
+    fn merge(&mut self, tick: i64, by: StatedBy, fact: Process) {
         match by {
             StatedBy::Start | StatedBy::ManifestStart => self.started.push(by),
             StatedBy::End | StatedBy::ManifestStop | StatedBy::Defunct => self.ended.push(by),
-            _ => {}
+            StatedBy::DcStart => self.rundowns[0] = Some(tick),
+            StatedBy::DcEnd => self.rundowns[1] = Some(tick),
+            StatedBy::ManifestRundown => self.rundowns[2] = Some(tick),
+            StatedBy::Image | StatedBy::Reuse => {}
         }
         let own = &mut self.process;
         own.key = own.key.or(fact.key);

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     threads: HashMap<u32, Vec<Run>>,
+    /// The thread of the last events, and its run, which is not among the others yet: events of a buffer are often of one thread.
+    last: Option<(u32, Run)>,
     count: usize,
     is_full: bool,
 }
@@ -25,12 +27,24 @@ const MOST_RUNS: usize = 1 << 20;
 const MOST_OF_THREAD: usize = 1 << 10;
 
 impl Seen {
-    /// Adds a thread and its process in a header. Thread 0 is that of process 0 only.
+    /// Adds a thread and its process in a header. Thread 0 is that of process 0, so nothing is added for it.
     #[inline]
     pub fn add(&mut self, thread: u32, process: u32, tick: i64) {
         if thread == u32::MAX || process == u32::MAX || thread == 0 {
             return;
         }
+        match &mut self.last {
+            Some((of, run)) if *of == thread && run.process == process => {
+                (run.first, run.last) = (run.first.min(tick), run.last.max(tick));
+            }
+            _ => {
+                let last = self.last.replace((thread, Run { first: tick, last: tick, process }));
+                last.into_iter().for_each(|(thread, run)| self.keep(thread, run));
+            }
+        }
+    }
+
+    fn keep(&mut self, thread: u32, new: Run) {
         if self.count >= MOST_RUNS && !self.threads.contains_key(&thread) {
             self.is_full = true;
             return;
@@ -38,9 +52,9 @@ impl Seen {
         let runs = self.threads.entry(thread).or_default();
         // Most threads have one run.
         if let [run] = &mut runs[..]
-            && run.process == process
+            && run.process == new.process
         {
-            (run.first, run.last) = (run.first.min(tick), run.last.max(tick));
+            (run.first, run.last) = (run.first.min(new.first), run.last.max(new.last));
             return;
         }
         if runs.len() >= MOST_OF_THREAD || self.count >= MOST_RUNS {
@@ -48,12 +62,15 @@ impl Seen {
             return;
         }
         let before = runs.len();
-        insert(runs, process, tick);
+        insert(runs, new.process, new.first);
+        insert(runs, new.process, new.last);
         self.count += runs.len() - before;
     }
 
     /// All runs with their threads.
-    pub fn runs(&self) -> impl Iterator<Item = (u32, Run)> {
+    pub fn runs(&mut self) -> impl Iterator<Item = (u32, Run)> {
+        let last = self.last.take();
+        last.into_iter().for_each(|(thread, run)| self.keep(thread, run));
         self.threads.iter().flat_map(|(thread, runs)| runs.iter().map(|run| (*thread, *run)))
     }
 
