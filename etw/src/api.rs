@@ -2,7 +2,7 @@
 //! output of commands on crash dumps as text.
 
 use crate::input::{Opened, kind};
-use crate::output::line::{Line, Name, Names, Payload};
+use crate::output::line::{Line, Name, Payload};
 use crate::output::stop::Stop;
 use crate::output::tally::{DiagnosticLine, Tally};
 use crate::output::{Format, Output, document};
@@ -161,7 +161,7 @@ impl Selection {
         let (file, header) = (Name::of(event.file().name()), event.header());
         let line = Line::of_event(&file, event, &header, &self.wanted.schemas, Some(Payload::Fields));
         let mut json = Vec::new();
-        document::event(&line, &mut Names::default(), &mut json);
+        document::single(&line, &mut json);
         String::from_utf8_lossy(&json).into_owned()
     }
 }

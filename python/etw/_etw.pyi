@@ -68,6 +68,9 @@ class Event:
     def subject(self) -> int | None:
         """Process that it is about, such as the one that is started."""
     @property
+    def stack(self) -> list[int] | None:
+        """Return addresses of the call stack, the innermost first, those of the kernel before those of user mode."""
+    @property
     def provider(self) -> str | None:
         """GUID of the provider."""
     @property

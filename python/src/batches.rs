@@ -274,7 +274,7 @@ impl Current {
         let work = |slice| {
             let pop = || encoders.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut encoder = pop().unwrap_or_else(|| Encoder::new(form));
-            let part = table::part(&mut encoder, trace, slice, filters);
+            let part = table::part(&mut encoder, trace.no_events().of_slice(slice), filters);
             encoders.lock().unwrap_or_else(PoisonError::into_inner).push(encoder);
             part
         };

@@ -92,7 +92,7 @@ impl Events {
 impl State {
     /// Reads the events of a slice.
     fn read(&mut self, slice: Slice, shared: &SharedByEvents) -> Result<(), trace::Error> {
-        for event in trace::Events::of_slice(&shared.trace, slice) {
+        for event in shared.trace.no_events().of_slice(slice) {
             let event = event.inspect_err(|_| self.slices = Vec::new().into_iter())?;
             self.read += 1;
             if shared.filters[event.file_index()].takes(&event.header(), event.processor(), event.file().clock()) {
@@ -194,6 +194,12 @@ impl Event {
     #[getter]
     fn subject(&self) -> Option<u32> {
         self.inner().who().about.process
+    }
+
+    #[getter]
+    fn stack(&self, py: Python<'_>) -> PyResult<Option<Vec<u64>>> {
+        let stack = py.detach(|| self.inner().stack()).map_err(|why| error::trace(py, &why))?;
+        Ok(stack.map(|stack| stack.frames().collect()))
     }
 
     #[getter]

@@ -5,7 +5,7 @@ use crate::encoder::Encoder;
 use crate::options::Options;
 use crate::table::Batch;
 use etw_layouts_etl::{Diagnostic, Filter, names};
-use etw_layouts_trace::{Events, Slice, Trace, in_order};
+use etw_layouts_trace::{Events, Trace, in_order};
 use std::collections::BTreeMap;
 
 /// Default limit of decompressed buffers in memory for each thread, in bytes.
@@ -73,22 +73,22 @@ impl Rows<'_> {
         in_order(
             slices,
             self.threads,
-            || Encoder::new(self.options),
-            |encoder, slice| part(encoder, self.trace, slice, self.filters),
+            || (Encoder::new(self.options), self.trace.no_events()),
+            |(encoder, events), slice| part(encoder, events.of_slice(slice), self.filters),
             |part| take(part?),
         )?;
         Ok(is_ordered)
     }
 }
 
-/// The rows of a slice of a trace. `filters` select the events of each file.
+/// The rows of the events of a slice. `filters` select the events of each file.
 ///
 /// # Errors
 ///
 /// A file cannot be read.
-pub fn part(encoder: &mut Encoder, trace: &Trace, slice: Slice, filters: &[Filter]) -> Result<Part, Error> {
+pub fn part(encoder: &mut Encoder, events: &mut Events<'_>, filters: &[Filter]) -> Result<Part, Error> {
     let mut part = Part::default();
-    for event in Events::of_slice(trace, slice) {
+    for event in events {
         let event = event?;
         part.counts.events += 1;
         let (file, header) = (event.file_index(), event.header());

@@ -53,6 +53,16 @@ impl<'t> Event<'t> {
         self.trace
     }
 
+    pub(crate) fn at(trace: &'t Trace, buffer: Arc<Buffer>, tick: i64, offset: u32, extent: Extent) -> Self {
+        Self { trace, record: Record { buffer, tick, offset, extent } }
+    }
+
+    /// Index of its session.
+    #[must_use]
+    pub fn session_index(&self) -> usize {
+        self.record.buffer.session as usize
+    }
+
     /// The event record: its header, extended items and payload.
     #[inline]
     #[must_use]

@@ -27,10 +27,11 @@ impl<'t> Events<'t> {
         Self { trace, file, slices: slices.into_iter(), loaded: None, next: 0, is_ordered, pool: Pool::default() }
     }
 
-    /// The events of a slice of [`Trace::slices`].
-    #[must_use]
-    pub fn of_slice(trace: &'t Trace, slice: Slice) -> Self {
-        Self { trace, file: None, slices: vec![slice].into_iter(), loaded: None, next: 0, is_ordered: true, pool: Pool::default() }
+    /// The events of a slice of [`Trace::slices`], in the memory of the events before them.
+    pub fn of_slice(&mut self, slice: Slice) -> &mut Self {
+        self.slices = vec![slice].into_iter();
+        self.next = usize::MAX;
+        self
     }
 
     /// The events from the first one in file order: buffer by buffer, file by file.
@@ -51,6 +52,13 @@ impl Trace {
     #[must_use]
     pub fn events(&self) -> Events<'_> {
         Events::new(self, None, Order::Time)
+    }
+
+    /// No events: a worker begins with it, and reads [slices](Events::of_slice).
+    #[must_use]
+    pub fn no_events(&self) -> Events<'_> {
+        let (slices, pool) = (Vec::new().into_iter(), Pool::default());
+        Events { trace: self, file: None, slices, loaded: None, next: 0, is_ordered: true, pool }
     }
 
     /// The events of one file, by its index, in the order of time.

@@ -1,7 +1,9 @@
 //! Traces of Event Tracing for Windows: the events of one or more trace files in the order of time, with what the trace says about them elsewhere.
 //!
 //! [`Trace::open`] reads a file once; [`Trace::events`] reads it again, in any order. Memory does not depend on the number of events: a trace
-//! needs 120 bytes for each buffer, and about 10 MB for the buffers that are in memory at the same time.
+//! needs 120 bytes for each buffer, about 10 MB for the buffers that are in memory at the same time, and up to 64 MB for the keys, times and positions
+//! of names and call stacks. More of these are written to temporary files; [`Notice::Temporary`] reports their size. Names and call stacks
+//! are read again from the trace.
 //!
 //! Files with the same logger, start, boot and clock are parts of one [`Session`], and share schemas. Files of different sessions share nothing.
 
@@ -12,9 +14,14 @@ mod buffers;
 mod deferred;
 mod error;
 mod event;
+mod event_at;
 mod events;
 mod file;
 mod index;
+mod name_event;
+mod names;
+mod naming;
+mod needs;
 mod options;
 mod order;
 mod parallel;
@@ -22,11 +29,16 @@ mod place;
 mod process;
 mod process_table;
 mod processes;
+mod recall;
 mod session;
 mod slice;
+mod sorted;
 mod source;
+mod stack;
+mod stacks;
 mod threads;
 mod trace;
+mod volumes;
 mod who;
 
 pub use buffers::Buffers;
@@ -35,6 +47,8 @@ pub use etw_layouts_etl as etl;
 pub use event::{Event, Record};
 pub use events::Events;
 pub use file::TraceFile;
+pub use naming::{Named, Names};
+pub use needs::Needs;
 pub use options::{Notice, Options};
 pub use order::{Order, Slice};
 pub use parallel::in_order;
@@ -44,6 +58,9 @@ pub use process_table::ProcessTable;
 pub use processes::Processes;
 pub use session::{Session, group};
 pub use source::{BytesSource, FileSource, Source};
+pub use stack::{Stack, StackPart};
+pub use stacks::StackSource;
 pub use threads::{ThreadTable, Threads};
 pub use trace::{MEMORY, Trace};
+pub use volumes::Volume;
 pub use who::{KnownBy, Party, Who, who};

@@ -60,6 +60,13 @@ pub enum Notice {
         /// The number of new bytes.
         bytes: u64,
     },
+    /// What a session says about names and call stacks does not fit in memory, and is in temporary files, which have no name.
+    Temporary {
+        /// Index of the first file of the session.
+        file: usize,
+        /// Size of the temporary files, in bytes.
+        bytes: u64,
+    },
 }
 
 impl<'o> Options<'o> {

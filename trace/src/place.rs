@@ -16,6 +16,17 @@ pub struct Place {
     pub processor: u16,
 }
 
+/// The position of an event in the files of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Position {
+    /// Index of the file.
+    pub file: u32,
+    /// Index of the buffer in the file.
+    pub buffer: u32,
+    /// Offset in the decompressed buffer, in bytes.
+    pub offset: u32,
+}
+
 impl Place {
     /// A number that identifies the event in its file: the buffer in the high half, the offset in the low half. It increases in file order.
     pub fn sequence(self) -> u64 {

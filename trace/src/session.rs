@@ -1,15 +1,20 @@
 //! Sessions: the files that one session wrote.
 
 use crate::file::TraceFile;
+use crate::names::{NameTables, NamesBuilder};
 use crate::options::{Notice, Options};
 use crate::place::Place;
 use crate::process_table::ProcessTable;
 use crate::processes::Processes;
 use crate::threads::{ThreadTable, Threads};
+use crate::stacks::{StackBuilder, Stacks};
+use crate::volumes::{Volume, Volumes};
 use etw_layouts_etl::payload::PointerSize;
 use etw_layouts_etl::{Clock, ClockType, Event, LogFile, Schemas};
 use etw_layouts_schemas::trace::{self, Collector};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::sync::Arc;
 
 /// The session of each file. Files are parts of one session if their log file headers state the same logger, start, boot and clock. The buffers of a
@@ -48,6 +53,9 @@ pub struct Session {
     host: Option<String>,
     processes: ProcessTable,
     threads: ThreadTable,
+    pub(crate) stacks: Stacks,
+    pub(crate) names: NameTables,
+    volumes: Volumes,
 }
 
 impl Session {
@@ -86,10 +94,21 @@ impl Session {
     pub fn host(&self) -> Option<&str> {
         self.host.as_deref()
     }
+
+    /// The volumes on its disks, which the system configuration in kernel traces states.
+    #[must_use]
+    pub fn volumes(&self) -> &[Volume] {
+        &self.volumes.volumes
+    }
+
+    /// A path of the kernel, such as `\Device\HarddiskVolume2\Windows`, as users see it. Unchanged unless the merge of the trace added the volumes.
+    #[must_use]
+    pub fn user_path<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        self.volumes.user_path(path)
+    }
 }
 
 /// Collects the properties of a session in the first pass.
-#[derive(Default)]
 pub(crate) struct SessionBuilder {
     files: Vec<usize>,
     log_file: Option<LogFile>,
@@ -98,9 +117,36 @@ pub(crate) struct SessionBuilder {
     host: Option<String>,
     processes: Processes,
     threads: Threads,
+    stacks: StackBuilder,
+    names: NamesBuilder,
+    volumes: Volumes,
+    /// Whether a temporary file could not be written.
+    failed: Option<io::Error>,
 }
 
 impl SessionBuilder {
+    /// A builder with tables that need at most `memory` bytes.
+    pub fn new(memory: usize) -> Self {
+        Self {
+            files: Vec::new(),
+            log_file: None,
+            clock: None,
+            schemas: Collector::default(),
+            host: None,
+            processes: Processes::default(),
+            threads: Threads::default(),
+            stacks: StackBuilder::new(memory / 2),
+            names: NamesBuilder::new(memory / 2),
+            volumes: Volumes::default(),
+            failed: None,
+        }
+    }
+
+    /// Index of its first file.
+    pub fn first_file(&self) -> usize {
+        self.files.first().copied().unwrap_or_default()
+    }
+
     /// Begins a file of the session.
     pub fn begin(&mut self, number: usize, file: &TraceFile) {
         self.files.push(number);
@@ -115,14 +161,29 @@ impl SessionBuilder {
         self.schemas.add(event, trace::Place { file, buffer, buffer_offset, offset });
         self.processes.add(event, tick);
         self.threads.add(event, tick);
+        if self.failed.is_none() {
+            let added = self.stacks.add(event, tick, file as u32, place);
+            self.failed = added.and_then(|()| self.names.add(event, tick, file as u32, place)).err();
+        }
+        self.volumes.add(event);
         if self.host.is_none() && event.hook().is_some_and(|hook| hook >> 8 == SYSTEM_CONFIG) {
             self.host = host(event);
         }
     }
 
     /// The session.
-    pub fn finish(self, options: &mut Options<'_>) -> Session {
-        let Self { files, log_file, clock, schemas, host, processes, threads } = self;
+    ///
+    /// # Errors
+    ///
+    /// A temporary file cannot be written or read.
+    pub fn finish(self, options: &mut Options<'_>) -> io::Result<Session> {
+        let Self { files, log_file, clock, schemas, host, processes, threads, stacks, names, volumes, failed } = self;
+        failed.map_or(Ok(()), Err)?;
+        let (stacks, names) = (stacks.finish()?, names.finish()?);
+        let bytes = stacks.file_size() + names.file_size();
+        if let (1.., Some(file)) = (bytes, files.first()) {
+            options.notice(Notice::Temporary { file: *file, bytes });
+        }
         let collected = schemas.finish();
         for diagnostic in &collected.diagnostics {
             options.notice(Notice::Schema { file: diagnostic.place.file, diagnostic: diagnostic.clone() });
@@ -144,7 +205,7 @@ impl SessionBuilder {
         }
         let clock = clock.unwrap_or_else(|| Clock::new(ClockType::SystemTime, 0, 0, 0, 0));
         let (processes, threads) = (processes.finish(&schemas, &clock), threads.finish(&schemas));
-        Session { files, schemas, library, host, processes, threads }
+        Ok(Session { files, schemas, library, host, processes, threads, stacks, names, volumes })
     }
 }
 

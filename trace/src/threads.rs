@@ -5,7 +5,7 @@ mod seen;
 use crate::deferred::{Deferred, kernel_process};
 use etw_layouts::events;
 use etw_layouts_etl::payload::PointerSize;
-use etw_layouts_etl::{Event, Schemas};
+use etw_layouts_etl::{Event, Schemas, Uuid};
 use seen::Seen;
 
 /// Collects the threads of a session: from the start, end and rundown events of threads, and from the thread and the process in the headers of all
@@ -68,7 +68,9 @@ impl Threads {
     /// Adds an event with its time stamp.
     #[inline]
     pub fn add(&mut self, event: &Event<'_>, tick: i64) {
-        if let (Some(thread), Some(process)) = (event.thread(), event.process()) {
+        if let (Some(thread), Some(process)) = (event.thread(), event.process())
+            && !is_identity(event)
+        {
             self.seen.add(thread, process, tick);
         }
         match event.hook() {
@@ -124,6 +126,14 @@ impl Threads {
         let spans = facts.chunk_by(|one, other| one.thread == other.thread).flat_map(spans).collect();
         ThreadTable { spans, is_complete }
     }
+}
+
+/// Identities of images, which a merge adds to a trace.
+const IMAGE_ID: Uuid = Uuid::from_u128(0xb3e675d7_2554_4f18_830b_2762732560de);
+
+/// Whether an event states the identity of an image. Its header has the thread that merged the trace, and the process of the image.
+fn is_identity(event: &Event<'_>) -> bool {
+    event.hook().is_none() && event.provider() == Some(IMAGE_ID)
 }
 
 /// The processes of a thread, from its facts in the order of time. An event that finds a thread running says nothing about its start, so the thread

@@ -6,6 +6,7 @@ use crate::index::{Index, Item};
 use crate::options::{Notice, Options};
 use crate::order::{self, Keyed, Order, Slice};
 use crate::process::Process;
+use crate::recall::Recall;
 use crate::session::{self, Session, SessionBuilder};
 use crate::source::{BytesSource, FileSource};
 use etw_layouts_etl::{Diagnostic, FileTime};
@@ -35,6 +36,7 @@ pub struct Trace {
     pub(crate) sessions: Vec<Session>,
     /// The buffers of all files, in file order.
     pub(crate) buffers: Vec<Keyed>,
+    pub(crate) recall: Recall,
     diagnostics: Vec<(usize, Diagnostic)>,
     more_diagnostics: u64,
 }
@@ -42,6 +44,9 @@ pub struct Trace {
 /// Default limit of decompressed buffers that are in memory at the same time for [`Trace::events`], in bytes. It is exceeded only if a single
 /// buffer, or buffers with the same time, are larger.
 pub const MEMORY: u64 = 8 << 20;
+
+/// Limit of the tables of names and call stacks in memory, in bytes. Larger tables are in temporary files.
+const TABLES: usize = 64 << 20;
 
 /// Maximum number of diagnostics that are kept.
 const MOST_DIAGNOSTICS: usize = 1024;
@@ -87,7 +92,7 @@ impl Trace {
     pub fn new(files: Vec<TraceFile>, mut options: Options<'_>) -> Result<Self, Error> {
         let session_of = session::group(&files);
         let count = session_of.iter().max().map_or(0, |last| last + 1);
-        let mut builders: Vec<_> = (0..count).map(|_| SessionBuilder::default()).collect();
+        let mut builders: Vec<_> = (0..count).map(|_| SessionBuilder::new(TABLES / count)).collect();
         let (mut diagnostics, mut more_diagnostics) = (Vec::new(), 0);
         let mut indexes = Vec::with_capacity(files.len());
         for (number, file) in files.iter().enumerate() {
@@ -124,8 +129,21 @@ impl Trace {
                 options.notice(Notice::Growth { file: number, bytes });
             }
         }
-        let sessions: Vec<_> = builders.into_iter().map(|builder| builder.finish(&mut options)).collect();
-        let mut trace = Self { files, indexes, session_of, sessions, buffers: Vec::new(), diagnostics, more_diagnostics };
+        let finish = |builder: SessionBuilder| {
+            let first = &files[builder.first_file()];
+            builder.finish(&mut options).map_err(|error| Error::new(&first.name, error))
+        };
+        let sessions = builders.into_iter().map(finish).collect::<Result<Vec<_>, _>>()?;
+        let mut trace = Self {
+            files,
+            indexes,
+            session_of,
+            sessions,
+            buffers: Vec::new(),
+            recall: Recall::default(),
+            diagnostics,
+            more_diagnostics,
+        };
         trace.buffers = trace.keyed();
         Ok(trace)
     }

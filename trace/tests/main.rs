@@ -1,6 +1,10 @@
 //! Tests of traces.
 
 mod made;
+mod names;
+mod needs;
 mod order;
 mod processes;
+mod real;
+mod stacks;
 mod who;

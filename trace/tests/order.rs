@@ -1,7 +1,8 @@
 //! Both orders, against the reader of the format.
 
+use crate::real::open;
 use etw_layouts_etl as etl;
-use etw_layouts_trace::{BytesSource, Event, Options, Trace, TraceFile};
+use etw_layouts_trace::Event;
 use std::fs;
 use std::path::PathBuf;
 
@@ -18,11 +19,6 @@ fn traces() -> Vec<(String, Vec<u8>)> {
         None => eprintln!("real traces not read: set ETW_LAYOUTS_ETL"),
     }
     all
-}
-
-fn open(files: &[(&str, &[u8])]) -> Trace {
-    let file = |(name, bytes): &(&str, &[u8])| TraceFile::new(*name, BytesSource(bytes.to_vec())).expect("a trace");
-    Trace::new(files.iter().map(file).collect(), Options::new()).expect("a trace")
 }
 
 /// The place and the bytes of an event.

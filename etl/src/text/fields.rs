@@ -64,7 +64,19 @@ fn class(name: &str) -> usize {
 /// Writes the fields: `{ProcessId = 4, …}`, or a JSON object. Returns the fault if the payload is not decoded to its last byte.
 pub fn fields(fields: &Fields<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
     out.push(b'{');
-    inside(&mut fields.steps(), Level::Structure(Members::default()), clock, style, out)
+    members(&mut fields.steps(), Members::default(), true, clock, style, out)
+}
+
+/// Writes the rest of the fields, after those with the names in `members`. `is_first` is true if there are none.
+pub(super) fn members<'a>(
+    steps: &mut Steps<'a>,
+    members: Members<'a>,
+    is_first: bool,
+    clock: Option<&Clock>,
+    style: Style,
+    out: &mut Vec<u8>,
+) -> Option<Fault> {
+    inside(steps, Level::Structure(members), is_first, clock, style, out)
 }
 
 /// Writes the first field with a name as the cell of a table: text without quotes, an array or structure as a whole. If no field has exactly this
@@ -81,19 +93,26 @@ pub fn cell(fields: &Fields<'_>, name: &str, clock: Option<&Clock>, style: Style
         Step::Value(value) => values::bare(&value, clock, style, out),
         Step::Array(..) => {
             out.push(b'[');
-            inside(&mut steps, Level::Array, clock, style, out);
+            inside(&mut steps, Level::Array, true, clock, style, out);
         }
         _ => {
             out.push(b'{');
-            inside(&mut steps, Level::Structure(Members::default()), clock, style, out);
+            inside(&mut steps, Level::Structure(Members::default()), true, clock, style, out);
         }
     }
     true
 }
 
 /// Writes the rest of an array or structure, with its closing bracket. Returns the fault that ends it early.
-fn inside<'a>(steps: &mut Steps<'a>, level: Level<'a>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
-    let (mut levels, mut is_first, mut fault) = (vec![level], true, None);
+fn inside<'a>(
+    steps: &mut Steps<'a>,
+    level: Level<'a>,
+    mut is_first: bool,
+    clock: Option<&Clock>,
+    style: Style,
+    out: &mut Vec<u8>,
+) -> Option<Fault> {
+    let (mut levels, mut fault) = (vec![level], None);
     while !levels.is_empty() {
         let step = match steps.next() {
             Some(Ok(Step::End)) => {
@@ -172,7 +191,7 @@ fn close(level: Option<Level<'_>>, out: &mut Vec<u8>) {
 }
 
 /// Writes the name of a member as a unique key.
-fn key<'a>(members: &mut Members<'a>, name: &'a str, out: &mut Vec<u8>) {
+pub(super) fn key<'a>(members: &mut Members<'a>, name: &'a str, out: &mut Vec<u8>) {
     match members.add(name) {
         None => put::json_name(out, name),
         Some(other) => put::json(out, other.chars()),

@@ -2,7 +2,12 @@
 
 pub mod fields;
 pub mod put;
+mod recent;
+mod template;
 pub mod values;
+
+pub use recent::Recent;
+pub use template::Template;
 
 use etw_layouts_payload::is_hidden;
 use std::fmt::{self, Display, Write as _};

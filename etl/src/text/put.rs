@@ -1,6 +1,6 @@
 //! Appends text to bytes, without `core::fmt` for values that every event has.
 
-use etw_layouts_payload::{Uuid, escape, is_hidden};
+use etw_layouts_payload::{FileTime, Uuid, escape, is_hidden};
 use std::fmt::{self, Display, Write};
 use std::ops::BitOr;
 
@@ -39,6 +39,61 @@ impl Write for Escaping<'_> {
 /// Appends a number in decimal digits.
 pub fn number(out: &mut Vec<u8>, value: impl itoa::Integer) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+}
+
+/// Appends a number to JSON: a number if a double represents it exactly, otherwise a string.
+#[inline]
+pub fn json_unsigned(out: &mut Vec<u8>, value: u64) {
+    match value < EXACT {
+        true => number(out, value),
+        false => json_shown(out, value),
+    }
+}
+
+/// As [`json_unsigned`].
+#[inline]
+pub fn json_signed(out: &mut Vec<u8>, value: i64) {
+    match value.unsigned_abs() < EXACT {
+        true => number(out, value),
+        false => json_shown(out, value),
+    }
+}
+
+/// A double represents all integers below this number exactly.
+pub(super) const EXACT: u64 = 1 << 53;
+
+/// Appends a text of visible ASCII characters as a JSON string. `size` is the number of bytes of a character, 1 or 2. Appends nothing, and
+/// returns `false`, if the text has other characters.
+#[inline]
+pub fn json_ascii(out: &mut Vec<u8>, text: &[u8], size: usize) -> bool {
+    match size {
+        1 => ascii::<1>(out, text),
+        _ => ascii::<2>(out, text),
+    }
+}
+
+fn ascii<const SIZE: usize>(out: &mut Vec<u8>, text: &[u8]) -> bool {
+    let ((characters, rest), start) = (text.as_chunks::<SIZE>(), out.len());
+    out.push(b'"');
+    let mut is_ascii = rest.is_empty();
+    for characters in characters.chunks(32) {
+        // Room for an escape of each character.
+        let (mut escaped, mut length) = ([0; 64], 0);
+        for character in characters {
+            let byte = character[0];
+            is_ascii &= matches!(byte, b' '..=b'~') & (character[SIZE - 1] == if SIZE == 1 { byte } else { 0 });
+            escaped[length % 64] = b'\\';
+            length += usize::from(matches!(byte, b'"' | b'\\'));
+            escaped[length % 64] = byte;
+            length += 1;
+        }
+        out.extend_from_slice(escaped.get(..length).unwrap_or_default());
+    }
+    match is_ascii {
+        true => out.push(b'"'),
+        false => out.truncate(start),
+    }
+    is_ascii
 }
 
 /// Appends a GUID in lower case, with hyphens.
@@ -105,6 +160,39 @@ fn json_characters(out: &mut Vec<u8>, text: impl Iterator<Item = char>) {
             ' '..='~' => out.push(character as u8),
             _ if is_hidden(character) => shown(out, escape(character)),
             _ => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+}
+
+/// Appends times. Caches the text of a second, because many events have the same second.
+#[derive(Debug, Default)]
+pub struct Times {
+    second: i64,
+    /// The cached text of the second, for years of four digits.
+    text: Option<[u8; 27]>,
+}
+
+impl Times {
+    /// A time as in RFC 3339, or with a space instead of `T` in text.
+    pub fn put(&mut self, out: &mut Vec<u8>, time: i64, is_text: bool) {
+        const SECOND: i64 = 10_000_000;
+        let (second, mut fraction) = (time.div_euclid(SECOND), time.rem_euclid(SECOND) as u32);
+        if second != self.second || self.text.is_none() {
+            *self = Self { second, text: FileTime(time).digits(b'T') };
+        }
+        let Some(mut text) = self.text else {
+            return if is_text { shown(out, FileTime(time)) } else { shown(out, FileTime(time).rfc3339()) };
+        };
+        for digit in text[20..].iter_mut().rev() {
+            *digit = b'0' + (fraction % 10) as u8;
+            fraction /= 10;
+        }
+        if is_text {
+            text[10] = b' ';
+        }
+        out.extend_from_slice(&text);
+        if !is_text {
+            out.push(b'Z');
         }
     }
 }

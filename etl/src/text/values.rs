@@ -53,7 +53,6 @@ impl<'v, 'a> Json<'v, 'a> {
     /// The value in JSON; `clock` is that of the trace, for times in its ticks.
     #[inline(always)]
     pub fn of(value: &'v Value<'a>, clock: Option<&Clock>) -> Self {
-        const EXACT: u64 = 1 << 53;
         if let Some(time) = time(value, clock) {
             return Self::Time(time);
         }
@@ -63,8 +62,8 @@ impl<'v, 'a> Json<'v, 'a> {
             // JSON has no infinity.
             Data::Float(number) if number.is_finite() => Self::Float(number),
             Data::Double(number) if number.is_finite() => Self::Double(number),
-            Data::Unsigned(number) if !has_map && number < EXACT => Self::Unsigned(number),
-            Data::Signed(number) if !has_map && number.unsigned_abs() < EXACT => Self::Signed(number),
+            Data::Unsigned(number) if !has_map && number < put::EXACT => Self::Unsigned(number),
+            Data::Signed(number) if !has_map && number.unsigned_abs() < put::EXACT => Self::Signed(number),
             Data::Boolean(is) if !has_map => Self::Boolean(is),
             Data::Hexadecimal(number) if !has_map => Self::Hexadecimal(number),
             _ => Self::Shown(value),

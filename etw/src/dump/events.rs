@@ -3,6 +3,7 @@
 use super::identity::Note;
 use super::{Content, DumpDiagnostic, Files, diagnostics};
 use crate::output::columns::{Column, DEFAULT};
+use crate::output::kind::LineKinds;
 use crate::output::line::{self, Line, Name, Origin};
 use crate::output::printer::{Asked, Printer};
 use crate::output::stop::Stop;
@@ -107,7 +108,7 @@ impl<'a> Events<'a> {
         if sessions.iter().any(|(_, _, filter, _)| filter.is_some()) {
             printer.head(out)?;
         }
-        let mut names = line::Names::default();
+        let (mut names, mut kinds) = (line::Names::default(), LineKinds::default());
         for (number, timed) in &events {
             printer.seen += 1;
             let Some((session, name, Some(filter), clock)) = sessions.get(*number) else { continue };
@@ -133,7 +134,7 @@ impl<'a> Events<'a> {
             let session = line::EventSession { name, logger_id: session.logger_id, buffer_address };
             let line = Line::new(&file, &timed.event, &schemas, origin, timed.time, printer.layout.payload);
             let message = printer.layout.wanted.schemas.messages().and_then(|messages| messages.of(&timed.event));
-            let fault = printer.event(&Line { session: Some(session), message, ..line }, &mut names, out)?;
+            let fault = printer.event(&Line { session: Some(session), message, ..line }, &mut names, &mut kinds, out)?;
             diagnostics.extend(fault.map(|fault| {
                 let offset = buffer.map_or(0, |buffer| buffer.place(timed.event.offset()));
                 let kind = DiagnosticKind::Event(names::undecoded(&timed.event, &schemas, fault));

@@ -4,6 +4,7 @@ use super::Done;
 use super::traces::{Files, Opened};
 use crate::input::{self, Input};
 use crate::output::columns::{Column, DEFAULT};
+use crate::output::kind::LineKinds;
 use crate::output::line::{Line, Name, Names};
 use crate::output::Output;
 use crate::output::printer::{Asked, Layout, Printer};
@@ -121,12 +122,12 @@ fn print(
     let left = printer.left();
     let is_limited = args.strict || left < u64::MAX || out.is_terminal;
     let threads = if is_limited { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
-    let work = Work { trace, filters, names, printer: &printer.layout.clone() };
+    let work = Work { filters, names, printer: &printer.layout.clone() };
     let result = in_order(
         slices,
         threads,
-        || (Names::default(), left),
-        |(names, left), slice| work.chunk(slice, names, left),
+        || Worker::new(trace, left),
+        |worker, slice| work.chunk(slice, worker),
         |chunk| {
             let mut chunk = chunk.map_err(|why| Some(Stop::Input(why.to_string())))?;
             printer.seen += chunk.seen;
@@ -149,7 +150,6 @@ fn print(
 
 /// What the lines of the events of a trace need.
 struct Work<'w> {
-    trace: &'w Trace,
     /// The filter and the name of each file.
     filters: Vec<Filter>,
     names: Vec<Name>,
@@ -167,12 +167,30 @@ struct Chunk {
     diagnostics: Vec<(usize, Diagnostic)>,
 }
 
+/// The state of a thread.
+struct Worker<'t> {
+    events: trace::Events<'t>,
+    names: Names,
+    /// The kinds of events of each session.
+    kinds: Vec<LineKinds>,
+    /// The number of events left before the limit.
+    left: u64,
+}
+
+impl<'t> Worker<'t> {
+    fn new(trace: &'t Trace, left: u64) -> Self {
+        let kinds = trace.sessions().iter().map(|_| LineKinds::default()).collect();
+        Self { events: trace.no_events(), names: Names::default(), kinds, left }
+    }
+}
+
 impl Work<'_> {
-    /// The lines of the events of a slice that match, at most `left`.
-    fn chunk(&self, slice: Slice, names: &mut Names, left: &mut u64) -> Result<Chunk, trace::Error> {
+    /// The lines of the events of a slice that match, at most as many as are left.
+    fn chunk(&self, slice: Slice, worker: &mut Worker<'_>) -> Result<Chunk, trace::Error> {
         let (mut text, mut seen, mut printed, mut diagnostics) = (Vec::new(), 0, 0, Vec::new());
+        let Worker { events, names, kinds, left } = worker;
         if *left > 0 {
-            for event in trace::Events::of_slice(self.trace, slice) {
+            for event in events.of_slice(slice) {
                 let event = event?;
                 seen += 1;
                 let file = event.file_index();
@@ -180,7 +198,7 @@ impl Work<'_> {
                 if !self.filters[file].takes(&header, event.processor(), clock) {
                     continue;
                 }
-                if let Some(fault) = self.line(&event, names, &mut text) {
+                if let Some(fault) = self.line(&event, names, &mut kinds[event.session_index()], &mut text) {
                     let kind = etl_names::undecoded(&header, event.schemas(), fault);
                     diagnostics.push((file, event.place().diagnostic(kind)));
                 }
@@ -194,10 +212,16 @@ impl Work<'_> {
         Ok(Chunk { text, seen, printed, fields: std::mem::take(names.fields()), diagnostics })
     }
 
-    fn line(&self, event: &trace::Event<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
+    fn line(
+        &self,
+        event: &trace::Event<'_>,
+        names: &mut Names,
+        kinds: &mut LineKinds,
+        out: &mut Vec<u8>,
+    ) -> Option<Fault> {
         let header = event.header();
         let Layout { payload, wanted, .. } = *self.printer;
         let line = Line::of_event(&self.names[event.file_index()], event, &header, &wanted.schemas, payload);
-        self.printer.write(&line, names, out)
+        self.printer.write(&line, names, kinds, out)
     }
 }

@@ -1,13 +1,27 @@
 //! An event as a JSON object.
 
-use super::fields;
-use super::line::{self, Line, Names};
+use super::kind::{Kind, LineKinds};
+use super::line::{Line, Names};
 use super::{payload, put};
+use etw_layouts_etl::text::Recent;
 use etw_layouts_etl::tracelogging::Fault;
-use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
 
 /// Writes the event as one line. Returns the fault if a payload cannot be decoded.
-pub fn event(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
+pub fn event(line: &Line<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Vec<u8>) -> Option<Fault> {
+    let LineKinds { kinds, recent } = kinds;
+    let kind = kinds.get(line.event, || Kind::compiled(line, names, recent));
+    write(line, names, kind, recent, out)
+}
+
+/// Writes a single event as one line, as [`event`] does.
+#[cfg(feature = "table")]
+pub fn single(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
+    let mut names = Names::default();
+    let kind = Kind::new(line, &mut names);
+    write(line, &mut names, &kind, &mut Recent::default(), out)
+}
+
+fn write(line: &Line<'_>, names: &mut Names, kind: &Kind, recent: &mut Recent, out: &mut Vec<u8>) -> Option<Fault> {
     let event = line.event;
     out.extend_from_slice(b"{\"file\":");
     out.extend_from_slice(&line.file.json);
@@ -28,55 +42,25 @@ pub fn event(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fa
     number(out, b",\"process\":", event.process());
     number(out, b",\"thread\":", event.thread());
     number(out, b",\"thread_process\":", line.thread_process());
-    text(out, b",\"header\":", Some(line::header(line.event)), header);
-    text(out, b",\"provider\":", line.provider, put::guid);
-    out.extend_from_slice(b",\"provider_name\":");
-    fields::optional(out, line.provider_name());
-    text(out, b",\"event\":", line.event_name(), |out, (provider, event)| {
-        put::json_part(out, provider);
-        out.push(b'/');
-        put::json_part(out, event);
-    });
-    number(out, b",\"id\":", event.id());
-    name(out, b",\"id_name\":", line.id_name());
-    number(out, b",\"version\":", event.version());
-    number(out, b",\"opcode\":", event.opcode());
-    out.extend_from_slice(b",\"opcode_name\":");
-    fields::optional(out, line.opcode_name());
-    number(out, b",\"level\":", event.level());
-    match event.flags() {
-        Some(flags) => described(line, flags, names, out),
-        None => out.extend_from_slice(
-            b",\"keyword\":null,\"keyword_names\":[],\"task\":null,\"task_name\":null,\"channel\":null,\"flags\":null,\"flags_names\":null,\"activity\":null,\
-              \"related\":null,\"items\":[]",
-        ),
+    out.extend_from_slice(&kind.head);
+    if kind.is_described {
+        text(out, b",\"activity\":", line.activity(), put::guid);
+        text(out, b",\"related\":", event.related_activity_id(), put::guid);
+        items(line, names, out);
     }
     number(out, b",\"size\":", Some(event.bytes().len()));
     number(out, b",\"payload_size\":", Some(event.payload().len()));
-    let fault = payload::json(line, out);
+    let fault = match &kind.fields {
+        Some(fields) => fields.write(line, recent, out),
+        None => payload::json(line, out),
+    };
     out.extend_from_slice(b"}\n");
     fault
 }
 
-/// Values that only an EVENT_HEADER has.
-fn described(line: &Line<'_>, flags: EVENT_HEADER_FLAG, names: &mut Names, out: &mut Vec<u8>) {
-    let event = line.event;
-    text(out, b",\"keyword\":", event.keyword(), put::keyword);
-    out.extend_from_slice(b",\"keyword_names\":[");
-    for (index, name) in line.keyword_names().into_iter().enumerate() {
-        out.extend_from_slice(if index > 0 { b"," } else { b"" });
-        put::json(out, name.chars());
-    }
-    number(out, b"],\"task\":", event.task());
-    out.extend_from_slice(b",\"task_name\":");
-    fields::optional(out, line.task_name());
-    number(out, b",\"channel\":", event.channel());
-    number(out, b",\"flags\":", Some(flags.0));
-    name(out, b",\"flags_names\":", Some(names.flags(flags)));
-    text(out, b",\"activity\":", line.activity(), put::guid);
-    text(out, b",\"related\":", event.related_activity_id(), put::guid);
+fn items(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"items\":[");
-    for (index, item) in event.items().enumerate() {
+    for (index, item) in line.event.items().enumerate() {
         out.extend_from_slice(if index > 0 { &b",{"[..] } else { b"{" });
         number(out, b"\"type\":", Some(item.ty.0));
         name(out, b",\"name\":", Some(names.item(item.ty)));
@@ -95,7 +79,7 @@ pub fn header(out: &mut Vec<u8>, header: Result<&str, u8>) {
     }
 }
 
-fn number<const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<impl itoa::Integer>) {
+pub fn number<const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<impl itoa::Integer>) {
     out.extend_from_slice(key);
     match value {
         Some(value) => put::number(out, value),
@@ -104,7 +88,7 @@ fn number<const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<impl i
 }
 
 /// A string without characters to escape.
-fn text<T, const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<T>, put: impl FnOnce(&mut Vec<u8>, T)) {
+pub fn text<T, const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<T>, put: impl FnOnce(&mut Vec<u8>, T)) {
     out.extend_from_slice(key);
     match value {
         Some(value) => {
@@ -116,6 +100,6 @@ fn text<T, const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<T>, p
     }
 }
 
-fn name<const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<&str>) {
+pub fn name<const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<&str>) {
     text(out, key, value, |out, value| out.extend_from_slice(value.as_bytes()));
 }

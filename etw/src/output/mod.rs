@@ -4,6 +4,7 @@ pub mod columns;
 pub mod document;
 mod event_fields;
 pub mod file_progress;
+pub mod kind;
 pub mod line;
 mod message;
 pub mod payload;

@@ -121,7 +121,7 @@ fn message_json(message: &WppMessage, line: &Line<'_>, out: &mut Vec<u8>) -> Opt
 }
 
 /// Writes the source of the schema.
-fn schema(line: &Line<'_>, decoded: &Decoded<'_>, out: &mut Vec<u8>) {
+pub fn schema(line: &Line<'_>, decoded: &Decoded<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"schema\":{\"source\":\"");
     out.extend_from_slice(names::source(decoded.source()).as_bytes());
     out.push(b'"');
@@ -154,7 +154,7 @@ fn schema(line: &Line<'_>, decoded: &Decoded<'_>, out: &mut Vec<u8>) {
 
 /// The fault to report as a diagnostic. If the schema is of another version, an incomplete decoding is expected. Corrupt provider
 /// traits are reported too.
-fn reported(line: &Line<'_>, decoded: &Decoded<'_>, fault: Option<Fault>) -> Option<Fault> {
+pub fn reported(line: &Line<'_>, decoded: &Decoded<'_>, fault: Option<Fault>) -> Option<Fault> {
     let traits = || line.event.traits().and_then(Result::err).filter(|_| decoded.source() == Source::TraceLogging);
     fault.filter(|_| decoded.is_exact).or_else(traits)
 }

@@ -1,6 +1,7 @@
 //! Prints events of traces and dumps: columns, format and limit.
 
 use super::columns::{self, Column};
+use super::kind::LineKinds;
 use super::line::{Line, Names, Payload};
 use super::{Escaped, Format, Output, Several};
 use super::{document, event_fields};
@@ -139,12 +140,12 @@ impl<'a> Printer<'a> {
         self.left
     }
 
-    /// Prints an event unless the limit is reached. Returns the fault if a payload cannot be decoded.
-    pub fn event(&mut self, line: &Line<'_>, names: &mut Names, out: &mut Output) -> io::Result<Option<Fault>> {
+    /// Prints an event unless the limit is reached; `kinds` are those of the schemas in `line`. Returns the fault if a payload cannot be decoded.
+    pub fn event(&mut self, line: &Line<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Output) -> io::Result<Option<Fault>> {
         if self.left == 0 {
             return Ok(None);
         }
-        let fault = out.put(|out| self.layout.write(line, names, out))?;
+        let fault = out.put(|out| self.layout.write(line, names, kinds, out))?;
         self.printed(1, names.fields());
         Ok(fault)
     }
@@ -157,10 +158,10 @@ impl<'a> Printer<'a> {
 }
 
 impl Layout<'_> {
-    /// Writes the line of an event. Returns the fault if a payload cannot be decoded.
-    pub fn write(&self, line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
+    /// Writes the line of an event; `kinds` are those of the schemas in `line`. Returns the fault if a payload cannot be decoded.
+    pub fn write(&self, line: &Line<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Vec<u8>) -> Option<Fault> {
         let fault = match self.format {
-            Format::Json => document::event(line, names, out),
+            Format::Json => document::event(line, names, kinds, out),
             format => columns::event(&self.columns, format == Format::Text, line, names, out),
         };
         fault.or_else(|| if self.has_fields { undecoded(line) } else { None })

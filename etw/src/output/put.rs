@@ -1,40 +1,6 @@
-//! Appends parts of output lines: times, padding and keywords.
+//! Appends parts of output lines: padding and keywords.
 
-use etw_layouts_etl::FileTime;
 pub use etw_layouts_etl::text::put::*;
-
-/// Appends times. Caches the text of a second, because many events have the same second.
-#[derive(Default)]
-pub struct Times {
-    second: i64,
-    /// The cached text of the second, for years of four digits.
-    text: Option<[u8; 27]>,
-}
-
-impl Times {
-    /// A time as in RFC 3339, or with a space instead of `T` in text.
-    pub fn put(&mut self, out: &mut Vec<u8>, time: i64, is_text: bool) {
-        const SECOND: i64 = 10_000_000;
-        let (second, mut fraction) = (time.div_euclid(SECOND), time.rem_euclid(SECOND) as u32);
-        if second != self.second || self.text.is_none() {
-            *self = Self { second, text: FileTime(time).digits(b'T') };
-        }
-        let Some(mut text) = self.text else {
-            return if is_text { shown(out, FileTime(time)) } else { shown(out, FileTime(time).rfc3339()) };
-        };
-        for digit in text[20..].iter_mut().rev() {
-            *digit = b'0' + (fraction % 10) as u8;
-            fraction /= 10;
-        }
-        if is_text {
-            text[10] = b' ';
-        }
-        out.extend_from_slice(&text);
-        if !is_text {
-            out.push(b'Z');
-        }
-    }
-}
 
 /// Pads the text from `start` with spaces on the left, to a width below 16.
 pub fn align_right(out: &mut Vec<u8>, start: usize, width: usize) {

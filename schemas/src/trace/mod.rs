@@ -42,7 +42,7 @@ use merge::Merge;
 use std::fmt;
 
 /// GUID of MetaData, the class of the events with schemas that a merge adds.
-const META_DATA: Uuid = Uuid::from_u128(0xbbccf6c1_6cd1_48c4_80ff_839482e37671);
+pub const META_DATA: Uuid = Uuid::from_u128(0xbbccf6c1_6cd1_48c4_80ff_839482e37671);
 /// Event type of MetaData/EventInfo.
 const EVENT_INFO: u8 = 32;
 /// Event type of MetaData/EventMapInfo.

@@ -26,6 +26,8 @@ pub mod memory_dumps;
 pub mod pdb;
 #[cfg(feature = "symbols")]
 pub mod pe;
+#[cfg(feature = "traces")]
+pub mod records;
 #[cfg(feature = "linking")]
 pub mod specs;
 #[cfg(feature = "traces")]

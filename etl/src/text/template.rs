@@ -1,0 +1,210 @@
+//! The fields of a kind of event as JSON, with keys and punctuation written in advance.
+
+use super::fields::{self, Members};
+use super::recent::Recent;
+use super::{put, values};
+use crate::clock::Clock;
+use crate::text::Style;
+use etw_layouts_payload::{Cursor, Fault, FieldList, InType, OutType, Part, PointerSize, Slot, Uuid};
+use std::ops::Range;
+
+/// The JSON of the fields of a schema, for payloads with pointers of one size: text with holes for values.
+#[derive(Debug)]
+pub struct Template {
+    pointers: PointerSize,
+    holes: Vec<Hole>,
+    /// The keys of all holes, with the punctuation before and after them.
+    keys: Vec<u8>,
+    /// Position of the first field without a hole, if there is one.
+    next: Option<u32>,
+}
+
+#[derive(Debug)]
+struct Hole {
+    slot: Slot,
+    /// The range of its key.
+    key: Range<u32>,
+    form: Form,
+    has_map: bool,
+    /// A number that no other hole has.
+    id: u64,
+}
+
+/// The form of a value.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Unsigned,
+    Signed,
+    Hexadecimal,
+    /// A text of characters with this number of bytes each.
+    Text(u8),
+    Guid,
+    /// A system time.
+    Time,
+    /// A number with few values, such as one with names: its text is kept.
+    Recent,
+    Other,
+}
+
+/// Maximum number of holes. Fields after them are decoded by the schema.
+const MOST: usize = 512;
+
+impl Template {
+    /// The template of a schema.
+    pub fn new(list: &FieldList<'_>, pointers: PointerSize, recent: &mut Recent) -> Self {
+        let (mut slots, mut holes, mut keys, mut members) = (list.slots(pointers), Vec::new(), Vec::new(), Members::default());
+        for (field, slot) in slots.by_ref().take(MOST) {
+            let start = keys.len() as u32;
+            keys.extend_from_slice(if holes.is_empty() { b"" } else { b"," });
+            fields::key(&mut members, field.name, &mut keys);
+            keys.push(b':');
+            let (form, has_map) = (Form::of(&slot, field.map.is_some()), field.map.is_some());
+            holes.push(Hole { slot, key: start..keys.len() as u32, form, has_map, id: recent.field() });
+        }
+        let next = (!slots.is_done()).then(|| slots.position());
+        Self { pointers, holes, keys, next }
+    }
+
+    /// Approximate size in bytes.
+    pub fn size(&self) -> usize {
+        self.keys.len() + self.holes.len() * size_of::<Hole>()
+    }
+
+    /// Writes the fields as a JSON object, the same as [`fields`](fields::fields). `list` returns the schema. Returns the fault if the payload is not
+    /// decoded to its last byte.
+    pub fn write<'a>(
+        &self,
+        list: impl Fn() -> FieldList<'a>,
+        payload: &'a [u8],
+        clock: Option<&Clock>,
+        recent: &mut Recent,
+        out: &mut Vec<u8>,
+    ) -> Option<Fault> {
+        out.push(b'{');
+        let mut cursor = Cursor::new(payload, self.pointers);
+        for (index, hole) in self.holes.iter().enumerate() {
+            let part = match cursor.next(&hole.slot) {
+                Some(Part::End) => {
+                    out.push(b'}');
+                    return None;
+                }
+                Some(part) => part,
+                None => return self.rest(index, &cursor, list(), clock, out),
+            };
+            out.extend_from_slice(self.keys.get(hole.key.start as usize..hole.key.end as usize).unwrap_or_default());
+            match part {
+                Part::Array(elements, size) => {
+                    out.push(b'[');
+                    for (index, element) in elements.chunks_exact(size).enumerate() {
+                        out.extend_from_slice(if index > 0 { b"," } else { b"" });
+                        hole.write(element, &list, clock, recent, out);
+                    }
+                    out.push(b']');
+                }
+                Part::Value(value) => hole.write(value, &list, clock, recent, out),
+                Part::End => {}
+            }
+        }
+        if self.next.is_some() {
+            return self.rest(self.holes.len(), &cursor, list(), clock, out);
+        }
+        out.push(b'}');
+        cursor.end()
+    }
+
+    /// Writes the fields from an index on, step by step.
+    #[inline(never)]
+    fn rest<'a>(
+        &self,
+        index: usize,
+        cursor: &Cursor<'a>,
+        list: FieldList<'a>,
+        clock: Option<&Clock>,
+        out: &mut Vec<u8>,
+    ) -> Option<Fault> {
+        let mut members = Members::default();
+        for field in list.iter().take(index) {
+            members.add(field.name);
+        }
+        let position = self.holes.get(index).map(|hole| hole.slot.position()).or(self.next).unwrap_or(u32::MAX);
+        let mut steps = cursor.steps(list, self.holes.iter().take(index).map(|hole| &hole.slot), position);
+        fields::members(&mut steps, members, index == 0, clock, Style::Json, out)
+    }
+}
+
+impl Hole {
+    #[inline]
+    fn write<'a>(
+        &self,
+        bytes: &'a [u8],
+        list: &impl Fn() -> FieldList<'a>,
+        clock: Option<&Clock>,
+        recent: &mut Recent,
+        out: &mut Vec<u8>,
+    ) {
+        match self.form {
+            Form::Unsigned => put::json_unsigned(out, number(bytes)),
+            Form::Signed => {
+                let shift = 64 - 8 * bytes.len().min(8) as u32;
+                put::json_signed(out, (number(bytes) << (shift & 63)) as i64 >> (shift & 63));
+            }
+            Form::Hexadecimal => {
+                out.push(b'"');
+                put::hexadecimal(out, number(bytes));
+                out.push(b'"');
+            }
+            Form::Text(size) if put::json_ascii(out, bytes, size.into()) => {}
+            Form::Guid => {
+                out.push(b'"');
+                put::guid(out, Uuid::from_bytes_le(bytes.try_into().unwrap_or_default()));
+                out.push(b'"');
+            }
+            Form::Time => {
+                out.push(b'"');
+                recent.times.put(out, number(bytes) as i64, false);
+                out.push(b'"');
+            }
+            Form::Recent => recent.put(self.id, number(bytes), out, |out| self.other(bytes, list, clock, out)),
+            Form::Text(_) | Form::Other => self.other(bytes, list, clock, out),
+        }
+    }
+
+    #[inline(never)]
+    fn other<'a>(&self, bytes: &'a [u8], list: &impl Fn() -> FieldList<'a>, clock: Option<&Clock>, out: &mut Vec<u8>) {
+        let map = if self.has_map { list().map(&self.slot) } else { None };
+        values::value(&self.slot.value(bytes, map), clock, Style::Json, out);
+    }
+}
+
+impl Form {
+    /// The form of the values of a field, as [`values::value`] writes them.
+    fn of(slot: &Slot, has_map: bool) -> Self {
+        let is_short = slot.size().is_some_and(|size| size <= 8) || slot.is_array();
+        match (slot.in_type, slot.out_type) {
+            (InType::GUID, _) => Self::Guid,
+            // A text with characters other than ASCII is written by its type.
+            (InType::UNICODESTRING | InType::MANIFEST_COUNTEDSTRING | InType::COUNTEDSTRING, _) => Self::Text(2),
+            (InType::ANSISTRING | InType::MANIFEST_COUNTEDANSISTRING | InType::COUNTEDANSISTRING, _) => Self::Text(1),
+            _ if has_map => if is_short { Self::Recent } else { Self::Other },
+            (
+                InType::UINT8 | InType::UINT16 | InType::UINT32 | InType::UINT64 | InType::SIZET,
+                OutType::NULL | OutType::PID | OutType::TID,
+            ) => Self::Unsigned,
+            (InType::POINTER | InType::HEXINT32 | InType::HEXINT64, OutType::NULL)
+            | (InType::UINT32 | InType::HEXINT32, OutType::HEXINT32)
+            | (InType::UINT64 | InType::HEXINT64, OutType::HEXINT64) => Self::Hexadecimal,
+            (InType::INT8 | InType::INT16 | InType::INT32 | InType::INT64, OutType::NULL) => Self::Signed,
+            (InType::FILETIME, OutType::NULL | OutType::DATETIME) => Self::Time,
+            (InType::UINT16 | InType::UINT32 | InType::BOOLEAN, _) if is_short => Self::Recent,
+            _ => Self::Other,
+        }
+    }
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    match *bytes {
+        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]).into(),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => bytes.iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
+    }
+}

@@ -1,0 +1,205 @@
+//! Events that state a name: of a file, an image, or a method of .NET.
+
+use etw_layouts_etl::payload::{Field, Fields, InType, PointerSize, Schema};
+use etw_layouts_etl::{Event, Schemas, Uuid};
+
+/// An event that states a name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NameEvent<'a> {
+    pub subject: Subject,
+    pub step: Step,
+    fields: Fields<'a>,
+}
+
+/// What has the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// A file object, or the key of a file.
+    File(u64),
+    /// Addresses of an image in a process.
+    Image(Range),
+    /// Addresses of a method in a process.
+    Method(Range),
+}
+
+/// Addresses in a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub process: u32,
+    pub start: u64,
+    /// Size in bytes.
+    pub size: u32,
+}
+
+/// What the event says about the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It is valid from the event on.
+    Begin,
+    /// It was valid before the event.
+    End,
+    /// It is valid before and after the event.
+    Exists,
+}
+
+/// The groups of the hook identifiers of files and images, and that of processes, which has the loads of images.
+const FILES: u16 = 0x04;
+const IMAGES: u16 = 0x14;
+const PROCESSES: u16 = 0x03;
+
+const KERNEL_FILE: Uuid = Uuid::from_u128(0xedd08927_9cc4_4e65_b970_c2560fb5c289);
+const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
+const DOT_NET: Uuid = Uuid::from_u128(0xe13c0d23_ccbc_4e12_931b_d9cc2eee27e4);
+const DOT_NET_RUNDOWN: Uuid = Uuid::from_u128(0xa669021c_c450_4609_a035_5af59af4df18);
+
+// The schemas of providers with manifests, because few traces have them, and those only at their end. Later versions append fields.
+const NAME: Schema<'_> =
+    Schema::specified("", "", 0, &[Field::new("FileKey", InType::POINTER), Field::new("FileName", InType::UNICODESTRING)]);
+const CREATE_0: Schema<'_> = Schema::specified(
+    "",
+    "",
+    0,
+    &[
+        Field::new("Irp", InType::POINTER),
+        Field::new("ThreadId", InType::POINTER),
+        Field::new("FileObject", InType::POINTER),
+        Field::new("CreateOptions", InType::UINT32),
+        Field::new("CreateAttributes", InType::UINT32),
+        Field::new("ShareAccess", InType::UINT32),
+        Field::new("FileName", InType::UNICODESTRING),
+    ],
+);
+const CREATE_1: Schema<'_> = Schema::specified(
+    "",
+    "",
+    1,
+    &[
+        Field::new("Irp", InType::POINTER),
+        Field::new("FileObject", InType::POINTER),
+        Field::new("IssuingThreadId", InType::UINT32),
+        Field::new("CreateOptions", InType::UINT32),
+        Field::new("CreateAttributes", InType::UINT32),
+        Field::new("ShareAccess", InType::UINT32),
+        Field::new("FileName", InType::UNICODESTRING),
+    ],
+);
+const IMAGE: Schema<'_> = Schema::specified(
+    "",
+    "",
+    0,
+    &[
+        Field::new("ImageBase", InType::POINTER),
+        Field::new("ImageSize", InType::POINTER),
+        Field::new("ProcessId", InType::UINT32),
+        Field::new("ImageCheckSum", InType::UINT32),
+        Field::new("TimeDateStamp", InType::UINT32),
+        Field::new("DefaultBase", InType::POINTER),
+        Field::new("FileName", InType::UNICODESTRING),
+    ],
+);
+const METHOD: Schema<'_> = Schema::specified(
+    "",
+    "",
+    0,
+    &[
+        Field::new("MethodID", InType::UINT64),
+        Field::new("ModuleID", InType::UINT64),
+        Field::new("MethodStartAddress", InType::UINT64),
+        Field::new("MethodSize", InType::UINT32),
+        Field::new("MethodToken", InType::UINT32),
+        Field::new("MethodFlags", InType::UINT32),
+        Field::new("MethodNamespace", InType::UNICODESTRING),
+        Field::new("MethodName", InType::UNICODESTRING),
+        Field::new("MethodSignature", InType::UNICODESTRING),
+    ],
+);
+
+impl<'a> NameEvent<'a> {
+    /// What an event states; `None` if it states no name.
+    #[inline]
+    pub fn read(event: &Event<'a>) -> Option<Self> {
+        match event.hook() {
+            Some(hook) => match (hook >> 8, hook & 0xFF) {
+                (FILES, 0 | 32 | 35 | 36 | 64 | 78) | (IMAGES, 2..=4) | (PROCESSES, 10) => Self::of_kernel(event),
+                _ => None,
+            },
+            None if event.keyword().is_some() => Self::of_provider(event, event.provider()?),
+            // Kernel events with the GUID of their class.
+            None if matches!(event.opcode(), Some(0 | 2..=4 | 10 | 32 | 35 | 36 | 64)) => Self::of_kernel(event),
+            None => None,
+        }
+    }
+
+    fn of_kernel(event: &Event<'a>) -> Option<Self> {
+        let decoded = event.decode(Schemas::BUILT_IN)?;
+        let fields = decoded.fields;
+        let step = match decoded.schema.event {
+            "Name" | "FileCreate" | "Create" | "CreateNew" | "Load" => Step::Begin,
+            "FileDelete" | "UnLoad" => Step::End,
+            "FileRundown" | "DCStart" | "DCEnd" => Step::Exists,
+            _ => return None,
+        };
+        let subject = match decoded.schema.provider {
+            "FileIo" => Subject::File(number(&fields, &["FileObject"])?),
+            "Image" => Subject::Image(image(event, &fields)?),
+            _ => return None,
+        };
+        Some(Self { subject, step, fields })
+    }
+
+    fn of_provider(event: &Event<'a>, provider: Uuid) -> Option<Self> {
+        let (schema, step) = match (provider, event.id()?) {
+            (KERNEL_FILE, 10) => (&NAME, Step::Begin),
+            (KERNEL_FILE, 11) => (&NAME, Step::End),
+            (KERNEL_FILE, 12 | 30) if event.version() == Some(0) => (&CREATE_0, Step::Begin),
+            (KERNEL_FILE, 12 | 30) => (&CREATE_1, Step::Begin),
+            (KERNEL_PROCESS, 5) => (&IMAGE, Step::Begin),
+            (KERNEL_PROCESS, 6) => (&IMAGE, Step::End),
+            (DOT_NET, 143) => (&METHOD, Step::Begin),
+            (DOT_NET, 144) => (&METHOD, Step::End),
+            (DOT_NET_RUNDOWN, 143 | 144) => (&METHOD, Step::Exists),
+            _ => return None,
+        };
+        let fields = schema.decode(event.payload(), event.pointer_size().unwrap_or(PointerSize::Bits64));
+        let subject = match provider {
+            KERNEL_FILE => Subject::File(number(&fields, &["FileKey", "FileObject"])?),
+            KERNEL_PROCESS => Subject::Image(image(event, &fields)?),
+            _ => Subject::Method(Range {
+                process: event.process()?,
+                start: number(&fields, &["MethodStartAddress"])?,
+                size: number(&fields, &["MethodSize"])? as u32,
+            }),
+        };
+        Some(Self { subject, step, fields })
+    }
+
+    /// The name. `None` if the event has none, or an empty one.
+    pub fn name(&self) -> Option<String> {
+        let text = |name: &str| self.fields.get(name).map(|value| value.to_string()).filter(|text| !text.is_empty());
+        match self.subject {
+            Subject::File(_) | Subject::Image(_) => ["FileName", "OpenPath", "ImageFileName"].into_iter().find_map(text),
+            Subject::Method(_) => {
+                let name = text("MethodName")?;
+                Some(text("MethodNamespace").map_or(name.clone(), |namespace| format!("{namespace}.{name}")))
+            }
+        }
+    }
+
+    /// The signature of a method.
+    pub fn signature(&self) -> Option<String> {
+        self.fields.get("MethodSignature").map(|value| value.to_string()).filter(|text| !text.is_empty())
+    }
+}
+
+fn image(event: &Event<'_>, fields: &Fields<'_>) -> Option<Range> {
+    let size = number(fields, &["ImageSize", "ModuleSize"])?;
+    Some(Range {
+        process: number(fields, &["ProcessId"]).map(|process| process as u32).or(event.process())?,
+        start: number(fields, &["ImageBase", "BaseAddress"])?,
+        size: u32::try_from(size).unwrap_or(u32::MAX),
+    })
+}
+
+fn number(fields: &Fields<'_>, names: &[&str]) -> Option<u64> {
+    names.iter().find_map(|name| fields.get(name))?.number()
+}

@@ -1,0 +1,175 @@
+//! The names of a session: of files, images and methods, with the times at which they are valid.
+
+use crate::name_event::{NameEvent, Range, Step, Subject};
+use crate::place::{Place, Position};
+use crate::sorted::{Record, Sorter, Table, word_of_tick};
+use etw_layouts_etl::Event;
+use std::io;
+use std::ops::ControlFlow;
+
+/// The names of a session.
+#[derive(Debug)]
+pub(crate) struct NameTables {
+    files: Table<4>,
+    images: Table<6>,
+    methods: Table<6>,
+}
+
+/// Collects the names of a session. Only keys, times and positions are kept; the names are read again.
+#[derive(Debug)]
+pub(crate) struct NamesBuilder {
+    /// File object, tick, step and file, buffer and offset.
+    files: Sorter<4>,
+    images: Sorter<6>,
+    /// As `images`: process, start, tick, size with reach, step and file, buffer and offset.
+    methods: Sorter<6>,
+}
+
+/// Maximum number of ranges that are examined for an address, which limits the work for a trace whose ranges overlap.
+const MOST_RANGES: usize = 4096;
+
+impl NamesBuilder {
+    /// A builder that needs at most `memory` bytes.
+    pub fn new(memory: usize) -> Self {
+        Self { files: Sorter::new(memory / 4), images: Sorter::new(memory / 4), methods: Sorter::new(memory / 2) }
+    }
+
+    /// Adds an event of a file.
+    ///
+    /// # Errors
+    ///
+    /// The temporary file cannot be written.
+    #[inline]
+    pub fn add(&mut self, event: &Event<'_>, tick: i64, file: u32, place: Place) -> io::Result<()> {
+        let Some(NameEvent { subject, step, .. }) = NameEvent::read(event) else { return Ok(()) };
+        let tick = word_of_tick(tick);
+        let end = [(step as u64) << 56 | u64::from(file), place.sequence()];
+        let range = |Range { process, start, size }| [process.into(), start, tick, u64::from(size) << 32, end[0], end[1]];
+        match subject {
+            Subject::File(object) => self.files.push([object, tick, end[0], end[1]]),
+            Subject::Image(image) => self.images.push(range(image)),
+            Subject::Method(method) => self.methods.push(range(method)),
+        }
+    }
+
+    /// The names.
+    ///
+    /// # Errors
+    ///
+    /// The temporary files cannot be read or written.
+    pub fn finish(self) -> io::Result<NameTables> {
+        let Self { files, images, methods } = self;
+        Ok(NameTables { files: files.table(|_| {})?, images: images.table(reach())?, methods: methods.table(reach())? })
+    }
+}
+
+/// Sets the reach of each record: the distance from its start to the end of the ranges before it in its process, or 0. So a search for an address
+/// ends at the first record that no range before it reaches past.
+fn reach() -> impl FnMut(&mut Record<6>) {
+    let (mut process, mut end) = (u64::MAX, 0);
+    move |record| {
+        if record[0] != process {
+            (process, end) = (record[0], 0);
+        }
+        let (start, size) = (record[1], record[3] >> 32);
+        record[3] |= u64::saturating_sub(end, start).min(u32::MAX.into());
+        end = end.max(start.saturating_add(size));
+    }
+}
+
+impl NameTables {
+    /// Size of the temporary files, in bytes.
+    pub fn file_size(&self) -> u64 {
+        self.files.file_size() + self.images.file_size() + self.methods.file_size()
+    }
+
+    pub fn has_methods(&self) -> bool {
+        !self.methods.is_empty()
+    }
+
+    /// The event that states the name of a file object at a time.
+    ///
+    /// # Errors
+    ///
+    /// The temporary file cannot be read.
+    pub fn file(&self, object: u64, tick: i64) -> io::Result<Option<Position>> {
+        let mut valid = Valid::new(tick);
+        let after = [object, word_of_tick(tick).saturating_add(1), 0, 0];
+        let mut see = |&[of, tick, step, at]: &Record<4>| {
+            if of == object {
+                valid.add(tick, step, at);
+            }
+            ControlFlow::Break(())
+        };
+        self.files.descend(&after, &mut see)?;
+        self.files.ascend(&after, see)?;
+        Ok(valid.position())
+    }
+
+    /// The event that states the image at an address of a process at a time.
+    ///
+    /// # Errors
+    ///
+    /// The temporary file cannot be read.
+    pub fn image(&self, process: u32, address: u64, tick: i64) -> io::Result<Option<Position>> {
+        at(&self.images, process, address, tick)
+    }
+
+    /// The event that states the method at an address of a process at a time.
+    ///
+    /// # Errors
+    ///
+    /// The temporary file cannot be read.
+    pub fn method(&self, process: u32, address: u64, tick: i64) -> io::Result<Option<Position>> {
+        at(&self.methods, process, address, tick)
+    }
+}
+
+fn at(table: &Table<6>, process: u32, address: u64, tick: i64) -> io::Result<Option<Position>> {
+    let (mut valid, mut left) = (Valid::new(tick), MOST_RANGES);
+    table.descend(&[process.into(), address, u64::MAX, u64::MAX, u64::MAX, u64::MAX], |record| {
+        let &[of, start, tick, sizes, step, at] = record;
+        if of != process.into() || left == 0 {
+            return ControlFlow::Break(());
+        }
+        left -= 1;
+        let distance = address - start;
+        if distance < sizes >> 32 {
+            valid.add(tick, step, at);
+        }
+        // Other events of the same range are next to this one.
+        if distance < u64::from(sizes as u32) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    Ok(valid.position())
+}
+
+/// Selects the name that is valid at a time: that of the last event before it, unless it says that the name ends; then that of the next event
+/// if it says that the name was valid before.
+struct Valid {
+    tick: u64,
+    /// Tick, step and file, buffer and offset of the last event at or before the time, and of the first one after it.
+    before: Option<(u64, u64, u64)>,
+    after: Option<(u64, u64, u64)>,
+}
+
+impl Valid {
+    fn new(tick: i64) -> Self {
+        Self { tick: word_of_tick(tick), before: None, after: None }
+    }
+
+    fn add(&mut self, tick: u64, step: u64, at: u64) {
+        let new = (tick, step, at);
+        if tick <= self.tick {
+            self.before = self.before.max(Some(new));
+        } else if self.after.is_none_or(|after| new < after) {
+            self.after = Some(new);
+        }
+    }
+
+    fn position(&self) -> Option<Position> {
+        let is = |step: u64, wanted: Step| step >> 56 == wanted as u64;
+        let before = self.before.filter(|(_, step, _)| !is(*step, Step::End));
+        let (_, step, at) = before.or(self.after.filter(|(_, step, _)| !is(*step, Step::Begin)))?;
+        Some(Position { file: step as u32, buffer: (at >> 32) as u32, offset: at as u32 })
+    }
+}

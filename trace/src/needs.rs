@@ -1,0 +1,298 @@
+//! The events that other events need, so that a part of a trace can be understood without the rest.
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::name_event::{NameEvent, Subject};
+use crate::place::Position;
+use crate::sorted::{Record, Sorter, Table, word_of_tick};
+use crate::stacks::{Owner, STACK_WALK, number};
+use crate::trace::Trace;
+use etw_layouts_etl::payload::{OutType, Uuid};
+use etw_layouts_etl::{self as etl, Schemas};
+use etw_layouts_schemas::trace::{MANIFEST_EVENT, META_DATA};
+use std::collections::HashSet;
+use std::io;
+use std::ops::ControlFlow;
+
+/// The events that selected events need: the schemas of their providers; the events that describe their processes, threads and images; the names of
+/// their files and methods; their call stacks; the configuration of the system.
+///
+/// Events are found by what the selected ones state, so there can be more than necessary: if an identifier of a process is reused, the events of
+/// each process with this identifier are included.
+#[derive(Debug)]
+pub struct Needs {
+    /// File and buffer, offset.
+    positions: Table<2>,
+    sessions: Vec<SessionNeeds>,
+    session_of: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct SessionNeeds {
+    /// Providers of the selected events. There are none if no event is selected.
+    providers: HashSet<Uuid>,
+    processes: HashSet<u32>,
+    threads: HashSet<u32>,
+    /// Tick and owner of the selected events whose stack is in other events.
+    owners: Table<2>,
+}
+
+/// The owner of a stack whose thread is unknown.
+const ANY: u64 = u64::MAX;
+
+/// Limit of each table in memory, in bytes.
+const MEMORY: usize = 16 << 20;
+
+/// The groups of the hook identifiers of events about the trace, and about the configuration of the system.
+const HEADER: u16 = 0x00;
+const SYSTEM_CONFIG: u16 = 0x0B;
+
+const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
+
+impl Trace {
+    /// The events that the selected events need. The trace is read twice.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or changed since it was opened; a temporary file cannot be written.
+    pub fn needs(&self, mut is_selected: impl FnMut(&Event<'_>) -> bool) -> Result<Needs, Error> {
+        let failed = |error: io::Error| Error::new(self.files.first().map_or("", |file| &file.name), error);
+        let processes = self.processes_of_threads()?.table(|_| {}).map_err(failed)?;
+        let mut builders: Vec<_> = self.sessions.iter().map(|_| Builder::default()).collect();
+        let mut positions = Sorter::new(MEMORY);
+        for event in self.events().in_file_order() {
+            let event = event?;
+            if is_selected(&event) {
+                builders[event.session_index()].add(&event, &processes, &mut positions)?;
+            }
+        }
+        let sessions = builders.into_iter().map(Builder::finish).collect::<Result<_, _>>().map_err(failed)?;
+        let positions = positions.table(|_| {}).map_err(failed)?;
+        Ok(Needs { positions, sessions, session_of: self.session_of.clone() })
+    }
+
+    /// The processes of all threads: session and thread, process.
+    fn processes_of_threads(&self) -> Result<Sorter<2>, Error> {
+        let mut processes = Sorter::new(MEMORY);
+        for event in self.events().in_file_order() {
+            let event = event?;
+            if let Some((Some(process), Some(thread))) = of_process(&event.header()) {
+                let record = [thread_of(event.session_index(), thread), process.into()];
+                processes.push(record).map_err(|error| Error::new(event.file().name(), error))?;
+            }
+        }
+        Ok(processes)
+    }
+}
+
+impl Needs {
+    /// Whether an event is needed, by the index of its file and of its buffer in the file.
+    ///
+    /// # Errors
+    ///
+    /// A temporary file cannot be read.
+    pub fn contains(&self, file: usize, buffer: u32, event: &etl::Event<'_>) -> io::Result<bool> {
+        let Some(session) = self.session_of.get(file).and_then(|session| self.sessions.get(*session)) else { return Ok(false) };
+        if session.providers.is_empty() {
+            return Ok(false);
+        }
+        let position = record(Position { file: file as u32, buffer, offset: event.offset() });
+        Ok(session.describes(event) || session.is_stack(event)? || contains(&self.positions, &position)?)
+    }
+}
+
+impl SessionNeeds {
+    /// Whether an event describes the trace, a provider, a process, a thread or an image.
+    fn describes(&self, event: &etl::Event<'_>) -> bool {
+        if let Some((process, thread)) = of_process(event) {
+            // An event of a thread is needed for the thread, and that of its process for both.
+            return match thread {
+                Some(thread) => self.threads.contains(&thread),
+                None => process.is_some_and(|process| self.processes.contains(&process)),
+            };
+        }
+        if let Some(NameEvent { subject: Subject::Image(image), .. }) = NameEvent::read(event) {
+            return image.process == 0 || self.processes.contains(&image.process);
+        }
+        if let Some(hook) = event.hook() {
+            return matches!(hook >> 8, HEADER | SYSTEM_CONFIG);
+        }
+        let Some(provider) = event.provider() else { return false };
+        if provider == META_DATA {
+            // Both kinds of schemas begin with GUIDs of providers or classes.
+            let mut guids = event.payload().chunks_exact(16).take(2).filter_map(|guid| guid.first_chunk());
+            return guids.any(|guid| self.providers.contains(&Uuid::from_bytes_le(*guid)));
+        }
+        if event.keyword().is_some() {
+            return event.id() == Some(MANIFEST_EVENT) && self.providers.contains(&provider);
+        }
+        match event.decode(Schemas::BUILT_IN) {
+            Some(decoded) if decoded.schema.provider == "ImageID" => {
+                number(&decoded, "ProcessId").is_some_and(|process| process == 0 || self.processes.contains(&(process as u32)))
+            }
+            Some(decoded) => decoded.schema.provider == "SysConfig",
+            None => false,
+        }
+    }
+
+    /// Whether an event has a part of the stack of a selected event, or its key.
+    fn is_stack(&self, event: &etl::Event<'_>) -> io::Result<bool> {
+        if event.hook().is_none_or(|hook| hook >> 8 != STACK_WALK) {
+            return Ok(false);
+        }
+        let Some((tick, thread)) = stack_of(event) else { return Ok(false) };
+        let of = |owner| contains(&self.owners, &[word_of_tick(tick), owner]);
+        Ok(of(thread.into())? || of(ANY)?)
+    }
+}
+
+/// Collects what the selected events of a session need.
+struct Builder {
+    providers: HashSet<Uuid>,
+    processes: HashSet<u32>,
+    threads: HashSet<u32>,
+    owners: Sorter<2>,
+    /// Addresses whose method was found before, by process.
+    known: HashSet<(u32, u64)>,
+}
+
+/// Maximum number of addresses that are kept.
+const ADDRESSES: usize = 1 << 16;
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            providers: HashSet::new(),
+            processes: HashSet::new(),
+            threads: HashSet::new(),
+            owners: Sorter::new(MEMORY),
+            known: HashSet::new(),
+        }
+    }
+}
+
+impl Builder {
+    fn add(&mut self, event: &Event<'_>, processes: &Table<2>, positions: &mut Sorter<2>) -> Result<(), Error> {
+        let failed = |error: io::Error| Error::new(event.file().name(), error);
+        let header = event.header();
+        self.providers.insert(header.provider().unwrap_or_default());
+        // The identifiers, files and addresses that it states.
+        let (mut of, mut threads, mut files, mut addresses) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        of.extend(header.process());
+        threads.extend(header.thread());
+        for value in event.decode().iter().flat_map(|decoded| decoded.iter()) {
+            let Some(number) = value.number() else { continue };
+            match (value.name(), value.out_type) {
+                (_, OutType::PID) => of.push(number as u32),
+                (_, OutType::TID) => threads.push(number as u32),
+                ("FileKey" | "FileObject", _) => files.push(number),
+                ("InstructionPointer" | "Stack", _) => addresses.push(number),
+                _ => {}
+            }
+        }
+        let names = &event.session().names;
+        for object in files {
+            if let Some(at) = names.file(object, event.tick()).map_err(failed)? {
+                positions.push(record(at)).map_err(failed)?;
+            }
+        }
+        let walk = header.hook().filter(|hook| hook >> 8 == STACK_WALK).and_then(|_| stack_of(&header));
+        let found = match walk {
+            // The definition of the key that it refers to.
+            Some((tick, thread)) => {
+                let stacks = &event.session().stacks;
+                stacks.parts(tick, Owner::Thread(thread), event.processor()).map_err(failed)?
+            }
+            None => event.found_parts()?,
+        };
+        if let (None, false, Some(owner)) = (walk, found.is_empty(), event.owner()) {
+            let word = if matches!(owner, Owner::Processor) { ANY } else { owner.word() };
+            self.owners.push([word_of_tick(event.tick()), word]).map_err(failed)?;
+        }
+        for at in found.iter().filter_map(|found| found.at) {
+            positions.push(record(at)).map_err(failed)?;
+        }
+        for thread in &threads {
+            let low = [thread_of(event.session_index(), *thread), 0];
+            let add = |record: &Record<2>| {
+                if record[0] != low[0] {
+                    return ControlFlow::Break(());
+                }
+                if of.last() != Some(&(record[1] as u32)) {
+                    of.push(record[1] as u32);
+                }
+                ControlFlow::Continue(())
+            };
+            processes.ascend(&low, add).map_err(failed)?;
+        }
+        if names.has_methods()
+            && let Some(stack) = event.stack()?
+        {
+            addresses.extend(stack.frames());
+        }
+        for (process, address) in of.iter().flat_map(|process| addresses.iter().map(|address| (*process, *address))) {
+            if self.known.len() >= ADDRESSES {
+                self.known.clear();
+            }
+            if self.known.insert((process, address))
+                && let Some(at) = names.method(process, address, event.tick()).map_err(failed)?
+            {
+                positions.push(record(at)).map_err(failed)?;
+            }
+        }
+        self.processes.extend(of);
+        self.threads.extend(threads);
+        Ok(())
+    }
+
+    fn finish(self) -> io::Result<SessionNeeds> {
+        let Self { providers, processes, threads, owners, .. } = self;
+        Ok(SessionNeeds { providers, processes, threads, owners: owners.table(|_| {})? })
+    }
+}
+
+/// The process and the thread that an event of their start, end or rundown is about; `None` for other events.
+fn of_process(event: &etl::Event<'_>) -> Option<(Option<u32>, Option<u32>)> {
+    let is_class = match event.hook() {
+        Some(hook) => matches!((hook >> 8, hook & 0xFF), (0x03, 1..=4 | 39) | (0x05, 1..=4)),
+        None if event.keyword().is_some() => {
+            let is_provider = event.provider() == Some(KERNEL_PROCESS);
+            return (is_provider && matches!(event.id(), Some(1..=4 | 15))).then(|| {
+                // Events of processes begin with the process, those of threads with process and thread.
+                let word = |at: usize| event.payload().get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+                (word(0), word(4).filter(|_| matches!(event.id(), Some(3 | 4))))
+            });
+        }
+        None => matches!(event.opcode(), Some(1..=4 | 39)),
+    };
+    let decoded = is_class.then(|| event.decode(Schemas::BUILT_IN)).flatten()?;
+    let id = |name: &str| number(&decoded, name).map(|id| id as u32);
+    match decoded.schema.provider {
+        "Process" => Some((id("ProcessId"), None)),
+        "Thread" => Some((id("ProcessId"), Some(id("TThreadId")?))),
+        _ => None,
+    }
+}
+
+/// The tick and the thread of the event whose stack a StackWalk event states.
+fn stack_of(event: &etl::Event<'_>) -> Option<(i64, u32)> {
+    let decoded = event.decode(Schemas::BUILT_IN)?;
+    Some((number(&decoded, "EventTimeStamp")? as i64, number(&decoded, "StackThread")? as u32))
+}
+
+fn thread_of(session: usize, thread: u32) -> u64 {
+    (session as u64) << 32 | u64::from(thread)
+}
+
+fn record(at: Position) -> Record<2> {
+    [u64::from(at.file) << 32 | u64::from(at.buffer), at.offset.into()]
+}
+
+fn contains(table: &Table<2>, record: &Record<2>) -> io::Result<bool> {
+    let mut found = false;
+    table.ascend(record, |next| {
+        found = next == record;
+        ControlFlow::Break(())
+    })?;
+    Ok(found)
+}

@@ -1,0 +1,139 @@
+//! The call stack of an event.
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::stacks::{Found, KEY_32, KEY_64, Owner, STACK_WALK, StackSource, number};
+use etw_layouts_etl::Schemas;
+use etw_layouts_etl::payload::PointerSize;
+use etw_layouts_etl::wire::EVENT_HEADER_EXT_TYPE;
+use std::io;
+
+/// The call stack of an event: up to three parts in traces of Windows, those of the kernel first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stack {
+    parts: Vec<StackPart>,
+}
+
+/// A part of a call stack: its addresses in the kernel, or those in user mode, or both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StackPart {
+    /// Where the trace has it.
+    pub source: StackSource,
+    /// Its key, if the event refers to it by a key. Keys are reused.
+    pub key: Option<u64>,
+    /// Return addresses, the innermost first. `None` if the trace does not define the key after the event.
+    pub frames: Option<Vec<u64>>,
+    /// Whether it begins in the kernel.
+    pub is_kernel: bool,
+}
+
+/// Types of extended items with addresses.
+const STACK_32: EVENT_HEADER_EXT_TYPE = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_STACK_TRACE32;
+const STACK_64: EVENT_HEADER_EXT_TYPE = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_STACK_TRACE64;
+
+impl Event<'_> {
+    /// The call stack: from the extended items of the event, and from the StackWalk events that state its time stamp and thread. A key means its
+    /// next definition at or after the reference to it. `None` if the trace has no stack of the event.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or changed since it was opened.
+    pub fn stack(&self) -> Result<Option<Stack>, Error> {
+        let mut parts: Vec<_> = self.header().items().filter_map(|item| of_item(item.ty, item.data)).collect();
+        for found in self.found_parts()? {
+            parts.push(self.part(&found)?);
+        }
+        parts.sort_by_key(|part| (!part.is_kernel, part.source));
+        Ok(Some(Stack { parts }).filter(|stack| !stack.parts.is_empty()))
+    }
+
+    /// The parts that are not in the event itself.
+    pub(crate) fn found_parts(&self) -> Result<Vec<Found>, Error> {
+        let stacks = &self.session().stacks;
+        let failed = |error: io::Error| Error::new(self.file().name(), error);
+        match self.header().time_stamp() {
+            Some(tick) if stacks.has(tick).map_err(failed)? => match self.owner() {
+                Some(owner) => stacks.parts(tick, owner, self.processor()).map_err(failed),
+                None => Ok(Vec::new()),
+            },
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// How the parts of its stack refer to the event.
+    pub(crate) fn owner(&self) -> Option<Owner> {
+        let header = self.header();
+        match header.hook() {
+            None => header.items().any(|item| matches!(item.ty, KEY_32 | KEY_64)).then(|| Owner::Item(self.place())),
+            Some(hook) if hook >> 8 == STACK_WALK => None,
+            Some(_) => Some(thread(&header).map_or(Owner::Processor, Owner::Thread)),
+        }
+    }
+
+    fn part(&self, found: &Found) -> Result<StackPart, Error> {
+        let event = found.at.map(|at| self.trace().event_at(at)).transpose()?.flatten();
+        let frames = event.and_then(|event| {
+            let header = event.header();
+            let decoded = header.decode(Schemas::BUILT_IN)?;
+            let width = decoded.fields.pointers;
+            // The addresses are the rest of the payload.
+            let first = decoded.get("Stack").or_else(|| decoded.get("StackFrame"));
+            let start = first.map_or(header.payload().len(), |first| {
+                let fields = (first.bytes.as_ptr() as usize).wrapping_sub(header.payload().as_ptr() as usize);
+                fields.min(header.payload().len())
+            });
+            Some((addresses(&header.payload()[start..], width), width))
+        });
+        let begins = frames.as_ref().is_some_and(|(frames, width)| is_kernel(frames, *width));
+        let is_kernel = match found.source {
+            StackSource::KernelKey => true,
+            StackSource::UserKey => false,
+            _ => begins,
+        };
+        Ok(StackPart { source: found.source, key: found.key, frames: frames.map(|(frames, _)| frames), is_kernel })
+    }
+}
+
+impl Stack {
+    /// The parts, those of the kernel first.
+    #[must_use]
+    pub fn parts(&self) -> &[StackPart] {
+        &self.parts
+    }
+
+    /// The return addresses of all parts, the innermost first.
+    pub fn frames(&self) -> impl Iterator<Item = u64> {
+        self.parts.iter().filter_map(|part| part.frames.as_ref()).flatten().copied()
+    }
+}
+
+/// The part in an extended item, which begins with a number that relates the kernel and the user part of a stack.
+fn of_item(ty: EVENT_HEADER_EXT_TYPE, data: &[u8]) -> Option<StackPart> {
+    let width = match ty {
+        STACK_32 => PointerSize::Bits32,
+        STACK_64 => PointerSize::Bits64,
+        _ => return None,
+    };
+    let frames = addresses(data.get(8..)?, width);
+    Some(StackPart { source: StackSource::Item, key: None, is_kernel: is_kernel(&frames, width), frames: Some(frames) })
+}
+
+fn addresses(bytes: &[u8], width: PointerSize) -> Vec<u64> {
+    let address = |bytes: &[u8]| bytes.iter().rev().fold(0, |address, byte| address << 8 | u64::from(*byte));
+    bytes.chunks_exact(width.bytes()).map(address).collect()
+}
+
+/// Whether the first address is in the upper half of the address space.
+fn is_kernel(frames: &[u64], width: PointerSize) -> bool {
+    frames.first().is_some_and(|first| first >> (8 * width.bytes() - 1) == 1)
+}
+
+/// The thread that a StackWalk event states for an event: that of the header, or the one that ran when an event without it was written.
+fn thread(event: &etw_layouts_etl::Event<'_>) -> Option<u32> {
+    event.thread().or_else(|| {
+        let decoded = event.decode(Schemas::BUILT_IN)?;
+        let thread = ["ThreadId", "TThreadId", "NewThreadId"].iter().find_map(|name| number(&decoded, name))?;
+        u32::try_from(thread).ok()
+    })
+}

@@ -1,0 +1,98 @@
+//! A part of a trace with the events that it needs.
+
+use crate::real::{self, open};
+use etw_layouts_etl::write::Relog;
+use etw_layouts_etl::{self as etl, Schemas};
+use etw_layouts_trace::{Event, Needs, Stack, Trace};
+use std::io::Cursor;
+
+/// What a trace says about an event: its name, its stack, its file, and the images and methods of the sampled address and of the stack.
+type Said = (String, Option<Stack>, Option<String>, Vec<Option<String>>);
+
+/// The selected events of a trace, with what it says about them.
+fn said(trace: &Trace, is_selected: impl Fn(&Event<'_>) -> bool) -> Vec<(Vec<u8>, Said)> {
+    let processes = real::processes(trace);
+    let said = |event: &Event<'_>| {
+        let header = event.header();
+        let decoded = header.decode(Schemas::BUILT_IN);
+        let number = |name: &str| decoded.as_ref().and_then(|decoded| decoded.get(name)?.number());
+        let thread = header.thread().map(u64::from).or(number("ThreadId"));
+        let process = thread.and_then(|thread| processes.get(&(thread as u32)).copied());
+        let stack = event.stack().expect("a stack");
+        let addresses = number("InstructionPointer").into_iter().chain(stack.iter().flat_map(Stack::frames));
+        let (names, tick) = (event.names(), event.tick());
+        let named = addresses.map(|address| {
+            let [image, method] = [names.image(process?, address, tick), names.method(process?, address, tick)];
+            method.expect("a method").or(image.expect("an image")).map(|named| named.name)
+        });
+        (event.name(), stack.clone(), event.file_name().expect("a name"), named.collect())
+    };
+    let events = trace.events().in_file_order().map(|event| event.expect("an event"));
+    events.filter(is_selected).map(|event| (event.header().bytes().to_vec(), said(&event))).collect()
+}
+
+/// A trace of the selected events, and of those that they need. Returns their numbers too.
+fn saved(bytes: &[u8], is_selected: impl Fn(&etl::Event<'_>) -> bool, needs: Option<&Needs>) -> (Vec<u8>, [usize; 3]) {
+    let trace = etl::Trace::from_bytes(bytes).expect("a trace");
+    let mut relog = Relog::new(Cursor::new(Vec::new()), trace.log_file(), false).expect("a writer");
+    let (mut scratch, mut counts) = (etl::Scratch::default(), [0; 3]);
+    for buffer in trace.buffers() {
+        let buffer = buffer.expect("a buffer");
+        for event in buffer.decode(&mut scratch).events().filter_map(Result::ok) {
+            let is_needed = || needs.is_some_and(|needs| needs.contains(0, buffer.index(), &event).expect("an answer"));
+            let index = if is_selected(&event) {
+                0
+            } else if is_needed() {
+                1
+            } else {
+                2
+            };
+            counts[index] += 1;
+            if index < 2 {
+                relog.push(&event, &buffer).expect("a writer");
+            }
+        }
+    }
+    (relog.finish().expect("a file").into_inner(), counts)
+}
+
+#[test]
+fn a_part_of_a_trace_says_the_same_about_its_events() {
+    let names = ["microsoft__net.4.5.2.x64.etl", "microsoft__net.4.5.2.x86.etl", "microsoft__net.4.5.x86.etl"];
+    for name in names {
+        let Some(bytes) = real::read(name) else { continue };
+        let whole = open(&[(name, &bytes)]);
+        let ticks = |is_wanted: fn(&Event<'_>) -> bool| {
+            let events = whole.events().map(|event| event.expect("an event"));
+            events.filter(is_wanted).map(|event| event.tick()).collect::<Vec<_>>()
+        };
+        let (all, disk) = (ticks(|_| true), ticks(|event| event.name() == "DiskIo/Read" || event.name() == "DiskIo/Write"));
+        // A thousandth of the time, without events that only describe others.
+        let (middle, length) = (disk[disk.len() / 2], (all[all.len() - 1] - all[0]) / 1000);
+        let is_selected = |event: &etl::Event<'_>| {
+            let describes =
+                |hook: u16| matches!(hook >> 8, 0x18 | 0x14 | 0x05) || matches!(hook, 0x0301..=0x030A | 0x0400..=0x0424);
+            let is_described = |tick| (middle..middle + length).contains(&tick);
+            event.time_stamp().is_some_and(is_described) && !event.hook().is_some_and(describes)
+        };
+        let needs = whole.needs(|event| is_selected(&event.header())).expect("needs");
+        let (part, counts) = saved(&bytes, is_selected, Some(&needs));
+        let part = open(&[("part", &part)]);
+        let [expected, found] = [&whole, &part].map(|trace| said(trace, |event| is_selected(&event.header())));
+        let with = |of: &dyn Fn(&Said) -> bool| expected.iter().filter(|(_, said)| of(said)).count();
+        println!(
+            "{name}: {counts:?}; {} with a stack, {} with a file, {} with an image or method",
+            with(&|said| said.1.is_some()),
+            with(&|said| said.2.is_some()),
+            with(&|said| said.3.iter().any(Option::is_some)),
+        );
+        assert_eq!(expected.len(), found.len(), "{name}");
+        for (one, other) in expected.iter().zip(&found) {
+            assert_eq!(one, other, "{name}");
+        }
+        // Without the needed events, the trace says less.
+        let (alone, _) = saved(&bytes, is_selected, None);
+        let alone = open(&[("alone", &alone)]);
+        assert_ne!(expected, said(&alone, |event| is_selected(&event.header())), "{name}");
+    }
+}

@@ -1,0 +1,144 @@
+//! Call stacks of events.
+
+use crate::real::{self, open};
+use etw_layouts_etl as etl;
+use etw_layouts_trace::{StackPart, StackSource, Trace};
+use std::collections::HashMap;
+use std::fs;
+use test_support::records::{Written, written};
+
+/// Source, key and frames of a part.
+type Part = (StackSource, Option<u64>, Option<Vec<u64>>);
+
+/// The parts of the stack of each event with one, after the first byte of the payload.
+fn parts(trace: &Trace) -> Vec<(u8, Vec<Part>)> {
+    let part = |part: &StackPart| (part.source, part.key, part.frames.clone());
+    let events = trace.events().map(|event| event.expect("an event"));
+    events
+        .filter_map(|event| {
+            let stack = event.stack().expect("a stack")?;
+            let id = event.header().payload().first().copied().unwrap_or_default();
+            Some((id, stack.parts().iter().map(part).collect()))
+        })
+        .collect()
+}
+
+fn words(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Samples, references and definitions of one trace, in the order of time.
+#[test]
+fn a_key_means_its_next_definition() {
+    const KERNEL: u64 = 0xFFFF_F800_0000_0000;
+    let sample = |tick, processor, id: u64, thread: u64| Written::kernel(tick, processor, 0x0F2E, words(&[id, thread]));
+    let reference = |tick, hook, of: u64, thread: u64, key| Written::kernel(tick, 0, hook, words(&[of, 7 | thread << 32, key]));
+    let definition = |tick, key, frames: &[u64]| Written::kernel(tick, 1, 0x1823, [words(&[key]), words(frames)].concat());
+    let walk = |tick, processor, of: u64, thread: u64, frames: &[u64]| {
+        Written::kernel(tick, processor, 0x1820, [words(&[of, 7 | thread << 32]), words(frames)].concat())
+    };
+    let (user, kernel) = (0x1826, 0x1825);
+    let bytes = written(&[
+        // An earlier definition of the key, which is not meant.
+        definition(90, 5, &[0x1]),
+        sample(100, 0, 1, 11),
+        reference(101, user, 100, 11, 5),
+        walk(102, 0, 100, 11, &[KERNEL + 1, KERNEL + 2]),
+        sample(110, 0, 2, 12),
+        reference(111, user, 110, 12, 5),
+        reference(112, kernel, 110, 12, 6),
+        // The definition of both references to the key 5.
+        definition(120, 5, &[0x10, 0x11]),
+        definition(121, 6, &[KERNEL + 3]),
+        sample(130, 0, 3, 13),
+        // The key 6 is not defined again.
+        reference(131, kernel, 130, 13, 6),
+        // Thread 0 runs on both processors.
+        sample(140, 0, 4, 0),
+        sample(140, 1, 5, 0),
+        walk(141, 0, 140, 0, &[KERNEL + 4]),
+        walk(141, 1, 140, 0, &[KERNEL + 5]),
+        // A stack for a thread that wrote no event with this time.
+        walk(151, 1, 150, 14, &[0x12]),
+        sample(150, 0, 6, 15),
+        // The key of an event in its own items.
+        Written::item(160, 0, 16, 18, words(&[0, 7]), vec![7]),
+        definition(161, 7, &[0x13]),
+        // Addresses in the items.
+        Written::item(170, 0, 16, 6, words(&[0, KERNEL + 6, 0x14]), vec![8]),
+    ]);
+    let trace = Trace::from_bytes(bytes).expect("a trace");
+    let of = |source, key, frames: &[u64]| (source, Some(key).filter(|key| *key > 0), Some(frames.to_vec()));
+    use StackSource::{Item, ItemKey, KernelKey, UserKey, Walk};
+    let expected = vec![
+        (1, vec![of(Walk, 0, &[KERNEL + 1, KERNEL + 2]), of(UserKey, 5, &[0x10, 0x11])]),
+        (2, vec![of(KernelKey, 6, &[KERNEL + 3]), of(UserKey, 5, &[0x10, 0x11])]),
+        (3, vec![(KernelKey, Some(6), None)]),
+        (4, vec![of(Walk, 0, &[KERNEL + 4])]),
+        (5, vec![of(Walk, 0, &[KERNEL + 5])]),
+        (7, vec![of(ItemKey, 7, &[0x13])]),
+        (8, vec![of(Item, 0, &[KERNEL + 6, 0x14])]),
+    ];
+    assert_eq!(parts(&trace), expected);
+}
+
+/// Samples of real traces: with a stack, and with a part that begins at the sampled address. In the table of the witness: all parts and frames.
+#[test]
+fn stacks_begin_at_the_sampled_address() {
+    let known = [
+        ("microsoft__net.4.5.2.x64.etl", 79_528, 6_318, 6_316),
+        ("microsoft__net.4.5.2.x86.etl", 88_809, 6_806, 6_804),
+        ("microsoft__net.4.5.x86.etl", 16_865, 16_684, 16_677),
+    ];
+    for (name, samples, with, right) in known {
+        let Some(bytes) = real::read(name) else { continue };
+        let trace = open(&[(name, &bytes)]);
+        let witness = witness(name);
+        let mut counts = (0, 0, 0);
+        for event in trace.events().map(|event| event.expect("an event")) {
+            let header = event.header();
+            let Some(decoded) = header.decode(etl::Schemas::BUILT_IN).filter(|decoded| decoded.schema.event == "SampleProf")
+            else {
+                continue;
+            };
+            let address = decoded.get("InstructionPointer").and_then(|value| value.number()).expect("an address");
+            let stack = event.stack().expect("a stack");
+            let parts = stack.as_ref().map_or(&[][..], |stack| stack.parts());
+            let begins = |part: &StackPart| part.frames.as_ref().is_some_and(|frames| frames.first() == Some(&address));
+            counts.0 += 1;
+            counts.1 += usize::from(stack.is_some());
+            counts.2 += usize::from(parts.iter().any(begins));
+            if let Some(witness) = &witness {
+                let place = event.place();
+                let frames = stack.as_ref().map_or(0, |stack| stack.frames().count());
+                let first = stack.as_ref().and_then(|stack| stack.frames().next());
+                assert_eq!(
+                    witness.get(&(place.buffer_offset, place.offset)),
+                    Some(&(parts.len(), frames, first)),
+                    "{name}: {place:?}"
+                );
+            }
+        }
+        assert_eq!(counts, (samples, with, right), "{name}");
+    }
+}
+
+/// The number of parts and frames of a stack, and the first frame.
+type Row = (usize, usize, Option<u64>);
+
+/// What the table of an independent join says of each sample.
+fn witness(name: &str) -> Option<HashMap<(u64, u32), Row>> {
+    let Some(folder) = std::env::var_os("ETW_LAYOUTS_WITNESS") else {
+        eprintln!("{name}: not compared with a table of stacks: set ETW_LAYOUTS_WITNESS");
+        return None;
+    };
+    let path = std::path::Path::new(&folder).join(name.replace(".etl", ".stacks.tsv"));
+    let text = fs::read_to_string(path).expect("a table of stacks");
+    let row = |line: &str| {
+        let cells: Vec<_> = line.split('\t').collect();
+        let number = |index: usize| cells[index].parse::<u64>().expect("a number");
+        let first = cells[6].strip_prefix("0x").map(|digits| u64::from_str_radix(digits, 16).expect("an address"));
+        ((number(0), number(1) as u32), (number(3) as usize, number(5) as usize, first))
+    };
+    Some(text.lines().skip(1).map(row).collect())
+}
