@@ -75,6 +75,25 @@ def test_order_of_time(trace):
     assert times == sorted(times)
 
 
+@pytest.mark.filterwarnings("ignore::etw.DamageWarning")
+def test_who_and_stack(trace):
+    """Names of processes are those of the list of processes; the stack of a sample contains the sampled address."""
+    read = etw.open(trace)
+    images: dict[int, set[str | None]] = {}
+    for process in read.processes():
+        images.setdefault(process["process"], set()).add(process["image"])
+    samples, found = 0, 0
+    for event in islice(read.events(), 0, None, read.info["events"] // 20_000 + 1):
+        process = event.process if event.thread_process is None else event.thread_process
+        assert event.process_name in images.get(process, {None}) | {None}
+        assert event.process_by is not None or event.process_name is None
+        if event.event == "PerfInfo/SampleProf" and (stack := event.stack):
+            samples, found = samples + 1, found + (int(event["InstructionPointer"], 16) in stack)
+    assert found >= samples * 0.999
+    assert "net.4.5.2" not in trace.name or samples > 100, samples
+
+
+@pytest.mark.filterwarnings("ignore::etw.DamageWarning")
 def test_files_of_a_session_are_one_trace(made, tmp_path):
     """Two files with alternate buffers of a session have the events of one file with all buffers, in the same order of time."""
     content = made.read_bytes()
