@@ -30,7 +30,7 @@ from typing import IO, Any, Literal, TypeAlias, cast
 from . import _etw, layouts
 from ._errors import DamageWarning, Error, ReadError
 from ._etw import Batch, Batches, Event, Events
-from ._types import Diagnostic, Filter, Image, Info, Process
+from ._types import Diagnostic, Filter, Image, Info, KnownBy, Process
 
 __all__ = [
     "Batch",
@@ -44,6 +44,7 @@ __all__ = [
     "Filter",
     "Image",
     "Info",
+    "KnownBy",
     "Process",
     "ReadError",
     "Trace",
@@ -79,7 +80,8 @@ class Trace:
     """A trace of one or more files. :func:`open` returns it."""
 
     def __init__(self, source: Source | Sequence[Source], *, manifests: Paths = (), tmf: Paths = ()) -> None:
-        files = [_file(source) for source in ([source] if _is_one(source) else cast("Sequence[Source]", source))]
+        sources = cast("Sequence[Source]", [source] if _is_one(source) else source)
+        files = [_file(source) for source in sources]
         if not files:
             raise Error("no trace files: the list is empty; name a file")
         self._trace = _etw.Trace(files, _paths(manifests), _paths(tmf))

@@ -25,7 +25,9 @@ Filter = TypedDict(
 
 
 class Diagnostic(TypedDict, total=False):
+    file: str
     kind: str
+    is_note: bool
     buffer: int
     buffer_offset: int
     offset: int
@@ -41,6 +43,21 @@ class Image(TypedDict):
     load_utc: str | None
     unload: int | None
     unload_utc: str | None
+
+
+class KnownBy(TypedDict, total=False):
+    """The event that states each value of a process."""
+
+    parent: str
+    start: str
+    end: str
+    exit_status: str
+    session: str
+    user: str
+    image: str
+    path: str
+    command_line: str
+    package: str
 
 
 class Process(TypedDict):
@@ -66,7 +83,7 @@ class Process(TypedDict):
     path: str | None
     command_line: str | None
     package: str | None
-    known_by: dict[str, str]
+    known_by: KnownBy
     images: list[Image]
 
 
