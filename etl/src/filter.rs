@@ -169,10 +169,30 @@ impl Filter {
         Self { to: Some(time), more: true, ..self }
     }
 
-    /// Whether an event of a processor matches the filter.
+    /// Whether an event of a processor matches the filter, with the process and the thread in its header.
     #[inline]
     pub fn takes(&self, event: &Event<'_>, processor: u16, clock: &Clock) -> bool {
+        self.takes_of_any(event, processor, clock) && (!self.asks_who() || self.is_of(&[event.process()], &[event.thread()]))
+    }
+
+    /// Whether an event of a processor matches the filter, without its processes and threads.
+    #[inline]
+    pub fn takes_of_any(&self, event: &Event<'_>, processor: u16, clock: &Clock) -> bool {
         (!self.of_provider || self.is_of_provider(event)) && (!self.more || self.takes_rest(event, processor, clock))
+    }
+
+    /// Whether the filter has processes or threads.
+    #[inline]
+    pub fn asks_who(&self) -> bool {
+        !self.processes.is_empty() || !self.threads.is_empty()
+    }
+
+    /// Whether an event with these processes and threads has one of those of the filter.
+    pub fn is_of(&self, processes: &[Option<u32>], threads: &[Option<u32>]) -> bool {
+        let is = |accepted: &[u32], own: &[Option<u32>]| {
+            accepted.is_empty() || own.iter().flatten().any(|own| accepted.contains(own))
+        };
+        is(&self.processes, processes) && is(&self.threads, threads)
     }
 
     #[inline]
@@ -194,8 +214,6 @@ impl Filter {
             && any(&self.ids, || event.id())
             && self.has_opcode(event)
             && any(&self.levels, || event.level())
-            && any(&self.processes, || event.process())
-            && any(&self.threads, || event.thread())
             && self.has_keyword(event)
             && self.is_in_time(event, clock)
     }

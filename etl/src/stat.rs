@@ -36,18 +36,18 @@ pub struct Key {
     pub opcode: Option<u8>,
     /// A hash of the event's name, if its schema is in the event.
     pub name: Option<u64>,
-    /// [`Event::process`].
+    /// The process that did it.
     pub process: Option<u32>,
     /// Processor that wrote the events.
     pub processor: Option<u16>,
 }
 
 impl Key {
-    fn of(event: &Event<'_>, processor: u16, by: By) -> Self {
+    fn of(event: &Event<'_>, process: Option<u32>, processor: u16, by: By) -> Self {
         let nothing = Self::default();
         match by {
             By::Processor => Self { processor: Some(processor), ..nothing },
-            By::Process => Self { process: event.process(), ..nothing },
+            By::Process => Self { process, ..nothing },
             By::Provider => {
                 let provider = event.provider();
                 Self { provider, hook: event.hook().filter(|_| provider.is_none()).map(|hook| hook & 0xFF00), ..nothing }
@@ -121,9 +121,9 @@ impl Stat {
         Self { by, all, counts: HashMap::new(), run, others, activity: Activity::default() }
     }
 
-    /// Counts an event of a processor at a system time.
-    pub fn add(&mut self, event: &Event<'_>, processor: u16, time: Option<i64>) {
-        let (key, bytes) = (Key::of(event, processor, self.by), event.bytes().len());
+    /// Counts an event of a process and a processor at a system time.
+    pub fn add(&mut self, event: &Event<'_>, process: Option<u32>, processor: u16, time: Option<i64>) {
+        let (key, bytes) = (Key::of(event, process, processor, self.by), event.bytes().len());
         self.all.add(bytes, time);
         if let Some(time) = time {
             self.activity.add(time);

@@ -160,6 +160,7 @@ impl Selection {
     pub fn json(&self, event: &trace::Event<'_>) -> String {
         let (file, header) = (Name::of(event.file().name()), event.header());
         let line = Line::of_event(&file, event, &header, &self.wanted.schemas, Some(Payload::Fields));
+        let line = Line { who: Some(event.who()), ..line };
         let mut json = Vec::new();
         document::single(&line, &mut json);
         String::from_utf8_lossy(&json).into_owned()

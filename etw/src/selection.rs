@@ -45,11 +45,12 @@ pub struct Wanted {
     #[arg(long, value_name = "MASK|NAME", value_parser = keyword)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     keyword: Vec<Keyword>,
-    /// Match this process ID.
+    /// Match events that this process did, or that are about it: by the process ID in the header or in the payload, or by the process that
+    /// the trace states for a thread. The columns process_by and subject_by show which.
     #[arg(long, value_name = "N", value_parser = number::<u32>)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     process: Vec<u32>,
-    /// Match this thread ID.
+    /// Match events that this thread did, or that are about it.
     #[arg(long, value_name = "N", value_parser = number::<u32>)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     thread: Vec<u32>,
@@ -130,6 +131,14 @@ impl Wanted {
         }
         ask!(id, level, process, thread, processor);
         filter.with_schemas(schemas)
+    }
+
+    /// Whether all events match.
+    pub fn is_all(&self) -> bool {
+        let Self { provider, event, id, opcode, level, keyword, process, thread, processor, from, to, schemas: _ } = self;
+        let is_any = provider.is_empty() && event.is_empty() && id.is_empty() && opcode.is_empty() && level.is_empty();
+        let is_any = is_any && keyword.is_empty() && process.is_empty() && thread.is_empty() && processor.is_empty();
+        is_any && from.is_none() && to.is_none()
     }
 
     /// The name of the event, if only one is selected.

@@ -189,11 +189,11 @@ impl Slot {
         matches!(self.shape, Shape::Array(..))
     }
 
-    /// A value of the field, or an element of the array, without the name of the field.
+    /// A value of the field, or an element of the array, without the name of the field and without names of values.
     #[inline]
-    pub fn value<'a>(&self, bytes: &'a [u8], map: Option<ValueMap<'a>>) -> Value<'a> {
+    pub fn value<'a>(&self, bytes: &'a [u8]) -> Value<'a> {
         let Self { in_type, out_type, has_length, .. } = *self;
-        Value { name: FieldName::Text(""), in_type, out_type, map, bytes, has_length }
+        Value { name: FieldName::Text(""), in_type, out_type, map: None, bytes, has_length }
     }
 }
 

@@ -33,6 +33,12 @@ impl<'a> Value<'a> {
         Self { name: FieldName::Text(name), in_type, out_type, map, bytes, has_length: field.length != Length::Type }
     }
 
+    /// The same value with names of values.
+    #[must_use]
+    pub fn with_map(self, map: Option<ValueMap<'a>>) -> Self {
+        Self { map, ..self }
+    }
+
     /// Name of the field.
     #[inline]
     pub fn name(&self) -> &'a str {

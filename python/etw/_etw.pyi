@@ -68,6 +68,12 @@ class Event:
     def subject(self) -> int | None:
         """Process that it is about, such as the one that is started."""
     @property
+    def subject_name(self) -> str | None:
+        """File name of the image of the process that it is about."""
+    @property
+    def subject_by(self) -> str | None:
+        """How the process that it is about is known: the name of a field."""
+    @property
     def stack(self) -> list[int] | None:
         """Return addresses of the call stack, the innermost first, those of the kernel before those of user mode."""
     @property

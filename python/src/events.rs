@@ -95,7 +95,7 @@ impl State {
         for event in shared.trace.no_events().of_slice(slice) {
             let event = event.inspect_err(|_| self.slices = Vec::new().into_iter())?;
             self.read += 1;
-            if shared.filters[event.file_index()].takes(&event.header(), event.processor(), event.file().clock()) {
+            if event.matches(&shared.filters[event.file_index()]) {
                 self.matched += 1;
                 self.ready.push_back(event.into_record());
             }
@@ -194,6 +194,16 @@ impl Event {
     #[getter]
     fn subject(&self) -> Option<u32> {
         self.inner().who().about.process
+    }
+
+    #[getter]
+    fn subject_name<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
+        self.inner().subject().and_then(trace::Process::image).map(|name| PyString::new(py, name))
+    }
+
+    #[getter]
+    fn subject_by(&self) -> Option<&'static str> {
+        Some(self.inner().who().about.known.as_str()).filter(|by| !by.is_empty())
     }
 
     #[getter]

@@ -20,8 +20,8 @@ import pytest
 import etw
 from etw import _etw
 
-HEADER = ["file", "buffer", "buffer_offset", "offset", "time", "processor", "process", "thread", "thread_process", "provider",
-          "provider_name", "event", "id", "version", "opcode", "level", "keyword", "task", "channel", "activity", "related", "size",
+HEADER = ["file", "buffer", "buffer_offset", "offset", "time", "processor", "process", "thread", "thread_process", "process_name", "process_by",
+          "subject", "subject_name", "subject_by", "provider", "provider_name", "event", "id", "version", "opcode", "level", "keyword", "task", "channel", "activity", "related", "size",
           "payload_size"]
 
 

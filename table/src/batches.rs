@@ -91,13 +91,13 @@ pub fn part(encoder: &mut Encoder, events: &mut Events<'_>, filters: &[Filter]) 
     for event in events {
         let event = event?;
         part.counts.events += 1;
-        let (file, header) = (event.file_index(), event.header());
-        if filters.get(file).is_some_and(|filter| !filter.takes(&header, event.processor(), event.file().clock())) {
+        let file = event.file_index();
+        if filters.get(file).is_some_and(|filter| !event.matches(filter)) {
             continue;
         }
         part.counts.rows += 1;
-        if let Some(fault) = encoder.add(&event) {
-            let kind = names::undecoded(&header, event.schemas(), fault);
+        if let Some(fault) = encoder.add(&event)? {
+            let kind = names::undecoded(&event.header(), event.schemas(), fault);
             let count = part.diagnostic_counts.entry((file, kind.name())).or_default();
             *count += 1;
             if *count <= MOST_DIAGNOSTICS {

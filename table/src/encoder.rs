@@ -7,9 +7,9 @@ use crate::stacks::Stacks;
 use crate::table::{Batch, Table};
 use crate::typed::Typed;
 use arrow_schema::ArrowError;
-use etw_layouts_etl::payload::{Fault, Source};
-use etw_layouts_etl::{self as etl, Clock, Decoded};
-use etw_layouts_trace::{Event, KnownBy};
+use etw_layouts_etl::Clock;
+use etw_layouts_etl::payload::Fault;
+use etw_layouts_trace::{Error, Event, KnownBy};
 use std::sync::Arc;
 
 /// Converts the events of one or more traces, one after the other, to batches. Memory for rows is limited: if all tables together exceed the
@@ -81,9 +81,13 @@ impl Encoder {
     }
 
     /// Adds an event. Returns the fault if its payload cannot be decoded; its row then has the bytes.
-    pub fn add(&mut self, event: &Event<'_>) -> Option<Fault> {
+    ///
+    /// # Errors
+    ///
+    /// The trace cannot be read, where it has the call stack of the event.
+    pub fn add(&mut self, event: &Event<'_>) -> Result<Option<Fault>, Error> {
         self.begin(event);
-        let file = self.file.as_ref()?;
+        let Some(file) = &self.file else { return Ok(None) };
         let (header, schemas) = (event.header(), event.schemas());
         let who = event.who().by;
         let names = &mut self.names.processes;
@@ -98,18 +102,17 @@ impl Encoder {
             place: event.place(),
             time: event.time().map(|time| time.0),
             // The header's own process is another column.
+            who,
             thread_process: who.process.filter(|_| !matches!(who.known, KnownBy::Header)),
             trace: file.name,
             host: file.host,
             process_name,
         };
-        let decoded = header.decode(schemas);
-        self.stacks.add(&header, &key, decoded.as_ref(), &mut self.names);
-        let fault = match &mut self.rows {
-            Rows::Narrow(narrow) => narrow.add(&header, &key, decoded.as_ref(), schemas, &file.clock),
-            Rows::Typed(typed) => typed.add(&header, &key, decoded.as_ref(), schemas, &file.clock),
-        };
-        reported(&header, decoded.as_ref(), fault)
+        self.stacks.add(event, &key, &mut self.names)?;
+        Ok(match &mut self.rows {
+            Rows::Narrow(narrow) => narrow.add(&header, &key, schemas, &file.clock),
+            Rows::Typed(typed) => typed.add(&header, &key, schemas, &file.clock),
+        })
     }
 
     /// A batch, if there are enough rows for one. Call it after each event until it returns `None`.
@@ -172,15 +175,4 @@ impl Encoder {
             }
         }
     }
-}
-
-/// The fault to report, if any. If the version of the event is later than that of the schema, a fault of its fields is not reported. Corrupt
-/// traits of a provider are a fault.
-fn reported(event: &etl::Event<'_>, decoded: Option<&Decoded<'_>>, fault: Option<Fault>) -> Option<Fault> {
-    let Some(decoded) = decoded else { return event.trace_logging()?.schema.err() };
-    if fault.is_none() && decoded.source() != Source::TraceLogging {
-        return None;
-    }
-    let traits = || event.traits().and_then(Result::err).filter(|_| decoded.source() == Source::TraceLogging);
-    fault.filter(|_| decoded.is_exact).or_else(traits)
 }

@@ -7,7 +7,7 @@ use arrow_array::builder::{
     FixedSizeBinaryBuilder, Int64Builder, TimestampNanosecondBuilder, UInt8Builder, UInt16Builder, UInt32Builder, UInt64Builder,
 };
 use etw_layouts_etl::{Event, Uuid};
-use etw_layouts_trace::Place;
+use etw_layouts_trace::{Party, Place};
 
 /// The values for the key columns that are not in the header of the event.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,8 @@ pub(crate) struct Key {
     pub place: Place,
     /// System time.
     pub time: Option<i64>,
+    /// Who did it.
+    pub who: Party,
     pub thread_process: Option<u32>,
     /// Numbers of names in the dictionaries that all tables share.
     pub trace: i32,

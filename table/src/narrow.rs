@@ -3,7 +3,7 @@
 use crate::columns::{NameBuilder, columns};
 use crate::dictionary::Dictionary;
 use crate::keys::{Key, Keys, Names};
-use crate::kinds::Kinds;
+use crate::kinds::{Decoding, list};
 use crate::options::Payload;
 use crate::schema;
 use crate::table::{Batch, Kind, Table, names_of};
@@ -12,8 +12,8 @@ use arrow_array::builder::{BinaryBuilder, StringBuilder, UInt8Builder, UInt16Bui
 use arrow_schema::ArrowError;
 use etw_layouts_etl::names::source as source_name;
 use etw_layouts_etl::payload::Fault;
-use etw_layouts_etl::text::{Style, fields};
-use etw_layouts_etl::{Clock, Decoded, Event, Schemas};
+use etw_layouts_etl::text::{Recent, Style, Template, fields};
+use etw_layouts_etl::{Clock, Event, Kinds, Schemas};
 use std::sync::Arc;
 
 /// The rows of the table that are not in a batch yet.
@@ -24,10 +24,23 @@ pub(crate) struct Narrow {
     keys: Keys,
     columns: Columns,
     names: OwnNames,
-    kinds: Kinds<(i32, i32)>,
+    kinds: Kinds<Properties>,
     /// Bytes of text and payloads.
     bytes: usize,
     json: Vec<u8>,
+    recent: Recent,
+}
+
+/// The properties of a kind of event: numbers of names, and its fields.
+#[derive(Debug)]
+struct Properties {
+    provider: i32,
+    event: i32,
+    header: i32,
+    source: Option<i32>,
+    decoding: Decoding,
+    /// The fields as JSON, unless each event can have another schema.
+    fields: Option<Template>,
 }
 
 columns! {
@@ -69,6 +82,7 @@ impl Narrow {
             kinds: Kinds::default(),
             bytes: 0,
             json: Vec::new(),
+            recent: Recent::default(),
         }
     }
 
@@ -76,55 +90,49 @@ impl Narrow {
         self.table.clone()
     }
 
-    /// Adds an event. Returns the fault if its payload is not decoded to its last byte.
-    pub fn add(
-        &mut self,
-        event: &Event<'_>,
-        key: &Key,
-        decoded: Option<&Decoded<'_>>,
-        schemas: &Schemas,
-        clock: &Clock,
-    ) -> Option<Fault> {
+    /// Adds an event. Returns the fault to report: its payload is not decoded to its last byte, or its schema is invalid.
+    pub fn add(&mut self, event: &Event<'_>, key: &Key, schemas: &Schemas, clock: &Clock) -> Option<Fault> {
         self.keys.add(event, key);
-        let (names, columns) = (&mut self.names, &mut self.columns);
-        let (provider, name) = self.kinds.get(event, decoded, || {
-            let (provider, name) = names_of(event, schemas);
-            (names.providers.add(&provider), names.events.add(&name))
-        });
-        columns.provider.append_value(provider);
-        columns.event.append_value(name);
+        let (names, columns, recent) = (&mut self.names, &mut self.columns, &mut self.recent);
+        let is_json = self.payloads == Payload::Json;
+        let kind = self.kinds.get(event, || Properties::new(event, schemas, names, is_json.then_some(recent)));
+        columns.provider.append_value(kind.provider);
+        columns.event.append_value(kind.event);
         columns.task.append_option(event.task());
         columns.channel.append_option(event.channel());
         columns.flags.append_option(event.flags().map(|flags| flags.0));
-        columns.header.append_value(names.headers.add(event.header_type().name()));
+        columns.header.append_value(kind.header);
         columns.size.append_value(event.bytes().len() as u32);
         columns.payload_size.append_value(event.payload().len() as u32);
-        columns.source.append_option(decoded.map(|decoded| names.sources.add(source_name(decoded.source()))));
-        let is_json = self.payloads == Payload::Json;
-        let fault = match decoded.filter(|_| is_json) {
-            Some(decoded) => {
-                self.json.clear();
-                let fault = fields::fields(&decoded.fields, Some(clock), Style::Json, &mut self.json);
-                match std::str::from_utf8(&self.json) {
-                    Ok(json) => columns.fields.append_value(json),
-                    Err(_) => columns.fields.append_value(String::from_utf8_lossy(&self.json)),
+        columns.source.append_option(kind.source);
+        let has_fields = is_json && kind.decoding.source.is_some();
+        let mut fault = None;
+        if has_fields {
+            self.json.clear();
+            fault = match &kind.fields {
+                Some(template) => {
+                    template.write(|| list(event.decode(schemas)), event.payload(), Some(clock), &mut self.recent, &mut self.json)
                 }
-                self.bytes += self.json.len();
-                fault
+                None => event
+                    .decode(schemas)
+                    .and_then(|decoded| fields::fields(&decoded.fields, Some(clock), Style::Json, &mut self.json)),
+            };
+            match std::str::from_utf8(&self.json) {
+                Ok(json) => columns.fields.append_value(json),
+                Err(_) => columns.fields.append_value(String::from_utf8_lossy(&self.json)),
             }
-            None => {
-                columns.fields.append_null();
-                None
-            }
-        };
+            self.bytes += self.json.len();
+        } else {
+            columns.fields.append_null();
+        }
         let is_kept = match self.payloads {
-            Payload::Json => decoded.is_none() || fault.is_some(),
+            Payload::Json => !has_fields || fault.is_some(),
             Payload::Binary => true,
             Payload::None => false,
         };
         columns.payload.append_option(is_kept.then(|| event.payload()));
         self.bytes += if is_kept { event.payload().len() } else { 0 };
-        fault
+        kind.decoding.reported(fault)
     }
 
     /// Begins another trace, which has other schemas.
@@ -158,5 +166,25 @@ impl Narrow {
         self.bytes = 0;
         let columns = [self.keys.take(names)?, self.columns.take(&mut self.names)?].concat();
         Ok(Batch { rows: RecordBatch::try_new(self.table.schema.clone(), columns)?, table: self.table.clone(), generation: 0 })
+    }
+}
+
+impl Properties {
+    /// The properties of the kind of an event, and their size in bytes.
+    fn new(event: &Event<'_>, schemas: &Schemas, names: &mut OwnNames, recent: Option<&mut Recent>) -> (Self, usize) {
+        let ((provider, name), decoded) = (names_of(event, schemas), event.decode(schemas));
+        let decoding = Decoding::new(event, decoded.as_ref());
+        let compiled = decoded.filter(|_| !decoding.is_disputed).zip(recent);
+        let fields = compiled.map(|(decoded, recent)| Template::new(&decoded.schema.fields, decoded.fields.pointers, recent));
+        let size = fields.as_ref().map_or(0, Template::size);
+        let properties = Self {
+            provider: names.providers.add(&provider),
+            event: names.events.add(&name),
+            header: names.headers.add(event.header_type().name()),
+            source: decoding.source.map(|source| names.sources.add(source_name(source))),
+            decoding,
+            fields,
+        };
+        (properties, size)
     }
 }

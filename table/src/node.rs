@@ -5,7 +5,7 @@ use arrow_array::{ArrayRef, ListArray, StructArray};
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use etw_layouts_etl::Clock;
-use etw_layouts_etl::payload::{Step, Steps};
+use etw_layouts_etl::payload::{Step, Steps, Value, ValueMap};
 use std::sync::Arc;
 
 /// A column.
@@ -48,7 +48,7 @@ impl Node {
         *left = next;
         match (self, steps.next()) {
             (Self::Scalar(scalar), Some(Ok(Step::Value(value)))) => {
-                scalar.add(&value, clock);
+                scalar.add(&value, || value.map, clock);
                 Filled::Whole
             }
             (Self::List { item, offsets, nulls, .. }, Some(Ok(Step::Array(_, count)))) => {
@@ -81,6 +81,24 @@ impl Node {
             }
             _ => Filled::Nothing,
         }
+    }
+
+    /// Adds an array. `map` returns the names of values.
+    pub fn add_array<'v>(
+        &mut self,
+        elements: impl Iterator<Item = Value<'v>>,
+        map: impl Fn() -> Option<ValueMap<'v>>,
+        clock: &Clock,
+    ) {
+        let Self::List { item, offsets, nulls, .. } = self else { return self.add_null() };
+        let Self::Scalar(scalar) = item.as_mut() else { return self.add_null() };
+        let mut length = offsets.last().copied().unwrap_or(0);
+        for element in elements {
+            scalar.add(&element, &map, clock);
+            length += 1;
+        }
+        offsets.push(length);
+        nulls.append_non_null();
     }
 
     /// Forgets names of values, because the next event has another schema.

@@ -11,7 +11,7 @@ use arrow_array::builder::{
 };
 use arrow_schema::{ArrowError, DataType, Field};
 use etw_layouts_etl::Clock;
-use etw_layouts_etl::payload::{Data, Field as SchemaField, InType, OutType, Text, Value};
+use etw_layouts_etl::payload::{Data, Field as SchemaField, InType, OutType, Text, Value, ValueMap};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -102,9 +102,9 @@ impl Scalar {
         fields
     }
 
-    /// Adds a value.
+    /// Adds a value. `map` returns its names.
     #[inline]
-    pub fn add(&mut self, value: &Value<'_>, clock: &Clock) {
+    pub fn add<'a>(&mut self, value: &Value<'a>, map: impl FnOnce() -> Option<ValueMap<'a>>, clock: &Clock) {
         let number = || value.number().unwrap_or_default();
         match &mut self.values {
             Values::U32(values) => values.append_value(number() as u32),
@@ -151,7 +151,8 @@ impl Scalar {
             let name = match *last {
                 Some((own, name)) if own == number => name,
                 _ => {
-                    let name = self::name(value, number, &mut self.text).then(|| names.add(&self.text));
+                    let value = value.with_map(map());
+                    let name = self::name(&value, number, &mut self.text).then(|| names.add(&self.text));
                     *last = Some((number, name));
                     name
                 }

@@ -2,7 +2,7 @@
 
 use crate::hash::Mix;
 use crate::keys::{Key, Keys, Names};
-use crate::kinds::{Kinds, address};
+use crate::kinds::{Decoding, address, list};
 use crate::layout;
 use crate::node::{Filled, Node};
 use crate::options::{BYTES, ROWS};
@@ -11,8 +11,8 @@ use crate::table::{Batch, Kind, Table, names_of};
 use arrow_array::RecordBatch;
 use arrow_array::builder::BinaryBuilder;
 use arrow_schema::{ArrowError, DataType, Field};
-use etw_layouts_etl::payload::Fault;
-use etw_layouts_etl::{Clock, Decoded, Event, Schemas};
+use etw_layouts_etl::payload::{Fault, Part, Steps};
+use etw_layouts_etl::{Clock, Decoded, Event, Kinds, Plan, Schemas};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -21,12 +21,24 @@ use std::sync::Arc;
 pub(crate) struct Typed {
     tables: Vec<Rows>,
     by_name: HashMap<(String, String, u16), Vec<usize>>,
-    kinds: Kinds<usize>,
+    kinds: Kinds<Properties>,
     /// Approximate memory for the rows of all tables, in bytes.
     memory: usize,
     /// The table that has reached the maximum number of rows of a batch.
     full: Option<usize>,
     names: usize,
+}
+
+/// The properties of a kind of event.
+#[derive(Debug)]
+struct Properties {
+    decoding: Decoding,
+    /// The address of the schema, and the table.
+    table: (u64, usize),
+    /// The same for other schemas, if each event can have another.
+    others: Vec<(u64, usize)>,
+    /// The fields, if all events have the same schema.
+    plan: Option<Plan>,
 }
 
 #[derive(Debug)]
@@ -38,8 +50,6 @@ struct Rows {
     schema: Option<u64>,
     /// Whether all fields have nodes.
     is_whole: bool,
-    /// Whether no node is a list or a structure.
-    is_flat: bool,
     payload: BinaryBuilder,
     /// Memory for a row without texts, in bytes.
     width: usize,
@@ -54,25 +64,29 @@ const MEMORY: usize = 64 << 20;
 const VALUES: usize = 1 << 20;
 
 impl Typed {
-    /// Adds an event. Returns the fault if its payload is not decoded to its last byte.
-    pub fn add(
-        &mut self,
-        event: &Event<'_>,
-        key: &Key,
-        decoded: Option<&Decoded<'_>>,
-        schemas: &Schemas,
-        clock: &Clock,
-    ) -> Option<Fault> {
+    /// Adds an event. Returns the fault to report: its payload is not decoded to its last byte, or its schema is invalid.
+    pub fn add(&mut self, event: &Event<'_>, key: &Key, schemas: &Schemas, clock: &Clock) -> Option<Fault> {
         let (tables, by_name, names) = (&mut self.tables, &mut self.by_name, &mut self.names);
-        let number = self.kinds.get(event, decoded, || find(tables, by_name, names, event, decoded, schemas));
-        let rows = &mut self.tables[number];
+        let mut find = |decoded: Option<&Decoded<'_>>| find(tables, by_name, names, event, decoded, schemas);
+        let kind = self.kinds.get(event, || Properties::new(event, schemas, &mut find));
+        let mut table = kind.table;
+        if kind.decoding.is_disputed {
+            let decoded = event.decode(schemas);
+            let address = decoded.map_or(0, |decoded| address(&decoded.schema.fields));
+            let known = kind.others.iter().chain([&kind.table]).find(|(own, _)| *own == address);
+            table = known.copied().unwrap_or_else(|| (address, find(decoded.as_ref())));
+            if known.is_none() {
+                kind.others.push(table);
+            }
+        }
+        let rows = &mut self.tables[table.1];
         let before = rows.bytes;
-        let fault = rows.add(event, key, decoded, clock);
+        let fault = rows.add(event, key, kind, table.0, schemas, clock);
         self.memory += rows.width + rows.bytes - before;
         if rows.keys.len() >= ROWS || rows.bytes >= BYTES {
-            self.full = Some(number);
+            self.full = Some(table.1);
         }
-        fault
+        kind.decoding.reported(fault)
     }
 
     /// Begins another trace, which has other schemas.
@@ -102,6 +116,19 @@ impl Typed {
         let rows = &mut self.tables[number];
         self.memory = self.memory.saturating_sub(rows.memory());
         if rows.keys.len() == 0 { Ok(None) } else { rows.take(names).map(Some) }
+    }
+}
+
+impl Properties {
+    /// The properties of the kind of an event, and their size in bytes.
+    fn new(event: &Event<'_>, schemas: &Schemas, find: impl FnOnce(Option<&Decoded<'_>>) -> usize) -> (Self, usize) {
+        let decoded = event.decode(schemas);
+        let decoding = Decoding::new(event, decoded.as_ref());
+        let plan = decoded.filter(|_| !decoding.is_disputed);
+        let plan = plan.map(|decoded| Plan::new(&decoded.schema.fields, decoded.fields.pointers));
+        let address = decoded.map_or(0, |decoded| address(&decoded.schema.fields));
+        let size = plan.as_ref().map_or(0, Plan::size);
+        (Self { decoding, table: (address, find(decoded.as_ref())), others: Vec::new(), plan }, size)
     }
 }
 
@@ -158,7 +185,6 @@ impl Rows {
             width: 120 + 12 * schema.fields().len(),
             table: Arc::new(Table { kind, schema, layout: (Mix::of(text.as_bytes()) >> 32) as u32 }),
             keys: Keys::default(),
-            is_flat: nodes.iter().all(|node| matches!(node, Node::Scalar(_))),
             nodes,
             schema: None,
             is_whole,
@@ -172,52 +198,79 @@ impl Rows {
     }
 
     #[inline]
-    fn add(&mut self, event: &Event<'_>, key: &Key, decoded: Option<&Decoded<'_>>, clock: &Clock) -> Option<Fault> {
+    fn add(
+        &mut self,
+        event: &Event<'_>,
+        key: &Key,
+        kind: &Properties,
+        schema: u64,
+        schemas: &Schemas,
+        clock: &Clock,
+    ) -> Option<Fault> {
         self.keys.add(event, key);
         let payload = event.payload();
         self.bytes += payload.len();
-        let schema = decoded.map(|decoded| address(&decoded.schema.fields));
-        if schema != self.schema {
-            self.schema = schema;
+        if self.schema != Some(schema) {
+            self.schema = Some(schema);
             self.nodes.iter_mut().for_each(Node::forget_names);
         }
-        let fault = match decoded {
-            Some(decoded) if self.is_flat => self.add_flat(decoded, clock),
-            Some(decoded) => self.add_nested(decoded, clock),
-            None => {
-                self.nodes.iter_mut().for_each(Node::add_null);
-                None
-            }
+        let has_schema = kind.decoding.source.is_some();
+        let decode = || event.decode(schemas).filter(|_| has_schema);
+        let fault = match (&kind.plan, decode) {
+            (Some(plan), decode) => self.add_planned(plan, payload, decode, clock),
+            (None, decode) => self.add_steps(decode(), clock),
         };
-        let is_whole = self.is_whole && decoded.is_some() && fault.is_none();
+        let is_whole = self.is_whole && has_schema && fault.is_none();
         self.payload.append_option((!is_whole).then_some(payload));
         fault
     }
 
     #[inline]
-    fn add_flat(&mut self, decoded: &Decoded<'_>, clock: &Clock) -> Option<Fault> {
-        let mut values = decoded.iter();
-        for node in &mut self.nodes {
-            match (node, values.next()) {
-                (Node::Scalar(scalar), Some(value)) => scalar.add(&value, clock),
-                (node, _) => node.add_null(),
+    fn add_planned<'a>(
+        &mut self,
+        plan: &Plan,
+        payload: &'a [u8],
+        decode: impl Fn() -> Option<Decoded<'a>>,
+        clock: &Clock,
+    ) -> Option<Fault> {
+        let (mut cursor, mut nodes) = (plan.read(payload), self.nodes.iter_mut());
+        for (index, slot) in plan.slots.iter().enumerate() {
+            match (cursor.next(slot), nodes.next()) {
+                (Some(Part::Value(bytes)), Some(Node::Scalar(scalar))) => {
+                    scalar.add(&slot.value(bytes), || list(decode()).map(slot), clock);
+                }
+                (Some(Part::Array(bytes, size)), Some(node)) => {
+                    node.add_array(bytes.chunks_exact(size).map(|bytes| slot.value(bytes)), || list(decode()).map(slot), clock);
+                    self.bytes += 8 * (bytes.len() / size);
+                }
+                (Some(Part::Value(_) | Part::Array(..)), None) => {}
+                (Some(Part::End), node) => {
+                    node.into_iter().chain(nodes).for_each(Node::add_null);
+                    return None;
+                }
+                (_, node) => {
+                    let decoded = decode()?;
+                    let mut steps = plan.steps(&cursor, decoded.schema.fields, index);
+                    self.bytes += fill(node.into_iter().chain(nodes), &mut steps, clock);
+                    return decoded.fields.check().err();
+                }
             }
         }
-        // The remaining values must be read to find the fault at the end.
-        values.by_ref().for_each(drop);
-        values.fault()
+        if plan.is_whole() {
+            return cursor.end();
+        }
+        let decoded = decode()?;
+        let mut steps = plan.steps(&cursor, decoded.schema.fields, plan.slots.len());
+        self.bytes += fill(nodes, &mut steps, clock);
+        decoded.fields.check().err()
     }
 
-    fn add_nested(&mut self, decoded: &Decoded<'_>, clock: &Clock) -> Option<Fault> {
-        let (mut steps, mut left, mut is_whole) = (decoded.fields.steps(), VALUES, true);
-        for node in &mut self.nodes {
-            let filled = if is_whole { node.fill(&mut steps, clock, &mut left) } else { Filled::Nothing };
-            if filled == Filled::Nothing {
-                node.add_null();
-            }
-            is_whole &= filled == Filled::Whole;
-        }
-        self.bytes += 8 * (VALUES - left);
+    fn add_steps(&mut self, decoded: Option<Decoded<'_>>, clock: &Clock) -> Option<Fault> {
+        let Some(decoded) = decoded else {
+            self.nodes.iter_mut().for_each(Node::add_null);
+            return None;
+        };
+        self.bytes += fill(self.nodes.iter_mut(), &mut decoded.fields.steps(), clock);
         decoded.fields.check().err()
     }
 
@@ -230,4 +283,17 @@ impl Rows {
         self.bytes = 0;
         Ok(Batch { rows: RecordBatch::try_new(self.table.schema.clone(), columns)?, table: self.table.clone(), generation: 0 })
     }
+}
+
+/// Fills nodes with the next fields of a payload. Returns the additional memory in bytes.
+fn fill<'n>(nodes: impl Iterator<Item = &'n mut Node>, steps: &mut Steps<'_>, clock: &Clock) -> usize {
+    let (mut left, mut is_whole) = (VALUES, true);
+    for node in nodes {
+        let filled = if is_whole { node.fill(steps, clock, &mut left) } else { Filled::Nothing };
+        if filled == Filled::Nothing {
+            node.add_null();
+        }
+        is_whole &= filled == Filled::Whole;
+    }
+    8 * (VALUES - left)
 }

@@ -7,8 +7,8 @@ use crate::process::Process;
 use crate::session::Session;
 use crate::slice::Item;
 use crate::trace::Trace;
-use crate::who::{Who, who};
-use etw_layouts_etl::{self as etl, Decoded, Extent, FileTime, Schemas, names};
+use crate::who::Who;
+use etw_layouts_etl::{self as etl, Decoded, Extent, FileTime, Filter, Schemas, names};
 use std::sync::Arc;
 
 /// An event of a trace. It shares its buffer with other events, and so keeps it in memory.
@@ -124,8 +124,7 @@ impl<'t> Event<'t> {
     /// Who did it, and whom it is about.
     #[must_use]
     pub fn who(&self) -> Who {
-        let session = self.session();
-        who(&self.header(), session.schemas(), session.processes(), session.threads(), self.record.tick)
+        self.session().who(&self.header(), self.record.tick)
     }
 
     /// The process that did it; `None` also if no event describes the process, then [`who`](Self::who) can have its identifier.
@@ -138,6 +137,12 @@ impl<'t> Event<'t> {
     #[must_use]
     pub fn subject(&self) -> Option<&'t Process> {
         self.session().processes().get(self.who().about.index?)
+    }
+
+    /// Whether the event matches a filter: see [`Trace::takes`].
+    #[must_use]
+    pub fn matches(&self, filter: &Filter) -> bool {
+        self.trace.takes(filter, self.file_index(), &self.header(), self.processor(), self.tick())
     }
 
     /// The event with its schema; `None` if no schema is known.

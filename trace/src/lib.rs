@@ -36,6 +36,7 @@ mod sorted;
 mod source;
 mod stack;
 mod stacks;
+mod specified;
 mod threads;
 mod trace;
 mod volumes;

@@ -23,25 +23,30 @@ use std::ops::ControlFlow;
 pub struct Needs {
     /// File and buffer, offset.
     positions: Table<2>,
-    sessions: Vec<SessionNeeds>,
+    sessions: Vec<Stated>,
     session_of: Vec<usize>,
 }
 
+/// What the selected events of a session state: records that begin with a kind. There are none if no event is selected.
 #[derive(Debug)]
-struct SessionNeeds {
-    /// Providers of the selected events. There are none if no event is selected.
-    providers: HashSet<Uuid>,
-    processes: HashSet<u32>,
-    threads: HashSet<u32>,
-    /// Tick and owner of the selected events whose stack is in other events.
-    owners: Table<2>,
-}
+struct Stated(Table<3>);
+
+/// Kinds of records: the provider; a process; a thread; tick and owner of a stack in other events.
+const PROVIDER: u64 = 0;
+const PROCESS: u64 = 1;
+const THREAD: u64 = 2;
+const OWNER: u64 = 3;
+/// The kind of a position, which is in another table.
+const POSITION: u64 = 4;
 
 /// The owner of a stack whose thread is unknown.
 const ANY: u64 = u64::MAX;
 
 /// Limit of each table in memory, in bytes.
 const MEMORY: usize = 16 << 20;
+
+/// Maximum number of events of a thread that are examined for its process.
+const MOST_EVENTS: usize = 256;
 
 /// The groups of the hook identifiers of events about the trace, and about the configuration of the system.
 const HEADER: u16 = 0x00;
@@ -58,7 +63,9 @@ impl Trace {
     pub fn needs(&self, mut is_selected: impl FnMut(&Event<'_>) -> bool) -> Result<Needs, Error> {
         let failed = |error: io::Error| Error::new(self.files.first().map_or("", |file| &file.name), error);
         let processes = self.processes_of_threads()?.table(|_| {}).map_err(failed)?;
-        let mut builders: Vec<_> = self.sessions.iter().map(|_| Builder::default()).collect();
+        let memory = MEMORY / self.sessions.len().max(1);
+        let builder = |_| Builder { stated: Sorter::new(memory), seen: HashSet::new() };
+        let mut builders: Vec<_> = self.sessions.iter().map(builder).collect();
         let mut positions = Sorter::new(MEMORY);
         for event in self.events().in_file_order() {
             let event = event?;
@@ -66,7 +73,11 @@ impl Trace {
                 builders[event.session_index()].add(&event, &processes, &mut positions)?;
             }
         }
-        let sessions = builders.into_iter().map(Builder::finish).collect::<Result<_, _>>().map_err(failed)?;
+        let sessions = builders
+            .into_iter()
+            .map(|builder| builder.stated.table(|_| {}).map(Stated))
+            .collect::<Result<_, _>>()
+            .map_err(failed)?;
         let positions = positions.table(|_| {}).map_err(failed)?;
         Ok(Needs { positions, sessions, session_of: self.session_of.clone() })
     }
@@ -93,45 +104,60 @@ impl Needs {
     /// A temporary file cannot be read.
     pub fn contains(&self, file: usize, buffer: u32, event: &etl::Event<'_>) -> io::Result<bool> {
         let Some(session) = self.session_of.get(file).and_then(|session| self.sessions.get(*session)) else { return Ok(false) };
-        if session.providers.is_empty() {
+        if session.0.is_empty() {
             return Ok(false);
         }
         let position = record(Position { file: file as u32, buffer, offset: event.offset() });
-        Ok(session.describes(event) || session.is_stack(event)? || contains(&self.positions, &position)?)
+        Ok(session.describes(event)? || session.is_stack(event)? || contains(&self.positions, &position)?)
     }
 }
 
-impl SessionNeeds {
+impl Stated {
+    fn has(&self, kind: u64, id: impl Into<u64>) -> io::Result<bool> {
+        contains(&self.0, &[kind, id.into(), 0])
+    }
+
+    fn has_provider(&self, provider: Uuid) -> io::Result<bool> {
+        contains(&self.0, &of_provider(provider))
+    }
+
     /// Whether an event describes the trace, a provider, a process, a thread or an image.
-    fn describes(&self, event: &etl::Event<'_>) -> bool {
+    fn describes(&self, event: &etl::Event<'_>) -> io::Result<bool> {
         if let Some((process, thread)) = of_process(event) {
-            // An event of a thread is needed for the thread, and that of its process for both.
-            return match thread {
-                Some(thread) => self.threads.contains(&thread),
-                None => process.is_some_and(|process| self.processes.contains(&process)),
+            return match (process, thread) {
+                (_, Some(thread)) => self.has(THREAD, thread),
+                (Some(process), None) => self.has(PROCESS, process),
+                (None, None) => Ok(false),
             };
         }
+        // Process 0 has the images of the kernel.
+        let is_image = |process: u32| Ok(process == 0 || self.has(PROCESS, process)?);
         if let Some(NameEvent { subject: Subject::Image(image), .. }) = NameEvent::read(event) {
-            return image.process == 0 || self.processes.contains(&image.process);
+            return is_image(image.process);
         }
         if let Some(hook) = event.hook() {
-            return matches!(hook >> 8, HEADER | SYSTEM_CONFIG);
+            return Ok(matches!(hook >> 8, HEADER | SYSTEM_CONFIG));
         }
-        let Some(provider) = event.provider() else { return false };
+        let Some(provider) = event.provider() else { return Ok(false) };
         if provider == META_DATA {
             // Both kinds of schemas begin with GUIDs of providers or classes.
-            let mut guids = event.payload().chunks_exact(16).take(2).filter_map(|guid| guid.first_chunk());
-            return guids.any(|guid| self.providers.contains(&Uuid::from_bytes_le(*guid)));
+            for guid in event.payload().chunks_exact(16).take(2).filter_map(|guid| guid.first_chunk()) {
+                if self.has_provider(Uuid::from_bytes_le(*guid))? {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
         }
         if event.keyword().is_some() {
-            return event.id() == Some(MANIFEST_EVENT) && self.providers.contains(&provider);
+            return Ok(event.id() == Some(MANIFEST_EVENT) && self.has_provider(provider)?);
         }
         match event.decode(Schemas::BUILT_IN) {
-            Some(decoded) if decoded.schema.provider == "ImageID" => {
-                number(&decoded, "ProcessId").is_some_and(|process| process == 0 || self.processes.contains(&(process as u32)))
-            }
-            Some(decoded) => decoded.schema.provider == "SysConfig",
-            None => false,
+            Some(decoded) if decoded.schema.provider == "ImageID" => match number(&decoded, "ProcessId") {
+                Some(process) => is_image(process as u32),
+                None => Ok(false),
+            },
+            Some(decoded) => Ok(decoded.schema.provider == "SysConfig"),
+            None => Ok(false),
         }
     }
 
@@ -141,41 +167,45 @@ impl SessionNeeds {
             return Ok(false);
         }
         let Some((tick, thread)) = stack_of(event) else { return Ok(false) };
-        let of = |owner| contains(&self.owners, &[word_of_tick(tick), owner]);
+        let of = |owner| contains(&self.0, &[OWNER, word_of_tick(tick), owner]);
         Ok(of(thread.into())? || of(ANY)?)
     }
 }
 
-/// Collects what the selected events of a session need.
+/// Collects what the selected events of a session state.
 struct Builder {
-    providers: HashSet<Uuid>,
-    processes: HashSet<u32>,
-    threads: HashSet<u32>,
-    owners: Sorter<2>,
-    /// Addresses whose method was found before, by process.
-    known: HashSet<(u32, u64)>,
+    stated: Sorter<3>,
+    /// Records that were added before. They are forgotten when there are many.
+    seen: HashSet<Record<3>>,
 }
 
-/// Maximum number of addresses that are kept.
-const ADDRESSES: usize = 1 << 16;
-
-impl Default for Builder {
-    fn default() -> Self {
-        Self {
-            providers: HashSet::new(),
-            processes: HashSet::new(),
-            threads: HashSet::new(),
-            owners: Sorter::new(MEMORY),
-            known: HashSet::new(),
-        }
-    }
-}
+/// Maximum number of records that are kept only to find equal ones.
+const SEEN: usize = 1 << 16;
 
 impl Builder {
+    /// Whether a record was not added before, as far as that is known.
+    fn is_new(&mut self, record: Record<3>) -> bool {
+        if self.seen.len() >= SEEN {
+            self.seen.clear();
+        }
+        self.seen.insert(record)
+    }
+
+    fn need(&mut self, at: Option<Position>, positions: &mut Sorter<2>) -> io::Result<()> {
+        match at.map(record) {
+            Some(record) if self.is_new([POSITION, record[0], record[1]]) => positions.push(record),
+            _ => Ok(()),
+        }
+    }
+
+    fn state(&mut self, record: Record<3>) -> io::Result<()> {
+        if self.is_new(record) { self.stated.push(record) } else { Ok(()) }
+    }
+
     fn add(&mut self, event: &Event<'_>, processes: &Table<2>, positions: &mut Sorter<2>) -> Result<(), Error> {
         let failed = |error: io::Error| Error::new(event.file().name(), error);
         let header = event.header();
-        self.providers.insert(header.provider().unwrap_or_default());
+        self.state(of_provider(header.provider().unwrap_or_default())).map_err(failed)?;
         // The identifiers, files and addresses that it states.
         let (mut of, mut threads, mut files, mut addresses) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         of.extend(header.process());
@@ -192,9 +222,8 @@ impl Builder {
         }
         let names = &event.session().names;
         for object in files {
-            if let Some(at) = names.file(object, event.tick()).map_err(failed)? {
-                positions.push(record(at)).map_err(failed)?;
-            }
+            let name = names.file(object, event.tick()).map_err(failed)?;
+            self.need(name, positions).map_err(failed)?;
         }
         let walk = header.hook().filter(|hook| hook >> 8 == STACK_WALK).and_then(|_| stack_of(&header));
         let found = match walk {
@@ -207,48 +236,47 @@ impl Builder {
         };
         if let (None, false, Some(owner)) = (walk, found.is_empty(), event.owner()) {
             let word = if matches!(owner, Owner::Processor) { ANY } else { owner.word() };
-            self.owners.push([word_of_tick(event.tick()), word]).map_err(failed)?;
+            self.state([OWNER, word_of_tick(event.tick()), word]).map_err(failed)?;
         }
-        for at in found.iter().filter_map(|found| found.at) {
-            positions.push(record(at)).map_err(failed)?;
+        for found in found {
+            self.need(found.at, positions).map_err(failed)?;
         }
-        for thread in &threads {
-            let low = [thread_of(event.session_index(), *thread), 0];
-            let add = |record: &Record<2>| {
-                if record[0] != low[0] {
-                    return ControlFlow::Break(());
-                }
-                if of.last() != Some(&(record[1] as u32)) {
-                    of.push(record[1] as u32);
-                }
-                ControlFlow::Continue(())
-            };
-            processes.ascend(&low, add).map_err(failed)?;
+        for thread in threads {
+            self.state([THREAD, thread.into(), 0]).map_err(failed)?;
+            let (low, mut left) = ([thread_of(event.session_index(), thread), 0], MOST_EVENTS);
+            processes
+                .ascend(&low, |record| {
+                    if record[0] != low[0] || left == 0 {
+                        return ControlFlow::Break(());
+                    }
+                    left -= 1;
+                    // A thread has several events with the same process.
+                    if of.last() != Some(&(record[1] as u32)) {
+                        of.push(record[1] as u32);
+                    }
+                    ControlFlow::Continue(())
+                })
+                .map_err(failed)?;
         }
         if names.has_methods()
             && let Some(stack) = event.stack()?
         {
             addresses.extend(stack.frames());
         }
-        for (process, address) in of.iter().flat_map(|process| addresses.iter().map(|address| (*process, *address))) {
-            if self.known.len() >= ADDRESSES {
-                self.known.clear();
-            }
-            if self.known.insert((process, address))
-                && let Some(at) = names.method(process, address, event.tick()).map_err(failed)?
-            {
-                positions.push(record(at)).map_err(failed)?;
+        for process in of {
+            self.state([PROCESS, process.into(), 0]).map_err(failed)?;
+            for address in &addresses {
+                let method = names.method(process, *address, event.tick()).map_err(failed)?;
+                self.need(method, positions).map_err(failed)?;
             }
         }
-        self.processes.extend(of);
-        self.threads.extend(threads);
         Ok(())
     }
+}
 
-    fn finish(self) -> io::Result<SessionNeeds> {
-        let Self { providers, processes, threads, owners, .. } = self;
-        Ok(SessionNeeds { providers, processes, threads, owners: owners.table(|_| {})? })
-    }
+fn of_provider(provider: Uuid) -> Record<3> {
+    let (high, low) = provider.as_u64_pair();
+    [PROVIDER, high, low]
 }
 
 /// The process and the thread that an event of their start, end or rundown is about; `None` for other events.
@@ -288,7 +316,7 @@ fn record(at: Position) -> Record<2> {
     [u64::from(at.file) << 32 | u64::from(at.buffer), at.offset.into()]
 }
 
-fn contains(table: &Table<2>, record: &Record<2>) -> io::Result<bool> {
+fn contains<const N: usize>(table: &Table<N>, record: &Record<N>) -> io::Result<bool> {
     let mut found = false;
     table.ascend(record, |next| {
         found = next == record;

@@ -9,6 +9,7 @@ use crate::processes::Processes;
 use crate::threads::{ThreadTable, Threads};
 use crate::stacks::{StackBuilder, Stacks};
 use crate::volumes::{Volume, Volumes};
+use crate::who::{Who, who};
 use etw_layouts_etl::payload::PointerSize;
 use etw_layouts_etl::{Clock, ClockType, Event, LogFile, Schemas};
 use etw_layouts_schemas::trace::{self, Collector};
@@ -59,6 +60,12 @@ pub struct Session {
 }
 
 impl Session {
+    /// Who did an event of the session, and whom it is about, at a time stamp.
+    #[must_use]
+    pub fn who(&self, event: &Event<'_>, tick: i64) -> Who {
+        who(event, &self.schemas, &self.processes, &self.threads, tick)
+    }
+
     /// Its processes.
     #[must_use]
     pub fn processes(&self) -> &ProcessTable {

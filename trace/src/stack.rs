@@ -129,10 +129,11 @@ fn is_kernel(frames: &[u64], width: PointerSize) -> bool {
     frames.first().is_some_and(|first| first >> (8 * width.bytes() - 1) == 1)
 }
 
-/// The thread that a StackWalk event states for an event: that of the header, or the one that ran when an event without it was written.
+/// The thread that a StackWalk event states for an event: that of the header, or the one that ran when an event without it was written. `None` if the
+/// event does not state it. The thread of Thread/ReadyThread is another one.
 fn thread(event: &etw_layouts_etl::Event<'_>) -> Option<u32> {
     event.thread().or_else(|| {
-        let decoded = event.decode(Schemas::BUILT_IN)?;
+        let decoded = event.decode(Schemas::BUILT_IN).filter(|decoded| decoded.schema.event != "ReadyThread")?;
         let thread = ["ThreadId", "TThreadId", "NewThreadId"].iter().find_map(|name| number(&decoded, name))?;
         u32::try_from(thread).ok()
     })

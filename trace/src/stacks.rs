@@ -84,14 +84,14 @@ impl Stacks {
     /// The temporary file cannot be read.
     pub fn parts(&self, tick: i64, owner: Owner, processor: u16) -> io::Result<Vec<Found>> {
         let mut found = Vec::new();
-        let (first, end) = match owner {
-            Owner::Processor => (0, ITEM),
-            owner => (owner.word(), owner.word() + 1),
+        let (first, last) = match owner {
+            Owner::Processor => (0, ITEM - 1),
+            owner => (owner.word(), owner.word()),
         };
         let mut left = MOST_PARTS;
         self.0.ascend(&[word_of_tick(tick), first, 0, 0, 0], |record| {
             left -= 1;
-            if record[0] != word_of_tick(tick) || record[1] >= end || left == 0 {
+            if record[0] != word_of_tick(tick) || record[1] > last || left == 0 {
                 return ControlFlow::Break(());
             }
             let part = Found::of(record);
@@ -120,6 +120,18 @@ impl Owner {
 }
 
 impl StackSource {
+    /// Its name: `item`, `item key`, `kernel key`, `walk` or `user key`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Item => "item",
+            Self::ItemKey => "item key",
+            Self::KernelKey => "kernel key",
+            Self::Walk => "walk",
+            Self::UserKey => "user key",
+        }
+    }
+
     /// All sources, in the order of their numbers.
     pub(crate) const ALL: [Self; 5] = [Self::Item, Self::ItemKey, Self::KernelKey, Self::Walk, Self::UserKey];
 }

@@ -9,7 +9,8 @@ use crate::process::Process;
 use crate::recall::Recall;
 use crate::session::{self, Session, SessionBuilder};
 use crate::source::{BytesSource, FileSource};
-use etw_layouts_etl::{Diagnostic, FileTime};
+use crate::who::Who;
+use etw_layouts_etl::{Diagnostic, Event, FileTime, Filter};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -169,6 +170,18 @@ impl Trace {
     /// The processes of all sessions, in the order of their start within each session.
     pub fn processes(&self) -> impl Iterator<Item = &Process> {
         self.sessions.iter().flat_map(|session| session.processes().iter().map(|(_, process)| process))
+    }
+
+    /// Whether an event of a file matches a filter, at a time stamp. A process or thread of the filter is one that did it, or that it is about; a
+    /// thread can also be that in the header.
+    #[must_use]
+    pub fn takes(&self, filter: &Filter, file: usize, event: &Event<'_>, processor: u16, tick: i64) -> bool {
+        let (Some(opened), Some(session)) = (self.files.get(file), self.session_of(file)) else { return false };
+        filter.takes_of_any(event, processor, &opened.clock)
+            && (!filter.asks_who() || {
+                let Who { by, about } = session.who(event, tick);
+                filter.is_of(&[by.process, about.process], &[by.thread, about.thread, event.thread()])
+            })
     }
 
     /// Number of events of all files.

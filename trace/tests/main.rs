@@ -1,5 +1,6 @@
 //! Tests of traces.
 
+mod damage;
 mod made;
 mod names;
 mod needs;

@@ -66,6 +66,9 @@ fn a_key_means_its_next_definition() {
         definition(161, 7, &[0x13]),
         // Addresses in the items.
         Written::item(170, 0, 16, 6, words(&[0, KERNEL + 6, 0x14]), vec![8]),
+        // Thread 15 makes thread 9 ready.
+        Written::kernel(180, 0, 0x0532, words(&[9])),
+        walk(181, 0, 180, 15, &[0x15]),
     ]);
     let trace = Trace::from_bytes(bytes).expect("a trace");
     let of = |source, key, frames: &[u64]| (source, Some(key).filter(|key| *key > 0), Some(frames.to_vec()));
@@ -78,6 +81,7 @@ fn a_key_means_its_next_definition() {
         (5, vec![of(Walk, 0, &[KERNEL + 5])]),
         (7, vec![of(ItemKey, 7, &[0x13])]),
         (8, vec![of(Item, 0, &[KERNEL + 6, 0x14])]),
+        (9, vec![of(Walk, 0, &[0x15])]),
     ];
     assert_eq!(parts(&trace), expected);
 }

@@ -4,6 +4,7 @@ use super::fields::{self, Members};
 use super::recent::Recent;
 use super::{put, values};
 use crate::clock::Clock;
+use crate::plan::Plan;
 use crate::text::Style;
 use etw_layouts_payload::{Cursor, Fault, FieldList, InType, OutType, Part, PointerSize, Slot, Uuid};
 use std::ops::Range;
@@ -11,23 +12,21 @@ use std::ops::Range;
 /// The JSON of the fields of a schema, for payloads with pointers of one size: text with holes for values.
 #[derive(Debug)]
 pub struct Template {
-    pointers: PointerSize,
+    plan: Plan,
+    /// A hole for each slot of the plan.
     holes: Vec<Hole>,
     /// The keys of all holes, with the punctuation before and after them.
     keys: Vec<u8>,
-    /// Position of the first field without a hole, if there is one.
-    next: Option<u32>,
 }
 
 #[derive(Debug)]
 struct Hole {
-    slot: Slot,
     /// The range of its key.
-    key: Range<u32>,
+    key: Range<usize>,
     form: Form,
     has_map: bool,
-    /// A number that no other hole has.
-    id: u64,
+    /// The number of the field, for [`Recent`].
+    field: u64,
 }
 
 /// The form of a value.
@@ -46,28 +45,25 @@ enum Form {
     Other,
 }
 
-/// Maximum number of holes. Fields after them are decoded by the schema.
-const MOST: usize = 512;
-
 impl Template {
     /// The template of a schema.
     pub fn new(list: &FieldList<'_>, pointers: PointerSize, recent: &mut Recent) -> Self {
-        let (mut slots, mut holes, mut keys, mut members) = (list.slots(pointers), Vec::new(), Vec::new(), Members::default());
-        for (field, slot) in slots.by_ref().take(MOST) {
-            let start = keys.len() as u32;
-            keys.extend_from_slice(if holes.is_empty() { b"" } else { b"," });
+        let (plan, mut keys, mut members) = (Plan::new(list, pointers), Vec::new(), Members::default());
+        let mut holes = Vec::with_capacity(plan.slots.len());
+        for (field, slot) in list.iter().zip(&plan.slots) {
+            let start = keys.len();
+            keys.extend_from_slice(if start == 0 { b"" } else { b"," });
             fields::key(&mut members, field.name, &mut keys);
             keys.push(b':');
-            let (form, has_map) = (Form::of(&slot, field.map.is_some()), field.map.is_some());
-            holes.push(Hole { slot, key: start..keys.len() as u32, form, has_map, id: recent.field() });
+            let has_map = field.map.is_some();
+            holes.push(Hole { key: start..keys.len(), form: Form::of(slot, has_map), has_map, field: recent.field() });
         }
-        let next = (!slots.is_done()).then(|| slots.position());
-        Self { pointers, holes, keys, next }
+        Self { plan, holes, keys }
     }
 
     /// Approximate size in bytes.
     pub fn size(&self) -> usize {
-        self.keys.len() + self.holes.len() * size_of::<Hole>()
+        self.keys.len() + self.plan.size() + size_of_val(self.holes.as_slice())
     }
 
     /// Writes the fields as a JSON object, the same as [`fields`](fields::fields). `list` returns the schema. Returns the fault if the payload is not
@@ -81,31 +77,30 @@ impl Template {
         out: &mut Vec<u8>,
     ) -> Option<Fault> {
         out.push(b'{');
-        let mut cursor = Cursor::new(payload, self.pointers);
-        for (index, hole) in self.holes.iter().enumerate() {
-            let part = match cursor.next(&hole.slot) {
+        let mut cursor = self.plan.read(payload);
+        for (index, (slot, hole)) in self.plan.slots.iter().zip(&self.holes).enumerate() {
+            let part = cursor.next(slot);
+            if matches!(part, Some(Part::Value(_) | Part::Array(..))) {
+                out.extend_from_slice(self.keys.get(hole.key.clone()).unwrap_or_default());
+            }
+            match part {
+                Some(Part::Value(value)) => hole.write(slot, value, &list, clock, recent, out),
+                Some(Part::Array(elements, size)) => {
+                    out.push(b'[');
+                    for (index, element) in elements.chunks_exact(size).enumerate() {
+                        out.extend_from_slice(if index > 0 { b"," } else { b"" });
+                        hole.write(slot, element, &list, clock, recent, out);
+                    }
+                    out.push(b']');
+                }
                 Some(Part::End) => {
                     out.push(b'}');
                     return None;
                 }
-                Some(part) => part,
                 None => return self.rest(index, &cursor, list(), clock, out),
-            };
-            out.extend_from_slice(self.keys.get(hole.key.start as usize..hole.key.end as usize).unwrap_or_default());
-            match part {
-                Part::Array(elements, size) => {
-                    out.push(b'[');
-                    for (index, element) in elements.chunks_exact(size).enumerate() {
-                        out.extend_from_slice(if index > 0 { b"," } else { b"" });
-                        hole.write(element, &list, clock, recent, out);
-                    }
-                    out.push(b']');
-                }
-                Part::Value(value) => hole.write(value, &list, clock, recent, out),
-                Part::End => {}
             }
         }
-        if self.next.is_some() {
+        if !self.plan.is_whole() {
             return self.rest(self.holes.len(), &cursor, list(), clock, out);
         }
         out.push(b'}');
@@ -126,9 +121,7 @@ impl Template {
         for field in list.iter().take(index) {
             members.add(field.name);
         }
-        let position = self.holes.get(index).map(|hole| hole.slot.position()).or(self.next).unwrap_or(u32::MAX);
-        let mut steps = cursor.steps(list, self.holes.iter().take(index).map(|hole| &hole.slot), position);
-        fields::members(&mut steps, members, index == 0, clock, Style::Json, out)
+        fields::members(&mut self.plan.steps(cursor, list, index), members, index == 0, clock, Style::Json, out)
     }
 }
 
@@ -136,6 +129,7 @@ impl Hole {
     #[inline]
     fn write<'a>(
         &self,
+        slot: &Slot,
         bytes: &'a [u8],
         list: &impl Fn() -> FieldList<'a>,
         clock: Option<&Clock>,
@@ -164,15 +158,22 @@ impl Hole {
                 recent.times.put(out, number(bytes) as i64, false);
                 out.push(b'"');
             }
-            Form::Recent => recent.put(self.id, number(bytes), out, |out| self.other(bytes, list, clock, out)),
-            Form::Text(_) | Form::Other => self.other(bytes, list, clock, out),
+            Form::Recent => recent.put(self.field, number(bytes), out, |out| self.other(slot, bytes, list, clock, out)),
+            Form::Text(_) | Form::Other => self.other(slot, bytes, list, clock, out),
         }
     }
 
     #[inline(never)]
-    fn other<'a>(&self, bytes: &'a [u8], list: &impl Fn() -> FieldList<'a>, clock: Option<&Clock>, out: &mut Vec<u8>) {
-        let map = if self.has_map { list().map(&self.slot) } else { None };
-        values::value(&self.slot.value(bytes, map), clock, Style::Json, out);
+    fn other<'a>(
+        &self,
+        slot: &Slot,
+        bytes: &'a [u8],
+        list: &impl Fn() -> FieldList<'a>,
+        clock: Option<&Clock>,
+        out: &mut Vec<u8>,
+    ) {
+        let map = if self.has_map { list().map(slot) } else { None };
+        values::value(&slot.value(bytes).with_map(map), clock, Style::Json, out);
     }
 }
 
@@ -185,7 +186,13 @@ impl Form {
             // A text with characters other than ASCII is written by its type.
             (InType::UNICODESTRING | InType::MANIFEST_COUNTEDSTRING | InType::COUNTEDSTRING, _) => Self::Text(2),
             (InType::ANSISTRING | InType::MANIFEST_COUNTEDANSISTRING | InType::COUNTEDANSISTRING, _) => Self::Text(1),
-            _ if has_map => if is_short { Self::Recent } else { Self::Other },
+            _ if has_map => {
+                if is_short {
+                    Self::Recent
+                } else {
+                    Self::Other
+                }
+            }
             (
                 InType::UINT8 | InType::UINT16 | InType::UINT32 | InType::UINT64 | InType::SIZET,
                 OutType::NULL | OutType::PID | OutType::TID,

@@ -194,12 +194,11 @@ impl Work<'_> {
                 let event = event?;
                 seen += 1;
                 let file = event.file_index();
-                let (header, clock) = (event.header(), event.file().clock());
-                if !self.filters[file].takes(&header, event.processor(), clock) {
+                if !event.matches(&self.filters[file]) {
                     continue;
                 }
                 if let Some(fault) = self.line(&event, names, &mut kinds[event.session_index()], &mut text) {
-                    let kind = etl_names::undecoded(&header, event.schemas(), fault);
+                    let kind = etl_names::undecoded(&event.header(), event.schemas(), fault);
                     diagnostics.push((file, event.place().diagnostic(kind)));
                 }
                 printed += 1;
@@ -221,7 +220,10 @@ impl Work<'_> {
     ) -> Option<Fault> {
         let header = event.header();
         let Layout { payload, wanted, .. } = *self.printer;
-        let line = Line::of_event(&self.names[event.file_index()], event, &header, &wanted.schemas, payload);
+        let line = Line {
+            who: self.printer.has_who().then(|| event.who()),
+            ..Line::of_event(&self.names[event.file_index()], event, &header, &wanted.schemas, payload)
+        };
         self.printer.write(&line, names, kinds, out)
     }
 }

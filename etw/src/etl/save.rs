@@ -11,7 +11,7 @@ use etw_layouts_cli::{NewFile, Outcome, no_stdout};
 use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::write::{Error, Relog};
 use etw_layouts_etl::{Buffer, BufferHeader, Filter, LogFile, Schemas};
-use etw_layouts_trace::Session;
+use etw_layouts_trace::{self as trace, Session};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Display};
@@ -20,6 +20,10 @@ use std::io;
 use std::path::PathBuf;
 
 /// Copy matching events to a new trace file. Exit with status 1 if there are diagnostics.
+///
+/// The events that the matching ones need are copied too, so that they are decoded and attributed as in the input: the
+/// schemas of their providers; start and rundown events of their processes, threads and images; names of their files
+/// and .NET methods; their call stacks; the configuration of the system. With --exact, only matching events are copied.
 ///
 /// The new file keeps the log file header of the input. Events are copied byte for byte, in their original order.
 /// Corrupt events are left out and reported on standard error. Events of different processors are written to
@@ -33,7 +37,8 @@ use std::path::PathBuf;
 /// file header, a note is printed, and the exit status is 0.
 ///
 /// In JSON, `read` is the number of events in the input, including the log file header; `saved` is the number of
-/// copied events; `skipped` is the number of events that could not be copied, by reason.
+/// copied events that match, `needed` that of the events copied for them; `skipped` is the number of events that could
+/// not be copied, by reason.
 ///
 ///     etw etl save --provider PROCESS -o processes.etl trace.etl
 ///     etw etl save --from 1.5 --to 2 --compress -o moment.etl trace.etl
@@ -49,6 +54,9 @@ pub struct Args {
     /// Compress the buffers of the new file. Windows 8 and later can read compressed buffers.
     #[arg(long)]
     compress: bool,
+    /// Copy only matching events, without the events that they need.
+    #[arg(long)]
+    exact: bool,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
 }
@@ -91,10 +99,19 @@ fn copy<'o>(args: &Args, opened: &'o Opened, start: i64, relog: &mut Relog<&File
     let mut saved: Vec<_> = files.iter().map(|file| Saved::new(&file.name, target)).collect();
     let schemas = |file| trace.session_of(file).map_or(Schemas::BUILT_IN, Session::schemas);
     let filters: Vec<Filter> = (0..files.len()).map(|file| args.wanted.filter(start, schemas(file))).collect();
+    let unread = |why: &dyn Display| Stop::Input(why.to_string());
+    let needs = match args.exact || args.wanted.is_all() {
+        true => None,
+        false => {
+            let is_match = |event: &trace::Event<'_>| event.matches(&filters[event.file_index()]);
+            Some(trace.needs(is_match).map_err(|why| unread(&why))?)
+        }
+    };
     let mut copies = BufferCopies::default();
     let mut buffers = trace.buffers();
-    while let Some((file, decoded)) = buffers.next_buffer().map_err(|why| Stop::Input(why.to_string()))? {
-        let (buffer, clock, saved) = (decoded.buffer(), trace.files()[file].clock(), &mut saved[file]);
+    while let Some((file, decoded)) = buffers.next_buffer().map_err(|why| unread(&why))? {
+        let (buffer, saved) = (decoded.buffer(), &mut saved[file]);
+        let (processor, mut tick) = (buffer.header().processor(), buffer.header().time_stamp);
         if files.len() > 1
             && let Some(known) = copies.add(file, buffer)
         {
@@ -105,11 +122,17 @@ fn copy<'o>(args: &Args, opened: &'o Opened, start: i64, relog: &mut Relog<&File
             // The log file header is counted separately, because a corrupt buffer can hide it.
             let is_log_file = buffer.index() == 0 && event.offset() as usize == BUFFER_HEADER;
             saved.read += u64::from(!is_log_file);
-            if !filters[file].takes(&event, buffer.header().processor(), clock) {
-                continue;
+            tick = event.time_stamp().unwrap_or(tick);
+            let is_match = trace.takes(&filters[file], file, &event, processor, tick);
+            if !is_match {
+                let is_needed = needs.as_ref().map(|needs| needs.contains(file, buffer.index(), &event)).transpose();
+                if is_needed.map_err(|why| unread(&why))? != Some(true) {
+                    continue;
+                }
             }
             match relog.push(&event, buffer) {
-                Ok(is_added) => saved.saved += u64::from(is_added),
+                Ok(is_added) if is_match => saved.saved += u64::from(is_added),
+                Ok(is_added) => saved.needed += u64::from(is_added),
                 Err(error @ (Error::Io(_) | Error::Failed)) => return Err(unwritable(target, &error)),
                 // A corrupt or handmade file can have a version that no Windows release has.
                 Err(error) => *saved.skipped.entry(error.to_string()).or_default() += 1,
@@ -186,8 +209,10 @@ struct Saved<'a> {
     output: String,
     /// Events of the input, including the log file header.
     read: u64,
-    /// Events of the new file, without its log file header.
+    /// Matching events of the new file, without its log file header.
     saved: u64,
+    /// Events of the new file that they need.
+    needed: u64,
     /// The size of the new file.
     bytes: u64,
     /// The number of events that could not be copied, by reason.
@@ -203,7 +228,7 @@ struct Saved<'a> {
 impl<'a> Saved<'a> {
     fn new(file: &'a str, output: &str) -> Self {
         let (skipped, copies) = Default::default();
-        Self { file, output: output.to_owned(), read: 1, saved: 0, bytes: 0, skipped, is_last: false, copies }
+        Self { file, output: output.to_owned(), read: 1, saved: 0, needed: 0, bytes: 0, skipped, is_last: false, copies }
     }
 }
 
@@ -212,6 +237,9 @@ impl Display for Saved<'_> {
         let (file, output) = (Escaped(self.file), Escaped(&self.output));
         let (saved, all) = (Grouped(self.saved), Several(self.read - 1, "event"));
         write!(f, "{output}: {saved} of {all} of {file}")?;
+        if self.needed > 0 {
+            write!(f, ", and {} that they need", Several(self.needed, "event"))?;
+        }
         if self.is_last {
             write!(f, ", and the log file header; {} bytes", Grouped(self.bytes))?;
         }

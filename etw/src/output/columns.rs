@@ -25,13 +25,23 @@ pub enum Column {
     TimeUtc,
     /// Processor number.
     Processor,
-    /// Thread ID.
+    /// Thread ID in the header.
     Thread,
-    /// Process ID.
+    /// Process ID in the header; in text, of the process that did it.
     Process,
-    /// ID of the process of the thread that the payload names, from the last start or rundown event of that thread; only for
-    /// events without a process ID in the header.
+    /// ID of the process that did it, if the payload states it: by a process ID, or by a thread ID, with the process that other events
+    /// of the trace state for that thread.
     ThreadProcess,
+    /// Image name of the process that did it.
+    ProcessName,
+    /// How the process that did it is known: `header`, or the name of a field.
+    ProcessBy,
+    /// ID of the process that the event is about, if it is about another one than the process that did it.
+    Subject,
+    /// Image name of the process that the event is about.
+    SubjectName,
+    /// How the process that the event is about is known: the name of a field.
+    SubjectBy,
     /// Header type.
     Header,
     /// Provider GUID; in text, the provider's name if known.
@@ -155,11 +165,27 @@ impl Column {
         }
     }
 
+    /// Whether the column states who did it, or whom it is about.
+    pub fn is_who(self) -> bool {
+        matches!(
+            self,
+            Self::Process
+                | Self::ThreadProcess
+                | Self::ProcessName
+                | Self::ProcessBy
+                | Self::Subject
+                | Self::SubjectName
+                | Self::SubjectBy
+        )
+    }
+
     /// Whether the column contains text from files.
     fn is_foreign(self) -> bool {
         matches!(
             self,
             Self::ProviderName
+                | Self::ProcessName
+                | Self::SubjectName
                 | Self::Event
                 | Self::Field(_)
                 | Self::OpcodeName
@@ -180,6 +206,11 @@ impl Column {
             Self::Thread => "thread",
             Self::Process => "process",
             Self::ThreadProcess => "thread_process",
+            Self::ProcessName => "process_name",
+            Self::ProcessBy => "process_by",
+            Self::Subject => "subject",
+            Self::SubjectName => "subject_name",
+            Self::SubjectBy => "subject_by",
             Self::Header => "header",
             Self::Provider => "provider",
             Self::ProviderName => "provider_name",
@@ -217,6 +248,9 @@ impl Column {
             Self::Thread | Self::Opcode => -6,
             Self::Process | Self::Version => -7,
             Self::ThreadProcess => -14,
+            Self::Subject => -7,
+            Self::ProcessName | Self::SubjectName => 20,
+            Self::ProcessBy | Self::SubjectBy => 15,
             Self::Header => 15,
             Self::Provider | Self::ProviderName | Self::Activity | Self::Related => 36,
             Self::PayloadSize => -12,
@@ -256,8 +290,14 @@ impl Column {
             }
             Self::Processor => put::number(out, line.origin.processor),
             Self::Thread => number(out, event.thread()),
+            Self::Process if is_text => number(out, line.who.and_then(|who| who.by.process).or_else(|| event.process())),
             Self::Process => number(out, event.process()),
             Self::ThreadProcess => number(out, line.thread_process()),
+            Self::ProcessName => put::shown(out, Escaped(line.process_name().unwrap_or_default())),
+            Self::ProcessBy => put::shown(out, Escaped(line.who.map_or("", |who| who.by.known.as_str()))),
+            Self::Subject => number(out, line.subject()),
+            Self::SubjectName => put::shown(out, Escaped(line.subject_name().unwrap_or_default())),
+            Self::SubjectBy => put::shown(out, Escaped(line.who.map_or("", |who| who.about.known.as_str()))),
             Self::Header => document::header(out, line::header(line.event)),
             Self::Provider if !is_text => guid(out, line.provider),
             Self::ProviderName => put::shown(out, Escaped(line.provider_name().unwrap_or_default())),

@@ -2,9 +2,10 @@
 
 use super::kind::{Kind, LineKinds};
 use super::line::{Line, Names};
-use super::{payload, put};
+use super::{fields, payload, put};
 use etw_layouts_etl::text::Recent;
 use etw_layouts_etl::tracelogging::Fault;
+use etw_layouts_trace::KnownBy;
 
 /// Writes the event as one line. Returns the fault if a payload cannot be decoded.
 pub fn event(line: &Line<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Vec<u8>) -> Option<Fault> {
@@ -42,6 +43,15 @@ fn write(line: &Line<'_>, names: &mut Names, kind: &Kind, recent: &mut Recent, o
     number(out, b",\"process\":", event.process());
     number(out, b",\"thread\":", event.thread());
     number(out, b",\"thread_process\":", line.thread_process());
+    if let Some(who) = &line.who {
+        out.extend_from_slice(b",\"process_name\":");
+        fields::optional(out, line.process_name());
+        name(out, b",\"process_by\":", known(who.by.known));
+        number(out, b",\"subject\":", line.subject());
+        out.extend_from_slice(b",\"subject_name\":");
+        fields::optional(out, line.subject_name());
+        name(out, b",\"subject_by\":", known(who.about.known));
+    }
     out.extend_from_slice(&kind.head);
     if kind.is_described {
         text(out, b",\"activity\":", line.activity(), put::guid);
@@ -56,6 +66,10 @@ fn write(line: &Line<'_>, names: &mut Names, kind: &Kind, recent: &mut Recent, o
     };
     out.extend_from_slice(b"}\n");
     fault
+}
+
+fn known(by: KnownBy) -> Option<&'static str> {
+    Some(by.as_str()).filter(|by| !by.is_empty())
 }
 
 fn items(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) {

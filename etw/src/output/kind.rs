@@ -4,11 +4,11 @@ use super::document::{header, name, number, text};
 use super::fields::{self, undecoded};
 use super::line::{self, Line, Names, Payload};
 use super::{payload, put};
+use etw_layouts_etl::Kinds;
 use etw_layouts_etl::payload::FieldList;
 use etw_layouts_etl::text::{Recent, Style, Template};
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::{EVENT_HEADER_FLAG, HOOK_ID};
-use etw_layouts_etl::Kinds;
 
 /// The kinds of events of a trace, for its schemas and one form of payloads.
 #[derive(Default)]

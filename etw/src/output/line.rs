@@ -8,7 +8,7 @@ use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Schemas, Uuid, names};
 use etw_layouts_schemas::tmf::WppMessage;
-use etw_layouts_trace::{self as trace, KnownBy, Who};
+use etw_layouts_trace::{self as trace, KnownBy, ProcessTable, Who};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The origin of an event: values of its buffer.
@@ -56,8 +56,10 @@ pub struct Line<'a> {
     pub payload: Option<Payload>,
     /// The clock of the session, for times in payloads.
     pub clock: Option<Clock>,
-    /// Who did it, for an event of a trace.
+    /// Who did it, and whom it is about, for an event of a trace.
     pub who: Option<Who>,
+    /// The processes of its session.
+    pub processes: Option<&'a ProcessTable>,
     /// The message of a WPP event.
     pub message: Option<&'a WppMessage>,
 }
@@ -115,11 +117,12 @@ impl<'a> Line<'a> {
             payload,
             clock: None,
             who: None,
+            processes: None,
             message: None,
         }
     }
 
-    /// An event of a trace, with its fields; `header` is its header.
+    /// An event of a trace, without who did it; `header` is its header.
     pub fn of_event(
         file: &'a Name,
         event: &'a trace::Event<'_>,
@@ -131,7 +134,7 @@ impl<'a> Line<'a> {
         let origin = Origin { buffer, offset, processor };
         Self {
             clock: Some(*event.file().clock()),
-            who: Some(event.who()),
+            processes: Some(event.session().processes()),
             message: schemas.messages().and_then(|messages| messages.of(header)),
             ..Self::new(file, header, event.schemas(), origin, event.time().map(|time| time.0), payload)
         }
@@ -142,10 +145,25 @@ impl<'a> Line<'a> {
         self.event.decode(self.schemas)
     }
 
-    /// The process of the thread in the payload, if the header has no process.
+    /// The process that did it, if the payload states it.
     pub fn thread_process(&self) -> Option<u32> {
         let by = self.who?.by;
         by.process.filter(|_| by.known != KnownBy::Header)
+    }
+
+    /// The image name of the process that did it.
+    pub fn process_name(&self) -> Option<&'a str> {
+        self.processes?.get(self.who?.by.index?)?.image()
+    }
+
+    /// The process that it is about.
+    pub fn subject(&self) -> Option<u32> {
+        self.who?.about.process
+    }
+
+    /// The image name of the process that it is about.
+    pub fn subject_name(&self) -> Option<&'a str> {
+        self.processes?.get(self.who?.about.index?)?.image()
     }
 
     /// The schema of the event in the libraries.

@@ -158,6 +158,11 @@ impl<'a> Printer<'a> {
 }
 
 impl Layout<'_> {
+    /// Whether lines state who did an event.
+    pub fn has_who(&self) -> bool {
+        self.format == Format::Json || self.columns.iter().any(|column| column.is_who())
+    }
+
     /// Writes the line of an event; `kinds` are those of the schemas in `line`. Returns the fault if a payload cannot be decoded.
     pub fn write(&self, line: &Line<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Vec<u8>) -> Option<Fault> {
         let fault = match self.format {

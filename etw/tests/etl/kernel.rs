@@ -4,13 +4,18 @@ use super::{Folder, PRODUCER, START, json, run};
 use etw_layouts::constants::TRACE_HEADER_VERSION_FLAG;
 use etw_layouts_etl::LogFile;
 use etw_layouts_etl::header::{Counters, EventHeader};
-use etw_layouts_etl::wire::{HOOK_ID, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, WMI_TRACE_PACKET, large, zero};
+use etw_layouts_etl::wire::{
+    EVENT_HEADER, GUID, HOOK_ID, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, WMI_TRACE_PACKET, large, zero,
+};
 use etw_layouts_etl::write::{FileWriter, Record};
 use serde_json::json;
 use std::io::Cursor;
 
 /// The command lines of two successive processes with the same ID.
 const COMMANDS: [&str; 2] = ["notepad.exe \"a, b\".txt", "=cmd.exe /c dir"];
+
+const KERNEL_PROCESS: GUID =
+    GUID { Data1: 0x22FB_2CD6, Data2: 0x0E7B, Data3: 0x422B, Data4: [0xA0, 0xC7, 0x2F, 0xAD, 0x1F, 0xD0, 0xE7, 0x16] };
 
 fn wide(text: &str) -> Vec<u8> {
     text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
@@ -61,6 +66,10 @@ pub fn kernel_trace() -> Vec<u8> {
 
 /// A trace of events: time stamp, hook, version and payload.
 pub fn trace_of_hooks(events: &[(i64, u16, u16, Vec<u8>)]) -> Vec<u8> {
+    writer_of_hooks(events).finish(START + 10_000_000).unwrap().into_inner()
+}
+
+fn writer_of_hooks(events: &[(i64, u16, u16, Vec<u8>)]) -> FileWriter<Cursor<Vec<u8>>> {
     let log = LogFile { start_time: START, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
     for (stamp, hook, version, payload) in events {
@@ -72,7 +81,7 @@ pub fn trace_of_hooks(events: &[(i64, u16, u16, Vec<u8>)]) -> Vec<u8> {
         header.set_Packet(packet);
         writer.push(0, &Record::new(EventHeader::System(header), true, payload)).unwrap();
     }
-    writer.finish(START + 10_000_000).unwrap().into_inner()
+    writer
 }
 
 #[test]
@@ -216,7 +225,65 @@ fn processes() {
         "{csv}"
     );
     let (status, out, err) = run(&["processes", &folder.file("b.etl", super::trace())]);
-    assert!(status == 0 && out.is_empty() && err.contains("no kernel process events"), "{err}");
+    assert!(status == 0 && out.is_empty() && err.contains("no events of processes"), "{err}");
+}
+
+/// Processes below the ones that created them, from both sources. An end without a time is not the time of the event that reports it.
+#[test]
+fn tree_of_processes() {
+    let folder = Folder::new("kernel-tree");
+    let ended = START - 600_000_000;
+    let mut writer = writer_of_hooks(&[
+        (0, 0x0303, 4, process(4, 0x103, "")),
+        (1, 0x0327, 4, process(50, 7, "a  b")),
+        (2, 0x0327, 5, [process(60, 8, ""), ended.to_le_bytes().to_vec()].concat()),
+        (10, 0x0301, 4, process(100, 0x103, "")),
+        // The parent of these has ended, and another process has its ID.
+        (30, 0x0302, 4, process(100, 1, "")),
+        (50, 0x0301, 4, process(100, 0x103, "")),
+    ]);
+    // Microsoft-Windows-Kernel-Process/ProcessStart, version 0.
+    let start = |id: u32, parent: u32, name: &str| {
+        let numbers = [parent, 1].map(u32::to_le_bytes).concat();
+        [&id.to_le_bytes()[..], &(START + 20).to_le_bytes(), &numbers, &wide(name)].concat()
+    };
+    for (stamp, payload) in [(20, start(200, 100, r"\Device\disk\child.exe")), (60, start(300, 200, "grandchild.exe"))] {
+        let mut header: EVENT_HEADER = zero();
+        header.ProviderId = KERNEL_PROCESS;
+        header.EventDescriptor.Id = 1;
+        (header.TimeStamp, header.ProcessId) = (large(stamp), 100);
+        writer.push(0, &Record::new(EventHeader::Event(header), true, &payload)).unwrap();
+    }
+    let file = folder.file("a.etl", writer.finish(START + 10_000_000).unwrap().into_inner());
+    let (status, out, err) = run(&["processes", "--tree", "--format", "json", &file]);
+    let keys = ["depth", "process", "parent", "parent_image", "start_known", "end_known", "end", "exit_status"];
+    let rows: Vec<_> = json(&out).iter().map(|process| json!(keys.map(|key| process[key].clone()))).collect();
+    let image = "image.exe";
+    assert_eq!(
+        rows,
+        [
+            json!([0, 4, 4, null, "before_trace", null, null, null]),
+            json!([1, 50, 4, image, "before_trace", "before_trace", null, 7]),
+            json!([1, 60, 4, image, "before_trace", "time", ended, 8]),
+            json!([1, 100, 4, image, "time", "time", START + 30, 1]),
+            json!([2, 200, 100, image, "time", null, null, null]),
+            json!([3, 300, 200, "child.exe", "time", null, null, null]),
+            json!([1, 100, 4, image, "time", null, null, null]),
+        ],
+        "{status} {err}"
+    );
+    let known = |index: usize| json(&out)[index]["known_by"].clone();
+    assert_eq!((&known(1)["end"], &known(3)["end"]), (&json!("Process/Defunct"), &json!("Process/End")));
+    let child = &json(&out)[4];
+    let by = "Microsoft-Windows-Kernel-Process/ProcessStart";
+    assert_eq!(json!([child["path"], child["image"], known(4)["image"]]), json!([r"\Device\disk\child.exe", "child.exe", by]));
+    assert!(child["parent_index"] == json(&out)[3]["index"] && child["parent_index"] != json(&out)[6]["index"], "{out}");
+    let (_, text, _) = run(&["processes", "--tree", &file]);
+    let lines: Vec<_> = text.lines().skip(2).collect();
+    assert!(lines[1].starts_with("  image.exe          50  ") && lines[1].contains("  before the trace  "), "{text}");
+    assert!(lines[5].starts_with("      grandchild.exe  300  "), "{text}");
+    let (_, csv, _) = run(&["processes", "--format", "csv", &file]);
+    assert!(csv.contains(",before_trace,Process/Defunct,before_trace,Process/Defunct\n"), "{csv}");
 }
 
 /// A sample contains its thread, and the rundown of the thread has the process. After the end of the thread, the process is

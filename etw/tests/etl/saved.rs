@@ -1,12 +1,14 @@
 //! `save`.
 
-use crate::{Folder, damaged, json, program, run, small, text, trace};
+use crate::{Folder, damaged, json, program, run, shared, small, text, trace};
 use etw_layouts_etl::ClockType;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Instant;
+use test_support::event_infos::{Head, MADE, META_DATA, Property, event_info};
+use test_support::records::{Written, written};
 use test_support::traces::{PRODUCERS, fixture_of};
 
 /// A saved file has the selected events, and `check` reports no diagnostics.
@@ -31,7 +33,7 @@ fn saved_events() {
                 })
             };
             let compress = if compress { &["--compress"][..] } else { &[] };
-            let args = [&["save", "--format", "json", "-o", &out, file], options, compress].concat();
+            let args = [&["save", "--exact", "--format", "json", "-o", &out, file], options, compress].concat();
             let (status, printed, err) = run(&args);
             // Versions before Windows 8 do not support compression.
             if status == 2 && !compress.is_empty() {
@@ -168,4 +170,41 @@ fn killed() {
     assert!(left > 0 && complete < 30);
     assert_eq!(run(&args).0, 0);
     assert!(fs::read(&out).unwrap() == whole);
+}
+
+/// The matching events of a saved part are decoded as in the whole trace, because the schemas that come later in it are copied too. `--exact` copies
+/// only the matching events.
+#[test]
+fn saved_with_what_events_need() {
+    let folder = Folder::new("save-needs");
+    let texts = ["Made-Provider", "", "", "", "Task", "", "", ""];
+    let head = Head { provider: MADE, id: 7, bytes: [0, 0, 4, 0], texts, event_name: "Named", ..Head::default() };
+    let field = Property { name: "Field", types: [8, 8], count: 1, ..Property::default() };
+    let event = |tick, id| Written::event(tick, (1, 2), (MADE.as_u128(), id, 0), vec![1, 0, 0, 0]);
+    let bytes = written(&[event(10, 7), event(20, 8), Written::class(30, (META_DATA, 32), event_info(&head, 1, &[field]))]);
+    let mut traces = vec![(folder.file("merged.etl", bytes), ["--id", "7", "--level", "0"])];
+    traces.extend(
+        shared().into_iter().filter(|name| name.contains("net.4.5.2")).map(|name| (name, ["--from", "4", "--to", "4.01"])),
+    );
+    for (index, (file, options)) in traces.iter().enumerate() {
+        let printed = |file: &str| {
+            let args = [&["events", "--payload", "fields", "--format", "json", file], &options[..]].concat();
+            let lines = json(&run(&args).1);
+            lines.iter().map(|line| ["time", "event", "fields"].map(|key| line[key].clone())).collect::<Vec<_>>()
+        };
+        let [(with, with_counts), (exact, exact_counts)] = [&[][..], &["--exact"]].map(|exact| {
+            let out = text(&folder.0.join(format!("{index}-{}.etl", exact.len())));
+            let (status, printed, err) = run(&[&["save", "--format", "json", "-o", &out, file], &options[..], exact].concat());
+            assert_eq!(status, 0, "{file}: {err}");
+            let counts = ["saved", "needed"].map(|key| json(&printed)[0][key].as_u64().expect("a number"));
+            (out, counts)
+        });
+        println!("{file}: {with_counts:?} of saved and needed events");
+        assert!(with_counts[1] > 0 && exact_counts == [with_counts[0], 0], "{file}");
+        let whole = printed(file);
+        let matching: Vec<_> = printed(&with).into_iter().filter(|event| whole.contains(event)).collect();
+        assert!(matching == whole, "{file}");
+        // Without the schema, the event has no name.
+        assert_eq!(printed(&exact) == whole, index > 0, "{file}");
+    }
 }

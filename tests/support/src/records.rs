@@ -3,7 +3,8 @@
 use etw_layouts::constants::{HOOK_ID, TRACE_HEADER_VERSION_FLAG};
 use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::wire::{
-    Arch, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, wire_guid, zero,
+    Arch, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_TRACE_HEADER, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, wire_guid,
+    zero,
 };
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{Item, LogFile, Uuid};
@@ -24,6 +25,8 @@ enum Kind {
     Kernel { hook: u16, version: u16, thread: Option<(u32, u32)> },
     /// An event of a provider, with its ID and version; the thread and process in the header; a type of extended item with its data.
     Event { provider: u128, id: u16, version: u8, thread: (u32, u32), item: Option<(u16, Vec<u8>)> },
+    /// An event of a class, with its type.
+    Class { class: Uuid, ty: u8 },
 }
 
 impl Written {
@@ -41,6 +44,11 @@ impl Written {
     pub fn item(tick: i64, processor: u16, thread: u32, ty: u16, item: Vec<u8>, payload: Vec<u8>) -> Self {
         let kind = Kind::Event { provider: 1, id: 1, version: 0, thread: (thread, 7), item: Some((ty, item)) };
         Self { tick, processor, kind, payload }
+    }
+
+    /// An event of a class, with its type.
+    pub fn class(tick: i64, (class, ty): (Uuid, u8), payload: Vec<u8>) -> Self {
+        Self { tick, processor: 0, kind: Kind::Class { class, ty }, payload }
     }
 
     /// A kernel event whose header states a thread and a process.
@@ -97,6 +105,15 @@ pub fn written(events: &[Written]) -> Vec<u8> {
                 (header.EventDescriptor.Id, header.EventDescriptor.Version) = (*id, *version);
                 let item = item.iter().map(|(ty, data)| Item::new(EVENT_HEADER_EXT_TYPE(*ty), data)).collect();
                 (EventHeader::Event(header), item)
+            }
+            Kind::Class { class, ty } => {
+                let mut header: EVENT_TRACE_HEADER = zero();
+                header.TimeStamp = large(event.tick);
+                header.set_Guid(wire_guid(*class));
+                let mut class = header.Class();
+                class.Type = *ty;
+                header.set_Class(class);
+                (EventHeader::Full(header), Vec::new())
             }
         };
         let record = Record::new(header, true, &event.payload).with_items(items);

@@ -200,7 +200,7 @@ impl<'a, 't> Writing<'a, 't> {
         let (log, clock) = (event.file().log_file(), event.file().clock());
         let file = &mut self.files[number];
         file.summary.read += 1;
-        if !file.filter.takes(&header, processor, clock) {
+        if !event.matches(&file.filter) {
             return Ok(());
         }
         let read = capture::read(&header, event.schemas(), log.build);

@@ -110,7 +110,7 @@ impl<'a> Stats<'a> {
             let event = event.map_err(|why| Stop::Input(why.to_string()))?;
             self.seen += 1;
             let (file, header) = (event.file_index(), event.header());
-            if !filters[file].takes(&header, event.processor(), event.file().clock()) {
+            if !event.matches(&filters[file]) {
                 continue;
             }
             learn(&mut self.names, &header);
@@ -120,7 +120,8 @@ impl<'a> Stats<'a> {
             {
                 self.events.entry(Key::hash(schema.event)).or_insert_with(|| schema.event.to_owned());
             }
-            self.stat.add(&header, event.processor(), event.time().map(|time| time.0));
+            let process = if self.args.by == Sort::Process { event.who().by.process } else { None };
+            self.stat.add(&header, process, event.processor(), event.time().map(|time| time.0));
         }
         for session in opened.trace.sessions() {
             self.name(session.schemas());
