@@ -3,10 +3,10 @@
 use crate::output::Output;
 use crate::wpp::WppMessages;
 use etw_layouts_cli::{Error, unreadable};
+use etw_layouts_etl::Schemas;
 use etw_layouts_etl::payload::packed::Library;
 use etw_layouts_etl::payload::{PointerSize, Source};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::Schemas;
 use etw_layouts_schemas::files::{self, Format};
 use etw_layouts_schemas::tmf::WppMessage;
 use etw_layouts_schemas::{Event, LibraryBuilder, Provider};

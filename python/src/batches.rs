@@ -242,7 +242,10 @@ impl Chain {
             }
             0 => {
                 current.is_ended = true;
-                current.merge.rest(|batch| Ok(current.ready.push_back(batch)))
+                current.merge.rest(|batch| {
+                    current.ready.push_back(batch);
+                    Ok(())
+                })
             }
         };
         if result.is_err() {
@@ -269,6 +272,7 @@ impl Current {
     /// Reads a part of the trace on each core.
     fn read(&mut self, form: Options, table: Option<&str>, counted: &Mutex<Counted>) -> Result<(), Error> {
         let Self { trace, filters, slices, encoders, merge, ready, .. } = self;
+        let encoders = &*encoders;
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let parts: Vec<_> = slices.take(threads).collect();
         let work = |slice| {
@@ -278,17 +282,28 @@ impl Current {
             encoders.lock().unwrap_or_else(PoisonError::into_inner).push(encoder);
             part
         };
-        in_order(parts, threads, || (), |(), slice| work(slice), |part| {
-            let part = part?;
-            let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
-            counted.counts.add(part.counts);
-            if let Some(diagnostics) = counted.diagnostics.last_mut() {
-                diagnostics.add_part(&part);
-            }
-            drop(counted);
-            let mut batches = part.batches.into_iter().filter(|batch| is_named(&batch.table, table));
-            batches.try_for_each(|batch| merge.add(batch, |batch| Ok(ready.push_back(batch))))
-        })
+        in_order(
+            parts,
+            threads,
+            || (),
+            |(), slice| work(slice),
+            |part| {
+                let part = part?;
+                let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
+                counted.counts.add(part.counts);
+                if let Some(diagnostics) = counted.diagnostics.last_mut() {
+                    diagnostics.add_part(&part);
+                }
+                drop(counted);
+                let mut batches = part.batches.into_iter().filter(|batch| is_named(&batch.table, table));
+                batches.try_for_each(|batch| {
+                    merge.add(batch, |batch| {
+                        ready.push_back(batch);
+                        Ok(())
+                    })
+                })
+            },
+        )
     }
 }
 

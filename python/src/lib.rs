@@ -11,7 +11,6 @@ mod opened;
 mod source;
 mod trace;
 
-
 use pyo3::prelude::*;
 use std::ffi::OsString;
 

@@ -36,7 +36,12 @@ impl Opened {
             Ok(source) => Ok((name, source)),
             Err(why) => Err(error::input(py, &name, &why)),
         };
-        Ok(Self { files: files.into_iter().map(open).collect::<PyResult<_>>()?, all, first: PyOnceLock::new(), info: PyOnceLock::new() })
+        Ok(Self {
+            files: files.into_iter().map(open).collect::<PyResult<_>>()?,
+            all,
+            first: PyOnceLock::new(),
+            info: PyOnceLock::new(),
+        })
     }
 
     /// The name of the file; if there are several, that of the first one with the number of others.
@@ -74,9 +79,10 @@ impl Opened {
 
     /// Reads the files. Returns warnings too.
     fn read(&self, signals: &Arc<Signals>) -> Result<(First, Vec<String>), etw_layouts_trace::Error> {
-        let files = self.files.iter().map(|(name, source)| {
-            TraceFile::new(name, Interruptible { source: source.clone(), signals: signals.clone() })
-        });
+        let files = self
+            .files
+            .iter()
+            .map(|(name, source)| TraceFile::new(name, Interruptible { source: source.clone(), signals: signals.clone() }));
         let mut diagnostics = Diagnostics::new(self.files.iter().map(|(name, _)| name.clone()));
         let (mut notes, mut more, mut growth) = (Vec::new(), 0, Vec::new());
         let name = |file: usize| self.files.get(file).map_or("", |(name, _)| name);
@@ -97,7 +103,10 @@ impl Opened {
         notes.append(&mut growth);
         let total = diagnostics.total();
         if total > 0 {
-            notes.insert(0, format!("{}: {total} diagnostics: parts of the trace may be missing; see Trace.diagnostics", self.name()));
+            notes.insert(
+                0,
+                format!("{}: {total} diagnostics: parts of the trace may be missing; see Trace.diagnostics", self.name()),
+            );
         }
         Ok((First { trace: Arc::new(trace), diagnostics }, notes))
     }

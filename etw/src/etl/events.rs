@@ -3,10 +3,10 @@
 use super::Done;
 use super::traces::{Files, Opened};
 use crate::input::{self, Input};
+use crate::output::Output;
 use crate::output::columns::{Column, DEFAULT};
 use crate::output::kind::LineKinds;
 use crate::output::line::{Line, Name, Names};
-use crate::output::Output;
 use crate::output::printer::{Asked, Layout, Printer};
 use crate::output::stop::Stop;
 use etw_layouts_cli::Outcome;
@@ -106,12 +106,7 @@ impl From<Order> for trace::Order {
 }
 
 /// Prints the events of a trace.
-fn print(
-    args: &Args,
-    printer: &mut Printer<'_>,
-    opened: &mut Opened,
-    out: &mut Output,
-) -> Result<(), Stop> {
+fn print(args: &Args, printer: &mut Printer<'_>, opened: &mut Opened, out: &mut Output) -> Result<(), Stop> {
     let filters = opened.filters(printer.layout.wanted);
     let Opened { trace, files, .. } = opened;
     let (slices, is_ordered) = trace.slices(None, args.order.into(), MEMORY);
@@ -211,13 +206,7 @@ impl Work<'_> {
         Ok(Chunk { text, seen, printed, fields: std::mem::take(names.fields()), diagnostics })
     }
 
-    fn line(
-        &self,
-        event: &trace::Event<'_>,
-        names: &mut Names,
-        kinds: &mut LineKinds,
-        out: &mut Vec<u8>,
-    ) -> Option<Fault> {
+    fn line(&self, event: &trace::Event<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Vec<u8>) -> Option<Fault> {
         let header = event.header();
         let Layout { payload, wanted, .. } = *self.printer;
         let line = Line {

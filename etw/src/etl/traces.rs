@@ -159,10 +159,9 @@ impl Opened {
         out: &Output,
         buffer: impl FnMut(&BufferHeader),
     ) -> Result<Self, Stop> {
-        let reported = files.iter().map(|File { file, progress }| Reported {
-            progress: Progress::File(progress.clone()),
-            ..Reported::of(file.name())
-        });
+        let reported = files
+            .iter()
+            .map(|File { file, progress }| Reported { progress: Progress::File(progress.clone()), ..Reported::of(file.name()) });
         let reported = reported.collect();
         Self::with(files.into_iter().map(|file| file.file).collect(), reported, schemas, out, buffer)
     }
