@@ -91,8 +91,8 @@ impl<'a> Events<'a> {
         let file = Name::of(content.name);
         // All sessions have the producer of the dump.
         let producer = content.sessions.first().map(|session| session.producer);
-        let schemas =
-            producer.map_or_else(|| printer.layout.wanted.schemas.of_any(), |producer| printer.layout.wanted.schemas.of_dump(producer));
+        let schemas = producer
+            .map_or_else(|| printer.layout.wanted.schemas.of_any(), |producer| printer.layout.wanted.schemas.of_dump(producer));
         let sessions: Vec<_> = content
             .sessions
             .iter()

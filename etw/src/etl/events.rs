@@ -1,6 +1,6 @@
 //! `events`.
 
-use super::Done;
+use super::{Done, one_pass};
 use super::traces::{Files, Opened};
 use crate::input::{self, Input};
 use crate::output::Output;
@@ -25,6 +25,9 @@ use std::thread;
 /// provider, provider_name, id, id_name, opcode, opcode_name, event, version and payload_size. Select columns with
 /// --columns; JSON always contains all columns. Diagnostics are printed to standard error.
 ///
+/// A trace is read twice: the first pass finds the schemas in it and the processes of its events. --one-pass prints
+/// at once.
+///
 /// With --order time, the events of all files are merged by system time. Events of one session with equal system
 /// time are in the order of their time stamps; all others are in the order of the files.
 ///
@@ -44,6 +47,10 @@ pub struct Args {
     /// Order of the events.
     #[arg(long, value_enum, default_value_t = Order::File)]
     order: Order,
+    /// Print events while the trace is read, in file order: for a stream that has no end yet. Without this option, a trace is read twice, and a stream
+    /// is first copied to a temporary file. With it, processes are only those of headers, and schemas in the trace are not used.
+    #[arg(long, conflicts_with = "order")]
+    one_pass: bool,
     /// Stop at the first diagnostic and exit with status 1.
     #[arg(long)]
     strict: bool,
@@ -71,6 +78,9 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
         // With a limit of 0, only the column names are printed.
         printer.head(out)?;
         return Ok(Done::default());
+    }
+    if args.one_pass {
+        return one_pass::run(inputs, &mut printer, args.strict, out);
     }
     let files = Files::open(inputs, out);
     let mut done = Done { unusable: files.unusable, ..Done::default() };

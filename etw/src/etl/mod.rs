@@ -9,6 +9,7 @@ mod export;
 mod info;
 mod lost;
 mod manifest;
+mod one_pass;
 mod pcap;
 mod processes;
 mod save;
