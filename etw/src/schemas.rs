@@ -3,7 +3,7 @@
 use crate::output::Output;
 use crate::wpp::WppMessages;
 use etw_layouts_cli::{Error, unreadable};
-use etw_layouts_etl::Schemas;
+use etw_layouts_etl::{LogFile, Schemas};
 use etw_layouts_etl::payload::packed::Library;
 use etw_layouts_etl::payload::{PointerSize, Source};
 use etw_layouts_etl::write::Producer;
@@ -83,6 +83,13 @@ impl SchemaOptions {
     /// The WPP messages that the user named.
     pub fn messages(&self) -> Option<&WppMessages> {
         self.named.get().map(|named| &named.messages).filter(|messages| !messages.is_empty())
+    }
+
+    /// The schemas for the events of a trace, without those that the trace carries.
+    pub fn of_trace(&self, log: &LogFile) -> Schemas {
+        let pointers = if log.pointer_size == 4 { PointerSize::Bits32 } else { PointerSize::Bits64 };
+        let schemas = self.of_any().with_pointers(pointers);
+        if log.build == 0 { schemas } else { schemas.with_build(log.build) }
     }
 
     /// The schemas for the events of a crash dump; the build is that of its kernel.
