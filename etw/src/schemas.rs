@@ -3,10 +3,10 @@
 use crate::output::Output;
 use crate::wpp::WppMessages;
 use etw_layouts_cli::{Error, unreadable};
+use etw_layouts_etl::{LogFile, Schemas};
 use etw_layouts_etl::payload::packed::Library;
 use etw_layouts_etl::payload::{PointerSize, Source};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{LogFile, Schemas};
 use etw_layouts_schemas::LibraryBuilder;
 use etw_layouts_schemas::files::{self, Format};
 use serde::Serialize;
@@ -18,7 +18,7 @@ use std::{env, fmt, fs, io};
 const VARIABLE: &str = "ETW_MANIFESTS";
 
 /// Options for schemas.
-#[derive(clap::Args, Serialize)]
+#[derive(Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "Schemas")]
 pub struct SchemaOptions {
     /// Use the schemas in PATH: manifests (.man, .xml), Windows binaries with compiled manifests, or folders of them, such as the System32
@@ -34,7 +34,7 @@ pub struct SchemaOptions {
     tmf: Vec<PathBuf>,
     #[arg(skip)]
     #[serde(skip)]
-    named: OnceLock<Named>,
+    named: OnceLock<Arc<Named>>,
 }
 
 /// Shows the paths that the user named.
@@ -52,6 +52,12 @@ struct Named {
 }
 
 impl SchemaOptions {
+    /// Options with these paths. [`load`](Self::load) reads them.
+    #[cfg(feature = "table")]
+    pub fn new(manifests: Vec<PathBuf>, tmf: Vec<PathBuf>) -> Self {
+        Self { manifests, tmf, named: OnceLock::new() }
+    }
+
     /// Reads the paths that the user named. Errors in parts of files are reported.
     ///
     /// # Errors
@@ -69,7 +75,7 @@ impl SchemaOptions {
         for path in &self.tmf {
             read(path, "trace message format files (.tmf)", &mut named, out)?;
         }
-        self.named.get_or_init(|| named);
+        self.named.get_or_init(|| Arc::new(named));
         Ok(())
     }
 
@@ -78,10 +84,10 @@ impl SchemaOptions {
         self.named.get().map(|named| &named.messages).filter(|messages| !messages.is_empty())
     }
 
-    /// The schemas for the events of a trace or session; `own` is a library of schemas that the trace contains.
-    pub fn of_trace(&self, log: &LogFile, own: Option<Arc<[u8]>>) -> Schemas {
+    /// The schemas for the events of a trace, without those that the trace carries.
+    pub fn of_trace(&self, log: &LogFile) -> Schemas {
         let pointers = if log.pointer_size == 4 { PointerSize::Bits32 } else { PointerSize::Bits64 };
-        let schemas = self.with(own).with_pointers(pointers);
+        let schemas = self.of_any().with_pointers(pointers);
         if log.build == 0 { schemas } else { schemas.with_build(log.build) }
     }
 
@@ -91,15 +97,10 @@ impl SchemaOptions {
         self.of_any().with_pointers(pointers).with_build(producer.build.number[2])
     }
 
-    /// The schemas for events of any trace.
+    /// The schemas for events of any trace, in the order in which they are used.
     pub fn of_any(&self) -> Schemas {
-        self.with(None)
-    }
-
-    /// Libraries in the order in which they are used.
-    fn with(&self, own: Option<Arc<[u8]>>) -> Schemas {
         let named = self.named.get().into_iter().flat_map(|named| &named.libraries).cloned();
-        let schemas = own.into_iter().chain(named).fold(Schemas::built_in(), |schemas, library| {
+        let schemas = named.fold(Schemas::built_in(), |schemas, library| {
             // Each library was already read successfully.
             schemas.clone().with_library(library).unwrap_or(schemas)
         });
