@@ -6,7 +6,7 @@ use crate::specified::{is_of_manifest, kernel};
 use crate::threads::ThreadTable;
 use etw_layouts::events::{self, FieldPlace};
 use etw_layouts_etl::payload::PointerSize;
-use etw_layouts_etl::{Event, Schemas};
+use etw_layouts_etl::{Event, Filter, Schemas};
 use std::fmt;
 
 /// Who did an event, and whom it is about.
@@ -19,10 +19,11 @@ pub struct Who {
 }
 
 impl Who {
-    /// Whether a process did the event, or the event is about it.
+    /// Whether the event has a process and a thread of a filter: one that did it, or that it is about; a thread can also be that in the header.
     #[must_use]
-    pub fn involves(&self, process: u32) -> bool {
-        [self.by.process, self.about.process].contains(&Some(process))
+    pub fn matches(&self, filter: &Filter, event: &Event<'_>) -> bool {
+        let Self { by, about } = self;
+        filter.is_of(&[by.process, about.process], &[by.thread, about.thread, event.thread()])
     }
 }
 
