@@ -15,6 +15,7 @@ mod real;
 mod relog;
 mod specified;
 mod stat;
+mod template;
 mod tracelogging;
 mod written;
 mod xpress;

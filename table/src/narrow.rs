@@ -104,28 +104,30 @@ impl Narrow {
         columns.header.append_value(kind.header);
         columns.size.append_value(event.bytes().len() as u32);
         columns.payload_size.append_value(event.payload().len() as u32);
-        columns.source.append_option(kind.source);
         let has_fields = is_json && kind.decoding.source.is_some();
-        let mut fault = None;
-        if has_fields {
-            self.json.clear();
-            if let Some(template) = &kind.fields {
-                let list = || list(event.decode_first(schemas));
-                fault = template.write(list, event.payload(), Some(clock), &mut self.recent, &mut self.json);
-            }
-            if fault.is_some() && kind.decoding.is_disputed {
-                self.json.clear();
-                let decoded = event.decode(schemas);
-                fault = decoded.and_then(|decoded| fields::fields(&decoded.fields, Some(clock), Style::Json, &mut self.json));
-            }
-            match std::str::from_utf8(&self.json) {
-                Ok(json) => columns.fields.append_value(json),
-                Err(_) => columns.fields.append_value(String::from_utf8_lossy(&self.json)),
-            }
-            self.bytes += self.json.len();
-        } else {
-            columns.fields.append_null();
+        let (mut fault, mut source) = (None, kind.source);
+        self.json.clear();
+        if let Some(template) = &kind.fields {
+            let list = || list(event.decode_first(schemas));
+            fault = template.write(list, event.payload(), Some(clock), &mut self.recent, &mut self.json);
         }
+        if kind.decoding.is_disputed
+            && (fault.is_some() || !is_json)
+            && let Some(decoded) = event.decode(schemas)
+        {
+            source = Some(names.sources.add(source_name(decoded.source())));
+            if is_json {
+                self.json.clear();
+                fault = fields::fields(&decoded.fields, Some(clock), Style::Json, &mut self.json);
+            }
+        }
+        columns.source.append_option(source);
+        match std::str::from_utf8(&self.json) {
+            _ if !has_fields => columns.fields.append_null(),
+            Ok(json) => columns.fields.append_value(json),
+            Err(_) => columns.fields.append_value(String::from_utf8_lossy(&self.json)),
+        }
+        self.bytes += self.json.len();
         let is_kept = match self.payloads {
             Payload::Json => !has_fields || fault.is_some(),
             Payload::Binary => true,
