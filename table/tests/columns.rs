@@ -10,7 +10,7 @@ fn columns() {
     let fixture = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 1).unwrap();
     let options = Options { shape: Shape::Typed, ..Options::default() };
     let (batches, ..) = crate::batches(&Trace::from_bytes(fixture.bytes).unwrap(), options, 1 << 20);
-    let typed = batches.into_iter().map(|batch| batch.table).find(|table| text(table).starts_with("Event {"));
+    let typed = batches.into_iter().map(|batch| batch.table).find(|table| text(table).starts_with("Event { provider: \"Process\", event: \"Start\""));
     let tables = Encoder::new(Options::default()).tables().into_iter().chain(typed);
     let seen: String = tables.map(|table| text(&table)).collect();
     assert_eq!(seen, include_str!("columns.txt"), "{seen}");
