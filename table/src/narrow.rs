@@ -39,7 +39,7 @@ struct Properties {
     header: i32,
     source: Option<i32>,
     decoding: Decoding,
-    /// The fields as JSON, unless each event can have another schema.
+    /// The fields as JSON.
     fields: Option<Template>,
 }
 
@@ -109,14 +109,15 @@ impl Narrow {
         let mut fault = None;
         if has_fields {
             self.json.clear();
-            fault = match &kind.fields {
-                Some(template) => {
-                    template.write(|| list(event.decode(schemas)), event.payload(), Some(clock), &mut self.recent, &mut self.json)
-                }
-                None => event
-                    .decode(schemas)
-                    .and_then(|decoded| fields::fields(&decoded.fields, Some(clock), Style::Json, &mut self.json)),
-            };
+            if let Some(template) = &kind.fields {
+                let list = || list(event.decode_first(schemas));
+                fault = template.write(list, event.payload(), Some(clock), &mut self.recent, &mut self.json);
+            }
+            if fault.is_some() && kind.decoding.is_disputed {
+                self.json.clear();
+                let decoded = event.decode(schemas);
+                fault = decoded.and_then(|decoded| fields::fields(&decoded.fields, Some(clock), Style::Json, &mut self.json));
+            }
             match std::str::from_utf8(&self.json) {
                 Ok(json) => columns.fields.append_value(json),
                 Err(_) => columns.fields.append_value(String::from_utf8_lossy(&self.json)),
@@ -172,10 +173,10 @@ impl Narrow {
 impl Properties {
     /// The properties of the kind of an event, and their size in bytes.
     fn new(event: &Event<'_>, schemas: &Schemas, names: &mut OwnNames, recent: Option<&mut Recent>) -> (Self, usize) {
-        let ((provider, name), decoded) = (names_of(event, schemas), event.decode(schemas));
+        let ((provider, name), decoded) = (names_of(event, schemas), event.decode_first(schemas));
         let decoding = Decoding::new(event, decoded.as_ref());
-        let compiled = decoded.filter(|_| !decoding.is_disputed).zip(recent);
-        let fields = compiled.map(|(decoded, recent)| Template::new(&decoded.schema.fields, decoded.fields.pointers, recent));
+        let fields =
+            decoded.zip(recent).map(|(decoded, recent)| Template::new(&decoded.schema.fields, decoded.fields.pointers, recent));
         let size = fields.as_ref().map_or(0, Template::size);
         let properties = Self {
             provider: names.providers.add(&provider),

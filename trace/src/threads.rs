@@ -12,7 +12,7 @@ use seen::Seen;
 /// Collects the threads of a session: from the start, end and rundown events of threads, and from the thread and the process in the headers of all
 /// other events. Events can be added in any order.
 ///
-/// Memory: 24 bytes for each start, end and rundown event of a thread, at most 2,097,152 of them; 24 bytes for each run of events in which a thread
+/// Memory: 32 bytes for each start, end and rundown event of a thread, at most 2,097,152 of them; 56 bytes for each run of events in which a thread
 /// has the same process, at most 1,048,576 of them, and 64 bytes for each thread that has one; 32 MiB of events of
 /// Microsoft-Windows-Kernel-Process. What exceeds this is dropped, and the table is not [complete](ThreadTable::is_complete).
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use crate::input::{self, Input};
 use crate::output::Output;
 use crate::output::columns::{Column, DEFAULT};
 use crate::output::kind::LineKinds;
-use crate::output::line::{Line, Name, Names, Origin};
+use crate::output::line::{Line, Name, Names};
 use crate::output::printer::{Asked, Layout, Printer};
 use crate::output::stop::Stop;
 use etw_layouts_cli::Outcome;
@@ -217,16 +217,11 @@ impl Work<'_> {
     }
 
     fn line(&self, event: &trace::Event<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Vec<u8>) -> Option<Fault> {
-        let (header, place) = (event.header(), event.place());
-        let origin = Origin { buffer: place.buffer, offset: place.buffer_offset, processor: place.processor };
+        let header = event.header();
         let Layout { payload, wanted, .. } = *self.printer;
-        let time = event.time().map(|time| time.0);
         let line = Line {
-            clock: Some(*event.file().clock()),
             who: self.printer.has_who().then(|| event.who()),
-            processes: Some(event.session().processes()),
-            message: wanted.schemas.messages().and_then(|messages| messages.of(&header)),
-            ..Line::new(&self.names[event.file_index()], &header, event.schemas(), origin, time, payload)
+            ..Line::of_event(&self.names[event.file_index()], event, &header, &wanted.schemas, payload)
         };
         self.printer.write(&line, names, kinds, out)
     }

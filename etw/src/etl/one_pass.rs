@@ -35,7 +35,7 @@ fn file(source: Opened<'_>, printer: &mut Printer<'_>, is_strict: bool, out: &mu
     let (file, mut reported) = (Name::of(source.name), Reported::of(source.name));
     let mut buffers = source.reader()?;
     let wanted = printer.layout.wanted;
-    let (log, schemas) = (buffers.log_file(), wanted.schemas.of_trace(buffers.log_file(), None));
+    let (log, schemas) = (buffers.log_file(), wanted.schemas.of_trace(buffers.log_file()));
     let (clock, filter) = (log.to_clock(), wanted.filter(log.start_time, &schemas));
     let note = "read once: processes are those of headers, and schemas in the trace are not used";
     reported.note(note.into(), out);

@@ -211,7 +211,7 @@ fn schemas_in_the_trace() {
     assert_eq!((status, of(&out), err.as_str()), (0, json!(["Maker-Source/Opened", "EventSource", {"Handle": 7}]), ""));
     let output = program(&[&args[..], &["-"]].concat()).stdin(File::open(&file).unwrap()).output().unwrap();
     // A stream is copied to a temporary file, because schemas can follow the events.
-    assert_eq!(output.stdout, out.replace(&file, "-").into_bytes());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), out.replace(&file, "-"));
     let err = String::from_utf8(output.stderr).unwrap();
     assert!(bytes.len() == 8192 && err.contains("stream copied to a temporary file of 8,192 bytes"), "{err}");
     // Names in the schemas select events to save.
