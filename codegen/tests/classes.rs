@@ -25,12 +25,35 @@ fn a_class_becomes_schemas_and_types() {
     let layouts = resolve(read(sources(SAMPLE)).expect("a spec")).expect("layouts");
     let options = Options { payload: Some("payload".into()), ..Options::default() };
     let files = emit(&layouts, &options);
-    let text: String = ["events/sample.rs", "events/index.rs", "events/maps.rs"].map(|path| files[path].clone()).concat();
+    let text: String = ["events/sample.rs", "events/typed/sample.rs", "events/index.rs", "events/maps.rs"]
+        .map(|path| files[path].clone())
+        .concat();
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/events/sample.golden");
     if std::env::var_os("BLESS").is_some() {
         fs::write(&golden, &text).expect("the golden file can be written");
     }
     assert_eq!(text, fs::read_to_string(golden).unwrap_or_default());
+}
+
+/// A field that a new version appends gets a getter, and one that a new version lacks is optional from then on.
+#[test]
+fn a_new_field_gets_a_getter() {
+    let new = SAMPLE.replace(
+        "  { name = \"Short\",",
+        "  { name = \"New\", type = \"GUID\", version = \"1\", doc = \"It.\" },\n  { name = \"Short\",",
+    );
+    let new = new.replace("types   = { Tick = 3 }\nversion = \"0\"", "types   = { Tick = 3 }\nversion = \"0..1\"");
+    let new = new.replace("\"Address\", type = \"Pointer\"", "\"Address\", type = \"Pointer\", version = \"0\"");
+    let layouts = resolve(read(sources(&new)).expect("a spec")).expect("layouts");
+    let options = Options { payload: Some("payload".into()), ..Options::default() };
+    let text = &emit(&layouts, &options)["events/typed/sample.rs"];
+    for line in [
+        "new: Option<Uuid> = \"New\", \"It. In version 1.\";",
+        "address: Option<u64> = \"Address\", \"Where. In version 0.\";",
+        "short: u16 = \"Short\", \"A number.\";",
+    ] {
+        assert!(text.contains(line), "{line} is not in {text}");
+    }
 }
 
 /// The sample is in canonical form. Other spacing and another order of keys give the same text; a comment at the end is kept.

@@ -8,7 +8,7 @@ mod tests;
 use crate::event::Event;
 use crate::header_type::HeaderType;
 use crate::wire::EVENT_HEADER_FLAG;
-use etw_layouts::events;
+use etw_layouts::events::{self, TypedEvent};
 use etw_layouts_payload::packed::{EventKey, Library, LibraryError, Variant};
 use etw_layouts_payload::{Fields, PointerSize, Schema, Source, Uuid, Value, Values};
 use found::{Found, FoundEvents};
@@ -298,6 +298,26 @@ impl<'a> Event<'a> {
             variant: None,
             fields: found.schema.decode(self.payload(), pointers),
         })
+    }
+}
+
+impl<'a> Event<'a> {
+    /// The event as a type of [`etw_layouts::events`], such as [`process::Start`](etw_layouts::events::process::Start); `None` if it is another
+    /// event, or if its payload is truncated (see [`TypedEvent`]). `schemas` are asked only for the pointer size of the trace.
+    pub fn get<T: TypedEvent<'a>>(&self, schemas: &Schemas) -> Option<T> {
+        let is_of_type = match self.hook() {
+            Some(hook) => T::HOOK == Some(hook),
+            None => {
+                self.header_type() != HeaderType::Message
+                    && self.opcode() == Some(T::TYPE)
+                    && self.provider() == Some(T::CLASS)
+                    && is_classic(self)
+            }
+        };
+        if !is_of_type {
+            return None;
+        }
+        T::new(self.payload(), u8::try_from(self.version()?).ok()?, self.pointer_size().unwrap_or(schemas.pointers))
     }
 }
 

@@ -87,6 +87,33 @@ impl Event {
         Self { who, ..self }
     }
 
+    /// The event type of a class.
+    pub(crate) const fn of(guid: u128, ty: u8) -> &'static Self {
+        let (mut first, mut end) = (0, EVENTS.len());
+        while first < end {
+            let middle = usize::midpoint(first, end);
+            let event = &EVENTS[middle];
+            match event.guid.as_u128() {
+                own if own == guid && event.ty == ty => return event,
+                own if own < guid || own == guid && event.ty < ty => first = middle + 1,
+                _ => end = middle,
+            }
+        }
+        panic!("no event of this class and type")
+    }
+
+    pub(crate) const fn schemas(&self) -> &'static [Schema<'static>] {
+        self.schemas
+    }
+
+    /// The hook identifier, if the class has a group.
+    pub(crate) const fn hook(&self) -> Option<u16> {
+        match self.group {
+            Some(group) => Some((group as u16) << 8 | self.ty as u16),
+            None => None,
+        }
+    }
+
     /// The schema of a version, or of the last one before.
     #[inline]
     fn version(&self, version: u8) -> Option<Found> {

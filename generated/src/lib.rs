@@ -126,6 +126,8 @@ pub mod structures;
 #[rustfmt::skip]
 mod targets;
 #[cfg(feature = "events")]
+mod typed_event;
+#[cfg(feature = "events")]
 mod who;
 
 pub use bytemuck;

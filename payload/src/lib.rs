@@ -27,6 +27,7 @@
 
 mod data;
 mod fault;
+mod field_values;
 mod fields;
 mod file_time;
 mod hidden;
@@ -44,6 +45,7 @@ mod value;
 
 pub use data::{Data, Sid, SystemTime};
 pub use fault::{Fault, Reason};
+pub use field_values::FieldValues;
 pub use fields::{Fields, Values};
 pub use file_time::{FileTime, ParseFileTimeError, Rfc3339};
 pub use hidden::{escape, is_hidden};

@@ -151,6 +151,14 @@ impl<'a> Schema<'a> {
     pub const fn table(class: &'a str, event: &'a str, version: u8, all: &'a [Field<'a>], top: u16) -> Self {
         Self { provider: class, event, version, tags: 0, source: Source::Specs, fields: FieldList::Table { all, top } }
     }
+
+    /// The fields of a table, including members of structures; empty for other lists.
+    pub const fn fields_of_table(&self) -> &'a [Field<'a>] {
+        match self.fields {
+            FieldList::Table { all, .. } => all,
+            _ => &[],
+        }
+    }
 }
 
 /// The provider or class, and the event: `Process/Start`.

@@ -295,6 +295,16 @@ impl<'a> Steps<'a> {
         }
     }
 
+    /// Moves to the field at a position outside structures. Returns `false` if the payload ends before it.
+    pub(crate) fn go_to(&mut self, position: u32) -> bool {
+        while self.depth > 0 || self.at < position {
+            if !matches!(self.next(), Some(Ok(_))) {
+                return false;
+            }
+        }
+        self.at == position
+    }
+
     pub(crate) fn remember(&mut self, at: u32, value: u64) {
         // A new entry overwrites the oldest.
         let place = self.known().position(|(place, _)| *place == at);

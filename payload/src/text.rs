@@ -4,7 +4,7 @@ use core::char::{DecodeUtf16Error, REPLACEMENT_CHARACTER, decode_utf16};
 use core::fmt::{self, Write};
 
 /// A text, decoded on demand. Invalid characters are replaced by U+FFFD.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Text<'a> {
     /// UTF-8.
     Utf8(&'a str),
@@ -64,6 +64,18 @@ fn cp1252(byte: u8) -> char {
 impl PartialEq<str> for Text<'_> {
     fn eq(&self, text: &str) -> bool {
         self.chars().eq(text.chars())
+    }
+}
+
+/// The characters in quotes, as of a `str`.
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        self.chars().try_for_each(|character| match character {
+            '\'' => f.write_char(character),
+            _ => write!(f, "{}", character.escape_debug()),
+        })?;
+        f.write_char('"')
     }
 }
 

@@ -8,6 +8,7 @@ use crate::session::Session;
 use crate::slice::Item;
 use crate::trace::Trace;
 use crate::who::Who;
+use etw_layouts::events::TypedEvent;
 use etw_layouts_etl::{self as etl, Decoded, Extent, FileTime, Filter, Schemas, names};
 use std::sync::Arc;
 
@@ -149,6 +150,13 @@ impl<'t> Event<'t> {
     #[must_use]
     pub fn decode(&self) -> Option<Decoded<'_>> {
         self.header().decode(self.schemas())
+    }
+
+    /// The event as a type of [`kernel`](crate::kernel), such as [`process::Start`](crate::kernel::process::Start); `None` if it is another event,
+    /// or if its payload is truncated.
+    #[must_use]
+    pub fn get<'e, T: TypedEvent<'e>>(&'e self) -> Option<T> {
+        self.header().get(self.schemas())
     }
 
     /// Provider and name, such as `Process/Start`; the identification of the event if no name is known.

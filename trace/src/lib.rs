@@ -5,6 +5,25 @@
 //! of names and call stacks. More of these are written to temporary files; [`Notice::Temporary`] reports their size. Names and call stacks
 //! are read again from the trace.
 //!
+//! ```no_run
+//! use etw_layouts_trace::{Trace, kernel::process};
+//! # fn main() -> Result<(), etw_layouts_trace::Error> {
+//!
+//! let trace = Trace::open("boot.etl")?;
+//! for event in trace.events() {
+//!     let event = event?;
+//!     if let Some(start) = event.get::<process::Start>() {
+//!         println!("{:?} {:?}", event.time(), start.command_line());
+//!     }
+//!     println!("{:?} {:?} {}", event.process().map(|p| p.image()), event.stack()?, event.name());
+//! }
+//! for process in trace.processes() {
+//!     println!("{} {:?} {:?} {:?} {:?}", process.id, process.parent_id, process.user(), process.start, process.end);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Files with the same logger, start, boot and clock are parts of one [`Session`], and share schemas. Files of different sessions share nothing.
 
 #![forbid(unsafe_code)]
@@ -44,6 +63,7 @@ mod who;
 
 pub use buffers::Buffers;
 pub use error::Error;
+pub use etw_layouts::events as kernel;
 pub use etw_layouts_etl as etl;
 pub use event::{Event, Record};
 pub use events::Events;

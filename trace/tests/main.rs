@@ -10,4 +10,5 @@ mod processes;
 mod real;
 mod stacks;
 mod survivors;
+mod typed_event;
 mod who;

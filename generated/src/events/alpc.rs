@@ -5,6 +5,7 @@
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::alpc::*;
 
 pub(super) const ALPC_SEND_MESSAGE_V2: &[Field] = &[
     Field::new("MessageID", InType::UINT32),

@@ -5,6 +5,7 @@
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::critsectrace::*;
 
 pub(super) const COLLISION_V0: &[Field] = &[
     Field::new("LockCount", InType::UINT32),

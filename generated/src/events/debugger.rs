@@ -5,6 +5,7 @@
 use super::maps;
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
+pub use super::typed::debugger::*;
 
 pub(super) const DEBUG_PRINT_V2: &[Field] = &[
     Field::new("Component", InType::UINT32).map(&maps::DPFLTR_TYPE),

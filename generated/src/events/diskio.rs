@@ -6,6 +6,7 @@ use super::maps;
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::diskio::*;
 
 pub(super) const BOOT_PREFETCH_INFORMATION_V2: &[Field] = &[
     Field::new("Action", InType::INT32),

@@ -6,6 +6,7 @@ use super::maps;
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::heaptrace::*;
 
 pub(super) const AFFINITY_MANAGER_ENABLE_V2: &[Field] = &[
     Field::new("HeapHandle", InType::POINTER),

@@ -6,6 +6,7 @@ use super::maps;
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::image::*;
 
 pub(super) const DLL_PATH_SEARCH_RESULTS_V3: &[Field] = &[
     Field::new("SearchInfo", InType::UINT32).out(OutType::HEXINT32),

@@ -4,6 +4,7 @@
 
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
+pub use super::typed::lbr::*;
 
 pub(super) const LBR_RECORD_V2: &[Field] = &[
     Field::new("TimeStamp", InType::UINT64).out(OutType::ETWTIME),

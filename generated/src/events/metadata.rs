@@ -4,6 +4,7 @@
 
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
+pub use super::typed::metadata::*;
 
 pub(super) const EVENT_INFO_V0: &[Field] = &[
     Field::new("TraceEventInfo", InType::BINARY),

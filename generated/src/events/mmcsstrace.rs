@@ -5,6 +5,7 @@
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::mmcsstrace::*;
 
 pub(super) const SCHEDULER_V0: &[Field] = &[
     Field::new("ScheduledPID", InType::UINT32).out(OutType::PID),

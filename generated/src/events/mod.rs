@@ -36,9 +36,11 @@ pub mod udpip;
 pub mod umsevent;
 pub mod wnftrace;
 pub mod winsat;
+mod typed;
 pub mod maps;
 
 pub use crate::event_table::{Found, all, find, find_guid, who};
+pub use crate::typed_event::{Elements, TypedEvent};
 pub use crate::who::{FieldPlace, Party, Who};
 use crate::event_table::{Event, first};
 pub(crate) use index::{EVENTS, PROVIDERS};

@@ -5,6 +5,7 @@
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::obtrace::*;
 
 pub(super) const CREATE_HANDLE_V2: &[Field] = &[
     Field::new("Object", InType::POINTER),

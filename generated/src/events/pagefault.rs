@@ -6,6 +6,7 @@ use super::maps;
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::pagefault::*;
 
 pub(super) const CONTIGUOUS_MEMORY_GENERATION_V2: &[Field] = &[
     Field::new("ThreadId", InType::UINT64).out(OutType::TID),

@@ -6,6 +6,7 @@ use super::maps;
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::pooltrace::*;
 
 pub(super) const ADD_POOL_PAGE_V2: &[Field] = &[
     Field::new("Type", InType::UINT32).map(&maps::POOL_TYPE),

@@ -6,6 +6,7 @@ use super::maps;
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::powerevents::*;
 
 pub(super) const BATTERY_LIFE_INFO_V2: &[Field] = &[
     Field::new("RemainingCapacity", InType::UINT32),

@@ -5,6 +5,7 @@
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::registry::*;
 
 pub(super) const CHANGE_NOTIFY_DELIVER_V2: &[Field] = &[
     Field::new("Notification", InType::POINTER),

@@ -6,6 +6,7 @@ use super::maps;
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::sysconfig::*;
 
 pub(super) const BUILD_INFO_V0: &[Field] = &[
     Field::new("InstallDate", InType::FILETIME),

@@ -5,6 +5,7 @@
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::tcpip::*;
 
 pub(super) const CONNECT_IPV4_V2: &[Field] = &[
     Field::new("PID", InType::UINT32).out(OutType::PID),

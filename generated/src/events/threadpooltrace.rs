@@ -5,6 +5,7 @@
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::threadpooltrace::*;
 
 pub(super) const CB_CANCEL_V2: &[Field] = &[
     Field::new("TaskId", InType::POINTER),

@@ -5,6 +5,7 @@
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::udpip::*;
 
 pub(super) const SEND_V0: &[Field] = &[
     Field::new("context", InType::POINTER),

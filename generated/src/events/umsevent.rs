@@ -5,6 +5,7 @@
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::umsevent::*;
 
 pub(super) const C_SWITCH_V2: &[Field] = &[
     Field::new("ScheduledThreadId", InType::UINT32).out(OutType::TID),

@@ -4,6 +4,7 @@
 
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
+pub use super::typed::winsat::*;
 
 pub(super) const WIN_SPR_V0: &[Field] = &[
     Field::new("State", InType::UINT32),

@@ -5,6 +5,7 @@
 #[allow(unused_imports)]
 use etw_layouts_payload::{Count, Field, InType, Length, OutType};
 use ::etw_layouts_runtime as runtime;
+pub use super::typed::wnftrace::*;
 
 pub(super) const CALLBACK_V2: &[Field] = &[
     Field::new("StateName", InType::UINT64).out(OutType::HEXINT64),

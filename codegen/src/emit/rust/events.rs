@@ -2,6 +2,7 @@
 
 mod lists;
 mod maps;
+mod typed;
 mod types;
 mod who;
 
@@ -20,8 +21,8 @@ pub(super) fn events(spec: &Spec, options: &Options, payload: &str) -> Module {
     let rows = rows(spec, &mut lists);
     let mut modules = vec![Module { public: false, ..Module::new("index", index(spec, &rows, options, payload)) }];
     let names: BTreeSet<&str> = spec.classes.iter().map(|class| class.name.value.as_str()).collect();
-    for name in names {
-        let types = types::of(spec.classes.iter().filter(|class| class.name.value == name));
+    for name in &names {
+        let types = types::of(spec.classes.iter().filter(|class| class.name.value == *name));
         let mut text = format!("//! Events of the class `{name}`.\n//!\n//! {}\n\n", options.header);
         let own = lists.text(name);
         if !own.is_empty() {
@@ -31,12 +32,14 @@ pub(super) fn events(spec: &Spec, options: &Options, payload: &str) -> Module {
         if !types.is_empty() {
             let _ = writeln!(text, "use {} as runtime;", options.runtime);
         }
+        let _ = writeln!(text, "pub use super::typed::{}::*;", module(name));
         modules.push(Module::new(module(name), text + &own + &types));
     }
+    modules.push(typed::module_of(spec, &names, options));
     modules.push(Module::new("maps", maps::text(spec, options, payload)));
     let head =
         format!("//! Schemas of kernel events, and types of those without variable parts.\n//!\n//! {}\n\n", options.header);
-    let tail = "\npub use crate::event_table::{Found, all, find, find_guid, who};\npub use crate::who::{FieldPlace, Party, Who};\nuse crate::event_table::{Event, first};\npub(crate) use index::{EVENTS, PROVIDERS};\n".to_owned();
+    let tail = "\npub use crate::event_table::{Found, all, find, find_guid, who};\npub use crate::typed_event::{Elements, TypedEvent};\npub use crate::who::{FieldPlace, Party, Who};\nuse crate::event_table::{Event, first};\npub(crate) use index::{EVENTS, PROVIDERS};\n".to_owned();
     Module { modules, tail, ..Module::new("events", head) }
 }
 
@@ -65,8 +68,7 @@ struct Version<'a> {
 fn rows<'a>(spec: &'a Spec, lists: &mut Lists) -> Vec<Row<'a>> {
     let mut rows: BTreeMap<(String, u8), Row> = BTreeMap::new();
     for class in &spec.classes {
-        let guid = class.guid.as_ref().map(|guid| guid.value.clone());
-        let guid = guid.or_else(|| spec.guid_of(class.group.as_ref()?)).unwrap_or_default().replace('-', "").to_lowercase();
+        let guid = guid(spec, class);
         for event in &class.events {
             // Newest version first: the lists of earlier versions are often prefixes of later ones.
             let lists_of: BTreeMap<_, _> =
@@ -77,6 +79,12 @@ fn rows<'a>(spec: &'a Spec, lists: &mut Lists) -> Vec<Row<'a>> {
         }
     }
     rows.into_values().collect()
+}
+
+/// The hexadecimal digits of the GUID of a class.
+fn guid(spec: &Spec, class: &Class) -> String {
+    let own = class.guid.as_ref().map(|guid| guid.value.clone());
+    own.or_else(|| spec.guid_of(class.group.as_ref()?)).unwrap_or_default().replace(['-', '{', '}'], "").to_lowercase()
 }
 
 fn add<'a>(
