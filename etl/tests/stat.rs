@@ -132,7 +132,12 @@ fn many_keys() {
     let mut stat = Stat::new(By::Processor);
     each(&bytes, |event, _, _| {
         for processor in 0..=u16::MAX {
-            stat.add(event, event.process(), processor, Some(if processor % 2 == 0 { i64::MIN } else { i64::MAX - i64::from(processor) }));
+            stat.add(
+                event,
+                event.process(),
+                processor,
+                Some(if processor % 2 == 0 { i64::MIN } else { i64::MAX - i64::from(processor) }),
+            );
         }
     });
     assert_eq!(stat.counts().len() as u64, Stat::MOST as u64);

@@ -3,10 +3,10 @@
 use crate::output::Output;
 use crate::wpp::WppMessages;
 use etw_layouts_cli::{Error, unreadable};
-use etw_layouts_etl::{LogFile, Schemas};
 use etw_layouts_etl::payload::packed::Library;
 use etw_layouts_etl::payload::{PointerSize, Source};
 use etw_layouts_etl::write::Producer;
+use etw_layouts_etl::{LogFile, Schemas};
 use etw_layouts_schemas::LibraryBuilder;
 use etw_layouts_schemas::files::{self, Format};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! `events`.
 
-use super::{Done, one_pass};
 use super::traces::{Files, Opened};
+use super::{Done, one_pass};
 use crate::input::{self, Input};
 use crate::output::Output;
 use crate::output::columns::{Column, DEFAULT};
