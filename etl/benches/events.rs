@@ -4,7 +4,7 @@
 use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::wire::{Arch, PERFINFO_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
-use etw_layouts_etl::{ByTime, Filter, LogFile, Scratch, Trace, Uuid, names};
+use etw_layouts_etl::{Filter, LogFile, Scratch, Trace, Uuid, names};
 use std::hint::black_box;
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -21,7 +21,6 @@ fn main() {
     };
     let file = |name: &str| std::fs::read(Path::new(&folder).join(name)).expect("a file of the folder");
     walk("ShutdownPerfDiagLogger", &file("airbus-cert__ShutdownPerfDiagLogger.etl"));
-    in_time("net.4.5.2.x86, compressed, 8 processors", &file("microsoft__net.4.5.2.x86.etl"));
 }
 
 /// Compares a walk over event headers with a walk over bare lengths, alternating for each buffer.
@@ -98,59 +97,6 @@ fn time<T>(best: &mut Duration, work: impl FnOnce() -> T) {
     let start = Instant::now();
     black_box(work());
     *best = start.elapsed().min(*best);
-}
-
-fn in_time(name: &str, bytes: &[u8]) {
-    let trace = Trace::from_bytes(bytes).expect("a trace");
-    let mut count = 0;
-    // Time is measured for small groups of events, so that interruptions by other processes affect few of them.
-    let mut parts = Vec::new();
-    let mut all = |order: &mut ByTime<'_>, times: &mut Vec<Duration>| {
-        count = 0;
-        let (mut sum, mut start) = (0, Instant::now());
-        while let Some(event) = order.next_event() {
-            sum += event.map_or(0, |timed| timed.event.time_stamp().unwrap_or(0));
-            count += 1;
-            if count % 4096 == 0 {
-                times.push(start.elapsed());
-                start = Instant::now();
-            }
-        }
-        times.push(start.elapsed());
-        black_box(sum);
-    };
-    let mut best = [Duration::MAX; 4];
-    for _ in 0..100 {
-        let (start, mut times) = (Instant::now(), Vec::new());
-        let mut order = trace.by_time();
-        times.push(start.elapsed());
-        all(&mut order, &mut times);
-        parts.resize(times.len(), Duration::MAX);
-        parts.iter_mut().zip(times).for_each(|(part, time)| *part = time.min(*part));
-        best[0] = start.elapsed().min(best[0]);
-        time(&mut best[1], || trace.by_time().flatten().map(|event| event.time_stamp().unwrap_or(0)).fold(0, i64::wrapping_add));
-        time(&mut best[2], || {
-            let (mut scratch, mut sum) = (Scratch::default(), 0);
-            for buffer in trace.buffers().flatten() {
-                for event in buffer.decode(&mut scratch).events().flatten() {
-                    sum += event.time_stamp().unwrap_or(0);
-                }
-            }
-            sum
-        });
-        time(&mut best[3], || {
-            let mut scratch = Scratch::default();
-            for buffer in trace.buffers().flatten() {
-                black_box(buffer.decode(&mut scratch).bytes());
-            }
-        });
-    }
-    let rate = |time: Duration| f64::from(count) / time.as_secs_f64() / 1e6;
-    let ([_, records, file_order, decompression], one) = (best.map(rate), rate(parts.iter().sum()));
-    println!(
-        "order of time, {name}: {one:.1} million events/s, {records:.1} as iterator of records; file order {file_order:.1}, \
-         decompression alone {decompression:.1}"
-    );
 }
 
 fn write(events: usize) {

@@ -111,7 +111,7 @@ impl<'a> Buffer<'a> {
     }
 
     /// The end of the events of an uncompressed buffer, limited to the bytes present; and any fault found there.
-    pub(crate) fn valid_end(&self) -> (usize, Option<DiagnosticKind>) {
+    fn valid_end(&self) -> (usize, Option<DiagnosticKind>) {
         let there = self.bytes.len();
         match self.header.offset as usize {
             offset if offset < BUFFER_HEADER || offset > self.header.size as usize => {
@@ -144,23 +144,14 @@ impl<'a> Buffer<'a> {
         if is_fill(&self.bytes[end..]) { end } else { self.bytes.len() }
     }
 
-    /// Upper bound of the bytes that [`decompress`](Self::decompress) allocates.
-    pub(crate) fn room(&self) -> usize {
-        if self.is_possible() { align8(self.header.offset as usize) } else { 0 }
-    }
-
-    fn is_possible(&self) -> bool {
-        self.header.offset <= self.common.largest()
-    }
-
     /// Decompresses the stream, up to its first error.
-    pub(crate) fn decompress(&self, scratch: &mut Scratch) -> Result<(), DiagnosticKind> {
+    fn decompress(&self, scratch: &mut Scratch) -> Result<(), DiagnosticKind> {
         let decoded = &mut scratch.0;
         let stated = self.header.offset;
         let (header, stream) = self.bytes.split_at(BUFFER_HEADER.min(self.bytes.len()));
         let end = stated as usize;
         let format = match self.common.format() {
-            _ if !self.is_possible() => Err(DiagnosticKind::TooLarge(stated)),
+            _ if stated > self.common.largest() => Err(DiagnosticKind::TooLarge(stated)),
             _ if end < BUFFER_HEADER => Err(DiagnosticKind::Offset(stated)),
             format => format.ok_or(DiagnosticKind::Compression(self.common.compression)),
         };

@@ -29,11 +29,6 @@ impl<'a> Buffers<'a> {
     pub(crate) fn new(bytes: &'a [u8], common: Common, diagnostics: &[Diagnostic]) -> Self {
         Self { bytes, frames: Frames::new(common, diagnostics) }
     }
-
-    /// Iterates over the buffers of the same file, beginning at one of them.
-    pub(crate) fn from(&self, place: Place) -> Self {
-        Self { bytes: self.bytes, frames: Frames { place, ..Frames::new(self.frames.common, &[]) } }
-    }
 }
 
 impl<'a> Iterator for Buffers<'a> {

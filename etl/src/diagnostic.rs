@@ -178,8 +178,6 @@ pub enum DiagnosticKind {
         /// The marker flags in the event.
         flags: u32,
     },
-    /// The decompressed buffers needed at the same time exceed the memory limit.
-    Memory,
     /// The schema in the event is invalid, or the payload does not match the schema.
     Fields(Box<Undecoded>),
     /// A rule of the format, verified by [`check`](crate::check), is violated.
@@ -247,7 +245,6 @@ impl DiagnosticKind {
             Self::Marker { .. } => "end-marker",
             Self::Items => "extended-items",
             Self::Layout { .. } => "layout",
-            Self::Memory => "memory",
             Self::Fields(_) => "fields",
             Self::Rule(rule) => rule.name,
         }
@@ -361,7 +358,6 @@ impl fmt::Display for DiagnosticKind {
             Self::Layout { name, ty, flags } => {
                 write!(f, "unknown event header: type {ty:#04x}, marker flags {flags:#04x} ({name}); event not decoded")
             }
-            Self::Memory => f.write_str("memory limit: decompressed buffers exceed 1 GiB; buffer skipped"),
             Self::Fields(undecoded) => undecoded.fmt(f),
             Self::Rule(rule) => f.write_str(&rule.text),
         }

@@ -189,9 +189,8 @@ impl Filter {
 
     /// Whether an event with these processes and threads has one of those of the filter.
     pub fn is_of(&self, processes: &[Option<u32>], threads: &[Option<u32>]) -> bool {
-        let is = |accepted: &[u32], own: &[Option<u32>]| {
-            accepted.is_empty() || own.iter().flatten().any(|own| accepted.contains(own))
-        };
+        let is =
+            |accepted: &[u32], own: &[Option<u32>]| accepted.is_empty() || own.iter().flatten().any(|own| accepted.contains(own));
         is(&self.processes, processes) && is(&self.threads, threads)
     }
 

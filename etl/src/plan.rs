@@ -1,6 +1,6 @@
 //! A schema compiled for one size of pointers.
 
-use etw_layouts_payload::{Cursor, FieldList, PointerSize, Slot, Steps};
+use etw_layouts_payload::{Cursor, FieldList, Part, PointerSize, Slot, Steps};
 
 /// The fields of a schema, compiled for payloads with pointers of one size. Most payloads are read without the schema. It is needed for
 /// structures, and for payloads that end within a field.
@@ -38,6 +38,19 @@ impl Plan {
     #[inline]
     pub fn read<'a>(&self, payload: &'a [u8]) -> Cursor<'a> {
         Cursor::new(payload, self.pointers)
+    }
+
+    /// Whether the slots read a payload to its last byte.
+    pub fn fits(&self, payload: &[u8]) -> bool {
+        let mut cursor = self.read(payload);
+        for slot in &self.slots {
+            match cursor.next(slot) {
+                Some(Part::End) => return true,
+                Some(_) => {}
+                None => return false,
+            }
+        }
+        self.is_whole() && cursor.end().is_none()
     }
 
     /// The steps from the field with an index on, after `cursor` has read those before it. `list` is the schema.

@@ -6,7 +6,6 @@ use crate::buffers::Buffers;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::Event;
 use crate::header_type::HeaderType;
-use crate::order::ByTime;
 use crate::trace::Trace;
 use crate::{Buffer, Clock, Scratch};
 use std::borrow::Cow;
@@ -24,7 +23,6 @@ pub struct EventRecord<'t> {
     time: Option<FileTime>,
     processor: u16,
     place: Place,
-    late: u64,
 }
 
 /// Forwards methods to [`Event`].
@@ -65,12 +63,6 @@ impl EventRecord<'_> {
         self.place.offset
     }
 
-    /// In time order: the number of clock ticks by which this event is earlier than an event returned before it. 0 if it is in order, and in
-    /// file order.
-    pub fn late(&self) -> u64 {
-        self.late
-    }
-
     /// The same event with its own copy of its bytes.
     pub fn into_owned(self) -> EventRecord<'static> {
         EventRecord { bytes: Cow::Owned(self.bytes.into_owned()), ..self }
@@ -87,19 +79,13 @@ impl EventRecord<'_> {
 impl Event<'_> {
     /// The event with its own copy of its bytes. `index` and `offset` are those of its buffer in the file; `processor` wrote the buffer.
     pub fn to_record(&self, (index, offset): (u32, u64), processor: u16, clock: &Clock) -> EventRecord<'static> {
-        EventRecord::new(self, None, clock, (processor, Place { offset, index }), 0)
+        EventRecord::new(self, None, clock, (processor, Place { offset, index }))
     }
 }
 
 impl<'t> EventRecord<'t> {
     /// An event of a buffer: `bytes` are those of the event in the file, if the buffer is not compressed.
-    pub(crate) fn new(
-        event: &Event<'_>,
-        bytes: Option<&'t [u8]>,
-        clock: &Clock,
-        (processor, place): (u16, Place),
-        late: u64,
-    ) -> Self {
+    pub(crate) fn new(event: &Event<'_>, bytes: Option<&'t [u8]>, clock: &Clock, (processor, place): (u16, Place)) -> Self {
         Self {
             bytes: bytes.map_or_else(|| Cow::Owned(event.bytes().to_vec()), Cow::Borrowed),
             offset: event.offset(),
@@ -108,13 +94,12 @@ impl<'t> EventRecord<'t> {
             time: event.time_stamp().map(|stamp| FileTime(clock.system_time(stamp))),
             processor,
             place,
-            late,
         }
     }
 }
 
 impl Trace<'_> {
-    /// The events in file order, with diagnostics where the file is damaged. [`EventRecords::by_time`] sorts them by time.
+    /// The events in file order, with diagnostics where the file is damaged.
     pub fn events(&self) -> EventRecords<'_> {
         EventRecords { trace: self, buffers: self.buffers(), scratch: Scratch::default(), next: VecDeque::new() }
     }
@@ -131,11 +116,6 @@ pub struct EventRecords<'t> {
 }
 
 impl<'t> EventRecords<'t> {
-    /// All events of the trace sorted by time: see [`Trace::by_time`].
-    pub fn by_time(self) -> ByTime<'t> {
-        self.trace.by_time()
-    }
-
     fn read(&mut self, buffer: &Buffer<'t>) {
         let (clock, origin) = (self.trace.clock(), (buffer.header().processor(), buffer.place()));
         let in_file = (!buffer.is_compressed()).then_some(buffer.bytes());
@@ -144,7 +124,7 @@ impl<'t> EventRecords<'t> {
             let event = event?;
             let start = event.offset() as usize;
             let bytes = in_file.and_then(|bytes| bytes.get(start..start + event.bytes().len()));
-            Ok(EventRecord::new(&event, bytes, clock, origin, 0))
+            Ok(EventRecord::new(&event, bytes, clock, origin))
         }));
     }
 }

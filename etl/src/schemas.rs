@@ -22,7 +22,8 @@ use std::sync::Arc;
 /// use etw_layouts_etl::{Schemas, Trace};
 ///
 /// let schemas = Schemas::built_in();
-/// for event in Trace::open("boot.etl")?.events() {
+/// let trace = Trace::from_bytes(std::fs::read("boot.etl")?)?;
+/// for event in trace.events() {
 ///     let event = event?;
 ///     if let Some(decoded) = event.event().decode(&schemas) {
 ///         println!("{decoded}"); // Process/Start
@@ -193,7 +194,7 @@ impl Schemas {
         found.get(provider, key, || choice::choose(self, provider, key))
     }
 
-    /// Decodes an event without a hook identifier.
+    /// Decodes an event without a hook identifier, with the schema that is tried first.
     fn decode_other<'a>(&'a self, event: &Event<'a>) -> Option<Decoded<'a>> {
         let pointers = event.pointer_size().unwrap_or(self.pointers);
         let decoded = |schema: Schema<'a>, is_exact| {
@@ -209,7 +210,7 @@ impl Schemas {
         if by_specs.is_some_and(|decoded| decoded.is_exact) {
             return by_specs;
         }
-        let in_library = self.found(provider, key).and_then(|found| choice::decode(self, found, event.payload(), pointers));
+        let in_library = self.found(provider, key).and_then(|found| choice::first(self, found, event.payload(), pointers));
         in_library.or(by_specs)
     }
 }
@@ -277,6 +278,16 @@ impl<'a> Event<'a> {
     /// The event with its schema; `None` if no schema is known.
     #[inline]
     pub fn decode(&self, schemas: &'a Schemas) -> Option<Decoded<'a>> {
+        let first = self.decode_first(schemas)?;
+        if !first.is_disputed || first.fields.check().is_ok() {
+            return Some(first);
+        }
+        choice::other(schemas, &first).or(Some(first))
+    }
+
+    /// The same as [`decode`](Self::decode), but if sources disagree, with the schema that is tried first. All events of a kind have the same.
+    #[inline]
+    pub fn decode_first(&self, schemas: &'a Schemas) -> Option<Decoded<'a>> {
         let Some(hook) = self.hook() else { return schemas.decode_other(self) };
         let found = events::find((hook >> 8) as u8, hook as u8, u8::try_from(self.version()?).ok()?)?;
         let pointers = self.pointer_size().unwrap_or(schemas.pointers);

@@ -5,16 +5,13 @@ use crate::clock::Clock;
 use crate::common::{Common, Error, Start, begin};
 use crate::diagnostic::Diagnostic;
 use crate::logfile::LogFile;
-use crate::order::ByTime;
 use std::borrow::Cow;
-use std::path::Path;
-use std::{fs, io};
 
-/// A trace file in memory.
+/// A trace file in memory, which is read in file order. The crate `etw-layouts-trace` reads files of any size, in the order of time.
 ///
 /// ```no_run
-/// let trace = etw_layouts_etl::Trace::open("boot.etl")?;
-/// for event in trace.events().by_time() {
+/// let trace = etw_layouts_etl::Trace::from_bytes(std::fs::read("boot.etl")?)?;
+/// for event in trace.events() {
 ///     let event = event?;
 ///     if let (Some(time), Some(provider)) = (event.time(), event.provider()) {
 ///         println!("{time} {provider} {} bytes on processor {}", event.payload().len(), event.processor());
@@ -30,21 +27,6 @@ pub struct Trace<'a> {
     common: Common,
     /// Diagnostics of the log file header.
     diagnostics: Vec<Diagnostic>,
-}
-
-impl Trace<'static> {
-    /// Reads a trace file into memory. [`Reader`](crate::Reader) reads in file order with two buffers in memory.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read, or it is not a trace file. In the second case, the error has the kind `InvalidData` and the text of an [`Error`].
-    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
-        let path = path.as_ref();
-        let named =
-            |kind: io::ErrorKind, error: &dyn std::fmt::Display| io::Error::new(kind, format!("{}: {error}", path.display()));
-        let bytes = fs::read(path).map_err(|error| named(error.kind(), &error))?;
-        Self::from_bytes(bytes).map_err(|error| named(io::ErrorKind::InvalidData, &error))
-    }
 }
 
 impl<'a> Trace<'a> {
@@ -79,11 +61,5 @@ impl<'a> Trace<'a> {
     /// is reported last.
     pub fn buffers(&self) -> Buffers<'_> {
         Buffers::new(&self.bytes, self.common, &self.diagnostics)
-    }
-
-    /// The events sorted by time: the events of each processor are sorted, then merged. Events with equal times keep the order of their
-    /// processors. An event without time stays after the event before it.
-    pub fn by_time(&self) -> ByTime<'_> {
-        ByTime::new(&self.buffers(), self.clock)
     }
 }

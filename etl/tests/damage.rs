@@ -5,7 +5,7 @@ use etw_layouts_etl::compression::Format;
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Generation, LOG_FILE_MODE, zero};
 use etw_layouts_etl::write::{FileWriter, Record, Relog};
-use etw_layouts_etl::{BufferHeader, ByTime, ClockType, Diagnostic, Event, EventRecord, LogFile, Reader, Scratch, Trace};
+use etw_layouts_etl::{BufferHeader, ClockType, Diagnostic, Event, LogFile, Reader, Scratch, Trace};
 use fastrand::Rng;
 use std::io::Cursor;
 use std::ops::Range;
@@ -264,13 +264,6 @@ fn events(bytes: &[u8]) -> (Vec<Seen>, Vec<Diagnostic>) {
         }
     }
     assert_eq!(count, events.len());
-    let (mut order, mut timed) = (trace.by_time(), Vec::new());
-    while let Some(event) = order.next_event() {
-        timed.extend(event.ok().map(|timed| (timed.buffer_offset, timed.event.offset(), timed.event.bytes().to_vec())));
-    }
-    timed.sort();
-    events.sort();
-    assert!(timed == events);
     (events, diagnostics)
 }
 
@@ -362,18 +355,6 @@ fn read(bytes: &[u8]) -> Option<usize> {
     }
     assert!(events <= bound);
     assert_eq!((events, &diagnostics), (streamed, &streamed_diagnostics));
-    let timed = |order: &mut ByTime<'_>| {
-        let mut seen = Vec::new();
-        while let Some(event) = order.next_event() {
-            seen.push(event.map(|timed| (timed.buffer_offset, timed.event.offset())));
-        }
-        seen
-    };
-    let seen = timed(&mut trace.by_time());
-    assert_eq!(seen.iter().filter(|event| event.is_ok()).count(), events);
-    // Both iterators have the same events, diagnostics and places.
-    let of = |event: Result<EventRecord<'_>, Diagnostic>| event.map(|event| (event.buffer_offset(), event.event().offset()));
-    assert!(trace.by_time().map(of).eq(seen));
     assert!(trace.events().filter(Result::is_ok).count() == events);
     relog(&trace);
     let mut count = diagnostics.len();

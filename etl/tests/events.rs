@@ -3,7 +3,7 @@
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{EVENT_DESCRIPTOR, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_TRACE_HEADER, wire_guid, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
-use etw_layouts_etl::{ByTime, ClockType, Event, FileTime, HeaderType, Item, LogFile, Reader, Scratch, Trace, Uuid, names};
+use etw_layouts_etl::{ClockType, Event, FileTime, HeaderType, Item, LogFile, Reader, Scratch, Trace, Uuid, names};
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, fixture};
@@ -44,7 +44,7 @@ pub fn in_file(trace: &Trace<'_>) -> Vec<Seen> {
             // The iterator returns the same events.
             let record = records.next().unwrap().unwrap();
             let time = event.time_stamp().map(|stamp| FileTime(trace.clock().system_time(stamp)));
-            assert_eq!((record.bytes(), record.time(), record.late()), (event.bytes(), time, 0));
+            assert_eq!((record.bytes(), record.time()), (event.bytes(), time));
             assert_eq!((record.buffer(), record.buffer_offset()), (buffer.index(), buffer.offset()));
         }
     }
@@ -61,24 +61,10 @@ pub fn in_file(trace: &Trace<'_>) -> Vec<Seen> {
     events
 }
 
-/// All events in time order. The iterator must return the same events. Diagnostics are failures.
-pub fn in_time(trace: &Trace<'_>) -> Vec<Seen> {
-    let all = |order: &mut ByTime<'_>| {
-        let mut events = Vec::new();
-        while let Some(timed) = order.next_event() {
-            let timed = timed.unwrap();
-            events.push(Seen::of(&timed.event, timed.processor));
-        }
-        events
-    };
-    let events = all(&mut trace.by_time());
-    let records = trace.by_time().map(|event| {
-        let event = event.unwrap();
-        Seen::of(&event.event(), event.processor())
-    });
-    assert!(records.eq(events.iter().cloned()), "the iterator returns different events");
-    let times: Vec<_> = events.iter().filter_map(|event| event.time).collect();
-    assert!(times.is_sorted());
+/// All events by processor, those of each in the order of the file. Diagnostics are failures.
+pub fn by_processor(trace: &Trace<'_>) -> Vec<Seen> {
+    let mut events = in_file(trace);
+    events.sort_by_key(|event| event.processor);
     events
 }
 

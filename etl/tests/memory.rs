@@ -3,7 +3,7 @@
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Arch, EVENT_HEADER, LOG_FILE_MODE, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
-use etw_layouts_etl::{ByTime, LogFile, Reader, Scratch, Trace};
+use etw_layouts_etl::{LogFile, Reader, Scratch, Trace};
 use memmap2::Mmap;
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -26,13 +26,7 @@ fn flat() {
             write(&path, events, compressed);
             (path, events)
         });
-        let ways: [(&str, Way); 5] = [
-            ("stream", stream),
-            ("buffers", file_order),
-            ("records", records),
-            ("time order", order),
-            ("records in time order", records_in_order),
-        ];
+        let ways: [(&str, Way); 3] = [("stream", stream), ("buffers", file_order), ("records", records)];
         for (name, read) in ways {
             // The first pass makes the allocations that a process makes only once.
             let [_, small, large] = [&files[0], &files[0], &files[1]].map(|(path, events)| {
@@ -109,24 +103,7 @@ fn file_order(path: &Path, peak: &mut Peak) {
     }
 }
 
-fn order(path: &Path, peak: &mut Peak) {
-    let bytes = mapped(path);
-    all(&mut Trace::from_bytes(&*bytes).unwrap().by_time(), peak);
-}
-
 fn records(path: &Path, peak: &mut Peak) {
     let bytes = mapped(path);
     Trace::from_bytes(&*bytes).unwrap().events().for_each(|event| event.map(|_| peak.event()).unwrap());
-}
-
-fn records_in_order(path: &Path, peak: &mut Peak) {
-    let bytes = mapped(path);
-    Trace::from_bytes(&*bytes).unwrap().events().by_time().for_each(|event| event.map(|_| peak.event()).unwrap());
-}
-
-fn all(events: &mut ByTime<'_>, peak: &mut Peak) {
-    while let Some(event) = events.next_event() {
-        event.unwrap();
-        peak.event();
-    }
 }

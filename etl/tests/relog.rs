@@ -27,20 +27,6 @@ fn taken(trace: &Trace<'_>, filter: &Filter) -> Vec<(bool, Seen)> {
     events
 }
 
-/// The same events in time order.
-fn taken_by_time(trace: &Trace<'_>, filter: &Filter) -> Vec<(bool, Seen)> {
-    let (mut order, mut events) = (trace.by_time(), Vec::new());
-    while let Some(timed) = order.next_event() {
-        // Skips the diagnostics of a damaged clock.
-        let Ok(timed) = timed else { continue };
-        let (header, event) = (timed.buffer == 0, timed.event);
-        if !(header && event.offset() == 0x48) && filter.takes(&event, timed.processor, trace.clock()) {
-            events.push((header, Seen::of(&event, timed.processor)));
-        }
-    }
-    events
-}
-
 /// Swaps the time stamps of every third pair of neighboring events in each uncompressed buffer.
 fn swapped(mut bytes: Vec<u8>) -> Vec<u8> {
     let mut places = Vec::new();
@@ -116,12 +102,11 @@ fn relogged() {
         for filter in
             [Filter::new(), Filter::new().opcode(1), Filter::new().to(middle.unwrap_or(0)), Filter::new().process(u32::MAX - 1)]
         {
-            let (expected, in_time) = (taken(&trace, &filter), taken_by_time(&trace, &filter));
+            let expected = taken(&trace, &filter);
             for compressed in [false, true] {
                 let Some(again) = saved(&trace, &filter, compressed) else { continue };
                 let again = Trace::from_bytes(&again).unwrap();
                 assert!(taken(&again, &Filter::new()) == expected, "{name}, compressed {compressed}, {filter:?}");
-                assert!(taken_by_time(&again, &Filter::new()) == in_time, "{name}, compressed {compressed}, {filter:?}");
                 // The new file has no diagnostics that the old file does not have.
                 assert!(diagnostics(&again).is_subset(&diagnostics(&trace)), "{name}, compressed {compressed}, {filter:?}");
                 let (old, new) = (trace.log_file(), again.log_file());
@@ -286,7 +271,7 @@ fn log_of(bytes: &[u8]) -> LogFile {
 
 /// The last time stamp of a file.
 fn fixture_end(bytes: &[u8]) -> i64 {
-    crate::events::in_time(&Trace::from_bytes(bytes).unwrap()).into_iter().filter_map(|event| event.time).max().unwrap()
+    crate::events::in_file(&Trace::from_bytes(bytes).unwrap()).into_iter().filter_map(|event| event.time).max().unwrap()
 }
 
 /// Events are accepted in any order of times, and at most one buffer is written per source buffer. The file has 600 processors and buffers

@@ -50,7 +50,7 @@ fn counts() {
             let mut hand: BTreeMap<String, Vec<(u64, Option<i64>)>> = BTreeMap::new();
             for file in files {
                 each(file, |event, processor, time| {
-                    stat.add(event, processor, time);
+                    stat.add(event, event.process(), processor, time);
                     hand.entry(key(by, event, processor)).or_default().push((event.bytes().len() as u64, time));
                 });
             }
@@ -113,7 +113,7 @@ fn keys() {
         let mut skipped = false;
         each(&bytes, |event, processor, time| {
             if std::mem::replace(&mut skipped, true) {
-                stat.add(event, processor, time);
+                stat.add(event, event.process(), processor, time);
             }
         });
         let keys: BTreeSet<_> = stat.counts().into_iter().map(|(key, _)| key).collect();
@@ -132,7 +132,12 @@ fn many_keys() {
     let mut stat = Stat::new(By::Processor);
     each(&bytes, |event, _, _| {
         for processor in 0..=u16::MAX {
-            stat.add(event, processor, Some(if processor % 2 == 0 { i64::MIN } else { i64::MAX - i64::from(processor) }));
+            stat.add(
+                event,
+                event.process(),
+                processor,
+                Some(if processor % 2 == 0 { i64::MIN } else { i64::MAX - i64::from(processor) }),
+            );
         }
     });
     assert_eq!(stat.counts().len() as u64, Stat::MOST as u64);

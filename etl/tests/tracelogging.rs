@@ -203,7 +203,7 @@ fn schema() {
             let mut name = None;
             events(&made.trace(), &mut |event| {
                 name = name.or(event.trace_logging().and_then(|logging| logging.schema.ok()).map(|one| Key::hash(one.event)));
-                stat.add(event, 0, None);
+                stat.add(event, None, 0, None);
             });
             let names: Vec<_> = stat.counts().into_iter().filter_map(|(key, _)| key.name).collect();
             assert_eq!(names, Vec::from_iter(name.filter(|_| by == By::Event)), "{by:?}");

@@ -1,37 +1,36 @@
-//! The interface for other front ends, such as the Python package: options that select events, events as JSON, and the output of
-//! commands as text.
+//! The interface for other front ends, such as the Python package: options that select events, events as JSON, the results of commands, and the
+//! output of commands on crash dumps as text.
 
 use crate::input::{Opened, kind};
-use crate::output::line::{Line, Name, Origin, Payload};
+use crate::output::line::{Line, Name, Payload};
 use crate::output::stop::Stop;
-use crate::output::tally::Tally;
+use crate::output::tally::{DiagnosticLine, Tally};
 use crate::output::{Format, Output, document};
 use crate::program::{self, Cli};
+use crate::schemas::SchemaOptions;
 use crate::selection::Wanted;
-use crate::{Error, carried, dump, etl};
+use crate::{Error, dump, etl};
 use clap::{CommandFactory, Parser};
-use etw_layouts_etl::{Clock, Decoded, Diagnostic, Event, EventRecord, Filter, LogFile, Schemas};
-use etw_layouts_schemas::trace::Collected;
+use etw_layouts_etl::{Decoded, Diagnostic, Event, Filter, LogFile, Schemas};
+use etw_layouts_table::Part;
+use etw_layouts_trace::{self as trace, Trace};
+use serde::Serialize;
 use std::ffi::OsString;
 use std::io::{Read, Write};
-use std::sync::Arc;
+use std::path::PathBuf;
 
-/// The output of a command: lines of JSON.
-#[derive(Debug)]
-pub struct Kept {
-    /// The lines for standard output.
-    pub lines: String,
-    /// The lines for standard error: diagnostics, notes and errors.
-    pub asides: String,
-}
-
-/// The output of `etw etl info --format json`.
+/// The result of `etw etl info`.
 ///
 /// # Errors
 ///
 /// The source is not a trace file.
-pub fn info(name: &str, source: impl Read + 'static) -> Result<Kept, Error> {
-    kept(|out| etl::info(Opened::of(name, source), out).map(drop).map_err(refused))
+pub fn info(name: &str, source: impl Read + 'static) -> Result<impl Serialize, Error> {
+    etl::info(Opened::of(name, source)).map_err(refused)
+}
+
+/// The result of `etw etl processes --images`.
+pub fn processes(trace: &Trace) -> Vec<impl Serialize> {
+    etl::processes(trace)
 }
 
 /// Writes the lines of `etw dump … --format json` to a receiver, and returns those for standard error. `args` are the words after `dump`.
@@ -51,13 +50,6 @@ pub fn dump(args: &[OsString], receiver: Box<dyn Write>) -> Result<String, Error
         Err(error) => Err(asides.lines().last().map_or_else(|| error.to_string(), reason).into()),
         Ok(_) => Ok(asides),
     }
-}
-
-fn kept(run: impl FnOnce(&mut Output) -> Result<(), Error>) -> Result<Kept, Error> {
-    let mut out = Output::kept(Format::Json);
-    run(&mut out)?;
-    let (lines, asides) = out.into_kept();
-    Ok(Kept { lines, asides })
 }
 
 /// The error in a line of JSON.
@@ -90,7 +82,7 @@ pub fn no_trace(head: &[u8]) -> Option<String> {
 /// The number of bytes from which [`no_trace`] decides.
 pub const HEAD: u64 = kind::HEAD;
 
-/// Options that select events and name schemas, as of `etw etl events`.
+/// A selection of events, with the schemas that decode them.
 #[derive(Debug, Parser)]
 #[command(name = "etw")]
 pub struct Selection {
@@ -99,15 +91,27 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Reads options: names without `--`, each with its value. Reads the files of schemas that they name.
+    /// Selects all events. Reads the schemas in paths, as the options `--manifests` and `--tmf` of `etw etl events`.
     ///
     /// # Errors
     ///
-    /// A name is unknown, a value is invalid, or a file of schemas cannot be read.
-    pub fn new<'o>(options: impl IntoIterator<Item = (&'o str, &'o str)>) -> Result<Self, Error> {
+    /// A path cannot be read, or has no schemas.
+    pub fn new(manifests: Vec<PathBuf>, tmf: Vec<PathBuf>) -> Result<Self, Error> {
+        let mut selection = Self::parse_from(["etw"]);
+        selection.wanted.schemas = SchemaOptions::new(manifests, tmf);
+        selection.wanted.schemas.load(&Output::new(Format::Text))?;
+        Ok(selection)
+    }
+
+    /// A selection with the same schemas, from the options of `etw etl events`: names without `--`, each with its value.
+    ///
+    /// # Errors
+    ///
+    /// A name is unknown, or a value is invalid.
+    pub fn with<'o>(&self, options: impl IntoIterator<Item = (&'o str, &'o str)>) -> Result<Self, Error> {
         let command = Self::command();
-        let known: Vec<_> =
-            command.get_arguments().filter_map(|argument| argument.get_long()).filter(|name| *name != "help").collect();
+        let known = command.get_arguments().filter_map(|argument| argument.get_long());
+        let known: Vec<_> = known.filter(|name| !["help", "manifests", "tmf"].contains(name)).collect();
         let mut words = vec!["etw".to_owned()];
         for (name, value) in options {
             if !known.contains(&name) {
@@ -115,28 +119,32 @@ impl Selection {
             }
             words.push(format!("--{name}={value}"));
         }
-        let selection = Self::try_parse_from(words).map_err(|error| invalid(&error))?;
+        let mut selection = Self::try_parse_from(words).map_err(|error| invalid(&error))?;
         selection.wanted.check()?;
-        selection.wanted.schemas.load(&Output::new(Format::Text))?;
+        selection.wanted.schemas = self.wanted.schemas.clone();
         Ok(selection)
     }
 
-    /// The schemas for the events of a trace; `own` is a library of schemas that the trace contains.
-    pub fn schemas(&self, log: &LogFile, own: Option<Arc<[u8]>>) -> Schemas {
-        self.wanted.schemas.of_trace(log, own)
+    /// The schemas to use after those in a trace.
+    #[must_use]
+    pub fn schemas(&self) -> Schemas {
+        self.wanted.schemas.of_any()
     }
 
-    /// The filter for a trace; its start is needed for relative times.
-    pub fn filter(&self, start: i64, schemas: &Schemas) -> Filter {
-        self.wanted.filter(start, schemas)
+    /// The filter for each file of a trace.
+    #[must_use]
+    pub fn filters(&self, trace: &Trace) -> Vec<Filter> {
+        self.wanted.filters(trace)
     }
 
     /// A hint for names that matched no event; empty if all names are known.
+    #[must_use]
     pub fn hint(&self) -> String {
         self.wanted.on_names().map(|hint| format!("; {hint}")).unwrap_or_default()
     }
 
     /// How [`Self::json`] decodes the fields of an event.
+    #[must_use]
     pub fn fields<'a>(&self, event: &Event<'a>, schemas: &'a Schemas) -> EventFields<'a> {
         if LogFile::read(event).is_some() {
             return EventFields::LogFile;
@@ -147,15 +155,12 @@ impl Selection {
         }
     }
 
-    /// An event as in a line of `etw etl events --payload fields --format json`, without the process of the thread in its payload.
-    pub fn json(&self, file: &str, record: &EventRecord<'_>, schemas: &Schemas, clock: Clock) -> String {
-        let (event, file) = (record.event(), Name::of(file));
-        let origin = Origin { buffer: record.buffer(), offset: record.buffer_offset(), processor: record.processor() };
-        let line = Line {
-            clock: Some(clock),
-            message: self.wanted.schemas.messages().and_then(|messages| messages.of(&event)),
-            ..Line::new(&file, &event, schemas, origin, record.time().map(|time| time.0), Some(Payload::Fields))
-        };
+    /// An event as in a line of `etw etl events --payload fields --format json`.
+    #[must_use]
+    pub fn json(&self, event: &trace::Event<'_>) -> String {
+        let (file, header) = (Name::of(event.file().name()), event.header());
+        let line = Line::of_event(&file, event, &header, &self.wanted.schemas, Some(Payload::Fields));
+        let line = Line { who: Some(event.who()), ..line };
         let mut json = Vec::new();
         document::single(&line, &mut json);
         String::from_utf8_lossy(&json).into_owned()
@@ -174,41 +179,46 @@ pub enum EventFields<'a> {
     None,
 }
 
-/// A library of the schemas in a trace; `None` if it has none. The lines of JSON report unusable schemas.
-pub fn library(name: &str, collected: Collected) -> (Option<Arc<[u8]>>, String) {
-    let out = Output::kept(Format::Json);
-    let library = carried::library(&[name], collected, &out);
-    (library, out.into_kept().1)
-}
-
-/// Counts the diagnostics of a file, and keeps the first hundred of each kind.
+/// Counts the diagnostics of files, and keeps the first hundred of each kind and file.
 #[derive(Default)]
 pub struct Diagnostics {
-    tally: Tally,
-    lines: String,
+    files: Vec<(String, Tally)>,
+    kept: Vec<(usize, Diagnostic)>,
 }
 
 impl Diagnostics {
-    /// Adds a diagnostic.
-    pub fn add(&mut self, diagnostic: &Diagnostic) {
-        if let Some(line) = self.tally.add(None, diagnostic) {
-            self.lines += &crate::compact(&line).unwrap_or_default();
+    /// No diagnostics of files with these names yet.
+    pub fn new(names: impl IntoIterator<Item = String>) -> Self {
+        Self { files: names.into_iter().map(|name| (name, Tally::default())).collect(), kept: Vec::new() }
+    }
+
+    /// Adds a diagnostic of a file.
+    pub fn add(&mut self, file: usize, diagnostic: &Diagnostic) {
+        if let Some((_, tally)) = self.files.get_mut(file)
+            && tally.add(None, diagnostic).is_some()
+        {
+            self.kept.push((file, diagnostic.clone()));
         }
     }
 
-    /// Lines of JSON: the diagnostics, as in the output of `etw etl info --format json`, and the counts of those that are not kept.
-    pub fn lines(&self) -> String {
-        let more: String = self.tally.more(None).iter().map(|line| crate::compact(line).unwrap_or_default()).collect();
-        self.lines.clone() + &more
+    /// Adds the diagnostics of a part of a trace.
+    pub fn add_part(&mut self, part: &Part) {
+        part.diagnostics.iter().for_each(|(file, diagnostic)| self.add(*file, diagnostic));
+        self.files.iter_mut().enumerate().for_each(|(file, (_, tally))| tally.add_rest(file, part));
+    }
+
+    /// The diagnostics, then the numbers of those that are not kept. If there are several files, each has the name of its file.
+    #[must_use]
+    pub fn lines(&self) -> Vec<impl Serialize> {
+        let name = |file: usize| self.files.get(file).filter(|_| self.files.len() > 1).map(|(name, _)| name.as_str());
+        let kept = self.kept.iter().map(|(file, diagnostic)| DiagnosticLine::found(name(*file), diagnostic));
+        let more = self.files.iter().enumerate().flat_map(|(file, (_, tally))| tally.more(name(file)));
+        kept.chain(more).collect()
     }
 
     /// The number of diagnostics.
+    #[must_use]
     pub fn total(&self) -> u64 {
-        self.tally.total()
-    }
-
-    /// Whether a diagnostic reports corruption.
-    pub fn are_damage(&self) -> bool {
-        self.tally.outcome() == crate::Outcome::Differs
+        self.files.iter().map(|(_, tally)| tally.total()).sum()
     }
 }

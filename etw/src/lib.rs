@@ -7,8 +7,6 @@ extern crate self as etw_layouts_cli;
 #[cfg(feature = "table")]
 pub mod api;
 pub mod atlas;
-#[cfg(feature = "table")]
-mod carried;
 pub mod diff;
 #[cfg(feature = "embedded")]
 mod dump;

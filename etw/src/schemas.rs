@@ -7,9 +7,8 @@ use etw_layouts_etl::payload::packed::Library;
 use etw_layouts_etl::payload::{PointerSize, Source};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{LogFile, Schemas};
+use etw_layouts_schemas::LibraryBuilder;
 use etw_layouts_schemas::files::{self, Format};
-use etw_layouts_schemas::tmf::WppMessage;
-use etw_layouts_schemas::{Event, LibraryBuilder, Provider};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -19,7 +18,7 @@ use std::{env, fmt, fs, io};
 const VARIABLE: &str = "ETW_MANIFESTS";
 
 /// Options for schemas.
-#[derive(clap::Args, Serialize)]
+#[derive(Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "Schemas")]
 pub struct SchemaOptions {
     /// Use the schemas in PATH: manifests (.man, .xml), Windows binaries with compiled manifests, or folders of them, such as the System32
@@ -35,7 +34,7 @@ pub struct SchemaOptions {
     tmf: Vec<PathBuf>,
     #[arg(skip)]
     #[serde(skip)]
-    named: OnceLock<Named>,
+    named: OnceLock<Arc<Named>>,
 }
 
 /// Shows the paths that the user named.
@@ -53,6 +52,12 @@ struct Named {
 }
 
 impl SchemaOptions {
+    /// Options with these paths. [`load`](Self::load) reads them.
+    #[cfg(feature = "table")]
+    pub fn new(manifests: Vec<PathBuf>, tmf: Vec<PathBuf>) -> Self {
+        Self { manifests, tmf, named: OnceLock::new() }
+    }
+
     /// Reads the paths that the user named. Errors in parts of files are reported.
     ///
     /// # Errors
@@ -70,7 +75,7 @@ impl SchemaOptions {
         for path in &self.tmf {
             read(path, "trace message format files (.tmf)", &mut named, out)?;
         }
-        self.named.get_or_init(|| named);
+        self.named.get_or_init(|| Arc::new(named));
         Ok(())
     }
 
@@ -79,10 +84,10 @@ impl SchemaOptions {
         self.named.get().map(|named| &named.messages).filter(|messages| !messages.is_empty())
     }
 
-    /// The schemas for the events of a trace or session; `own` is a library of schemas that the trace contains.
-    pub fn of_trace(&self, log: &LogFile, own: Option<Arc<[u8]>>) -> Schemas {
+    /// The schemas for the events of a trace, without those that the trace carries.
+    pub fn of_trace(&self, log: &LogFile) -> Schemas {
         let pointers = if log.pointer_size == 4 { PointerSize::Bits32 } else { PointerSize::Bits64 };
-        let schemas = self.with(own).with_pointers(pointers);
+        let schemas = self.of_any().with_pointers(pointers);
         if log.build == 0 { schemas } else { schemas.with_build(log.build) }
     }
 
@@ -92,15 +97,10 @@ impl SchemaOptions {
         self.of_any().with_pointers(pointers).with_build(producer.build.number[2])
     }
 
-    /// The schemas for events of any trace.
+    /// The schemas for events of any trace, in the order in which they are used.
     pub fn of_any(&self) -> Schemas {
-        self.with(None)
-    }
-
-    /// Libraries in the order in which they are used.
-    fn with(&self, own: Option<Arc<[u8]>>) -> Schemas {
         let named = self.named.get().into_iter().flat_map(|named| &named.libraries).cloned();
-        let schemas = own.into_iter().chain(named).fold(Schemas::built_in(), |schemas, library| {
+        let schemas = named.fold(Schemas::built_in(), |schemas, library| {
             // Each library was already read successfully.
             schemas.clone().with_library(library).unwrap_or(schemas)
         });
@@ -125,9 +125,9 @@ fn read(path: &Path, wanted: &str, named: &mut Named, out: &Output) -> Result<()
     for file in &found.files {
         messages += file.messages.len();
         file.messages.iter().for_each(|message| named.messages.add(message.clone()));
-        // Messages become events with their names, so that filters and counts find them.
+        // Messages become events, so that filters and counts find their names, and tables have columns for their arguments.
         let origin_of_messages = builder.origin(Source::Manifest, "", None);
-        file.messages.iter().for_each(|message| builder.add(&as_provider(message), origin_of_messages));
+        file.messages.iter().for_each(|message| builder.add(&message.to_provider(), origin_of_messages));
         let source = match file.format {
             Format::Binary => Source::Binary,
             _ => Source::Manifest,
@@ -147,10 +147,4 @@ fn read(path: &Path, wanted: &str, named: &mut Named, out: &Output) -> Result<()
     }
     named.libraries.push(builder.build().bytes().into());
     Ok(())
-}
-
-/// The message as an event without a schema.
-fn as_provider(message: &WppMessage) -> Provider {
-    let event = Event { id: message.number, symbol: message.name.clone(), ..Event::default() };
-    Provider { guid: message.guid, name: message.component.clone(), events: vec![event], ..Provider::default() }
 }

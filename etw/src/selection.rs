@@ -5,6 +5,7 @@ mod similar;
 use crate::schemas::SchemaOptions;
 use etw_layouts_cli::Error;
 use etw_layouts_etl::{FileTime, Filter, Schemas, Uuid, names};
+use etw_layouts_trace::{Session, Trace, TraceFile};
 use serde::{Serialize, Serializer};
 use similar::{is_known, similar, similar_event};
 use std::num::IntErrorKind;
@@ -84,6 +85,15 @@ impl Wanted {
             Some(to) => filter.to(to.of(start)),
             None => filter,
         }
+    }
+
+    /// The filter for each file of a trace.
+    pub fn filters(&self, trace: &Trace) -> Vec<Filter> {
+        let filter = |(file, number): (&TraceFile, usize)| {
+            let schemas = trace.session_of(number).map_or(Schemas::BUILT_IN, Session::schemas);
+            self.filter(file.log_file().start_time, schemas)
+        };
+        trace.files().iter().zip(0..).map(filter).collect()
     }
 
     /// The filter without the time limits.

@@ -17,6 +17,7 @@ mod pdb;
 mod snapshot;
 mod spec;
 mod tmf;
+mod trace;
 mod wevt;
 mod writer;
 mod xpress;
@@ -34,7 +35,7 @@ pub struct FuzzTarget {
 }
 
 /// All targets.
-pub const TARGETS: [FuzzTarget; 20] = [
+pub const TARGETS: [FuzzTarget; 21] = [
     FuzzTarget { name: "spec", run: spec::run, seeds: spec::seeds, mutations: 300 },
     FuzzTarget { name: "compile", run: compile::run, seeds: compile::seeds, mutations: 40 },
     FuzzTarget { name: "macros", run: macros::run, seeds: macros::seeds, mutations: 300 },
@@ -44,6 +45,7 @@ pub const TARGETS: [FuzzTarget; 20] = [
     FuzzTarget { name: "image", run: image::run, seeds: image::seeds, mutations: 4_000 },
     FuzzTarget { name: "images", run: images::run, seeds: images::seeds, mutations: 4_000 },
     FuzzTarget { name: "etl", run: etl::run, seeds: etl::seeds, mutations: 3_000 },
+    FuzzTarget { name: "trace", run: trace::run, seeds: trace::seeds, mutations: 1_000 },
     FuzzTarget { name: "event_info", run: event_info::run, seeds: event_info::seeds, mutations: 10_000 },
     FuzzTarget { name: "payload", run: payload::run, seeds: payload::seeds, mutations: 10_000 },
     FuzzTarget { name: "manifest", run: manifest::run, seeds: manifest::seeds, mutations: 10_000 },

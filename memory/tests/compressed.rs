@@ -14,13 +14,9 @@ fn saved(plan: &Plan, which: BufferSelection) -> (Vec<(i64, Vec<u8>)>, Vec<&'sta
     let mut file = Cursor::new(Vec::new());
     DumpSession::read(&mut walk, &sessions[1], which).save(&mut file).expect("a trace");
     let trace = Trace::from_bytes(file.get_ref()).expect("a trace");
-    let (mut order, mut events) = (trace.by_time(), Vec::new());
-    while let Some(event) = order.next_event() {
-        let event = event.expect("a whole event");
-        events.push((event.event.time_stamp().expect("a stamp"), event.event.payload().to_vec()));
-    }
-    // The log file header.
-    events.remove(0);
+    // Without the log file header.
+    let events = trace.events().skip(1).map(|event| event.expect("a whole event"));
+    let mut events: Vec<_> = events.map(|event| (event.time_stamp().expect("a stamp"), event.payload().to_vec())).collect();
     events.sort();
     (events, walk.findings().iter().map(|finding| finding.kind.name()).collect())
 }

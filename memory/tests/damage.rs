@@ -66,8 +66,7 @@ fn walk(memory: &impl Memory, kernel: &Kernel) -> (usize, usize) {
         let mut file = Cursor::new(Vec::new());
         if DumpSession::read(&mut walk, session, BufferSelection::All).save(&mut file).is_ok() {
             let trace = Trace::from_bytes(file.get_ref()).expect("what was saved");
-            let mut order = trace.by_time();
-            while order.next_event().is_some() {}
+            trace.events().for_each(drop);
             saved += 1;
         }
     }

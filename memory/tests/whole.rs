@@ -224,13 +224,12 @@ fn saved_files() {
                 expected.sort();
                 let trace = Trace::from_bytes(file.get_ref()).unwrap();
                 let log = trace.log_file();
-                let (mut found, mut order) = (Vec::new(), trace.by_time());
-                while let Some(event) = order.next_event() {
-                    let event = event.unwrap_or_else(|finding| panic!("{name}: {finding}"));
-                    found.push((event.event.time_stamp().unwrap(), event.processor, event.event.payload().to_vec()));
-                }
+                let events = trace.events().map(|event| event.unwrap_or_else(|finding| panic!("{name}: {finding}")));
+                let mut found: Vec<_> =
+                    events.map(|event| (event.time_stamp().unwrap(), event.processor(), event.payload().to_vec())).collect();
                 // The log file header is the first event.
                 assert_eq!(found.remove(0).0, log.start_stamp, "{name}");
+                found.sort();
                 assert!(found == expected, "{name}: {} of {}", found.len(), expected.len());
                 let kept = planned.buffers.iter().filter(kept).count();
                 assert_eq!((saved.buffers, saved.events), (kept, expected.len()), "{name}");

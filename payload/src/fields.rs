@@ -2,8 +2,10 @@
 
 use crate::data::number;
 use crate::fault::{Fault, Reason};
+use crate::name::FieldName;
 use crate::packed::format::FIELD;
 use crate::packed::{FieldRecord, Library};
+use crate::plan::{Cursor, Part};
 use crate::schema::{Count, Field, FieldList, Length, Schema};
 use crate::size::{self, PointerSize, character};
 use crate::steps::{Step, Steps};
@@ -85,7 +87,19 @@ impl<'a> Fields<'a> {
 
     /// The first value of the first field with this name, which can be a member of a structure.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
-        self.iter().find(|value| value.name() == name)
+        let (mut slots, mut cursor) = (self.schema.fields.slots(self.pointers), Cursor::new(self.payload, self.pointers));
+        for (field, slot) in slots.by_ref() {
+            let bytes = match cursor.next(&slot) {
+                Some(Part::Value(bytes)) => bytes,
+                Some(Part::Array([], _)) => continue,
+                Some(Part::Array(bytes, size)) => &bytes[..size.min(bytes.len())],
+                Some(Part::End) | None => return self.iter().find(|value| value.name() == name),
+            };
+            if field.name == name {
+                return Some(Value { name: FieldName::Text(field.name), map: field.map, ..slot.value(bytes) });
+            }
+        }
+        if slots.is_done() { None } else { self.iter().find(|value| value.name() == name) }
     }
 
     /// The value at a position among all values.

@@ -2,5 +2,6 @@
 
 mod damage;
 mod kit;
+mod plan;
 mod round_trip;
 mod values;

@@ -30,7 +30,7 @@ from typing import IO, Any, Literal, TypeAlias, cast
 from . import _etw, layouts
 from ._errors import DamageWarning, Error, ReadError
 from ._etw import Batch, Batches, Event, Events
-from ._types import Diagnostic, Filter, Image, Info, Process
+from ._types import Diagnostic, Filter, Image, Info, KnownBy, Process
 
 __all__ = [
     "Batch",
@@ -44,6 +44,7 @@ __all__ = [
     "Filter",
     "Image",
     "Info",
+    "KnownBy",
     "Process",
     "ReadError",
     "Trace",
@@ -60,8 +61,12 @@ Payload: TypeAlias = Literal["json", "binary", "none"]
 Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
 
-def open(source: Source, *, manifests: Paths = (), tmf: Paths = ()) -> Trace:
+def open(source: Source | Sequence[Source], *, manifests: Paths = (), tmf: Paths = ()) -> Trace:
     """Opens a trace file: a path, its bytes, or an open binary file, which is read to the end.
+
+    A list opens several files as one trace, whose events are in one order of time. Files that one session wrote share schemas and processes.
+
+    >>> etw.open(sorted(Path("traces").glob("boot_*.etl")))
 
     ``manifests`` are manifests (.man, .xml), Windows binaries with compiled manifests, or folders of them. ``tmf`` are trace message
     format files for WPP events. Both add schemas to those in the trace, of kernel events, and of the built-in catalogue.
@@ -72,38 +77,33 @@ def open(source: Source, *, manifests: Paths = (), tmf: Paths = ()) -> Trace:
 
 
 class Trace:
-    """A trace file. :func:`open` returns it."""
+    """A trace of one or more files. :func:`open` returns it."""
 
-    def __init__(self, source: Source, *, manifests: Paths = (), tmf: Paths = ()) -> None:
-        options = [("manifests", path) for path in _paths(manifests)] + [("tmf", path) for path in _paths(tmf)]
-        if isinstance(source, (str, os.PathLike)):
-            if os.path.isdir(source):
-                name = os.fspath(source)
-                raise ReadError(f"{name}: is a folder; open a file in it, or use etw.batches for all of them", name, errno.EISDIR)
-            self._trace = _etw.Trace(os.fspath(source), os.fspath(source), options)
-            return
-        name = "<bytes>"
-        if not isinstance(source, (bytes, bytearray, memoryview)):
-            name, source = str(getattr(source, "name", "<file>")), source.read()
-        self._trace = _etw.Trace(bytes(source), name, options)
+    def __init__(self, source: Source | Sequence[Source], *, manifests: Paths = (), tmf: Paths = ()) -> None:
+        sources = cast("Sequence[Source]", [source] if _is_one(source) else source)
+        files = [_file(source) for source in sources]
+        if not files:
+            raise Error("no trace files: the list is empty; name a file")
+        self._trace = _etw.Trace(files, _paths(manifests), _paths(tmf))
 
     @property
     def name(self) -> str:
-        """The path as given; for an open file its name, or ``<bytes>``."""
+        """The path as given; for an open file its name, or ``<bytes>``. For several files, that of the first one and the number of others."""
         return self._trace.name
 
     @property
     def info(self) -> Info:
-        """Settings of the session, lost events, and numbers of buffers and events: the output of ``etw etl info``."""
+        """Settings of the session, lost events, and numbers of buffers and events: the output of ``etw etl info`` for one file."""
         return self._trace.info
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """Damage of the file: kind, place and message. Contains the first hundred of each kind, then the number of further ones as ``more``."""
+        """Damage of the files: kind, place and message. Contains the first hundred of each kind, then the number of further ones as ``more``. For
+        several files, each has the name of its ``file``."""
         return self._trace.diagnostics
 
     def processes(self) -> list[Process]:
-        """The processes in the kernel events, with their images: the output of ``etw etl processes --images``."""
+        """The processes of the sessions, with their images: the output of ``etw etl processes --images``."""
         return self._trace.processes()
 
     def events(self, *, filter: Filter | None = None, order: Order = "file") -> Events:
@@ -114,7 +114,7 @@ class Trace:
 
         >>> trace.events(filter={"provider": ["Process", "Thread"], "from": 1.5, "to": "07:06:19.8"})
 
-        Memory use does not depend on the size of the trace. Ctrl+C stops the iteration. Several threads can share an iterator.
+        Memory use does not depend on the size of the trace. An event keeps its buffer in memory, often 64 KB, which it shares with others. Ctrl+C stops the iteration. Several threads can share an iterator.
         """
         return self._trace.events(_options(filter), order)
 
@@ -220,9 +220,24 @@ def _lines(file: SpooledTemporaryFile[bytes]) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
+def _is_one(source: object) -> bool:
+    return isinstance(source, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(source, "read")
+
+
+def _file(source: Source) -> tuple[str | bytes, str]:
+    """A path or bytes, with the name of the file."""
+    if isinstance(source, (str, os.PathLike)):
+        name = os.fspath(source)
+        if os.path.isdir(name):
+            raise ReadError(f"{name}: is a folder; open a file in it, or use etw.batches for all of them", name, errno.EISDIR)
+        return name, name
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return bytes(source), "<bytes>"
+    return bytes(source.read()), str(getattr(source, "name", "<file>"))
+
+
 def _found(sources: Paths | Iterable[Source]) -> Iterator[Source]:
-    one = isinstance(sources, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(sources, "read")
-    for source in cast("Iterable[Source]", [sources] if one else sources):
+    for source in cast("Iterable[Source]", [sources] if _is_one(sources) else sources):
         if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
             yield from sorted(path for path in Path(source).rglob("*") if path.suffix.lower() == ".etl" and path.is_file())
         else:

@@ -10,7 +10,7 @@ _Options = list[tuple[str, str]]
 
 @final
 class Trace:
-    def __new__(cls, source: str | bytes, name: str, options: _Options) -> Trace: ...
+    def __new__(cls, files: Sequence[tuple[str | bytes, str]], manifests: Sequence[str], tmf: Sequence[str]) -> Trace: ...
     @property
     def name(self) -> str: ...
     @property
@@ -57,7 +57,25 @@ class Event:
         """Thread ID in the header."""
     @property
     def thread_process(self) -> int | None:
-        """Process of the thread in the payload, if the header has no process."""
+        """Process that did it, if the payload or the thread says so instead of the header's process."""
+    @property
+    def process_name(self) -> str | None:
+        """File name of the image of the process that did it."""
+    @property
+    def process_by(self) -> str | None:
+        """How the process that did it is known: ``header``, or the name of a field."""
+    @property
+    def subject(self) -> int | None:
+        """Process that it is about, such as the one that is started."""
+    @property
+    def subject_name(self) -> str | None:
+        """File name of the image of the process that it is about."""
+    @property
+    def subject_by(self) -> str | None:
+        """How the process that it is about is known: the name of a field."""
+    @property
+    def stack(self) -> list[int] | None:
+        """Return addresses of the call stack, the innermost first, those of the kernel before those of user mode."""
     @property
     def provider(self) -> str | None:
         """GUID of the provider."""

@@ -25,7 +25,9 @@ Filter = TypedDict(
 
 
 class Diagnostic(TypedDict, total=False):
+    file: str
     kind: str
+    is_note: bool
     buffer: int
     buffer_offset: int
     offset: int
@@ -43,20 +45,45 @@ class Image(TypedDict):
     unload_utc: str | None
 
 
+class KnownBy(TypedDict, total=False):
+    """The event that states each value of a process."""
+
+    parent: str
+    start: str
+    end: str
+    exit_status: str
+    session: str
+    user: str
+    image: str
+    path: str
+    command_line: str
+    package: str
+
+
 class Process(TypedDict):
     file: str
+    files: int
+    index: int
     process: int
+    key: str | None
+    sequence: int | None
     parent: int | None
+    parent_index: int | None
+    parent_image: str | None
     start: int | None
     start_utc: str | None
+    start_known: str | None
     end: int | None
     end_utc: str | None
+    end_known: str | None
     exit_status: int | None
     session: int | None
     user: str | None
     image: str | None
+    path: str | None
     command_line: str | None
     package: str | None
+    known_by: KnownBy
     images: list[Image]
 
 

@@ -1,46 +1,54 @@
 //! Events as Arrow record batches.
 
 use crate::error;
-use crate::source::{Interruptible, Stream, from_lines};
-use crate::trace_file::{Chosen, TraceFile};
+use crate::opened::Opened;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array, RecordBatch, RecordBatchReader, StructArray};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use etw_layouts_cli::api::Diagnostics;
-use etw_layouts_table as table;
-use etw_layouts_table::{Encoder, Error, Index, Kind, MEMORY, Options, Order, Payload, Rows, Shape, Table};
+use etw_layouts_etl::Filter;
+use etw_layouts_table::{self as table, Counts, Encoder, Error, Kind, MEMORY, Merge, Options, Order, Payload, Shape, Table};
+use etw_layouts_trace::{Slice, Trace, in_order};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyCapsule, PyDict};
 use std::collections::VecDeque;
-use std::io::{Read, Seek};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{thread, vec};
 
 /// The batches of traces.
 #[pyclass(frozen, module = "etw")]
 pub struct Batches {
-    files: Vec<Arc<TraceFile>>,
+    traces: Vec<Arc<Opened>>,
     options: Vec<(String, String)>,
     form: Options,
     table: Option<String>,
-    counts: Arc<Mutex<Counted>>,
+    counted: Arc<Mutex<Counted>>,
     /// The state of the Python iterator.
-    own: Mutex<Option<Chain<Interruptible>>>,
+    own: Mutex<Option<Chain>>,
 }
 
-/// The numbers that iterators over the batches have counted so far.
+/// What iterators over the batches have counted so far.
 #[derive(Default)]
 struct Counted {
-    events: u64,
-    rows: u64,
-    diagnostics: Diagnostics,
+    counts: Counts,
+    /// The diagnostics of the traces that were read.
+    diagnostics: Vec<Diagnostics>,
+    /// The names of traces of which only parts are sorted.
+    unordered: Vec<String>,
+}
+
+impl Counted {
+    fn diagnostics(&self) -> u64 {
+        self.diagnostics.iter().map(Diagnostics::total).sum()
+    }
 }
 
 impl Batches {
     pub fn new(
         py: Python<'_>,
-        files: Vec<Arc<TraceFile>>,
+        traces: Vec<Arc<Opened>>,
         options: Vec<(String, String)>,
         (shape, order, payload): (&str, Order, &str),
         table: Option<String>,
@@ -62,28 +70,29 @@ impl Batches {
         if shape == Shape::Narrow && !matches!(table.as_deref(), Some("events" | "stacks")) {
             return Err(unknown("table", table.as_deref().unwrap_or_default(), "\"events\" or \"stacks\", or shape=\"typed\""));
         }
-        if let Some(file) = files.first() {
-            file.selection(py, &options)?;
+        if let Some(trace) = traces.first() {
+            trace.selection(py, &options)?;
         }
         let form = Options { shape, order, payload };
-        Ok(Self { files, options, form, table, counts: Arc::default(), own: Mutex::default() })
+        Ok(Self { traces, options, form, table, counted: Arc::default(), own: Mutex::default() })
     }
 
-    fn chain<S>(&self, py: Python<'_>, open: fn(Stream) -> S) -> PyResult<Chain<S>> {
+    fn chain(&self, py: Python<'_>) -> PyResult<Chain> {
         let mut traces = VecDeque::new();
-        for file in &self.files {
-            let chosen = file.chosen(py, &self.options)?;
-            traces.push_back((file.clone(), chosen, file.first(py)?.index.clone()));
+        for opened in &self.traces {
+            let trace = opened.first(py)?.trace.clone();
+            let filters = opened.selection(py, &self.options)?.filters(&trace);
+            traces.push_back((opened.name(), trace, filters));
         }
-        *self.counts.lock().unwrap_or_else(PoisonError::into_inner) = Counted::default();
-        Ok(Chain { traces, open, form: self.form, table: self.table.clone(), current: None, counts: self.counts.clone() })
+        *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = Counted::default();
+        Ok(Chain { traces, form: self.form, table: self.table.clone(), current: None, counted: self.counted.clone() })
     }
 }
 
 #[pymethods]
 impl Batches {
     fn __iter__(slf: PyRef<'_, Self>) -> PyResult<PyRef<'_, Self>> {
-        let chain = slf.chain(slf.py(), Interruptible::new)?;
+        let chain = slf.chain(slf.py())?;
         *slf.own.lock_py_attached(slf.py()).unwrap_or_else(PoisonError::into_inner) = Some(chain);
         Ok(slf)
     }
@@ -92,7 +101,7 @@ impl Batches {
         let mut own = self.own.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         let chain = match &mut *own {
             Some(chain) => chain,
-            none => none.insert(self.chain(py, Interruptible::new)?),
+            none => none.insert(self.chain(py)?),
         };
         loop {
             py.check_signals()?;
@@ -100,39 +109,40 @@ impl Batches {
                 None => return self.ended(py),
                 Some(Ok(None)) => {}
                 Some(Ok(Some(batch))) => return Ok(Some(Batch { batch })),
-                Some(Err((name, why))) => return Err(error::table(py, &name, why)),
+                Some(Err(why)) => return Err(error::table(py, &why)),
             }
         }
     }
 
     #[getter]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let dict = PyDict::new(py);
-        dict.set_item("events", counts.events)?;
-        dict.set_item("rows", counts.rows)?;
-        dict.set_item("diagnostics", counts.diagnostics.total())?;
+        dict.set_item("events", counted.counts.events)?;
+        dict.set_item("rows", counted.counts.rows)?;
+        dict.set_item("diagnostics", counted.diagnostics())?;
         Ok(dict)
     }
 
     #[getter]
-    fn diagnostics(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
-        let lines = self.counts.lock().unwrap_or_else(PoisonError::into_inner).diagnostics.lines();
-        from_lines(py, &lines)
+    fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines: Vec<_> = counted.diagnostics.iter().flat_map(Diagnostics::lines).collect();
+        Ok(pythonize::pythonize(py, &lines)?)
     }
 
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(&self, py: Python<'py>, requested_schema: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyCapsule>> {
         // Consumers must convert the batches to a requested schema themselves.
         drop(requested_schema);
-        let mut chain = self.chain(py, |stream| stream)?;
+        let mut chain = self.chain(py)?;
         let fixed = Encoder::new(self.form).tables().into_iter().find(|table| is_named(table, self.table.as_deref()));
         let mut first = None;
         let table = match fixed {
             Some(table) if self.form.shape == Shape::Narrow || self.table.as_deref() == Some("stacks") => Some(table),
             _ => {
                 let found = py.detach(|| chain.next_batch());
-                first = found.transpose().map_err(|(name, why)| error::table(py, &name, why))?;
+                first = found.transpose().map_err(|why| error::table(py, &why))?;
                 let Some(batch) = &first else {
                     let wanted = self.table.as_ref().map(|name| format!(" of the table `{name}`")).unwrap_or_default();
                     return Err(error::invalid(
@@ -151,124 +161,149 @@ impl Batches {
 }
 
 impl Batches {
-    /// Warns about payloads that were not decoded, and if no event matched.
+    /// Warns about payloads that were not decoded, about rows out of order, and if no event matched.
     fn ended(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let (events, rows, diagnostics) = {
-            let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-            (counts.events, counts.rows, counts.diagnostics.total())
-        };
-        let name = self.files.first().map_or("", |file| &file.name);
+        let counted = std::mem::take(&mut *self.counted.lock().unwrap_or_else(PoisonError::into_inner));
+        let result = self.warn(py, &counted);
+        *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
+        result.map(|()| None)
+    }
+
+    fn warn(&self, py: Python<'_>, counted: &Counted) -> PyResult<()> {
+        let Some(opened) = self.traces.first() else { return Ok(()) };
+        let (name, diagnostics, Counts { events, rows, .. }) = (opened.name(), counted.diagnostics(), counted.counts);
         if diagnostics > 0 {
             error::warn(py, &format!("{name}: {diagnostics} payloads are not decoded to their end; see Batches.diagnostics"))?;
         }
-        if let Some(file) = self.files.first()
-            && rows == 0
-            && events > 0
-        {
-            let hint = file.selection(py, &self.options)?.hint();
+        for name in &counted.unordered {
+            error::warn(py, &format!("{name}: events are so far out of order that only parts are sorted"))?;
+        }
+        if rows == 0 && events > 0 {
+            let hint = opened.selection(py, &self.options)?.hint();
             error::warn(py, &format!("{name}: 0 of {events} events match{hint}"))?;
         }
-        Ok(None)
+        Ok(())
     }
 }
 
 /// The batches of one trace after another.
-struct Chain<S> {
-    traces: VecDeque<(Arc<TraceFile>, Chosen, Arc<Index>)>,
-    open: fn(Stream) -> S,
+struct Chain {
+    /// The traces that are not read yet: name, trace, and the filter of each file.
+    traces: VecDeque<(String, Arc<Trace>, Vec<Filter>)>,
     form: Options,
     table: Option<String>,
-    current: Option<Current<S>>,
-    counts: Arc<Mutex<Counted>>,
+    current: Option<Current>,
+    counted: Arc<Mutex<Counted>>,
 }
 
 /// The trace that is currently read.
-struct Current<S> {
-    name: String,
-    batches: table::Batches<S>,
-    /// The number of events in the first pass.
-    expected: u64,
-    /// The part of its counts that is already included in the total.
-    counted: (u64, u64),
+struct Current {
+    trace: Arc<Trace>,
+    filters: Vec<Filter>,
+    slices: vec::IntoIter<Slice>,
+    /// The encoders that no thread uses.
+    encoders: Mutex<Vec<Encoder>>,
+    merge: Merge,
+    ready: VecDeque<table::Batch>,
+    /// Whether all rows are in batches.
+    is_ended: bool,
 }
 
-/// An error with the name of its trace.
-type Failed = (String, Error);
-
-impl<S: Read + Seek> Chain<S> {
-    /// Reads a part. Returns its batch; the inner `None` means that the part has none.
-    fn step(&mut self) -> Option<Result<Option<table::Batch>, Failed>> {
+impl Chain {
+    /// Reads a part. Returns a batch; the inner `None` means that there is none yet.
+    fn step(&mut self) -> Option<Result<Option<table::Batch>, Error>> {
         let current = match &mut self.current {
             Some(current) => current,
             none => {
-                let (file, chosen, index) = self.traces.pop_front()?;
-                match Current::new(&file, chosen, index, self.open, self.form) {
-                    Ok(current) => none.insert(current),
-                    Err(why) => return Some(Err(self.failed(file.name.clone(), why))),
-                }
+                let (name, trace, filters) = self.traces.pop_front()?;
+                let (slices, is_ordered) = trace.slices(None, self.form.order, MEMORY);
+                let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+                counted.unordered.extend((!is_ordered).then_some(name));
+                counted.diagnostics.push(Diagnostics::new(trace.files().iter().map(|file| file.name().to_owned())));
+                none.insert(Current {
+                    trace,
+                    filters,
+                    slices: slices.into_iter(),
+                    encoders: Mutex::default(),
+                    merge: Merge::default(),
+                    ready: VecDeque::new(),
+                    is_ended: false,
+                })
             }
         };
-        let step = current.batches.step();
-        current.count(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner));
-        match step {
-            Some(Ok(batch)) => Some(Ok(batch.filter(|batch| is_named(&batch.table, self.table.as_deref())))),
-            Some(Err(why)) => {
-                let name = current.name.clone();
-                Some(Err(self.failed(name, why)))
-            }
-            None => {
-                let result = current.complete();
-                let name = current.name.clone();
-                self.current = None;
-                Some(result.map(|()| None).map_err(|why| self.failed(name, why)))
-            }
+        if let Some(batch) = current.ready.pop_front() {
+            return Some(Ok(Some(batch)));
         }
+        let result = match current.slices.len() {
+            1.. => current.read(self.form, self.table.as_deref(), &self.counted),
+            0 if current.is_ended => {
+                self.current = None;
+                Ok(())
+            }
+            0 => {
+                current.is_ended = true;
+                current.merge.rest(|batch| {
+                    current.ready.push_back(batch);
+                    Ok(())
+                })
+            }
+        };
+        if result.is_err() {
+            // Stop reading after an error.
+            self.current = None;
+            self.traces.clear();
+        }
+        Some(result.map(|()| None))
     }
 
     /// The next batch.
-    fn next_batch(&mut self) -> Option<Result<table::Batch, Failed>> {
+    fn next_batch(&mut self) -> Option<Result<table::Batch, Error>> {
         loop {
             match self.step()? {
                 Ok(Some(batch)) => return Some(Ok(batch)),
                 Ok(None) => {}
-                Err(failed) => return Some(Err(failed)),
+                Err(why) => return Some(Err(why)),
             }
         }
     }
-
-    /// Stops reading after an error.
-    fn failed(&mut self, name: String, why: Error) -> Failed {
-        self.current = None;
-        self.traces.clear();
-        (name, why)
-    }
 }
 
-impl<S: Read + Seek> Current<S> {
-    fn new(file: &TraceFile, chosen: Chosen, index: Arc<Index>, open: fn(Stream) -> S, form: Options) -> Result<Self, Error> {
-        let (name, expected) = (file.name.clone(), index.events());
-        let Chosen { schemas, filter, .. } = chosen;
-        let source = open(file.source.open()?);
-        let rows = Rows { source, name: name.clone(), index, schemas, filter, order: form.order, memory: MEMORY };
-        Ok(Self { name, batches: table::Batches::new(rows, form)?, expected, counted: (0, 0) })
-    }
-
-    fn count(&mut self, all: &mut Counted) {
-        let counts = self.batches.counts();
-        all.events += counts.events - self.counted.0;
-        all.rows += counts.rows - self.counted.1;
-        self.counted = (counts.events, counts.rows);
-        self.batches.take_diagnostics().iter().for_each(|diagnostic| all.diagnostics.add(diagnostic));
-    }
-
-    /// Checks that both passes found the same number of events.
-    fn complete(&self) -> Result<(), Error> {
-        let read = self.batches.counts().events;
-        if read == self.expected {
-            return Ok(());
-        }
-        let text = format!("{read} of {} events read: the file is damaged, or changed; use order=\"file\"", self.expected);
-        Err(std::io::Error::other(text).into())
+impl Current {
+    /// Reads a part of the trace on each core.
+    fn read(&mut self, form: Options, table: Option<&str>, counted: &Mutex<Counted>) -> Result<(), Error> {
+        let Self { trace, filters, slices, encoders, merge, ready, .. } = self;
+        let encoders = &*encoders;
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let parts: Vec<_> = slices.take(threads).collect();
+        let work = |slice| {
+            let pop = || encoders.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut encoder = pop().unwrap_or_else(|| Encoder::new(form));
+            let part = table::part(&mut encoder, trace.no_events().of_slice(slice), filters);
+            encoders.lock().unwrap_or_else(PoisonError::into_inner).push(encoder);
+            part
+        };
+        in_order(
+            parts,
+            threads,
+            || (),
+            |(), slice| work(slice),
+            |part| {
+                let part = part?;
+                let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
+                counted.counts.add(part.counts);
+                if let Some(diagnostics) = counted.diagnostics.last_mut() {
+                    diagnostics.add_part(&part);
+                }
+                drop(counted);
+                let mut batches = part.batches.into_iter().filter(|batch| is_named(&batch.table, table));
+                batches.try_for_each(|batch| {
+                    merge.add(batch, |batch| {
+                        ready.push_back(batch);
+                        Ok(())
+                    })
+                })
+            },
+        )
     }
 }
 
@@ -294,7 +329,7 @@ fn named(table: &Table) -> String {
 
 /// The batches of one table.
 struct Single {
-    chain: Chain<Stream>,
+    chain: Chain,
     first: Option<table::Batch>,
     schema: SchemaRef,
     table: Option<Arc<Table>>,
@@ -308,7 +343,7 @@ impl Iterator for Single {
             Some(batch) => batch,
             None => match self.chain.next_batch()? {
                 Ok(batch) => batch,
-                Err((name, why)) => return Some(Err(ArrowError::ExternalError(format!("{name}: {why}").into()))),
+                Err(why) => return Some(Err(ArrowError::ExternalError(why.into()))),
             },
         };
         if let Some(table) = self.table.as_ref().filter(|table| table.schema != batch.table.schema) {

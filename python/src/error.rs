@@ -1,18 +1,12 @@
 //! Exceptions and warnings.
 
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::ffi::CString;
 use std::io;
 
 /// The exception for input that cannot be read: `etw.ReadError` for an error of the system, otherwise `etw.Error`.
-pub fn input(py: Python<'_>, name: &str, error: io::Error) -> PyErr {
-    if error.get_ref().is_some_and(|inner| inner.is::<PyErr>()) {
-        // The exception of a signal handler, such as KeyboardInterrupt.
-        let inner = error.into_inner().and_then(|inner| inner.downcast::<PyErr>().ok());
-        return inner.map_or_else(|| PyRuntimeError::new_err("interrupted"), |error| *error);
-    }
-    let text = etw_layouts_cli::unreadable(&error);
+pub fn input(py: Python<'_>, name: &str, error: &io::Error) -> PyErr {
+    let text = etw_layouts_cli::unreadable(error);
     match error.raw_os_error() {
         Some(code) => raised(py, "ReadError", (format!("{name}: {text}"), name, code)),
         None => invalid(py, Some(name), &text),
@@ -25,11 +19,16 @@ pub fn invalid(py: Python<'_>, name: Option<&str>, text: &str) -> PyErr {
     raised(py, "Error", (message, name))
 }
 
+/// The exception for a trace that cannot be read.
+pub fn trace(py: Python<'_>, error: &etw_layouts_trace::Error) -> PyErr {
+    input(py, error.file(), error.cause())
+}
+
 /// The exception for an error of tables.
-pub fn table(py: Python<'_>, name: &str, error: etw_layouts_table::Error) -> PyErr {
+pub fn table(py: Python<'_>, error: &etw_layouts_table::Error) -> PyErr {
     match error {
-        etw_layouts_table::Error::Io(error) => input(py, name, error),
-        error => invalid(py, Some(name), &error.to_string()),
+        etw_layouts_table::Error::Trace(error) => trace(py, error),
+        error => invalid(py, None, &error.to_string()),
     }
 }
 

@@ -2,19 +2,19 @@
 
 use crate::error;
 use crate::fields;
-use crate::source::{Interruptible, from_json};
-use crate::trace_file::{Chosen, TraceFile};
+use crate::opened::Opened;
+use crate::source::from_json;
 use etw_layouts_cli::api::{EventFields, Selection};
-use etw_layouts_etl::threads::Threads;
-use etw_layouts_etl::{Clock, EventRecord, FileTime, Filter, Schemas, names};
-use etw_layouts_table::{Order, Parts};
+use etw_layouts_etl::{FileTime, Filter, names};
+use etw_layouts_trace::{self as trace, KnownBy, Order, Record, Slice, Trace};
 use pyo3::prelude::*;
 use pyo3::sync::{MutexExt, PyOnceLock};
 use pyo3::types::{PyBytes, PyDict, PyString};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::vec;
 
-/// The size of buffers in memory at the same time in time order, in bytes. It can grow if events are far out of order.
+/// Limit of decompressed buffers in memory at the same time, in bytes.
 const MEMORY: u64 = 4 << 20;
 
 /// An iterator over the events of a trace.
@@ -26,42 +26,34 @@ pub struct Events {
 
 /// The data that all events of an iterator share.
 struct SharedByEvents {
-    file: Arc<TraceFile>,
-    selection: Arc<Selection>,
-    schemas: Schemas,
-    clock: Clock,
+    trace: Arc<Trace>,
+    selection: Selection,
+    /// The filter of each file.
+    filters: Vec<Filter>,
 }
 
 struct State {
-    parts: Parts<Interruptible>,
-    filter: Filter,
-    threads: Threads,
-    ready: VecDeque<Found>,
+    /// The name of the trace.
+    name: String,
+    slices: vec::IntoIter<Slice>,
+    ready: VecDeque<Record>,
     read: u64,
     matched: u64,
-    /// The number of events in the first pass.
-    expected: u64,
-    is_done: bool,
     is_reported: bool,
 }
 
-/// A matching event, and the process of the thread in its payload.
-type Found = (EventRecord<'static>, Option<u32>);
-
 impl Events {
-    pub fn new(py: Python<'_>, file: Arc<TraceFile>, options: &[(String, String)], order: Order) -> PyResult<Self> {
-        let Chosen { selection, schemas, filter } = file.chosen(py, options)?;
-        let index = file.first(py)?.index.clone();
-        let (clock, expected) = (index.log_file().to_clock(), index.events());
-        let source = file.source.open().map_err(|why| error::input(py, &file.name, why))?;
-        let parts = py.detach(|| Parts::new(Interruptible::new(source), index, order, MEMORY));
-        let parts = parts.map_err(|why| error::table(py, &file.name, why))?;
-        if !parts.is_ordered() {
-            error::warn(py, &format!("{}: events are so far out of order that only parts are sorted", file.name))?;
+    pub fn new(py: Python<'_>, opened: &Opened, options: &[(String, String)], order: Order) -> PyResult<Self> {
+        let selection = opened.selection(py, options)?;
+        let (name, trace) = (opened.name(), opened.first(py)?.trace.clone());
+        let (slices, is_ordered) = trace.slices(None, order, MEMORY);
+        if !is_ordered {
+            error::warn(py, &format!("{name}: events are so far out of order that only parts are sorted"))?;
         }
-        let (threads, ready) = (Threads::default(), VecDeque::new());
-        let state = State { parts, filter, threads, ready, read: 0, matched: 0, expected, is_done: false, is_reported: false };
-        Ok(Self { shared: Arc::new(SharedByEvents { file, selection, schemas, clock }), state: Mutex::new(state) })
+        let filters = selection.filters(&trace);
+        let (slices, ready) = (slices.into_iter(), VecDeque::new());
+        let state = Mutex::new(State { name, slices, ready, read: 0, matched: 0, is_reported: false });
+        Ok(Self { shared: Arc::new(SharedByEvents { trace, selection, filters }), state })
     }
 }
 
@@ -75,91 +67,82 @@ impl Events {
         let mut state = self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         let state = &mut *state;
         loop {
-            if let Some((record, thread_process)) = state.ready.pop_front() {
-                let shared = self.shared.clone();
-                return Ok(Some(Event { record, thread_process, shared, fields: PyOnceLock::new() }));
-            }
-            if state.is_done {
-                return self.ended(py, state);
+            if let Some(record) = state.ready.pop_front() {
+                return Ok(Some(Event { record, shared: self.shared.clone(), fields: PyOnceLock::new() }));
             }
             py.check_signals()?;
-            let more = py.detach(|| state.advance(self.shared.clock));
-            state.is_done = !more.map_err(|why| error::table(py, &self.shared.file.name, why))?;
+            match state.slices.next() {
+                Some(slice) => py.detach(|| state.read(slice, &self.shared)).map_err(|why| error::trace(py, &why))?,
+                None => return self.ended(py, state),
+            }
         }
     }
 }
 
 impl Events {
-    /// Warns once if no event matched, or if the number of events differs from that of the first pass.
+    /// Warns once if no event matched.
     fn ended(&self, py: Python<'_>, state: &mut State) -> PyResult<Option<Event>> {
-        if std::mem::replace(&mut state.is_reported, true) {
-            return Ok(None);
-        }
-        let name = &self.shared.file.name;
-        if state.read != state.expected {
-            let text = format!(
-                "{name}: {} of {} events read: the file is damaged, or changed; use order=\"file\"",
-                state.read, state.expected
-            );
-            error::warn(py, &text)?;
-        }
-        if state.matched == 0 && state.read > 0 {
-            error::warn(py, &format!("{name}: 0 of {} events match{}", state.read, self.shared.selection.hint()))?;
+        if !std::mem::replace(&mut state.is_reported, true) && state.matched == 0 && state.read > 0 {
+            error::warn(py, &format!("{}: 0 of {} events match{}", state.name, state.read, self.shared.selection.hint()))?;
         }
         Ok(None)
     }
 }
 
 impl State {
-    /// Reads a part. Returns whether there are more parts.
-    fn advance(&mut self, clock: Clock) -> Result<bool, etw_layouts_table::Error> {
-        let Self { parts, filter, threads, ready, read, matched, .. } = self;
-        parts.advance(|event, place| {
-            *read += 1;
-            threads.add(event);
-            if filter.takes(event, place.processor, &clock) {
-                *matched += 1;
-                let record = event.to_record((place.buffer, place.buffer_offset), place.processor, &clock);
-                ready.push_back((record, threads.process(event)));
+    /// Reads the events of a slice.
+    fn read(&mut self, slice: Slice, shared: &SharedByEvents) -> Result<(), trace::Error> {
+        for event in shared.trace.no_events().of_slice(slice) {
+            let event = event.inspect_err(|_| self.slices = Vec::new().into_iter())?;
+            self.read += 1;
+            if event.matches(&shared.filters[event.file_index()]) {
+                self.matched += 1;
+                self.ready.push_back(event.into_record());
             }
-        })
+        }
+        Ok(())
     }
 }
 
-/// An event.
+/// An event. It shares its buffer with other events, and so keeps it in memory.
 #[pyclass(frozen, module = "etw")]
 pub struct Event {
-    record: EventRecord<'static>,
-    thread_process: Option<u32>,
+    record: Record,
     shared: Arc<SharedByEvents>,
     fields: PyOnceLock<Py<PyAny>>,
+}
+
+impl Event {
+    fn inner(&self) -> trace::Event<'_> {
+        self.shared.trace.event(self.record.clone())
+    }
 }
 
 #[pymethods]
 impl Event {
     #[getter]
-    fn file(&self) -> &str {
-        &self.shared.file.name
+    fn file(&self) -> String {
+        self.inner().file().name().to_owned()
     }
 
     #[getter]
     fn buffer(&self) -> u32 {
-        self.record.buffer()
+        self.inner().place().buffer
     }
 
     #[getter]
     fn buffer_offset(&self) -> u64 {
-        self.record.buffer_offset()
+        self.inner().place().buffer_offset
     }
 
     #[getter]
     fn offset(&self) -> u32 {
-        self.record.event().offset()
+        self.inner().place().offset
     }
 
     #[getter]
     fn time(&self) -> Option<i64> {
-        self.record.time().map(|time| time.0)
+        self.inner().time().map(|time| time.0)
     }
 
     #[getter]
@@ -179,105 +162,139 @@ impl Event {
 
     #[getter]
     fn processor(&self) -> u16 {
-        self.record.processor()
+        self.inner().processor()
     }
 
     #[getter]
     fn process(&self) -> Option<u32> {
-        self.record.process()
+        self.inner().header().process()
     }
 
     #[getter]
     fn thread(&self) -> Option<u32> {
-        self.record.thread()
+        self.inner().header().thread()
     }
 
     #[getter]
     fn thread_process(&self) -> Option<u32> {
-        self.thread_process
+        let by = self.inner().who().by;
+        by.process.filter(|_| by.known != KnownBy::Header)
+    }
+
+    #[getter]
+    fn process_name<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
+        self.inner().process().and_then(trace::Process::image).map(|name| PyString::new(py, name))
+    }
+
+    #[getter]
+    fn process_by(&self) -> Option<&'static str> {
+        Some(self.inner().who().by.known.as_str()).filter(|by| !by.is_empty())
+    }
+
+    #[getter]
+    fn subject(&self) -> Option<u32> {
+        self.inner().who().about.process
+    }
+
+    #[getter]
+    fn subject_name<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
+        self.inner().subject().and_then(trace::Process::image).map(|name| PyString::new(py, name))
+    }
+
+    #[getter]
+    fn subject_by(&self) -> Option<&'static str> {
+        Some(self.inner().who().about.known.as_str()).filter(|by| !by.is_empty())
+    }
+
+    #[getter]
+    fn stack(&self, py: Python<'_>) -> PyResult<Option<Vec<u64>>> {
+        let stack = py.detach(|| self.inner().stack()).map_err(|why| error::trace(py, &why))?;
+        Ok(stack.map(|stack| stack.frames().collect()))
     }
 
     #[getter]
     fn provider(&self) -> Option<String> {
-        self.record.provider().map(|guid| guid.to_string())
+        self.inner().header().provider().map(|guid| guid.to_string())
     }
 
     #[getter]
     fn provider_name<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
-        names::provider_of(&self.record.event(), &self.shared.schemas).map(|name| PyString::new(py, name))
+        let event = self.inner();
+        names::provider_of(&event.header(), event.schemas()).map(|name| PyString::new(py, name))
     }
 
     #[getter]
     fn event(&self) -> Option<String> {
-        names::event_of(&self.record.event(), &self.shared.schemas).map(|(provider, event)| format!("{provider}/{event}"))
+        let event = self.inner();
+        names::event_of(&event.header(), event.schemas()).map(|(provider, name)| format!("{provider}/{name}"))
     }
 
     #[getter]
     fn id(&self) -> Option<u16> {
-        self.record.id()
+        self.inner().header().id()
     }
 
     #[getter]
     fn version(&self) -> Option<u16> {
-        self.record.version()
+        self.inner().header().version()
     }
 
     #[getter]
     fn opcode(&self) -> Option<u8> {
-        self.record.opcode()
+        self.inner().header().opcode()
     }
 
     #[getter]
     fn level(&self) -> Option<u8> {
-        self.record.level()
+        self.inner().header().level()
     }
 
     #[getter]
     fn keyword(&self) -> Option<u64> {
-        self.record.keyword()
+        self.inner().header().keyword()
     }
 
     #[getter]
     fn task(&self) -> Option<u16> {
-        self.record.task()
+        self.inner().header().task()
     }
 
     #[getter]
     fn channel(&self) -> Option<u8> {
-        self.record.channel()
+        self.inner().header().channel()
     }
 
     #[getter]
     fn activity(&self) -> Option<String> {
-        self.record.activity_id().filter(|activity| !activity.is_nil()).map(|guid| guid.to_string())
+        self.inner().header().activity_id().filter(|activity| !activity.is_nil()).map(|guid| guid.to_string())
     }
 
     #[getter]
     fn related(&self) -> Option<String> {
-        self.record.related_activity_id().map(|guid| guid.to_string())
+        self.inner().header().related_activity_id().map(|guid| guid.to_string())
     }
 
     #[getter]
     fn size(&self) -> usize {
-        self.record.bytes().len()
+        self.inner().header().bytes().len()
     }
 
     #[getter]
     fn payload_size(&self) -> usize {
-        self.record.payload().len()
+        self.inner().header().payload().len()
     }
 
     #[getter]
     fn payload<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.record.payload())
+        PyBytes::new(py, self.inner().header().payload())
     }
 
     #[getter]
     fn fields(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let fields = self.fields.get_or_try_init(py, || {
-            let SharedByEvents { selection, schemas, clock, .. } = &*self.shared;
-            match selection.fields(&self.record.event(), schemas) {
-                EventFields::Decoded(decoded) => fields::to_dict(py, &decoded.fields, clock).map(Bound::into_any),
+            let event = self.inner();
+            match self.shared.selection.fields(&event.header(), event.schemas()) {
+                EventFields::Decoded(decoded) => fields::to_dict(py, &decoded.fields, event.file().clock()).map(Bound::into_any),
                 EventFields::LogFile => self.to_dict(py)?.bind(py).get_item("fields"),
                 EventFields::None => Ok(PyDict::new(py).into_any()),
             }
@@ -291,15 +308,13 @@ impl Event {
     }
 
     fn to_dict(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let SharedByEvents { file, selection, schemas, clock } = &*self.shared;
-        let all = from_json(py, &selection.json(&file.name, &self.record, schemas, *clock))?;
-        all.bind(py).set_item("thread_process", self.thread_process)?;
-        Ok(all)
+        from_json(py, &self.shared.selection.json(&self.inner()))
     }
 
     fn __repr__(&self) -> String {
-        let name = names::identity(&self.record.event(), &self.shared.schemas);
-        let time = self.record.time().map(|time| format!(" {}", time.rfc3339())).unwrap_or_default();
-        format!("<etw.Event {name}{time}, {} bytes>", self.payload_size())
+        let event = self.inner();
+        let time = event.time().map(|time| format!(" {}", time.rfc3339())).unwrap_or_default();
+        let header = event.header();
+        format!("<etw.Event {}{time}, {} bytes>", names::identity(&header, event.schemas()), header.payload().len())
     }
 }

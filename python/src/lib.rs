@@ -7,9 +7,9 @@ mod error;
 mod events;
 mod fields;
 mod layouts;
+mod opened;
 mod source;
 mod trace;
-mod trace_file;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;

@@ -1,107 +1,111 @@
-//! Sources of trace data.
+//! Sources of trace data, and receivers of output.
 
+use etw_layouts_trace::{BytesSource, FileSource, Source};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
-use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// A file, or its bytes.
-#[derive(Clone)]
-pub enum Source {
+/// A path, or the bytes of a Python object, which are not copied.
+#[derive(FromPyObject)]
+pub enum Input {
+    #[pyo3(transparent)]
+    Bytes(PyBackedBytes),
+    #[pyo3(transparent)]
     Path(PathBuf),
-    Bytes(Shared),
 }
 
-/// The bytes of a Python object, without a copy.
-#[derive(Clone)]
-pub struct Shared(pub Arc<PyBackedBytes>);
-
-impl AsRef<[u8]> for Shared {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-/// An open source.
-pub enum Stream {
-    File(File),
-    Bytes(Cursor<Shared>),
-}
-
-impl Source {
-    pub fn open(&self) -> io::Result<Stream> {
+impl Input {
+    /// A file is opened again for each read: otherwise many traces would need many open files, and on Windows the file could not be removed.
+    pub fn open(self) -> io::Result<Arc<dyn Source>> {
         Ok(match self {
-            Self::Path(path) => Stream::File(File::open(path)?),
-            Self::Bytes(bytes) => Stream::Bytes(Cursor::new(bytes.clone())),
+            Self::Bytes(bytes) => Arc::new(BytesSource(bytes)),
+            Self::Path(path) => {
+                let is_file = path.metadata()?.is_file();
+                let file = FileSource::open(&path)?;
+                Arc::new(if is_file { file.reopened(path) } else { file })
+            }
         })
     }
 }
 
-impl Read for Stream {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::File(file) => file.read(bytes),
-            Self::Bytes(shared) => shared.read(bytes),
-        }
-    }
-}
-
-impl Seek for Stream {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        match self {
-            Self::File(file) => file.seek(to),
-            Self::Bytes(shared) => shared.seek(to),
-        }
-    }
-}
-
-/// A stream that ends with an error after a signal for Python, such as Ctrl+C. Use it only in a thread that has released the
-/// global interpreter lock: it takes the lock to check for signals.
+/// A source whose reads fail after a signal for Python, such as Ctrl+C. Read it only in a thread that has released the global interpreter lock: it
+/// takes the lock to check for signals.
+#[derive(Debug)]
 pub struct Interruptible {
-    stream: Stream,
-    /// Bytes until the next check for signals.
-    left: usize,
+    pub source: Arc<dyn Source>,
+    pub signals: Arc<Signals>,
+}
+
+/// The signals for Python during a call.
+#[derive(Debug, Default)]
+pub struct Signals {
+    /// Bytes that were read since the last check.
+    read: AtomicUsize,
+    has_ended: AtomicBool,
     /// The exception of a signal handler.
-    found: Arc<OnceLock<PyErr>>,
+    raised: Mutex<Option<PyErr>>,
 }
 
 /// Bytes between two checks for signals.
 const INTERVAL: usize = 4 << 20;
 
-impl Interruptible {
-    pub fn new(stream: Stream) -> Self {
-        Self { stream, left: INTERVAL, found: Arc::default() }
+impl Signals {
+    /// Ends the call: signals are not checked any more. Returns the exception that a signal handler raised.
+    pub fn end(&self) -> Option<PyErr> {
+        self.has_ended.store(true, Ordering::Relaxed);
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The exception that ended the stream, for callers that get only its text.
-    pub fn found(&self) -> Arc<OnceLock<PyErr>> {
-        self.found.clone()
-    }
-}
-
-impl Read for Interruptible {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let count = self.stream.read(bytes)?;
-        self.left = self.left.saturating_sub(count);
-        if self.left == 0 {
-            self.left = INTERVAL;
-            Python::attach(|py| {
-                py.check_signals().map_err(|error| {
-                    self.found.get_or_init(|| error.clone_ref(py));
-                    io::Error::other(error)
-                })
-            })?;
+    fn check(&self, count: usize) -> io::Result<()> {
+        if self.has_ended.load(Ordering::Relaxed) || self.read.fetch_add(count, Ordering::Relaxed) < INTERVAL {
+            return Ok(());
         }
-        Ok(count)
+        self.read.store(0, Ordering::Relaxed);
+        Python::attach(|py| py.check_signals()).map_err(|error| {
+            self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            io::Error::other("interrupted")
+        })
     }
 }
 
-impl Seek for Interruptible {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.stream.seek(to)
+impl Source for Interruptible {
+    fn length(&self) -> u64 {
+        self.source.length()
+    }
+
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.signals.check(bytes.len())?;
+        self.source.read_at(offset, bytes)
+    }
+
+    fn growth(&self) -> u64 {
+        self.source.growth()
+    }
+}
+
+/// Reads a source from its start to its end.
+pub struct Stream {
+    source: Interruptible,
+    offset: u64,
+}
+
+impl Stream {
+    pub fn new(source: Interruptible) -> Self {
+        Self { source, offset: 0 }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.source.length() - self.offset).unwrap_or(usize::MAX);
+        let count = left.min(bytes.len());
+        self.source.read_at(self.offset, &mut bytes[..count])?;
+        self.offset += count as u64;
+        Ok(count)
     }
 }
 

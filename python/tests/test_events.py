@@ -20,8 +20,8 @@ import pytest
 import etw
 from etw import _etw
 
-HEADER = ["file", "buffer", "buffer_offset", "offset", "time", "processor", "process", "thread", "thread_process", "provider",
-          "provider_name", "event", "id", "version", "opcode", "level", "keyword", "task", "channel", "activity", "related", "size",
+HEADER = ["file", "buffer", "buffer_offset", "offset", "time", "processor", "process", "thread", "thread_process", "process_name", "process_by",
+          "subject", "subject_name", "subject_by", "provider", "provider_name", "event", "id", "version", "opcode", "level", "keyword", "task", "channel", "activity", "related", "size",
           "payload_size"]
 
 
@@ -73,6 +73,67 @@ def test_order_of_time(trace):
     assert sorted(in_file, key=lambda pair: pair[1]) == sorted(by_time, key=lambda pair: pair[1])
     times = [time for time, _ in by_time if time is not None]
     assert times == sorted(times)
+
+
+@pytest.mark.filterwarnings("ignore::etw.DamageWarning")
+def test_who_and_stack(trace):
+    """Names of processes are those of the list of processes; the stack of a sample contains the sampled address."""
+    read = etw.open(trace)
+    images: dict[int, set[str | None]] = {}
+    for process in read.processes():
+        images.setdefault(process["process"], set()).add(process["image"])
+    samples, found = 0, 0
+    for event in islice(read.events(), 0, None, read.info["events"] // 20_000 + 1):
+        process = event.process if event.thread_process is None else event.thread_process
+        assert event.process_name in images.get(process, {None}) | {None}
+        assert event.process_by is not None or event.process_name is None
+        if event.event == "PerfInfo/SampleProf" and (stack := event.stack):
+            samples, found = samples + 1, found + (int(event["InstructionPointer"], 16) in stack)
+    assert found >= samples * 0.999
+    assert "net.4.5.2" not in trace.name or samples > 100, samples
+
+
+@pytest.mark.filterwarnings("ignore::etw.DamageWarning")
+def test_files_of_a_session_are_one_trace(made, tmp_path):
+    """Two files with alternate buffers of a session have the events of one file with all buffers, in the same order of time."""
+    content = made.read_bytes()
+    buffers = [content[at : at + 0x1000] for at in range(0x1000, len(content), 0x1000)]
+    parts = [tmp_path / "one.etl", tmp_path / "two.etl"]
+    for number, path in enumerate(parts):
+        path.write_bytes(content[:0x1000] + b"".join(buffers[number::2]))
+
+    def events(trace):
+        # Each file has the event of its log file header.
+        found = [event for event in trace.events(order="time") if event.provider_name == "Process"]
+        return [(event.time, event.payload, event.process, event.process_name, event.process_by, event.subject) for event in found]
+
+    trace, whole = etw.open(parts), etw.open(made)
+    assert trace.name == f"{parts[0]} and 1 more"
+    assert events(trace) == events(whole)
+    assert {event.file for event in trace.events()} == set(map(str, parts))
+    assert {event.subject for event in trace.events()} - {None} == {process["process"] for process in trace.processes()} - {4}
+    own = lambda process: {name: value for name, value in process.items() if name not in ("file", "files")}
+    assert list(map(own, trace.processes())) == list(map(own, whole.processes())) != []
+    assert sum(map(len, trace.batches())) == conftest.COUNT + 2
+    with pytest.raises(etw.Error, match="the trace has 2 files; open each of them alone"):
+        trace.info
+    with pytest.raises(etw.Error, match="the list is empty"):
+        etw.open([])
+
+
+def test_a_file_that_changes_is_an_error(made, tmp_path):
+    path = tmp_path / "changed.etl"
+    content = made.read_bytes()
+    path.write_bytes(content)
+    trace = etw.open(path)
+    path.write_bytes(content + content[-0x1000:])
+    with pytest.warns(etw.DamageWarning, match="changed.etl: 4096 bytes were added after the file was opened"):
+        assert len(list(trace.events())) == conftest.COUNT + 1
+    path.write_bytes(content[:-0x1000])
+    for read in [lambda: list(trace.events()), lambda: list(trace.batches())]:
+        with pytest.raises(etw.Error, match="changed.etl: the file became shorter while it was read") as caught:
+            read()
+        assert caught.value.path == str(path)
 
 
 def test_path_bytes_and_file_are_equal(made):

@@ -1,6 +1,8 @@
 //! TMF files, and payloads of WPP events.
 
-use etw_layouts_payload::PointerSize;
+use etw_layouts_payload::packed::{EventKey, Library};
+use etw_layouts_payload::{PointerSize, Source};
+use etw_layouts_schemas::LibraryBuilder;
 use etw_layouts_schemas::tmf::{self, WppMessage, WppType};
 
 pub const FILE: &str = "\
@@ -134,4 +136,42 @@ fn corrupt_lines() {
     }
     let (messages, errors) = tmf::read(FILE.replacen("ee01de89", "no GUID ", 1).as_bytes());
     assert_eq!((messages.len(), errors[0].to_string().starts_with("line 3: unexpected line: ")), (2, true));
+}
+
+/// The arguments are fields, with the values that the text has. A message with an argument of unknown type has no fields.
+#[test]
+fn fields() {
+    let messages = messages();
+    let mut builder = LibraryBuilder::default();
+    let origin = builder.origin(Source::Manifest, "", None);
+    messages.iter().for_each(|message| builder.add(&message.to_provider(), origin));
+    let library = builder.build();
+    let library = Library::read(library.bytes()).unwrap();
+    let schema = |message: &WppMessage| {
+        let variant = library.find(message.guid, EventKey::of_id(message.number, 0)).first()?;
+        variant.schema()
+    };
+    assert!(schema(&messages[3]).is_some() && schema(&messages[4]).is_none());
+    let payload = [
+        &(0u8..16).collect::<Vec<_>>()[..],
+        &132_223_104_000_000_000u64.to_le_bytes(),
+        &15_000_000u64.to_le_bytes(),
+        &[127, 0, 0, 1],
+        &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+        &[0, 80],
+        &[1, 2, 3, 4, 5, 0xFF],
+        &[1],
+        &[5, 0, 0, 0],
+        &[3, 0, 1, 2, 0xAB],
+        &[1, 2, 0, 0, 0, 0, 0, 5, 32, 0, 0, 0, 32, 2, 0, 0],
+    ]
+    .concat();
+    let decoded = schema(&messages[2]).unwrap().decode(&payload, PointerSize::Bits64);
+    let values: Vec<_> = decoded.iter().map(|value| format!("{}={value}", value.name())).collect();
+    assert_eq!(
+        values.join(" "),
+        "guid=03020100-0504-0706-0809-0a0b0c0d0e0f time=2020-01-01T00:00:00.0000000Z delta=15000000 ip=127.0.0.1 ip6=::1 port=80 \
+         mac=0x0102030405ff flag=yes bits=READ|EXECUTE dump=0x0102ab user=S-1-5-32-544"
+    );
+    assert_eq!(decoded.check(), Ok(()));
 }

@@ -6,9 +6,10 @@
 use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::wire::{Arch, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
-use etw_layouts_etl::{Filter, LogFile, Schemas, Trace};
+use etw_layouts_etl::{self as etl, LogFile};
 use etw_layouts_table::write::{Format, Writer};
-use etw_layouts_table::{Batches, Error, Index, MEMORY, Options, Order, Payload, Rows, Seen, Shape};
+use etw_layouts_table::{Batch, Counts, Error, Merge, Options, Order, Payload, Rows, Shape};
+use etw_layouts_trace::Trace;
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::io::{self, Cursor};
@@ -73,8 +74,9 @@ fn made(kinds: &[(u16, u16, Vec<u8>)]) -> Vec<u8> {
 }
 
 fn compare(name: &str, bytes: &[u8]) {
-    let trace = Trace::from_bytes(bytes).expect("a trace");
-    let index = Arc::new(Index::read(bytes, seen).expect("a trace"));
+    let bytes: Arc<[u8]> = bytes.into();
+    let reader = etl::Trace::from_bytes(&bytes[..]).expect("a trace");
+    let trace = Trace::from_bytes(bytes.clone()).expect("a trace");
     let options = |shape, order, payload| Options { shape, order, payload };
     let ways = [
         ("typed, file order", options(Shape::Typed, Order::File, Payload::Json)),
@@ -86,7 +88,7 @@ fn compare(name: &str, bytes: &[u8]) {
     for _ in 0..7 {
         time(&mut best[0], || {
             let mut sum = 0;
-            for event in trace.buffers().flatten().flat_map(|buffer| {
+            for event in reader.buffers().flatten().flat_map(|buffer| {
                 let mut scratch = Default::default();
                 let decoded = buffer.decode(&mut scratch);
                 decoded.events().flatten().map(|event| event.time_stamp().unwrap_or(0)).collect::<Vec<_>>()
@@ -95,17 +97,17 @@ fn compare(name: &str, bytes: &[u8]) {
             }
             sum
         });
-        time(&mut best[1], || Index::read(bytes, seen).map(|index| index.events()));
+        time(&mut best[1], || Trace::from_bytes(bytes.clone()).map(|trace| trace.event_count()));
         for (way, best) in ways.iter().zip(best[2..].chunks_mut(2)) {
             time(&mut best[0], || {
-                batches(bytes, &index, way.1, |rows| {
+                batches(&trace, way.1, |rows| {
                     black_box(rows);
                     Ok(())
                 })
             });
             time(&mut best[1], || {
                 let mut files = HashMap::new();
-                batches(bytes, &index, way.1, |batch| {
+                batches(&trace, way.1, |batch| {
                     let new = || Writer::new(Format::Parquet, &batch.table, io::sink());
                     let writer = match files.entry(format!("{:?} {}", batch.table.kind, batch.table.layout)) {
                         std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
@@ -117,11 +119,11 @@ fn compare(name: &str, bytes: &[u8]) {
             });
         }
     }
-    let rate = |time: Duration| index.events() as f64 / time.as_secs_f64() / 1e6;
+    let rate = |time: Duration| trace.event_count() as f64 / time.as_secs_f64() / 1e6;
     let times = |time: Duration| time.as_secs_f64() / best[0].as_secs_f64();
     println!(
         "{name}, {} events: bare walk {:.1} million events/s; first pass {:.1}",
-        index.events(),
+        trace.event_count(),
         rate(best[0]),
         rate(best[1])
     );
@@ -137,35 +139,15 @@ fn compare(name: &str, bytes: &[u8]) {
     }
 }
 
-fn batches(
-    bytes: &[u8],
-    index: &Arc<Index>,
-    options: Options,
-    mut take: impl FnMut(etw_layouts_table::Batch) -> Result<(), Error>,
-) {
-    let rows = Rows {
-        source: Cursor::new(bytes),
-        name: "trace.etl".to_owned(),
-        index: index.clone(),
-        schemas: Schemas::built_in(),
-        filter: Filter::new(),
-        order: options.order,
-        memory: MEMORY,
-    };
-    let mut count = 0;
-    for batch in Batches::new(rows, options).expect("a trace") {
-        let batch = batch.expect("a batch");
-        if batch.table.kind != etw_layouts_table::Kind::Stacks {
-            count += batch.rows.num_rows() as u64;
-        }
-        take(batch).expect("a file");
-    }
-    assert_eq!(count, index.events());
-}
-
-/// Consumes an event of the first pass.
-fn seen(seen: Seen<'_>) {
-    black_box(matches!(seen, Seen::Event(..)));
+fn batches(trace: &Trace, options: Options, mut take: impl FnMut(Batch) -> Result<(), Error>) {
+    let rows = Rows { trace, file: None, filters: &[], options, threads: 1 };
+    let (mut merge, mut counts) = (Merge::default(), Counts::default());
+    let is_read = rows.read::<Error>(|part| {
+        counts.add(part.counts);
+        part.batches.into_iter().try_for_each(|batch| merge.add(batch, &mut take))
+    });
+    is_read.and_then(|_| merge.rest(&mut take)).expect("batches");
+    assert_eq!(counts.rows, trace.event_count());
 }
 
 /// Keeps the shortest duration of some work.

@@ -124,9 +124,7 @@ impl Encoder {
     pub fn full(&mut self) -> Result<Option<Batch>, ArrowError> {
         let is_due = self.stacks.is_due()
             || match &self.rows {
-                Rows::Narrow(narrow) => {
-                    narrow.rows() >= ROWS || narrow.bytes() >= BYTES
-                }
+                Rows::Narrow(narrow) => narrow.rows() >= ROWS || narrow.bytes() >= BYTES,
                 Rows::Typed(typed) => typed.is_due(),
             };
         if is_due { self.due() } else { Ok(None) }

@@ -8,7 +8,7 @@ use etw_layouts_etl::{Decoded, Event};
 pub(crate) struct Decoding {
     /// The source of the schema, if there is one.
     pub source: Option<Source>,
-    /// Whether each event can have another schema.
+    /// Whether a payload that is not decoded to its last byte can have another schema.
     pub is_disputed: bool,
     /// Whether a payload that is not decoded to its last byte is a fault. If the version of the event is later than that of the schema, it is
     /// not.

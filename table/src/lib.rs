@@ -31,7 +31,7 @@ pub mod write;
 pub use batches::{Counts, MEMORY, Part, Rows, part};
 pub use encoder::Encoder;
 pub use error::Error;
+pub use etw_layouts_trace::Order;
 pub use merge::Merge;
 pub use options::{Options, Payload, Shape};
-pub use etw_layouts_trace::Order;
 pub use table::{Batch, Kind, Table};

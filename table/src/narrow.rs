@@ -39,7 +39,7 @@ struct Properties {
     header: i32,
     source: Option<i32>,
     decoding: Decoding,
-    /// The fields as JSON, unless each event can have another schema.
+    /// The fields as JSON.
     fields: Option<Template>,
 }
 
@@ -104,27 +104,30 @@ impl Narrow {
         columns.header.append_value(kind.header);
         columns.size.append_value(event.bytes().len() as u32);
         columns.payload_size.append_value(event.payload().len() as u32);
-        columns.source.append_option(kind.source);
         let has_fields = is_json && kind.decoding.source.is_some();
-        let mut fault = None;
-        if has_fields {
-            self.json.clear();
-            fault = match &kind.fields {
-                Some(template) => {
-                    template.write(|| list(event.decode(schemas)), event.payload(), Some(clock), &mut self.recent, &mut self.json)
-                }
-                None => event
-                    .decode(schemas)
-                    .and_then(|decoded| fields::fields(&decoded.fields, Some(clock), Style::Json, &mut self.json)),
-            };
-            match std::str::from_utf8(&self.json) {
-                Ok(json) => columns.fields.append_value(json),
-                Err(_) => columns.fields.append_value(String::from_utf8_lossy(&self.json)),
-            }
-            self.bytes += self.json.len();
-        } else {
-            columns.fields.append_null();
+        let (mut fault, mut source) = (None, kind.source);
+        self.json.clear();
+        if let Some(template) = &kind.fields {
+            let list = || list(event.decode_first(schemas));
+            fault = template.write(list, event.payload(), Some(clock), &mut self.recent, &mut self.json);
         }
+        if kind.decoding.is_disputed
+            && (fault.is_some() || !is_json)
+            && let Some(decoded) = event.decode(schemas)
+        {
+            source = Some(names.sources.add(source_name(decoded.source())));
+            if is_json {
+                self.json.clear();
+                fault = fields::fields(&decoded.fields, Some(clock), Style::Json, &mut self.json);
+            }
+        }
+        columns.source.append_option(source);
+        match std::str::from_utf8(&self.json) {
+            _ if !has_fields => columns.fields.append_null(),
+            Ok(json) => columns.fields.append_value(json),
+            Err(_) => columns.fields.append_value(String::from_utf8_lossy(&self.json)),
+        }
+        self.bytes += self.json.len();
         let is_kept = match self.payloads {
             Payload::Json => !has_fields || fault.is_some(),
             Payload::Binary => true,
@@ -172,10 +175,10 @@ impl Narrow {
 impl Properties {
     /// The properties of the kind of an event, and their size in bytes.
     fn new(event: &Event<'_>, schemas: &Schemas, names: &mut OwnNames, recent: Option<&mut Recent>) -> (Self, usize) {
-        let ((provider, name), decoded) = (names_of(event, schemas), event.decode(schemas));
+        let ((provider, name), decoded) = (names_of(event, schemas), event.decode_first(schemas));
         let decoding = Decoding::new(event, decoded.as_ref());
-        let compiled = decoded.filter(|_| !decoding.is_disputed).zip(recent);
-        let fields = compiled.map(|(decoded, recent)| Template::new(&decoded.schema.fields, decoded.fields.pointers, recent));
+        let fields =
+            decoded.zip(recent).map(|(decoded, recent)| Template::new(&decoded.schema.fields, decoded.fields.pointers, recent));
         let size = fields.as_ref().map_or(0, Template::size);
         let properties = Self {
             provider: names.providers.add(&provider),

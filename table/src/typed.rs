@@ -35,9 +35,9 @@ struct Properties {
     decoding: Decoding,
     /// The address of the schema, and the table.
     table: (u64, usize),
-    /// The same for other schemas, if each event can have another.
+    /// The same for other schemas, if sources disagree.
     others: Vec<(u64, usize)>,
-    /// The fields, if all events have the same schema.
+    /// The fields by the schema of the table.
     plan: Option<Plan>,
 }
 
@@ -70,7 +70,8 @@ impl Typed {
         let mut find = |decoded: Option<&Decoded<'_>>| find(tables, by_name, names, event, decoded, schemas);
         let kind = self.kinds.get(event, || Properties::new(event, schemas, &mut find));
         let mut table = kind.table;
-        if kind.decoding.is_disputed {
+        let is_disputed = kind.decoding.is_disputed && !kind.plan.as_ref().is_some_and(|plan| plan.fits(event.payload()));
+        if is_disputed {
             let decoded = event.decode(schemas);
             let address = decoded.map_or(0, |decoded| address(&decoded.schema.fields));
             let known = kind.others.iter().chain([&kind.table]).find(|(own, _)| *own == address);
@@ -81,7 +82,7 @@ impl Typed {
         }
         let rows = &mut self.tables[table.1];
         let before = rows.bytes;
-        let fault = rows.add(event, key, kind, table.0, schemas, clock);
+        let fault = rows.add(event, key, kind, (table.0, is_disputed), schemas, clock);
         self.memory += rows.width + rows.bytes - before;
         if rows.keys.len() >= ROWS || rows.bytes >= BYTES {
             self.full = Some(table.1);
@@ -122,10 +123,9 @@ impl Typed {
 impl Properties {
     /// The properties of the kind of an event, and their size in bytes.
     fn new(event: &Event<'_>, schemas: &Schemas, find: impl FnOnce(Option<&Decoded<'_>>) -> usize) -> (Self, usize) {
-        let decoded = event.decode(schemas);
+        let decoded = event.decode_first(schemas);
         let decoding = Decoding::new(event, decoded.as_ref());
-        let plan = decoded.filter(|_| !decoding.is_disputed);
-        let plan = plan.map(|decoded| Plan::new(&decoded.schema.fields, decoded.fields.pointers));
+        let plan = decoded.map(|decoded| Plan::new(&decoded.schema.fields, decoded.fields.pointers));
         let address = decoded.map_or(0, |decoded| address(&decoded.schema.fields));
         let size = plan.as_ref().map_or(0, Plan::size);
         (Self { decoding, table: (address, find(decoded.as_ref())), others: Vec::new(), plan }, size)
@@ -203,7 +203,7 @@ impl Rows {
         event: &Event<'_>,
         key: &Key,
         kind: &Properties,
-        schema: u64,
+        (schema, is_disputed): (u64, bool),
         schemas: &Schemas,
         clock: &Clock,
     ) -> Option<Fault> {
@@ -215,10 +215,9 @@ impl Rows {
             self.nodes.iter_mut().for_each(Node::forget_names);
         }
         let has_schema = kind.decoding.source.is_some();
-        let decode = || event.decode(schemas).filter(|_| has_schema);
-        let fault = match (&kind.plan, decode) {
-            (Some(plan), decode) => self.add_planned(plan, payload, decode, clock),
-            (None, decode) => self.add_steps(decode(), clock),
+        let fault = match &kind.plan {
+            Some(plan) if !is_disputed => self.add_planned(plan, payload, || event.decode_first(schemas), clock),
+            _ => self.add_steps(event.decode(schemas).filter(|_| has_schema), clock),
         };
         let is_whole = self.is_whole && has_schema && fault.is_none();
         self.payload.append_option((!is_whole).then_some(payload));

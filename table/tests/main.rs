@@ -8,21 +8,25 @@ mod schemas;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
-use etw_layouts_etl::{Filter, Schemas};
-use etw_layouts_table::{Batch, Batches, Counts, Index, Kind, Options, Rows};
-use std::io::Cursor;
-use std::sync::Arc;
+use etw_layouts_table::{Batch, Counts, Encoder, Error, Kind, Merge, Options, part};
+use etw_layouts_trace::Trace;
 
-/// The batches of a trace, with a memory limit for buffers.
-fn batches(bytes: &[u8], options: Options, memory: u64) -> (Vec<Batch>, Counts, Arc<Index>) {
-    let index = Arc::new(Index::read(bytes, |_| {}).unwrap());
-    let (schemas, filter) = (Schemas::built_in(), Filter::new());
-    let (source, order) = (Cursor::new(bytes), options.order);
-    let rows = Rows { source, name: "trace".to_owned(), index: index.clone(), schemas, filter, order, memory };
-    let mut batches = Batches::new(rows, options).unwrap();
-    let all: Vec<_> = batches.by_ref().map(Result::unwrap).collect();
-    let counts = batches.counts();
-    (all, counts, index)
+/// The batches of a trace, merged, with a memory limit for buffers, and whether they are in order.
+fn batches(trace: &Trace, options: Options, memory: u64) -> (Vec<Batch>, Counts, bool) {
+    let (slices, is_ordered) = trace.slices(None, options.order, memory);
+    let (mut encoder, mut events) = (Encoder::new(options), trace.no_events());
+    let (mut merge, mut all, mut counts) = (Merge::default(), Vec::new(), Counts::default());
+    let mut keep = |batch| {
+        all.push(batch);
+        Ok::<_, Error>(())
+    };
+    for slice in slices {
+        let part = part(&mut encoder, events.of_slice(slice), &[]).unwrap();
+        counts.add(part.counts);
+        part.batches.into_iter().for_each(|batch| merge.add(batch, &mut keep).unwrap());
+    }
+    merge.rest(&mut keep).unwrap();
+    (all, counts, is_ordered)
 }
 
 /// Tick and sequence of all events, in the order of rows.

@@ -1,16 +1,16 @@
 //! Measures the memory for a large trace: `cargo test -p etw-layouts-table --release -- --ignored --nocapture`. `ETW_LAYOUTS_GIB` sets the size of the
 //! trace, 10 by default.
 
+use etw_layouts_etl::LogFile;
 use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::wire::{Arch, PERFINFO_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
-use etw_layouts_etl::{Filter, LogFile, Schemas};
 use etw_layouts_table::write::{Format, ROWS, Writer};
-use etw_layouts_table::{Encoder, Error, Index, Kind, MEMORY, Options, Order, Rows, Shape};
+use etw_layouts_table::{Counts, Error, Kind, Merge, Options, Order, Rows, Shape};
+use etw_layouts_trace::Trace;
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter};
-use std::sync::Arc;
+use std::io::{self, BufWriter};
 use std::time::Instant;
 use test_support::folder::Folder;
 
@@ -44,14 +44,12 @@ fn large_trace() {
     }
     writer.finish(0).unwrap();
     println!("{} bytes, peak before {} MB", fs::metadata(&path).unwrap().len(), peak());
-    let index = Arc::new(Index::read(BufReader::with_capacity(1 << 18, File::open(&path).unwrap()), |_| {}).unwrap());
-    println!("first pass: {} events, peak {} MB", index.events(), peak());
+    let trace = Trace::open(&path).unwrap();
+    println!("first pass: {} events, peak {} MB", trace.event_count(), peak());
     for (shape, order) in [(Shape::Typed, Order::Time), (Shape::Narrow, Order::Time)] {
         let start = Instant::now();
         let options = Options { shape, order, ..Options::default() };
-        let (schemas, filter, mut encoder) = (Schemas::built_in(), Filter::new(), Encoder::new(options));
-        let source = File::open(&path).unwrap();
-        let rows = Rows { source, name: "large".to_owned(), index: index.clone(), schemas, filter, order, memory: MEMORY };
+        let (mut merge, mut counts) = (Merge::default(), Counts::default());
         let mut files: HashMap<String, (Writer<io::Sink>, u64)> = HashMap::new();
         let mut write = |batch: etw_layouts_table::Batch| -> Result<(), Error> {
             let table = match &batch.table.kind {
@@ -68,11 +66,14 @@ fn large_trace() {
                 writer.write(&batch.rows)
             })
         };
-        let counts = rows.read::<Error>(&mut encoder, &mut write, |_| {}).unwrap();
-        while let Some(batch) = encoder.rest().unwrap() {
-            write(batch).unwrap();
-        }
-        assert_eq!((counts.rows, counts.is_ordered), (index.events(), true));
+        let rows = Rows { trace: &trace, file: None, filters: &[], options, threads: 2 };
+        let is_ordered = rows.read::<Error>(|part| {
+            counts.add(part.counts);
+            part.batches.into_iter().try_for_each(|batch| merge.add(batch, &mut write))
+        });
+        assert!(is_ordered.unwrap());
+        merge.rest(&mut write).unwrap();
+        assert_eq!(counts.rows, trace.event_count());
         let rate = counts.rows as f64 / start.elapsed().as_secs_f64() / 1e6;
         println!("{shape:?} in time order: {rate:.2} million events/s to Parquet, peak {} MB", peak());
         assert!(peak() < 256, "{} MB", peak());

@@ -7,18 +7,18 @@ use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::payload::{InType, MapKind, Source};
 use etw_layouts_etl::wire::{EVENT_HEADER, EVENT_HEADER_EXT_TYPE, PERFINFO_TRACE_HEADER, large, wire_guid, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
-use etw_layouts_etl::{Filter, Item, LogFile, Schemas, Uuid};
+use etw_layouts_etl::{Item, LogFile, Schemas, Uuid};
 use etw_layouts_schemas as model;
-use etw_layouts_table::{Batch, Encoder, Error, Index, Kind, MEMORY, Options, Order, Rows, Shape};
+use etw_layouts_table::{Batch, Encoder, Error, Kind, Merge, Options, Order, Shape, part};
+use etw_layouts_trace::{self as trace, BytesSource, Trace, TraceFile};
 use model::{LibraryBuilder, Map, MapEntry, Name, Provider};
 use std::io::Cursor;
-use std::sync::Arc;
 use test_support::traces::PRODUCERS;
 
 const PROVIDER: Uuid = Uuid::from_u128(0x11111111_2222_3333_4444_555555555555);
 
 /// A trace with these records, in this order.
-fn trace<'a>(records: impl IntoIterator<Item = Record<'a>>) -> Vec<u8> {
+fn written<'a>(records: impl IntoIterator<Item = Record<'a>>) -> Vec<u8> {
     let producer = PRODUCERS[7];
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), producer, LogFile::new(&producer)).unwrap();
     records.into_iter().for_each(|record| writer.push(0, &record).unwrap());
@@ -28,20 +28,18 @@ fn trace<'a>(records: impl IntoIterator<Item = Record<'a>>) -> Vec<u8> {
 /// The tables of several traces, each with its schemas, by one encoder.
 fn tables(traces: &[(Vec<u8>, Schemas)]) -> Vec<Batch> {
     let options = Options { shape: Shape::Typed, order: Order::File, ..Options::default() };
-    let (mut encoder, mut all) = (Encoder::new(options), Vec::new());
-    for (bytes, schemas) in traces {
-        let index = Arc::new(Index::read(&bytes[..], |_| {}).unwrap());
-        let (source, schemas, filter, order) = (Cursor::new(bytes), schemas.clone(), Filter::new(), options.order);
-        let rows = Rows { source, name: "trace".to_owned(), index, schemas, filter, order, memory: MEMORY };
-        let keep = |batch| {
-            all.push(batch);
-            Ok::<(), Error>(())
-        };
-        rows.read(&mut encoder, keep, |_| {}).unwrap();
-    }
-    while let Some(batch) = encoder.rest().unwrap() {
+    let (mut encoder, mut merge, mut all) = (Encoder::new(options), Merge::default(), Vec::new());
+    let mut keep = |batch| {
         all.push(batch);
+        Ok::<(), Error>(())
+    };
+    for (bytes, schemas) in traces {
+        let file = TraceFile::new("trace", BytesSource(bytes.clone())).unwrap();
+        let trace = Trace::new(vec![file], trace::Options::new().schemas(schemas.clone())).unwrap();
+        let part = part(&mut encoder, &mut trace.events().in_file_order(), &[]).unwrap();
+        part.batches.into_iter().for_each(|batch| merge.add(batch, &mut keep).unwrap());
     }
+    merge.rest(&mut keep).unwrap();
     all
 }
 
@@ -75,7 +73,7 @@ fn names_of_values_are_those_of_the_schema() {
         (header.ProviderId, header.EventDescriptor.Id, header.TimeStamp) = (wire_guid(PROVIDER), id, large(1));
         Record::new(EventHeader::Event(header), true, &[1])
     };
-    let bytes = trace([1, 2, 2].map(event));
+    let bytes = written([1, 2, 2].map(event));
     let batches =
         tables(&[(bytes.clone(), named(["on", "up"])), (bytes.clone(), named(["off", "up"])), (bytes, named(["open", "down"]))]);
     let is_ours = |batch: &&Batch| matches!(&batch.table.kind, Kind::Event { provider, .. } if provider == "Maker");
@@ -126,7 +124,7 @@ fn kinds_over_the_limit_are_not_mixed_up() {
     };
     let records = [kernel].into_iter().chain(schemas.iter().map(|schema| event(schema)));
     let mut rows: Vec<(String, usize)> = Vec::new();
-    for batch in tables(&[(trace(records), Schemas::built_in())]) {
+    for batch in tables(&[(written(records), Schemas::built_in())]) {
         if let Kind::Event { event, .. } = &batch.table.kind
             && event.starts_with("Event")
         {

@@ -1,7 +1,6 @@
 //! Events that are decoded after the first pass, because the trace can carry their schemas anywhere.
 
-use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
-use etw_layouts_etl::{Event, Extent, Uuid};
+use etw_layouts_etl::{Event, Extent};
 
 /// Copies of events.
 #[derive(Clone, Debug, Default)]
@@ -35,13 +34,4 @@ impl Deferred {
     pub fn events(&self) -> impl Iterator<Item = (i64, Event<'_>)> {
         self.events.iter().filter_map(|(tick, at, extent)| Some((*tick, extent.at(&self.bytes, *at)?)))
     }
-}
-
-/// Microsoft-Windows-Kernel-Process.
-const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
-
-/// The ID of an event of Microsoft-Windows-Kernel-Process.
-pub(crate) fn kernel_process(event: &Event<'_>) -> Option<u16> {
-    let is_manifest = event.flags().is_some_and(|flags| !flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER));
-    if is_manifest && event.provider() == Some(KERNEL_PROCESS) { event.id() } else { None }
 }

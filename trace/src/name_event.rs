@@ -48,9 +48,12 @@ const IMAGES: u16 = 0x14;
 const PROCESSES: u16 = 0x03;
 
 const KERNEL_FILE: Uuid = Uuid::from_u128(0xedd08927_9cc4_4e65_b970_c2560fb5c289);
-const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
+pub(crate) const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
 const DOT_NET: Uuid = Uuid::from_u128(0xe13c0d23_ccbc_4e12_931b_d9cc2eee27e4);
 const DOT_NET_RUNDOWN: Uuid = Uuid::from_u128(0xa669021c_c450_4609_a035_5af59af4df18);
+
+/// The providers with manifests whose events state names, processes or threads.
+pub(crate) const PROVIDERS: [Uuid; 4] = [KERNEL_FILE, KERNEL_PROCESS, DOT_NET, DOT_NET_RUNDOWN];
 
 // The schemas of providers with manifests, because few traces have them, and those only at their end. Later versions append fields.
 const NAME: Schema<'_> =

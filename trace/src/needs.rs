@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::name_event::{NameEvent, Subject};
+use crate::name_event::{KERNEL_PROCESS, NameEvent, PROVIDERS, Subject};
 use crate::place::Position;
 use crate::sorted::{Record, Sorter, Table, word_of_tick};
 use crate::stacks::{Owner, STACK_WALK, number};
@@ -45,24 +45,18 @@ const ANY: u64 = u64::MAX;
 /// Limit of each table in memory, in bytes.
 const MEMORY: usize = 16 << 20;
 
-/// Maximum number of events of a thread that are examined for its process.
-const MOST_EVENTS: usize = 256;
-
 /// The groups of the hook identifiers of events about the trace, and about the configuration of the system.
 const HEADER: u16 = 0x00;
 const SYSTEM_CONFIG: u16 = 0x0B;
 
-const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
-
 impl Trace {
-    /// The events that the selected events need. The trace is read twice.
+    /// The events that the selected events need. The trace is read once more.
     ///
     /// # Errors
     ///
     /// A file cannot be read, or changed since it was opened; a temporary file cannot be written.
     pub fn needs(&self, mut is_selected: impl FnMut(&Event<'_>) -> bool) -> Result<Needs, Error> {
         let failed = |error: io::Error| Error::new(self.files.first().map_or("", |file| &file.name), error);
-        let processes = self.processes_of_threads()?.table(|_| {}).map_err(failed)?;
         let memory = MEMORY / self.sessions.len().max(1);
         let builder = |_| Builder { stated: Sorter::new(memory), seen: HashSet::new() };
         let mut builders: Vec<_> = self.sessions.iter().map(builder).collect();
@@ -70,7 +64,7 @@ impl Trace {
         for event in self.events().in_file_order() {
             let event = event?;
             if is_selected(&event) {
-                builders[event.session_index()].add(&event, &processes, &mut positions)?;
+                builders[event.session_index()].add(&event, &mut positions)?;
             }
         }
         let sessions = builders
@@ -80,19 +74,6 @@ impl Trace {
             .map_err(failed)?;
         let positions = positions.table(|_| {}).map_err(failed)?;
         Ok(Needs { positions, sessions, session_of: self.session_of.clone() })
-    }
-
-    /// The processes of all threads: session and thread, process.
-    fn processes_of_threads(&self) -> Result<Sorter<2>, Error> {
-        let mut processes = Sorter::new(MEMORY);
-        for event in self.events().in_file_order() {
-            let event = event?;
-            if let Some((Some(process), Some(thread))) = of_process(&event.header()) {
-                let record = [thread_of(event.session_index(), thread), process.into()];
-                processes.push(record).map_err(|error| Error::new(event.file().name(), error))?;
-            }
-        }
-        Ok(processes)
     }
 }
 
@@ -117,8 +98,9 @@ impl Stated {
         contains(&self.0, &[kind, id.into(), 0])
     }
 
+    /// Whether a provider is that of a selected event, or of events that describe processes, threads and names.
     fn has_provider(&self, provider: Uuid) -> io::Result<bool> {
-        contains(&self.0, &of_provider(provider))
+        Ok(PROVIDERS.contains(&provider) || contains(&self.0, &of_provider(provider))?)
     }
 
     /// Whether an event describes the trace, a provider, a process, a thread or an image.
@@ -202,7 +184,7 @@ impl Builder {
         if self.is_new(record) { self.stated.push(record) } else { Ok(()) }
     }
 
-    fn add(&mut self, event: &Event<'_>, processes: &Table<2>, positions: &mut Sorter<2>) -> Result<(), Error> {
+    fn add(&mut self, event: &Event<'_>, positions: &mut Sorter<2>) -> Result<(), Error> {
         let failed = |error: io::Error| Error::new(event.file().name(), error);
         let header = event.header();
         self.state(of_provider(header.provider().unwrap_or_default())).map_err(failed)?;
@@ -243,20 +225,7 @@ impl Builder {
         }
         for thread in threads {
             self.state([THREAD, thread.into(), 0]).map_err(failed)?;
-            let (low, mut left) = ([thread_of(event.session_index(), thread), 0], MOST_EVENTS);
-            processes
-                .ascend(&low, |record| {
-                    if record[0] != low[0] || left == 0 {
-                        return ControlFlow::Break(());
-                    }
-                    left -= 1;
-                    // A thread has several events with the same process.
-                    if of.last() != Some(&(record[1] as u32)) {
-                        of.push(record[1] as u32);
-                    }
-                    ControlFlow::Continue(())
-                })
-                .map_err(failed)?;
+            of.extend(event.session().threads().at(thread, event.tick()));
         }
         if names.has_methods()
             && let Some(stack) = event.stack()?
@@ -306,10 +275,6 @@ fn of_process(event: &etl::Event<'_>) -> Option<(Option<u32>, Option<u32>)> {
 fn stack_of(event: &etl::Event<'_>) -> Option<(i64, u32)> {
     let decoded = event.decode(Schemas::BUILT_IN)?;
     Some((number(&decoded, "EventTimeStamp")? as i64, number(&decoded, "StackThread")? as u32))
-}
-
-fn thread_of(session: usize, thread: u32) -> u64 {
-    (session as u64) << 32 | u64::from(thread)
 }
 
 fn record(at: Position) -> Record<2> {

@@ -44,12 +44,7 @@ const MOST: u64 = 64 << 20;
 
 /// The slices of the selected buffers in an order, and whether they are in that order. If buffers are too far out of order, each slice of the files is sorted
 /// separately.
-pub(crate) fn slices(
-    buffers: &[Keyed],
-    is_selected: impl Fn(&Keyed) -> bool,
-    order: Order,
-    memory: u64,
-) -> (Vec<Slice>, bool) {
+pub(crate) fn slices(buffers: &[Keyed], is_selected: impl Fn(&Keyed) -> bool, order: Order, memory: u64) -> (Vec<Slice>, bool) {
     let selected: Vec<_> = (0..buffers.len() as u32).filter(|index| is_selected(&buffers[*index as usize])).collect();
     match order {
         Order::File => (by_place(buffers, selected, order, memory), true),

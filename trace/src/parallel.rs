@@ -23,7 +23,14 @@ pub fn in_order<I: Send, S, R: Send, E>(
         return items.into_iter().try_for_each(|item| take(work(&mut state, item)));
     }
     let queue = Queue {
-        shared: Mutex::new(Shared { items: items.into_iter(), started: 0, taken: 0, done: BTreeMap::new(), running: threads, is_stopped: false }),
+        shared: Mutex::new(Shared {
+            items: items.into_iter(),
+            started: 0,
+            taken: 0,
+            done: BTreeMap::new(),
+            running: threads,
+            is_stopped: false,
+        }),
         changed: Condvar::new(),
         ahead: 2 * threads as u64,
     };

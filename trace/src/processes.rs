@@ -14,7 +14,7 @@ use names::Names;
 /// Collects the processes of a session, from the kernel's events of processes and images and from those of Microsoft-Windows-Kernel-Process. Events
 /// can be added in any order.
 ///
-/// Memory: at most 131,072 events of processes (400 bytes each), 1,048,576 events of images (48 bytes each), 32 MiB of different strings and
+/// Memory: at most 131,072 events of processes (300 bytes each), 1,048,576 events of images (48 bytes each), 32 MiB of different strings and
 /// 32 MiB of events of Microsoft-Windows-Kernel-Process. What exceeds this is dropped, and the table is not [complete](ProcessTable::is_complete).
 #[derive(Clone, Debug, Default)]
 pub struct Processes {

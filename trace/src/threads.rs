@@ -2,8 +2,9 @@
 
 mod seen;
 
-use crate::deferred::{Deferred, kernel_process};
-use etw_layouts::events;
+use crate::deferred::Deferred;
+use crate::specified::{is_of_manifest, kernel, kernel_process};
+use etw_layouts::events::FieldPlace;
 use etw_layouts_etl::payload::PointerSize;
 use etw_layouts_etl::{Event, Schemas, Uuid};
 use seen::Seen;
@@ -11,7 +12,7 @@ use seen::Seen;
 /// Collects the threads of a session: from the start, end and rundown events of threads, and from the thread and the process in the headers of all
 /// other events. Events can be added in any order.
 ///
-/// Memory: 24 bytes for each start, end and rundown event of a thread, at most 2,097,152 of them; 24 bytes for each run of events in which a thread
+/// Memory: 32 bytes for each start, end and rundown event of a thread, at most 2,097,152 of them; 56 bytes for each run of events in which a thread
 /// has the same process, at most 1,048,576 of them, and 64 bytes for each thread that has one; 32 MiB of events of
 /// Microsoft-Windows-Kernel-Process. What exceeds this is dropped, and the table is not [complete](ThreadTable::is_complete).
 #[derive(Clone, Debug, Default)]
@@ -61,9 +62,6 @@ enum Change {
 /// Maximum number of start, end and rundown events.
 const MOST_FACTS: usize = 1 << 21;
 
-/// The group of the hook identifiers of thread events.
-const THREAD: u8 = 0x05;
-
 impl Threads {
     /// Adds an event with its time stamp.
     #[inline]
@@ -73,23 +71,23 @@ impl Threads {
         {
             self.seen.add(thread, process, tick);
         }
-        match event.hook() {
-            Some(hook) if (hook >> 8) as u8 == THREAD && matches!(hook as u8, 1..=4) => self.add_thread(event, hook as u8, tick),
-            Some(_) => {}
-            None if matches!(kernel_process(event), Some(3 | 4)) => self.deferred.add(event, tick),
-            None => {}
+        if is_of_manifest(event) {
+            if matches!(kernel_process(event), Some(3 | 4)) {
+                self.deferred.add(event, tick);
+            }
+        } else if matches!(event.opcode(), Some(1..=4)) {
+            self.add_kernel(event, tick);
         }
     }
 
-    fn add_thread(&mut self, event: &Event<'_>, ty: u8, tick: i64) {
-        let version = event.version().and_then(|version| u8::try_from(version).ok());
-        let Some(found) = version.and_then(|version| events::find(THREAD, ty, version)) else { return };
+    fn add_kernel(&mut self, event: &Event<'_>, tick: i64) {
+        let Some(found) = kernel(event).filter(|found| found.schema.provider == "Thread") else { return };
         let pointers = event.pointer_size().unwrap_or(PointerSize::Bits64);
-        let read = |place: Option<events::FieldPlace>| Some(place?.read(event.payload(), pointers)? as u32);
+        let read = |place: Option<FieldPlace>| Some(place?.read(event.payload(), pointers)? as u32);
         let (Some(thread), Some(process)) = (read(found.who.about.thread), read(found.who.about.process)) else { return };
-        let change = match ty {
-            1 => Change::Start,
-            2 => Change::End,
+        let change = match found.schema.event {
+            "Start" => Change::Start,
+            "End" => Change::End,
             _ => Change::Exists,
         };
         self.keep(Fact { tick, thread, process, change });

@@ -9,7 +9,6 @@ use crate::process::Process;
 use crate::recall::Recall;
 use crate::session::{self, Session, SessionBuilder};
 use crate::source::{BytesSource, FileSource};
-use crate::who::Who;
 use etw_layouts_etl::{Diagnostic, Event, FileTime, Filter};
 use std::path::Path;
 use std::sync::Arc;
@@ -178,10 +177,7 @@ impl Trace {
     pub fn takes(&self, filter: &Filter, file: usize, event: &Event<'_>, processor: u16, tick: i64) -> bool {
         let (Some(opened), Some(session)) = (self.files.get(file), self.session_of(file)) else { return false };
         filter.takes_of_any(event, processor, &opened.clock)
-            && (!filter.asks_who() || {
-                let Who { by, about } = session.who(event, tick);
-                filter.is_of(&[by.process, about.process], &[by.thread, about.thread, event.thread()])
-            })
+            && (!filter.asks_who() || session.who(event, tick).matches(filter, event))
     }
 
     /// Number of events of all files.

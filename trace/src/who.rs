@@ -2,11 +2,11 @@
 
 use crate::process::ProcessIndex;
 use crate::process_table::ProcessTable;
+use crate::specified::{is_of_manifest, kernel};
 use crate::threads::ThreadTable;
 use etw_layouts::events::{self, FieldPlace};
 use etw_layouts_etl::payload::PointerSize;
-use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
-use etw_layouts_etl::{Event, HeaderType, Schemas};
+use etw_layouts_etl::{Event, Filter, Schemas};
 use std::fmt;
 
 /// Who did an event, and whom it is about.
@@ -16,6 +16,15 @@ pub struct Who {
     pub by: Party,
     /// The process and the thread that it is about; empty for events that are about nobody else.
     pub about: Party,
+}
+
+impl Who {
+    /// Whether the event has a process and a thread of a filter: one that did it, or that it is about; a thread can also be that in the header.
+    #[must_use]
+    pub fn matches(&self, filter: &Filter, event: &Event<'_>) -> bool {
+        let Self { by, about } = self;
+        filter.is_of(&[by.process, about.process], &[by.thread, about.thread, event.thread()])
+    }
 }
 
 /// A process and a thread.
@@ -119,22 +128,7 @@ fn of_header(event: &Event<'_>, threads: &ThreadTable, tick: i64) -> Party {
 /// What the specs state about an event.
 #[inline]
 fn stated(event: &Event<'_>) -> &'static events::Who {
-    let version = event.version().and_then(|version| u8::try_from(version).ok());
-    let of = |version| {
-        if let Some(hook) = event.hook() {
-            return events::find((hook >> 8) as u8, hook as u8, version).map(|found| found.who);
-        }
-        let is_classic = match event.header_type() {
-            HeaderType::Message => return None,
-            HeaderType::Event32 | HeaderType::Event64 => {
-                event.flags()?.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER)
-            }
-            _ => true,
-        };
-        match is_classic {
-            true => events::find_guid(event.provider()?, event.opcode()?, version).map(|found| found.who),
-            false => events::who(event.provider()?, event.id()?, version),
-        }
-    };
-    version.and_then(of).unwrap_or(&events::Who::NONE)
+    let of_manifest = || events::who(event.provider()?, event.id()?, u8::try_from(event.version()?).ok()?);
+    let stated = if is_of_manifest(event) { of_manifest() } else { kernel(event).map(|found| found.who) };
+    stated.unwrap_or(&events::Who::NONE)
 }

@@ -1,5 +1,6 @@
 //! Tests of traces.
 
+mod arrangements;
 mod damage;
 mod made;
 mod names;
@@ -8,5 +9,6 @@ mod order;
 mod processes;
 mod real;
 mod stacks;
+mod survivors;
 mod typed_event;
 mod who;

@@ -40,7 +40,6 @@ fn names_are_those_of_an_independent_search() {
     for known in KNOWN {
         let Some(bytes) = real::read(known.file) else { continue };
         let trace = open(&[(known.file, &bytes)]);
-        let processes = real::processes(&trace);
         let session = &trace.sessions()[0];
         let drives: Vec<_> = session.volumes().iter().map(|volume| (volume.disk, &volume.drive[..])).collect();
         assert_eq!(drives, [(0, "C:")], "{}", known.file);
@@ -58,7 +57,7 @@ fn names_are_those_of_an_independent_search() {
                     }
                 }
                 ("PerfInfo", "SampleProf") => {
-                    let Some(process @ 1..) = processes.get(&(number("ThreadId") as u32)).copied() else { continue };
+                    let Some(process @ 1..) = event.who().by.process else { continue };
                     samples += 1;
                     let (names, address) = (event.names(), number("InstructionPointer"));
                     if let Some(image) = names.image(process, address, event.tick()).expect("an image") {

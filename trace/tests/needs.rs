@@ -5,19 +5,21 @@ use etw_layouts_etl::write::Relog;
 use etw_layouts_etl::{self as etl, Schemas};
 use etw_layouts_trace::{Event, Needs, Stack, Trace};
 use std::io::Cursor;
+use test_support::records::{Written, written};
 
-/// What a trace says about an event: its name, its stack, its file, and the images and methods of the sampled address and of the stack.
-type Said = (String, Option<Stack>, Option<String>, Vec<Option<String>>);
+/// What a trace says about an event: its name, its process with parent, its stack, its file, and the images and methods of the sampled address and of
+/// the stack.
+type Said = (String, Option<String>, Option<Stack>, Option<String>, Vec<Option<String>>);
 
 /// The selected events of a trace, with what it says about them.
 fn said(trace: &Trace, is_selected: impl Fn(&Event<'_>) -> bool) -> Vec<(Vec<u8>, Said)> {
-    let processes = real::processes(trace);
     let said = |event: &Event<'_>| {
         let header = event.header();
         let decoded = header.decode(Schemas::BUILT_IN);
         let number = |name: &str| decoded.as_ref().and_then(|decoded| decoded.get(name)?.number());
-        let thread = header.thread().map(u64::from).or(number("ThreadId"));
-        let process = thread.and_then(|thread| processes.get(&(thread as u32)).copied());
+        let process = event.who().by.process;
+        let known = event.process();
+        let known = known.map(|known| format!("{} {:?} {:?} {:?}", known.id, known.image(), known.parent_id, known.start));
         let stack = event.stack().expect("a stack");
         let addresses = number("InstructionPointer").into_iter().chain(stack.iter().flat_map(Stack::frames));
         let (names, tick) = (event.names(), event.tick());
@@ -25,7 +27,7 @@ fn said(trace: &Trace, is_selected: impl Fn(&Event<'_>) -> bool) -> Vec<(Vec<u8>
             let [image, method] = [names.image(process?, address, tick), names.method(process?, address, tick)];
             method.expect("a method").or(image.expect("an image")).map(|named| named.name)
         });
-        (event.name(), stack.clone(), event.file_name().expect("a name"), named.collect())
+        (event.name(), known, stack.clone(), event.file_name().expect("a name"), named.collect())
     };
     let events = trace.events().in_file_order().map(|event| event.expect("an event"));
     events.filter(is_selected).map(|event| (event.header().bytes().to_vec(), said(&event))).collect()
@@ -82,9 +84,9 @@ fn a_part_of_a_trace_says_the_same_about_its_events() {
         let with = |of: &dyn Fn(&Said) -> bool| expected.iter().filter(|(_, said)| of(said)).count();
         println!(
             "{name}: {counts:?}; {} with a stack, {} with a file, {} with an image or method",
-            with(&|said| said.1.is_some()),
             with(&|said| said.2.is_some()),
-            with(&|said| said.3.iter().any(Option::is_some)),
+            with(&|said| said.3.is_some()),
+            with(&|said| said.4.iter().any(Option::is_some)),
         );
         assert_eq!(expected.len(), found.len(), "{name}");
         for (one, other) in expected.iter().zip(&found) {
@@ -95,4 +97,31 @@ fn a_part_of_a_trace_says_the_same_about_its_events() {
         let alone = open(&[("alone", &alone)]);
         assert_ne!(expected, said(&alone, |event| is_selected(&event.header())), "{name}");
     }
+}
+
+/// A sample states only its thread, and the thread only its process; both are described at the end of the trace.
+#[test]
+fn a_sample_keeps_its_process() {
+    let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let process = |id: u64, image: &[u8]| {
+        let rest = [&[0; 8][..], image, b"\0c\0\0\0\0\0\0\0\0\0"].concat();
+        Written::kernel(40, 0, 0x0304, [words(&[0, id | 4 << 32, 1, 0]), rest].concat()).version(4)
+    };
+    let thread = |process: u64, thread: u64| {
+        Written::kernel(30, 0, 0x0504, words(&[process | thread << 32, 0, 0, 0, 0, 0, 0, 0, 0])).version(3)
+    };
+    let sample = |tick, thread| Written::kernel(tick, 0, 0x0F2E, words(&[0x1000, thread]));
+    let bytes =
+        written(&[sample(10, 11), sample(20, 12), thread(7, 11), thread(8, 12), process(7, b"a.exe"), process(8, b"b.exe")]);
+    let is_selected = |event: &etl::Event<'_>| event.time_stamp() == Some(10);
+    let image = |bytes: &[u8]| {
+        let trace = open(&[("made", bytes)]);
+        let event = trace.events().map(|event| event.expect("an event")).find(|event| is_selected(&event.header()));
+        event.expect("the sample").process().and_then(|process| process.image().map(str::to_owned))
+    };
+    let needs = open(&[("made", &bytes)]).needs(|event| is_selected(&event.header())).expect("needs");
+    let (part, counts) = saved(&bytes, is_selected, Some(&needs));
+    assert_eq!((image(&bytes).as_deref(), image(&part).as_deref()), (Some("a.exe"), Some("a.exe")));
+    // The log file header is needed; the other sample, thread and process are not.
+    assert_eq!(counts, [1, 3, 3]);
 }

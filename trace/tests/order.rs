@@ -1,8 +1,7 @@
 //! Both orders, against the reader of the format.
 
-use crate::real::open;
-use etw_layouts_etl as etl;
-use etw_layouts_trace::Event;
+use etw_layouts_etl::{self as etl, Diagnostic};
+use etw_layouts_trace::{BytesSource, Event, Options, Trace, TraceFile};
 use std::fs;
 use std::path::PathBuf;
 
@@ -22,31 +21,54 @@ fn traces() -> Vec<(String, Vec<u8>)> {
 }
 
 /// The place and the bytes of an event.
-fn of(event: &Event<'_>) -> (u64, Vec<u8>) {
+pub type Seen = (u64, Vec<u8>);
+
+pub fn seen(event: &Event<'_>) -> Seen {
     (event.place().sequence(), event.header().bytes().to_vec())
+}
+
+/// The trace of a file; `None` if the bytes are not one.
+pub fn opened(name: &str, bytes: &[u8]) -> Option<Trace> {
+    let file = TraceFile::new(name, BytesSource(bytes.to_vec())).ok()?;
+    Some(Trace::new(vec![file], Options::new()).expect("bytes in memory"))
+}
+
+/// Both orders have the events of the reader of the format, and the trace has its diagnostics. Returns the events in file order, and the number of diagnostics;
+/// `None` if the bytes are not a trace.
+pub fn assert_orders(name: &str, bytes: &[u8]) -> Option<(Vec<Seen>, usize)> {
+    let trace = opened(name, bytes);
+    let Ok(reader) = etl::Trace::from_bytes(bytes) else {
+        assert!(trace.is_none(), "{name}");
+        return None;
+    };
+    let trace = trace.expect("a trace");
+    let (mut expected, mut scratch, mut ticks, mut diagnostics) = (Vec::new(), etl::Scratch::default(), Vec::new(), Vec::new());
+    for buffer in reader.buffers() {
+        let Ok(buffer) = buffer.map_err(|diagnostic| diagnostics.push(diagnostic)) else { continue };
+        let index = u64::from(buffer.index());
+        let mut last = buffer.header().time_stamp;
+        for event in buffer.decode(&mut scratch).events() {
+            let Ok(event) = event.map_err(|diagnostic| diagnostics.push(diagnostic)) else { continue };
+            last = event.time_stamp().unwrap_or(last);
+            ticks.push((last, expected.len()));
+            expected.push((index << 32 | u64::from(event.offset()), event.bytes().to_vec()));
+        }
+    }
+    let in_file: Vec<_> = trace.events().in_file_order().map(|event| seen(&event.expect("an event"))).collect();
+    assert!(in_file == expected, "{name}: {} of {}", in_file.len(), expected.len());
+    ticks.sort_unstable();
+    assert!(trace.events().is_ordered(), "{name}");
+    let by_time = trace.events().map(|event| seen(&event.expect("an event")));
+    assert!(by_time.eq(ticks.iter().map(|(_, at)| expected[*at].clone())), "{name}: the order of time");
+    assert_eq!(trace.event_count(), expected.len() as u64, "{name}");
+    let found: Vec<&Diagnostic> = trace.diagnostics().iter().map(|(_, diagnostic)| diagnostic).collect();
+    assert!(diagnostics.iter().take(found.len()).all(|diagnostic| found.contains(&diagnostic)), "{name}: {diagnostics:?}");
+    Some((expected, diagnostics.len()))
 }
 
 #[test]
 fn both_orders_have_the_events_of_the_reader() {
     for (name, bytes) in traces() {
-        let reader = etl::Trace::from_bytes(&bytes[..]).expect("a trace");
-        let (mut expected, mut scratch, mut ticks) = (Vec::new(), etl::Scratch::default(), Vec::new());
-        for buffer in reader.buffers().filter_map(Result::ok) {
-            let index = u64::from(buffer.index());
-            let mut last = buffer.header().time_stamp;
-            for event in buffer.decode(&mut scratch).events().filter_map(Result::ok) {
-                last = event.time_stamp().unwrap_or(last);
-                ticks.push((last, expected.len()));
-                expected.push((index << 32 | u64::from(event.offset()), event.bytes().to_vec()));
-            }
-        }
-        let trace = open(&[(&name, &bytes)]);
-        let in_file: Vec<_> = trace.events().in_file_order().map(|event| of(&event.expect("an event"))).collect();
-        assert_eq!(in_file, expected, "{name}");
-        ticks.sort_unstable();
-        let by_time: Vec<_> = trace.events().map(|event| of(&event.expect("an event"))).collect();
-        let sorted: Vec<_> = ticks.iter().map(|(_, at)| expected[*at].clone()).collect();
-        assert_eq!(by_time, sorted, "{name}");
-        assert_eq!(trace.event_count(), expected.len() as u64, "{name}");
+        assert_eq!(assert_orders(&name, &bytes).expect("a trace").1, 0, "{name}");
     }
 }

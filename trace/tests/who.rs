@@ -2,7 +2,9 @@
 
 use crate::made::{Made, each, kernel, manifest, schemas};
 use etw_layouts_etl::{Event, Reader, Schemas, Uuid};
-use etw_layouts_trace::{Party, ProcessTable, Processes, ThreadTable, Threads, Who, who};
+use etw_layouts_trace::{
+    self as trace, BytesSource, Options, Party, ProcessTable, Processes, ThreadTable, Threads, Trace, TraceFile, Who, who,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::PathBuf;
@@ -83,6 +85,19 @@ fn made_events() {
     let expected: Vec<_> = made.iter().map(|(_, by, about)| ((*by).to_owned(), (*about).to_owned())).collect();
     let wrong: Vec<_> = text.iter().zip(&expected).enumerate().filter(|(_, (text, expected))| text != expected).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A thread that changes its process with each event: the number of intervals is limited, and the table says so.
+#[test]
+fn limits() {
+    let events: Vec<_> = (0..5000).map(|n| kernel(0x0532, Some((4 + n % 2, 6)), &[("TThreadId", 5)], "")).collect();
+    for (count, is_complete) in [(1000, true), (5000, false)] {
+        let mut threads = Threads::default();
+        each(&events[..count], &schemas(), |event, tick| threads.add(event, tick));
+        let threads = threads.finish(Schemas::BUILT_IN);
+        assert_eq!((threads.is_complete(), threads.len() <= 1100), (is_complete, true));
+        assert_eq!([1, 2, 999].map(|tick| threads.at(6, tick)), [Some(4), Some(5), Some(4)]);
+    }
 }
 
 /// The real traces, if they are at hand.
@@ -255,4 +270,32 @@ fn providers_of_the_catalogue() {
     println!("{events} schemas of {}", providers.join(", "));
     assert_eq!(providers.len(), 8);
     assert!(missing.is_empty(), "{missing:#?}");
+}
+
+/// Events that a process did, by trace and provider, where the header has another process or none.
+const OF_PROCESSES: [(&str, &str, u32, usize); 4] = [
+    ("microsoft__KernelNetwork.etl", "Microsoft-Windows-Kernel-Network", 2716, 8543),
+    ("microsoft__KernelNetwork.etl", "Microsoft-Windows-Kernel-Network", 2432, 156),
+    ("microsoft__net.4.5.2.x86.etl", "TcpIp", 4, 478),
+    ("microsoft__net.4.5.2.x64.etl", "TcpIp", 4, 490),
+];
+
+/// File order and the order of time give each event the same processes.
+#[test]
+fn both_orders() {
+    for (name, bytes) in traces() {
+        let file = TraceFile::new(&name, BytesSource(bytes)).expect("a trace");
+        let trace = Trace::new(vec![file], Options::new().schemas(schemas())).expect("a trace");
+        let of = |event: trace::Event<'_>| (event.place().sequence(), event.who());
+        let in_file: Vec<_> = trace.events().in_file_order().map(|event| of(event.expect("an event"))).collect();
+        let mut by_time: Vec<_> = trace.events().map(|event| of(event.expect("an event"))).collect();
+        by_time.sort_unstable_by_key(|(place, _)| *place);
+        assert!(in_file == by_time, "{name}");
+        for (_, provider, process, count) in OF_PROCESSES.into_iter().filter(|(of, ..)| *of == name) {
+            let events = trace.events().map(|event| event.expect("an event"));
+            let own = events.filter(|event| event.who().by.process == Some(process));
+            let found = own.filter(|event| event.decode().is_some_and(|decoded| decoded.schema.provider == provider)).count();
+            assert_eq!(found, count, "{name}: {provider}, process {process}");
+        }
+    }
 }

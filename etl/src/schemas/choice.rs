@@ -3,7 +3,7 @@
 use super::found::Found;
 use super::{Decoded, Schemas};
 use etw_layouts_payload::packed::{EventKey, Variant, Variants};
-use etw_layouts_payload::{Count, FieldList, Length, PointerSize, Uuid};
+use etw_layouts_payload::{Count, FieldList, Fields, Length, PointerSize, Uuid};
 use std::cmp::Reverse;
 
 /// The variant of an event that is tried first, from the first library that states its fields, otherwise from the first library with the
@@ -24,21 +24,24 @@ pub(super) fn choose(schemas: &Schemas, provider: Uuid, key: EventKey) -> Option
     Some(Found { library, place: variant.place(), is_disputed })
 }
 
-/// The event with its schema. If sources disagree, the first schema that decodes the payload to its last byte.
-pub(super) fn decode<'a>(schemas: &'a Schemas, found: Found, payload: &'a [u8], pointers: PointerSize) -> Option<Decoded<'a>> {
-    let decoded = |variant: Variant<'a>| {
-        let schema = variant.schema()?;
-        let fields = schema.decode(payload, pointers);
-        Some(Decoded { schema, is_exact: true, is_disputed: found.is_disputed, variant: Some(variant), fields })
-    };
-    let variant = found.variant(schemas)?;
-    let first = decoded(variant)?;
-    if !found.is_disputed || first.fields.check().is_ok() {
-        return Some(first);
-    }
+/// The event with the schema that is tried first.
+pub(super) fn first<'a>(schemas: &'a Schemas, found: Found, payload: &'a [u8], pointers: PointerSize) -> Option<Decoded<'a>> {
+    by(found.variant(schemas)?, found, payload, pointers)
+}
+
+/// The event with its schema, if that is not the `first`: the first schema that decodes the payload to its last byte.
+pub(super) fn other<'a>(schemas: &'a Schemas, first: &Decoded<'a>) -> Option<Decoded<'a>> {
+    let (variant, Fields { payload, pointers, .. }) = (first.variant?, first.fields);
     let (provider, key) = (variant.provider().guid(), variant.key());
+    let found = schemas.found(provider, key)?;
     let others = schemas.libraries().flat_map(|library| library.find(provider, key));
-    others.filter_map(decoded).find(|other| other.fields.check().is_ok()).or(Some(first))
+    others.filter_map(|variant| by(variant, found, payload, pointers)).find(|other| other.fields.check().is_ok())
+}
+
+fn by<'a>(variant: Variant<'a>, found: Found, payload: &'a [u8], pointers: PointerSize) -> Option<Decoded<'a>> {
+    let schema = variant.schema()?;
+    let fields = schema.decode(payload, pointers);
+    Some(Decoded { schema, is_exact: true, is_disputed: found.is_disputed, variant: Some(variant), fields })
 }
 
 /// The variant of the nearest build at or before the given build, or else of the first build after it. Variants with fields come first.

@@ -9,8 +9,9 @@ use crate::output::printer::{Asked, Printer};
 use crate::output::stop::Stop;
 use crate::output::{Output, Several};
 use etw_layouts_cli::{Error, Outcome};
-use etw_layouts_dump::{Diagnostic, DiagnosticKind, DumpSession, by_time};
-use etw_layouts_etl::names;
+use etw_layouts_dump::{Diagnostic, DiagnosticKind, DumpSession, TimedEvent, by_time};
+use etw_layouts_etl::{Clock, ClockType, Schemas, names};
+use etw_layouts_trace::{ProcessTable, Processes, ThreadTable, Threads, who};
 use std::collections::BTreeSet;
 
 /// Print the events of the sessions in crash dumps in order of time, one per line. Exit with status 1 if there are
@@ -45,6 +46,18 @@ pub struct Events<'a> {
     absent: Vec<&'a str>,
     /// Whether one dump is read.
     pub is_single: bool,
+}
+
+/// The processes and threads that the events of a dump state. All sessions are of one kernel, so what one of them states is true for all; events are
+/// numbered in the order of time, because sessions have different clocks.
+fn known(events: &[(usize, TimedEvent<'_>)], schemas: &Schemas) -> (ProcessTable, ThreadTable) {
+    let (mut processes, mut threads) = (Processes::default(), Threads::default());
+    for ((_, timed), at) in events.iter().zip(0..) {
+        processes.add(&timed.event, at);
+        threads.add(&timed.event, at);
+    }
+    let clock = Clock::new(ClockType::SystemTime, 0, 0, 0, 0);
+    (processes.finish(schemas, &clock), threads.finish(schemas))
 }
 
 impl<'a> Events<'a> {
@@ -91,8 +104,8 @@ impl<'a> Events<'a> {
         let file = Name::of(content.name);
         // All sessions have the producer of the dump.
         let producer = content.sessions.first().map(|session| session.producer);
-        let schemas =
-            producer.map_or_else(|| printer.layout.wanted.schemas.of_any(), |producer| printer.layout.wanted.schemas.of_dump(producer));
+        let schemas = producer
+            .map_or_else(|| printer.layout.wanted.schemas.of_any(), |producer| printer.layout.wanted.schemas.of_dump(producer));
         let sessions: Vec<_> = content
             .sessions
             .iter()
@@ -108,8 +121,9 @@ impl<'a> Events<'a> {
         if sessions.iter().any(|(_, _, filter, _)| filter.is_some()) {
             printer.head(out)?;
         }
+        let (processes, threads) = known(&events, &schemas);
         let (mut names, mut kinds) = (line::Names::default(), LineKinds::default());
-        for (number, timed) in &events {
+        for ((number, timed), at) in events.iter().zip(0..) {
             printer.seen += 1;
             let Some((session, name, Some(filter), clock)) = sessions.get(*number) else { continue };
             let left_out = match timed.time {
@@ -121,7 +135,11 @@ impl<'a> Events<'a> {
                 *left_out += u64::from(at_any_time.takes(&timed.event, timed.processor, clock));
                 continue;
             }
-            if !filter.takes(&timed.event, timed.processor, clock) {
+            if !filter.takes_of_any(&timed.event, timed.processor, clock) {
+                continue;
+            }
+            let who = who(&timed.event, &schemas, &processes, &threads, at);
+            if filter.asks_who() && !who.matches(filter, &timed.event) {
                 continue;
             }
             if printer.is_done() {
@@ -134,7 +152,9 @@ impl<'a> Events<'a> {
             let session = line::EventSession { name, logger_id: session.logger_id, buffer_address };
             let line = Line::new(&file, &timed.event, &schemas, origin, timed.time, printer.layout.payload);
             let message = printer.layout.wanted.schemas.messages().and_then(|messages| messages.of(&timed.event));
-            let fault = printer.event(&Line { session: Some(session), message, ..line }, &mut names, &mut kinds, out)?;
+            let (who, processes) = (Some(who), Some(&processes));
+            let line = Line { session: Some(session), message, who, processes, ..line };
+            let fault = printer.event(&line, &mut names, &mut kinds, out)?;
             diagnostics.extend(fault.map(|fault| {
                 let offset = buffer.map_or(0, |buffer| buffer.place(timed.event.offset()));
                 let kind = DiagnosticKind::Event(names::undecoded(&timed.event, &schemas, fault));

@@ -1,12 +1,12 @@
 //! `events`.
 
-use super::Done;
 use super::traces::{Files, Opened};
+use super::{Done, one_pass};
 use crate::input::{self, Input};
+use crate::output::Output;
 use crate::output::columns::{Column, DEFAULT};
 use crate::output::kind::LineKinds;
-use crate::output::line::{Line, Name, Names, Origin};
-use crate::output::Output;
+use crate::output::line::{Line, Name, Names};
 use crate::output::printer::{Asked, Layout, Printer};
 use crate::output::stop::Stop;
 use etw_layouts_cli::Outcome;
@@ -24,6 +24,9 @@ use std::thread;
 /// 22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716/8. Default columns in CSV: time_utc, processor, process, thread, header,
 /// provider, provider_name, id, id_name, opcode, opcode_name, event, version and payload_size. Select columns with
 /// --columns; JSON always contains all columns. Diagnostics are printed to standard error.
+///
+/// A trace is read twice: the first pass finds the schemas in it and the processes of its events. --one-pass prints
+/// at once.
 ///
 /// With --order time, the events of all files are merged by system time. Events of one session with equal system
 /// time are in the order of their time stamps; all others are in the order of the files.
@@ -44,6 +47,10 @@ pub struct Args {
     /// Order of the events.
     #[arg(long, value_enum, default_value_t = Order::File)]
     order: Order,
+    /// Print events while the trace is read, in file order: for a stream that has no end yet. Without this option, a trace is read twice, and a stream
+    /// is first copied to a temporary file. With it, processes are only those of headers, and schemas in the trace are not used.
+    #[arg(long, conflicts_with = "order")]
+    one_pass: bool,
     /// Stop at the first diagnostic and exit with status 1.
     #[arg(long)]
     strict: bool,
@@ -71,6 +78,9 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
         // With a limit of 0, only the column names are printed.
         printer.head(out)?;
         return Ok(Done::default());
+    }
+    if args.one_pass {
+        return one_pass::run(inputs, &mut printer, args.strict, out);
     }
     let files = Files::open(inputs, out);
     let mut done = Done { unusable: files.unusable, ..Done::default() };
@@ -106,12 +116,7 @@ impl From<Order> for trace::Order {
 }
 
 /// Prints the events of a trace.
-fn print(
-    args: &Args,
-    printer: &mut Printer<'_>,
-    opened: &mut Opened,
-    out: &mut Output,
-) -> Result<(), Stop> {
+fn print(args: &Args, printer: &mut Printer<'_>, opened: &mut Opened, out: &mut Output) -> Result<(), Stop> {
     let filters = opened.filters(printer.layout.wanted);
     let Opened { trace, files, .. } = opened;
     let (slices, is_ordered) = trace.slices(None, args.order.into(), MEMORY);
@@ -211,23 +216,12 @@ impl Work<'_> {
         Ok(Chunk { text, seen, printed, fields: std::mem::take(names.fields()), diagnostics })
     }
 
-    fn line(
-        &self,
-        event: &trace::Event<'_>,
-        names: &mut Names,
-        kinds: &mut LineKinds,
-        out: &mut Vec<u8>,
-    ) -> Option<Fault> {
-        let (header, place) = (event.header(), event.place());
-        let origin = Origin { buffer: place.buffer, offset: place.buffer_offset, processor: place.processor };
+    fn line(&self, event: &trace::Event<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Vec<u8>) -> Option<Fault> {
+        let header = event.header();
         let Layout { payload, wanted, .. } = *self.printer;
-        let time = event.time().map(|time| time.0);
         let line = Line {
-            clock: Some(*event.file().clock()),
             who: self.printer.has_who().then(|| event.who()),
-            processes: Some(event.session().processes()),
-            message: wanted.schemas.messages().and_then(|messages| messages.of(&header)),
-            ..Line::new(&self.names[event.file_index()], &header, event.schemas(), origin, time, payload)
+            ..Line::of_event(&self.names[event.file_index()], event, &header, &wanted.schemas, payload)
         };
         self.printer.write(&line, names, kinds, out)
     }

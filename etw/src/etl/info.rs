@@ -29,7 +29,7 @@ pub struct Args {
 
 /// The summary of a file. `None` means that the file does not state the value.
 #[derive(Serialize)]
-struct Info<'a> {
+pub struct Info<'a> {
     file: &'a str,
     session: String,
     /// The file name in the log file header.
@@ -65,6 +65,13 @@ struct Info<'a> {
 }
 
 pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    let info = read(source)?;
+    out.line(&info)?;
+    Ok(if info.diagnostics_total > 0 { Outcome::Differs } else { Outcome::Good })
+}
+
+/// Reads a file as a stream.
+pub fn read(source: Opened<'_>) -> Result<Info<'_>, Stop> {
     let name = source.name;
     let mut buffers = source.reader()?;
     let mut info = Info::new(name, buffers.log_file());
@@ -99,8 +106,7 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     info.headers = types.into_iter().map(|(ty, count)| (ty.name(), count)).collect();
     info.diagnostics_total = tally.total();
     info.diagnostics.extend(tally.more(None));
-    out.line(&info)?;
-    Ok(tally.outcome())
+    Ok(info)
 }
 
 impl<'a> Info<'a> {

@@ -9,6 +9,7 @@ mod export;
 mod info;
 mod lost;
 mod manifest;
+mod one_pass;
 mod pcap;
 mod processes;
 mod save;
@@ -54,11 +55,10 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     }
 }
 
-/// Summarizes a trace.
 #[cfg(feature = "table")]
-pub fn info(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    info::run(source, out)
-}
+pub use info::read as info;
+#[cfg(feature = "table")]
+pub use processes::documents as processes;
 
 /// The result of a command on all its files.
 #[derive(Default)]

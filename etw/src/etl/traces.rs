@@ -8,10 +8,10 @@ use crate::output::{Escaped, Grouped, Output, Several};
 use crate::schemas::SchemaOptions;
 use crate::selection::Wanted;
 use etw_layouts_cli::{Outcome, unreadable};
-use etw_layouts_etl::{BufferHeader, Diagnostic, DiagnosticKind, Filter, LogFile, Schemas};
+use etw_layouts_etl::{BufferHeader, Diagnostic, DiagnosticKind, Filter, LogFile};
 #[cfg(feature = "table")]
 use etw_layouts_table::Part;
-use etw_layouts_trace::{FileSource, Notice, Options, Session, Source, Trace, TraceFile, group};
+use etw_layouts_trace::{FileSource, Notice, Options, Source, Trace, TraceFile, group};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::fmt::{self, Display};
@@ -159,10 +159,9 @@ impl Opened {
         out: &Output,
         buffer: impl FnMut(&BufferHeader),
     ) -> Result<Self, Stop> {
-        let reported = files.iter().map(|File { file, progress }| Reported {
-            progress: Progress::File(progress.clone()),
-            ..Reported::of(file.name())
-        });
+        let reported = files
+            .iter()
+            .map(|File { file, progress }| Reported { progress: Progress::File(progress.clone()), ..Reported::of(file.name()) });
         let reported = reported.collect();
         Self::with(files.into_iter().map(|file| file.file).collect(), reported, schemas, out, buffer)
     }
@@ -206,11 +205,7 @@ impl Opened {
 
     /// The filter of each file.
     pub fn filters(&self, wanted: &Wanted) -> Vec<Filter> {
-        let filter = |(file, number): (&TraceFile, usize)| {
-            let schemas = self.trace.session_of(number).map_or(Schemas::BUILT_IN, Session::schemas);
-            wanted.filter(file.log_file().start_time, schemas)
-        };
-        self.trace.files().iter().zip(0..).map(filter).collect()
+        wanted.filters(&self.trace)
     }
 
     /// Reports the counts of the diagnostics that were not printed.
@@ -241,14 +236,11 @@ impl Reported {
         }
     }
 
-    /// Reports the diagnostics of a part of the file's rows.
+    /// Reports the diagnostics of a part of the rows of the file, which has this index.
     #[cfg(feature = "table")]
-    pub fn diagnostics(&mut self, part: &Part, out: &Output) {
+    pub fn diagnostics(&mut self, file: usize, part: &Part, out: &Output) {
         part.diagnostics.iter().for_each(|(_, diagnostic)| self.diagnostic(diagnostic, out));
-        let kept = |kind| part.diagnostics.iter().filter(|(_, diagnostic)| diagnostic.kind.name() == kind).count() as u64;
-        for ((_, kind), count) in &part.diagnostic_counts {
-            self.tally.add_more(kind, count - kept(*kind));
-        }
+        self.tally.add_rest(file, part);
     }
 
     /// Prints something while the progress bar is hidden.

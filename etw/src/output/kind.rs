@@ -23,7 +23,7 @@ pub struct Kind {
     pub head: Vec<u8>,
     /// Whether activities and items follow.
     pub is_described: bool,
-    /// The fields, if [`payload::json`] would write them by a schema that all events of the kind have.
+    /// The fields, if [`payload::json`] would write them by a schema.
     pub fields: Option<KindFields>,
 }
 
@@ -32,6 +32,8 @@ pub struct KindFields {
     /// The source of the schema, with the key of the fields.
     schema: Vec<u8>,
     template: Template,
+    /// Whether a payload that is not decoded to its last byte has another schema.
+    is_disputed: bool,
     /// Whether a payload that is not decoded to its last byte is a fault.
     is_exact: bool,
     /// The fault to report otherwise.
@@ -104,20 +106,25 @@ impl KindFields {
         if line.payload != Some(Payload::Fields) || line.message.is_some() || is_log_file {
             return None;
         }
-        let decoded = line.decoded().filter(|decoded| !decoded.is_disputed)?;
+        let decoded = line.event.decode_first(line.schemas)?;
         let mut schema = Vec::new();
         payload::schema(line, &decoded, &mut schema);
         schema.extend_from_slice(b",\"fields\":");
         let template = Template::new(&decoded.schema.fields, decoded.fields.pointers, recent);
-        Some(Self { schema, template, is_exact: decoded.is_exact, fault: payload::reported(line, &decoded, None) })
+        let (is_disputed, is_exact) = (decoded.is_disputed, decoded.is_exact);
+        Some(Self { schema, template, is_disputed, is_exact, fault: payload::reported(line, &decoded, None) })
     }
 
     /// Writes members of a JSON object, as [`payload::json`]. Returns the fault if fields cannot be decoded.
     pub fn write(&self, line: &Line<'_>, recent: &mut Recent, out: &mut Vec<u8>) -> Option<Fault> {
+        let (start, payload) = (out.len(), line.event.payload());
         out.extend_from_slice(&self.schema);
-        let payload = line.event.payload();
-        let list = || line.decoded().map_or(EMPTY, |decoded| decoded.schema.fields);
+        let list = || line.event.decode_first(line.schemas).map_or(EMPTY, |decoded| decoded.schema.fields);
         let fault = self.template.write(list, payload, line.clock.as_ref(), recent, out);
+        if fault.is_some() && self.is_disputed {
+            out.truncate(start);
+            return payload::json(line, out);
+        }
         if let Some(fault) = &fault {
             undecoded(payload, fault, Style::Json, out);
         }

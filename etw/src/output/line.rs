@@ -2,12 +2,13 @@
 
 use super::Escaped;
 use super::put;
+use crate::schemas::SchemaOptions;
 use etw_layouts_etl::payload::packed::Variant;
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Schemas, Uuid, names};
 use etw_layouts_schemas::tmf::WppMessage;
-use etw_layouts_trace::{KnownBy, ProcessTable, Who};
+use etw_layouts_trace::{self as trace, KnownBy, ProcessTable, Who};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The origin of an event: values of its buffer.
@@ -118,6 +119,24 @@ impl<'a> Line<'a> {
             who: None,
             processes: None,
             message: None,
+        }
+    }
+
+    /// An event of a trace, without who did it; `header` is its header.
+    pub fn of_event(
+        file: &'a Name,
+        event: &'a trace::Event<'_>,
+        header: &'a Event<'a>,
+        schemas: &'a SchemaOptions,
+        payload: Option<Payload>,
+    ) -> Self {
+        let trace::Place { buffer, buffer_offset: offset, processor, .. } = event.place();
+        let origin = Origin { buffer, offset, processor };
+        Self {
+            clock: Some(*event.file().clock()),
+            processes: Some(event.session().processes()),
+            message: schemas.messages().and_then(|messages| messages.of(header)),
+            ..Self::new(file, header, event.schemas(), origin, event.time().map(|time| time.0), payload)
         }
     }
 

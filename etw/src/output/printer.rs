@@ -78,13 +78,7 @@ impl<'a> Printer<'a> {
         let payload = asked.payload.or(asked.columns.contains(&Column::Payload).then_some(Payload::Hex));
         let limit = asked.limit.unwrap_or(u64::MAX);
         Self {
-            layout: Layout {
-                wanted: &asked.wanted,
-                payload,
-                columns: Vec::new(),
-                format: Format::Text,
-                has_fields: false,
-            },
+            layout: Layout { wanted: &asked.wanted, payload, columns: Vec::new(), format: Format::Text, has_fields: false },
             asked: &asked.columns,
             default: default.to_vec(),
             fields: BTreeSet::new(),
@@ -141,7 +135,13 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints an event unless the limit is reached; `kinds` are those of the schemas in `line`. Returns the fault if a payload cannot be decoded.
-    pub fn event(&mut self, line: &Line<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Output) -> io::Result<Option<Fault>> {
+    pub fn event(
+        &mut self,
+        line: &Line<'_>,
+        names: &mut Names,
+        kinds: &mut LineKinds,
+        out: &mut Output,
+    ) -> io::Result<Option<Fault>> {
         if self.left == 0 {
             return Ok(None);
         }

@@ -3,6 +3,8 @@
 use super::{Escaped, Grouped};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::Diagnostic;
+#[cfg(feature = "table")]
+use etw_layouts_table::Part;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -27,19 +29,8 @@ struct Counted {
 impl Tally {
     /// Counts a diagnostic. Returns `None` if it is not to be printed.
     pub fn add<'a>(&mut self, file: Option<&'a str>, diagnostic: &Diagnostic) -> Option<DiagnosticLine<'a>> {
-        let kind = diagnostic.kind.name();
-        let &Diagnostic { buffer, buffer_offset, offset, .. } = diagnostic;
-        let is_note = !diagnostic.is_damage();
-        let is_printed = self.count(kind, &diagnostic.kind, is_note);
-        is_printed.then(|| DiagnosticLine::Found {
-            file,
-            is_note,
-            kind,
-            buffer,
-            buffer_offset,
-            offset,
-            message: diagnostic.kind.to_string(),
-        })
+        let is_printed = self.count(diagnostic.kind.name(), &diagnostic.kind, !diagnostic.is_damage());
+        is_printed.then(|| DiagnosticLine::found(file, diagnostic))
     }
 
     /// Counts a diagnostic of a kind. Returns whether it is to be printed.
@@ -49,11 +40,15 @@ impl Tally {
         counted.count <= MOST
     }
 
-    /// Counts further diagnostics of a known kind, which are not printed.
+    /// Counts the diagnostics of a file that a part of its events does not keep. Those that it keeps are counted already.
     #[cfg(feature = "table")]
-    pub fn add_more(&mut self, kind: &str, count: u64) {
-        if let Some(counted) = self.kinds.get_mut(kind) {
-            counted.count += count;
+    pub fn add_rest(&mut self, file: usize, part: &Part) {
+        for ((_, kind), count) in part.diagnostic_counts.range((file, "")..(file + 1, "")) {
+            let is_kept = |(of, diagnostic): &&(usize, Diagnostic)| *of == file && diagnostic.kind.name() == *kind;
+            let kept = part.diagnostics.iter().filter(is_kept).count() as u64;
+            if let Some(counted) = self.kinds.get_mut(kind) {
+                counted.count += count.saturating_sub(kept);
+            }
         }
     }
 
@@ -108,6 +103,14 @@ pub enum DiagnosticLine<'a> {
         message: String,
         more: u64,
     },
+}
+
+impl<'a> DiagnosticLine<'a> {
+    pub fn found(file: Option<&'a str>, diagnostic: &Diagnostic) -> Self {
+        let &Diagnostic { buffer, buffer_offset, offset, ref kind } = diagnostic;
+        let (is_note, message) = (!diagnostic.is_damage(), kind.to_string());
+        Self::Found { file, is_note, kind: kind.name(), buffer, buffer_offset, offset, message }
+    }
 }
 
 impl Display for DiagnosticLine<'_> {

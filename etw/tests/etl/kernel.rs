@@ -221,7 +221,9 @@ fn processes() {
     assert!(text.lines().count() == 2 + 4 + 1 && !text.contains('\u{1b}'), "{text}");
     let (_, csv, _) = run(&["processes", "--format", "csv", &file]);
     assert!(
-        csv.lines().count() == 5 && csv.contains(",\"notepad.exe \"\"a, b\"\".txt\"\n") && csv.contains(",'=cmd.exe /c dir\n"),
+        csv.lines().count() == 5
+            && csv.contains(",\"notepad.exe \"\"a, b\"\".txt\",1,,")
+            && csv.contains(",'=cmd.exe /c dir,2,,"),
         "{csv}"
     );
     let (status, out, err) = run(&["processes", &folder.file("b.etl", super::trace())]);
@@ -280,14 +282,14 @@ fn tree_of_processes() {
     assert!(child["parent_index"] == json(&out)[3]["index"] && child["parent_index"] != json(&out)[6]["index"], "{out}");
     let (_, text, _) = run(&["processes", "--tree", &file]);
     let lines: Vec<_> = text.lines().skip(2).collect();
-    assert!(lines[1].starts_with("  image.exe          50  ") && lines[1].contains("  before the trace  "), "{text}");
+    assert!(lines[1].starts_with("  image.exe           50  ") && lines[1].contains("  before the trace  "), "{text}");
     assert!(lines[5].starts_with("      grandchild.exe  300  "), "{text}");
     let (_, csv, _) = run(&["processes", "--format", "csv", &file]);
     assert!(csv.contains(",before_trace,Process/Defunct,before_trace,Process/Defunct\n"), "{csv}");
 }
 
-/// A sample contains its thread, and the rundown of the thread has the process. After the end of the thread, the process is
-/// unknown.
+/// A sample contains its thread, and the rundown of the thread has the process. It has the identifier until another thread has it, also after its
+/// end.
 #[test]
 fn process_of_a_thread() {
     let folder = Folder::new("kernel-threads");
@@ -315,5 +317,5 @@ fn process_of_a_thread() {
     assert_eq!((status, err.as_str()), (0, ""));
     let of: Vec<_> =
         json(&out).iter().map(|event| json!([event["process"], event["thread_process"], event["fields"]["ThreadId"]])).collect();
-    assert_eq!(of, [json!([null, 100, 7]), json!([null, null, 8]), json!([null, null, 7])]);
+    assert_eq!(of, [json!([null, 100, 7]), json!([null, null, 8]), json!([null, 100, 7])]);
 }

@@ -211,7 +211,7 @@ fn schemas_in_the_trace() {
     assert_eq!((status, of(&out), err.as_str()), (0, json!(["Maker-Source/Opened", "EventSource", {"Handle": 7}]), ""));
     let output = program(&[&args[..], &["-"]].concat()).stdin(File::open(&file).unwrap()).output().unwrap();
     // A stream is copied to a temporary file, because schemas can follow the events.
-    assert_eq!(output.stdout, out.replace(&file, "-").into_bytes());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), out.replace(&file, "-"));
     let err = String::from_utf8(output.stderr).unwrap();
     assert!(bytes.len() == 8192 && err.contains("stream copied to a temporary file of 8,192 bytes"), "{err}");
     // Names in the schemas select events to save.
@@ -269,6 +269,15 @@ fn texts_of_messages() {
     let (_, out, _) = run(&["schemas", "--tmf", &tmf, "--format", "json", &file]);
     let source = json(&out)[0]["sources"].as_array().unwrap().iter().find(|source| source["source"] == "TMF").cloned().unwrap();
     assert_eq!((&source["events"], &source["whole"]), (&json!(2), &json!(1)));
+    // Tables have the arguments as fields, and the bytes of a payload that is too short.
+    let output = folder.0.join("tables");
+    let path = output.to_str().unwrap();
+    let (status, _, err) = run(&["export", "--tmf", &tmf, "--format", "jsonl", "--shape", "typed", "-o", path, &file]);
+    assert_eq!(status, 1, "{err}");
+    let rows = std::fs::read_dir(output.join("typed/provider=example/event=Device_c87")).unwrap();
+    let rows = json(&rows.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect::<String>());
+    let values: Vec<_> = rows.iter().map(|row| json!([row["Count"], row["Name"], row["payload"].is_null()])).collect();
+    assert_eq!(values, [json!([5, "disk", true]), json!([null, null, false])]);
     let (status, _, err) = run(&["events", "--tmf", &file, &file]);
     assert!(status == 2 && err.contains("give trace message format files (.tmf)"), "{err}");
 }

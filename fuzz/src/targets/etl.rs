@@ -35,11 +35,7 @@ pub fn run(input: &[u8]) {
         assert_eq!(traces::written_again_differs(&buffer, &decoded), None);
     }
     assert_eq!(streamed, Some(events));
-    let (mut order, mut timed) = (trace.by_time(), 0);
-    while let Some(event) = order.next_event() {
-        timed += usize::from(event.is_ok());
-    }
-    assert_eq!(timed, events);
+    assert_eq!(trace.events().flatten().count(), events);
     check(&trace, &mut |diagnostic| assert!(!diagnostic.to_string().is_empty()));
     survivors(input, &trace);
 }
@@ -142,8 +138,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
 /// arbitrary.
 pub(crate) fn saved_events(file: &[u8]) -> u64 {
     let trace = Trace::from_bytes(file).expect("the saved trace");
-    let (mut order, mut events) = (trace.by_time(), 0);
-    while let Some(event) = order.next_event() {
+    let mut events = 0;
+    for event in trace.events() {
         match event.map_err(|diagnostic| diagnostic.kind) {
             Ok(_) => events += 1,
             Err(

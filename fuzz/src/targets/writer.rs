@@ -160,7 +160,6 @@ fn read(file: &[u8], log: &LogFile, header: &[Written], events: &[Written]) {
     seen_sorted.sort_by_key(|event| event.processor);
     events_sorted.sort_by_key(|event| event.processor);
     assert!(seen_sorted == events_sorted, "{} events written, {} read", events.len(), rest.len());
-    in_time(&trace, &seen, &events_sorted);
     let compressed = log.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;
     let is_small = file.len().max(log.buffer_size as usize) <= CONVERTED;
     for format in [Format::Lznt1, Format::XpressHuffman] {
@@ -169,21 +168,6 @@ fn read(file: &[u8], log: &LogFile, header: &[Written], events: &[Written]) {
             assert!(all_events(&Trace::from_bytes(&file).expect("a file")) == seen, "{format:?}");
         }
     }
-}
-
-/// All events are returned. They are in time order, if the time stamps of each processor are in order.
-fn in_time(trace: &Trace<'_>, seen: &[Written], by_processor: &[&Written]) {
-    let ordered = by_processor.is_sorted_by(|a, b| a.processor != b.processor || (a.stamp.is_some() && a.stamp <= b.stamp));
-    let (mut order, mut count, mut last) = (trace.by_time(), 0, i64::MIN);
-    while let Some(event) = order.next_event() {
-        let stamp = event.expect("an event that was written").event.time_stamp();
-        if let Some(stamp) = stamp.filter(|_| ordered && count > 0) {
-            assert!(stamp >= last, "{stamp} after {last}");
-            last = stamp;
-        }
-        count += 1;
-    }
-    assert_eq!(count, seen.len());
 }
 
 /// The events in file order.

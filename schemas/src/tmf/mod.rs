@@ -5,6 +5,7 @@
 mod argument;
 mod parse;
 mod printf;
+mod schema;
 mod text;
 
 pub use argument::{WppArgument, WppType};

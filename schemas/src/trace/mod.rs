@@ -9,11 +9,11 @@
 //! use etw_layouts_etl::Trace;
 //! use etw_layouts_schemas::trace::collect;
 //!
-//! let schemas = collect(&Trace::open("merged.etl")?);
+//! let schemas = collect(&Trace::from_bytes(std::fs::read("merged.etl")?)?);
 //! for provider in schemas.providers.iter().chain(&schemas.manifest_providers) {
 //!     println!("{} {}: {} events", provider.guid, provider.name, provider.events.len());
 //! }
-//! # Ok::<(), std::io::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod event_info;

@@ -17,7 +17,7 @@ fn traces() -> Vec<(String, Collected)> {
     paths.sort();
     let mut traces = Vec::new();
     for path in paths {
-        let trace = Trace::open(&path).unwrap();
+        let trace = Trace::from_bytes(fs::read(&path).unwrap()).unwrap();
         let collected = collect(&trace);
         let (infos, maps, chunks) = distinct(&trace);
         let name = path.file_name().unwrap().display().to_string();

@@ -27,7 +27,7 @@ impl Hand {
             Sort::File => self.definition(text, &tree),
             Sort::Axis if self.with_comments => self.lines(text),
             // Other files keep the form of their authors.
-            Sort::Axis | Sort::Scalars | Sort::Globals | Sort::Events => text.to_owned(),
+            Sort::Axis | Sort::Scalars | Sort::Globals | Sort::Events | Sort::Providers => text.to_owned(),
             sort => panic!("{path} is {sort:?}"),
         }
     }

@@ -1,8 +1,8 @@
 //! What single events state about processes and images.
 
 use super::names::Names;
-use crate::deferred::kernel_process;
 use crate::process::{Known, Moment, Process, StatedBy};
+use crate::specified::kernel_process;
 use etw_layouts_etl::payload::Source;
 use etw_layouts_etl::wire::EVENT_TRACE_GROUP;
 use etw_layouts_etl::{Decoded, Event, FileTime, Schemas};

@@ -12,6 +12,11 @@ pub(super) struct Instances<'c> {
     all: Vec<Instance>,
     /// Indices of the processes with an identifier, in the order in which they had it.
     by_id: HashMap<u32, Vec<usize>>,
+    /// The last process with an identifier and a key, and that with an identifier and a sequence number.
+    by_key: HashMap<(u32, u64), usize>,
+    by_sequence: HashMap<(u32, u64), usize>,
+    /// The image at an address of a process, by the index of the process.
+    loaded: HashMap<(usize, u64), usize>,
 }
 
 struct Instance {
@@ -31,7 +36,8 @@ type Rundowns = [Option<i64>; 3];
 
 impl<'c> Instances<'c> {
     pub fn new(clock: &'c Clock) -> Self {
-        Self { clock, all: Vec::new(), by_id: HashMap::new() }
+        let (by_key, by_sequence) = (HashMap::new(), HashMap::new());
+        Self { clock, all: Vec::new(), by_id: HashMap::new(), by_key, by_sequence, loaded: HashMap::new() }
     }
 
     /// Adds what an event states about a process.
@@ -43,16 +49,18 @@ impl<'c> Instances<'c> {
             _ => {}
         }
         let index = self.same(by, &fact).unwrap_or_else(|| self.insert(tick, by, &fact));
+        self.by_key.extend(fact.key.map(|key| ((fact.id, key), index)));
+        self.by_sequence.extend(fact.sequence.map(|sequence| ((fact.id, sequence), index)));
         self.all[index].merge(tick, by, fact);
     }
 
     /// The process that a fact is about, if it is known.
     fn same(&self, by: StatedBy, fact: &Process) -> Option<usize> {
-        let own = self.by_id.get(&fact.id)?;
-        let is = |index: &&usize| self.all[**index].is_same(fact);
-        let (known, is_current) = match own.iter().rev().find(is) {
+        let by_key = fact.key.and_then(|key| self.by_key.get(&(fact.id, key)));
+        let by_key = by_key.or_else(|| self.by_sequence.get(&(fact.id, fact.sequence?)));
+        let (known, is_current) = match by_key {
             Some(index) => (*index, false),
-            None => (*own.last()?, true),
+            None => (*self.by_id.get(&fact.id)?.last()?, true),
         };
         let instance = &self.all[known];
         if is_current && instance.is_other(fact) {
@@ -92,17 +100,25 @@ impl<'c> Instances<'c> {
         let index = self.owner(fact.process, tick);
         let images = &mut self.all[index].process.images;
         let now = Moment::At { tick, time };
-        let loaded = images.iter_mut().rev().find(|image| image.base == fact.base && image.unload.is_none());
+        let loaded = self.loaded.get(&(index, fact.base)).map(|image| &mut images[*image]);
         match (loaded, fact.change) {
-            (Some(image), Change::Unload) => image.unload = Some(now),
+            (Some(image), Change::Unload) => {
+                image.unload = Some(now);
+                self.loaded.remove(&(index, fact.base));
+            }
             (Some(image), _) if image.path == fact.path => {}
-            (_, change) => images.push(LoadedImage {
-                path: fact.path,
-                base: fact.base,
-                size: fact.size,
-                load: if change == Change::Load { now } else { Moment::Earlier },
-                unload: (change == Change::Unload).then_some(now),
-            }),
+            (_, change) => {
+                if change != Change::Unload {
+                    self.loaded.insert((index, fact.base), images.len());
+                }
+                images.push(LoadedImage {
+                    path: fact.path,
+                    base: fact.base,
+                    size: fact.size,
+                    load: if change == Change::Load { now } else { Moment::Earlier },
+                    unload: (change == Change::Unload).then_some(now),
+                });
+            }
         }
     }
 
@@ -142,12 +158,6 @@ impl<'c> Instances<'c> {
 }
 
 impl Instance {
-    /// Whether the fact must be about this process.
-    fn is_same(&self, fact: &Process) -> bool {
-        let is = |own: Option<u64>, other: Option<u64>| own.is_some() && own == other;
-        is(self.process.key, fact.key) || is(self.process.sequence, fact.sequence)
-    }
-
     /// Whether the fact cannot be about this process.
     fn is_other(&self, fact: &Process) -> bool {
         let is = |own: Option<u64>, other: Option<u64>| own.is_some() && other.is_some() && own != other;

@@ -33,7 +33,7 @@ use summary::Summary;
 /// `typed/provider=…/event=…` has a table for each event and version, with the fields as columns. `stacks` has the
 /// call stacks. `manifest.json` states files, counts and diagnostics.
 ///
-/// With --tmf, events of WPP have names; their messages are not formatted, and their payloads are bytes.
+/// With --tmf, events of WPP have names, and the arguments of their messages as fields; the messages are not formatted.
 ///
 /// Small traces are written together to the same files. Files appear only when they are complete. If the command is
 /// interrupted, run it again: traces that are complete and did not change are not exported again. New traces can be

@@ -140,7 +140,7 @@ impl Work<'_> {
         let mut counts = Counts::default();
         let is_ordered = rows.read::<Failed>(|part| {
             counts.add(part.counts);
-            reported.diagnostics(&part, &self.out);
+            reported.diagnostics(number, &part, &self.out);
             let mut batches = part.batches.into_iter();
             batches.try_for_each(|batch| merge.add(batch, |batch| files.write(&batch).map_err(Failed::Output)))
         });

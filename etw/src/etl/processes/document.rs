@@ -195,3 +195,15 @@ impl Display for Document<'_> {
         write!(f, "{}", self.process)
     }
 }
+
+/// The processes of a trace with their images, session by session.
+#[cfg(feature = "table")]
+pub fn documents(trace: &trace::Trace) -> Vec<Document<'_>> {
+    let mut documents = Vec::new();
+    for session in trace.sessions() {
+        let file = session.files().first().and_then(|file| trace.files().get(*file)).map_or("", trace::TraceFile::name);
+        let (files, table) = (session.files().len(), session.processes());
+        documents.extend(table.iter().map(|process| Document::new((file, files), table, process, None, true)));
+    }
+    documents
+}

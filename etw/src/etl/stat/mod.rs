@@ -2,8 +2,8 @@
 
 mod document;
 
-use super::lost::Lost;
 use super::Done;
+use super::lost::Lost;
 use super::traces::{Files, Opened};
 use crate::input::{self, Input};
 use crate::output::printer::none_matches;

@@ -1,0 +1,86 @@
+//! `events --one-pass`.
+
+use super::Done;
+use super::traces::Reported;
+use crate::input::{Input, Opened};
+use crate::output::Output;
+use crate::output::kind::LineKinds;
+use crate::output::line::{Line, Name, Names, Origin};
+use crate::output::printer::Printer;
+use crate::output::stop::Stop;
+use etw_layouts_cli::Outcome;
+use etw_layouts_etl::names;
+
+/// Prints the events of each file while it is read.
+pub fn run(inputs: &[Input], printer: &mut Printer<'_>, is_strict: bool, out: &mut Output) -> Result<Done, Stop> {
+    let mut done = Done::default();
+    for input in inputs {
+        if printer.is_done() {
+            break;
+        }
+        match input.open().and_then(|source| file(source, printer, is_strict, out)) {
+            Ok(outcome) => done.add(outcome),
+            Err(Stop::Input(why)) => {
+                done.unusable += 1;
+                out.refused(&input.name, &why);
+            }
+            Err(stop) => return Err(stop),
+        }
+    }
+    printer.end(out);
+    Ok(done)
+}
+
+fn file(source: Opened<'_>, printer: &mut Printer<'_>, is_strict: bool, out: &mut Output) -> Result<Outcome, Stop> {
+    let (file, mut reported) = (Name::of(source.name), Reported::of(source.name));
+    let mut buffers = source.reader()?;
+    let wanted = printer.layout.wanted;
+    let (log, schemas) = (buffers.log_file(), wanted.schemas.of_trace(buffers.log_file()));
+    let (clock, filter) = (log.to_clock(), wanted.filter(log.start_time, &schemas));
+    let note = "read once: processes are those of headers, and schemas in the trace are not used";
+    reported.note(note.into(), out);
+    printer.head(out)?;
+    let (mut text_names, mut kinds) = (Names::default(), LineKinds::default());
+    while let Some(buffer) = buffers.next()? {
+        let mut found = Vec::new();
+        match buffer {
+            Ok(decoded) => {
+                let origin = Origin::of(decoded.buffer());
+                for event in decoded.events() {
+                    let event = match event {
+                        Ok(event) => event,
+                        Err(diagnostic) => {
+                            found.push(diagnostic);
+                            continue;
+                        }
+                    };
+                    found.extend(event.fault().map(|kind| origin.diagnostic(&event, kind)));
+                    printer.seen += 1;
+                    if printer.is_done() || !filter.takes(&event, origin.processor, &clock) {
+                        continue;
+                    }
+                    let time = event.time_stamp().map(|stamp| clock.system_time(stamp));
+                    let line = Line {
+                        clock: Some(clock),
+                        message: wanted.schemas.messages().and_then(|messages| messages.of(&event)),
+                        ..Line::new(&file, &event, &schemas, origin, time, printer.layout.payload)
+                    };
+                    if let Some(fault) = printer.event(&line, &mut text_names, &mut kinds, out)? {
+                        found.push(origin.diagnostic(&event, names::undecoded(&event, &schemas, fault)));
+                    }
+                }
+            }
+            Err(diagnostic) => found.push(diagnostic),
+        }
+        for diagnostic in &found {
+            reported.diagnostic(diagnostic, out);
+            if is_strict && diagnostic.is_damage() {
+                return Err(Stop::Strict);
+            }
+        }
+        if printer.is_done() {
+            break;
+        }
+    }
+    Ok(reported.end(out))
+}

@@ -1,0 +1,31 @@
+//! Events by their identification: those of the kernel, which the specs describe, and those of providers with manifests.
+
+use etw_layouts::events::{Found, find, find_guid};
+use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
+use etw_layouts_etl::{Event, HeaderType, Uuid};
+
+/// The schema of a kernel event, by its hook identifier, or by its GUID and event type.
+#[inline]
+pub(crate) fn kernel(event: &Event<'_>) -> Option<Found> {
+    let version = u8::try_from(event.version()?).ok()?;
+    match event.hook() {
+        Some(hook) => find((hook >> 8) as u8, hook as u8, version),
+        None if is_of_manifest(event) || event.header_type() == HeaderType::Message => None,
+        None => find_guid(event.provider()?, event.opcode()?, version),
+    }
+}
+
+/// Whether an event is identified by its event ID.
+#[inline]
+pub(crate) fn is_of_manifest(event: &Event<'_>) -> bool {
+    event.flags().is_some_and(|flags| !flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER))
+}
+
+/// Microsoft-Windows-Kernel-Process.
+const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
+
+/// The ID of an event of Microsoft-Windows-Kernel-Process.
+#[inline]
+pub(crate) fn kernel_process(event: &Event<'_>) -> Option<u16> {
+    if is_of_manifest(event) && event.provider() == Some(KERNEL_PROCESS) { event.id() } else { None }
+}
