@@ -106,8 +106,8 @@ impl Used {
         let kind = self.kinds.entry(key).or_insert_with(|| Kind::new(event, decoded.as_ref(), schemas, message));
         kind.events += 1;
         let result = match (&decoded, message) {
-            (Some(decoded), _) => decoded.fields.check(),
-            (None, Some(message)) => wpp::text(message, event).1.map_or(Ok(()), Err),
+            (_, Some(message)) => wpp::text(message, event).1.map_or(Ok(()), Err),
+            (Some(decoded), None) => decoded.fields.check(),
             (None, None) => {
                 kind.whole += u64::from(kind.source == LAYOUT);
                 return;
@@ -172,9 +172,9 @@ impl Kind {
     fn new(event: &Event<'_>, decoded: Option<&Decoded<'_>>, schemas: &Schemas, message: Option<&WppMessage>) -> Self {
         let is_log_file = decoded.is_none() && LogFile::read(event).is_some();
         let source = match decoded {
+            _ if message.is_some() => "TMF",
             Some(decoded) => names::source(decoded.source()),
             None if is_log_file => LAYOUT,
-            None if message.is_some() => "TMF",
             None => NONE,
         };
         let name = match (decoded, schemas.variant(event)) {

@@ -29,7 +29,13 @@ fn counted_events() {
             assert_eq!((status, stat["events"].as_u64()), (0, Some(events.len() as u64)), "{folder}");
             // The key of a row; for an event with an ID, without the opcode.
             let key = |line: &Value| {
-                let of = |key: &&str| if *key == "opcode" && !line["id"].is_null() { Value::Null } else { line[*key].clone() };
+                let of = |key: &&str| match *key {
+                    "opcode" if !line["id"].is_null() => Value::Null,
+                    // A row has the process that did it, which the payload can state.
+                    "process" if !line["thread_process"].is_null() => line["thread_process"].clone(),
+                    "process" if line["process"] == u32::MAX => Value::Null,
+                    key => line[key].clone(),
+                };
                 keys.iter().map(of).map(|value| value.to_string()).collect::<Vec<_>>()
             };
             let mut hand: BTreeMap<_, (u64, u64, Vec<i64>)> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Event selection, and the columns of the output.
 
 use crate::{Folder, json, mixed, run, small, trace};
-use serde_json::Value;
+use serde_json::{Value, json as value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use test_support::logging::logging;
@@ -21,13 +21,19 @@ const QUESTIONS: [Question; 12] = [
     (&["--level", "0", "--level", "4"], |e| e["level"] == 0 || e["level"] == 4),
     (&["--keyword", "0x3"], |e| keyword(e) & 3 != 0),
     (&["--keyword", "0"], |e| e["keyword"] == "0x0000000000000000"),
-    (&["--process", "12", "--process", "32"], |e| e["process"] == 12 || e["process"] == 32),
+    (&["--process", "12", "--process", "32"], |e| is_of(e, &value!(12)) || is_of(e, &value!(32))),
     (&["--thread", "31"], |e| e["thread"] == 31),
     (&["--processor", "1"], |e| e["processor"] == 1),
     (&["--opcode", "1", "--processor", "0", "--processor", "2"], |e| {
         e["opcode"] == 1 && (e["processor"] == 0 || e["processor"] == 2)
     }),
 ];
+
+/// Whether a process did the event, or the event is about it.
+fn is_of(event: &Value, process: &Value) -> bool {
+    let by = if event["thread_process"].is_null() { &event["process"] } else { &event["thread_process"] };
+    by == process || event["subject"] == *process
+}
 
 fn keyword(event: &Value) -> u64 {
     event["keyword"].as_str().map_or(0, |text| u64::from_str_radix(&text[2..], 16).unwrap())
@@ -54,13 +60,24 @@ fn asked(file: &str) {
     }
     let middle = &documents[documents.len() / 2].1;
     for (option, key) in
-        [("--provider", "provider"), ("--id", "id"), ("--process", "process"), ("--thread", "thread"), ("--keyword", "keyword")]
+        [("--provider", "provider"), ("--id", "id"), ("--process", "process"), ("--keyword", "keyword")]
     {
         let value = &middle[key];
         if !value.is_null() && (key != "keyword" || keyword(middle) != 0) {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            same(&[option, &text], &|e| if key == "keyword" { keyword(e) & keyword(middle) != 0 } else { e[key] == *value });
+            same(&[option, &text], &|e| match key {
+                "keyword" => keyword(e) & keyword(middle) != 0,
+                "process" => is_of(e, value),
+                _ => e[key] == *value,
+            });
         }
+    }
+    if let Some(thread) = middle["thread"].as_u64() {
+        // Events without a thread in the header can be of one in their payload, which JSON does not have.
+        let found = events(&["--thread", &thread.to_string()]);
+        let of_header = documents.iter().filter(|(_, e)| e["thread"] == thread).map(|(line, _)| *line).collect::<Vec<_>>();
+        let found: Vec<_> = found.lines().zip(json(&found)).filter(|(_, e)| e["thread"] == thread).collect();
+        assert!(found.iter().map(|(line, _)| *line).eq(of_header), "{file} --thread {thread}");
     }
     let Some(time) = middle["time"].as_i64() else { return };
     let utc = middle["time_utc"].as_str().unwrap();
@@ -131,13 +148,18 @@ fn limited_events() {
 }
 
 /// The columns of CSV, with the options that accept their values.
-const COLUMNS: [(&str, &[&str]); 29] = [
+const COLUMNS: [(&str, &[&str]); 34] = [
     ("time", &["--from", "--to"]),
     ("time_utc", &["--from", "--to"]),
     ("processor", &["--processor"]),
     ("thread", &["--thread"]),
     ("process", &["--process"]),
     ("thread_process", &[]),
+    ("process_name", &[]),
+    ("process_by", &[]),
+    ("subject", &["--process"]),
+    ("subject_name", &[]),
+    ("subject_by", &[]),
     ("header", &[]),
     ("event", &["--event"]),
     ("provider", &["--provider"]),

@@ -66,7 +66,7 @@ wanted = chosen(events)
 
 # The narrow shape, through pyarrow.
 table = pyarrow.dataset.dataset(f"{folder}/narrow/events").to_table()
-assert table.schema.metadata[b"etw.version"] == b"1"
+assert table.schema.metadata[b"etw.version"] == b"2"
 assert table.num_rows == len(events), (table.num_rows, len(events))
 times = table["time"].cast("int64").to_pylist()
 seen = 0
