@@ -11,7 +11,9 @@ use crate::index::Entry;
 pub enum Order {
     /// File order: buffer by buffer, file by file.
     File,
-    /// The order of time over all processors and files.
+    /// The order of time over all processors and files: by system time; events of one session with equal system time by their time stamps; all
+    /// others in the order of the sessions, of the files of a session as they were given, of the buffers in a file and of the events in a
+    /// buffer. An event without a time stamp has the time stamp of the event before it in its buffer, or that of the buffer if it is the first.
     #[default]
     Time,
 }

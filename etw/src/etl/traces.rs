@@ -192,11 +192,22 @@ impl Opened {
                 let note = format!("{} written while the file was read; they are not read", Several(bytes, "byte"));
                 reported[file].note(note, out);
             }
+            Notice::Temporary { file, bytes } => {
+                let note = format!("positions of names and call stacks are in temporary files of {} bytes", Grouped(bytes));
+                reported[file].note(note, out);
+            }
             Notice::Buffer { header, .. } => buffer(&header),
             _ => {}
         });
         let trace = Trace::new(files, options);
         let trace = trace.map_err(|why| Stop::Input(why.to_string()))?;
+        for session in trace.sessions() {
+            let is_complete = session.processes().is_complete() && session.threads().is_complete();
+            if let Some(file) = session.files().first().filter(|_| !is_complete) {
+                let note = "more processes or threads than are kept: some events have no process, or no name of it";
+                reported[*file].note(note.into(), out);
+            }
+        }
         if let (count @ 1.., Some(first)) = (more, reported.first()) {
             first.note(format!("{count} more schemas not used"), out);
         }

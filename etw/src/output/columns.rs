@@ -36,7 +36,7 @@ pub enum Column {
     ProcessName,
     /// How the process that did it is known: `header`, or the name of a field.
     ProcessBy,
-    /// ID of the process that the event is about, if it is about another one than the process that did it.
+    /// ID of the process that the event is about.
     Subject,
     /// Image name of the process that the event is about.
     SubjectName,

@@ -59,9 +59,7 @@ fn asked(file: &str) {
         same(options, &takes);
     }
     let middle = &documents[documents.len() / 2].1;
-    for (option, key) in
-        [("--provider", "provider"), ("--id", "id"), ("--process", "process"), ("--keyword", "keyword")]
-    {
+    for (option, key) in [("--provider", "provider"), ("--id", "id"), ("--process", "process"), ("--keyword", "keyword")] {
         let value = &middle[key];
         if !value.is_null() && (key != "keyword" || keyword(middle) != 0) {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

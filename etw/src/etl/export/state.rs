@@ -47,6 +47,16 @@ impl State {
         }
         let mut state = Self { options: options.clone(), records: Vec::new(), root, parts, staging, _lock: lock };
         state.recover()?;
+        if let Some(old) = state.records.iter().find(|record| record.options.tables != options.tables) {
+            return Err(format!(
+                "{}: the dataset has tables of version {}, this program writes version {}; export the traces again: `etw etl export -o \
+                 NEW-FOLDER TRACES`",
+                folder.display(),
+                old.options.tables,
+                options.tables
+            )
+            .into());
+        }
         if let Some(other) = state.records.iter().find(|record| record.options != *options) {
             return Err(format!(
                 "{}: the dataset has other options: {}; export to another folder, or use the same options",
