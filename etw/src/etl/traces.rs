@@ -12,6 +12,7 @@ use etw_layouts_etl::{BufferHeader, Diagnostic, DiagnosticKind, Filter, LogFile}
 #[cfg(feature = "table")]
 use etw_layouts_table::Part;
 use etw_layouts_trace::{FileSource, Notice, Options, Source, Trace, TraceFile, group};
+#[cfg(feature = "table")]
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::fmt::{self, Display};
@@ -56,6 +57,7 @@ enum Progress {
     None,
     File(Arc<FileProgress>),
     /// That of all files.
+    #[cfg(feature = "table")]
     All(ProgressBar),
 }
 
@@ -259,6 +261,7 @@ impl Reported {
         match &self.progress {
             Progress::None => print(),
             Progress::File(progress) => progress.beside(print),
+            #[cfg(feature = "table")]
             Progress::All(bar) => bar.suspend(print),
         }
     }
