@@ -1,7 +1,7 @@
 //! Events of Event Tracing for Windows as Arrow record batches, and as Parquet, Arrow, CSV and JSON files.
 //!
 //! [`Rows`] converts the events of a `etw_layouts_trace::Trace`, in file order or in the order of time, with any number of threads. Memory does not
-//! depend on the size of the trace: each thread needs about 16 MB for buffers, and two to four times as much for rows.
+//! depend on the size of the trace: each thread needs about 6 MB for buffers, and two to four times as much for rows.
 //!
 //! There are two [shapes](Shape): one table of all events, and a table for each provider, event and version. `docs/TABLES.md` describes the columns.
 //! [`schema::VERSION`] is in the metadata of each schema.

@@ -34,7 +34,7 @@ struct Rows {
 }
 
 /// Memory limit for rows, in bytes. If it is exceeded, the rows of the largest table become a batch.
-const MEMORY: usize = 48 << 20;
+const MEMORY: usize = 32 << 20;
 /// Size of all names, in bytes, from which they are discarded, and a new generation begins.
 const NAMES: usize = 16 << 20;
 

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
 /// Calls `work` for each item, on up to `threads` threads, and passes the results to `take` on this thread, in the order of the items. Each thread
-/// has a state, which `state` creates. At most two results for each thread are kept, so memory is limited. With one thread, everything runs on
+/// has a state, which `state` creates. At most one more item than there are threads is worked on or waits to be taken, so memory is limited. With one thread, everything runs on
 /// this one.
 ///
 /// # Errors
@@ -32,7 +32,7 @@ pub fn in_order<I: Send, S, R: Send, E>(
             is_stopped: false,
         }),
         changed: Condvar::new(),
-        ahead: 2 * threads as u64,
+        ahead: threads as u64 + 1,
     };
     thread::scope(|scope| {
         for _ in 0..threads {
