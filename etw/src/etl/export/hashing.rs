@@ -2,9 +2,8 @@
 
 use etw_layouts_trace::{FileSource, Source};
 use indicatif::ProgressBar;
-use std::fs::File;
 use std::hash::Hasher;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use twox_hash::XxHash64;
@@ -75,11 +74,5 @@ impl Source for Hashing {
 
 /// The hash of a file.
 pub fn hash(path: &Path) -> io::Result<String> {
-    let (mut file, mut hasher, mut bytes) = (File::open(path)?, XxHash64::with_seed(0), vec![0; 1 << 16]);
-    loop {
-        match file.read(&mut bytes)? {
-            0 => return Ok(format!("{:016x}", hasher.finish())),
-            count => hasher.write(&bytes[..count]),
-        }
-    }
+    Hashing::open(path, &ProgressBar::hidden())?.finish()
 }
