@@ -96,7 +96,8 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
         let mut opened = Opened::read(files, &args.asked.wanted.schemas, out, |_| {})?;
         done.unusable += opened.unusable;
         printer.head(out)?;
-        if args.strict && opened.end(out) == Outcome::Differs {
+        if args.strict && opened.outcome() == Outcome::Differs {
+            opened.end(out);
             return Err(Stop::Strict);
         }
         print(args, &mut printer, &mut opened, out)?;

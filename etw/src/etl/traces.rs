@@ -221,10 +221,18 @@ impl Opened {
         wanted.filters(&self.trace)
     }
 
+    /// Whether any file has diagnostics.
+    pub fn outcome(&self) -> Outcome {
+        let differs = self.files.iter().any(|file| file.tally.outcome() == Outcome::Differs);
+        if differs { Outcome::Differs } else { Outcome::Good }
+    }
+
     /// Reports the counts of the diagnostics that were not printed.
     pub fn end(&self, out: &Output) -> Outcome {
-        let outcomes: Vec<_> = self.files.iter().map(|file| file.end(out)).collect();
-        if outcomes.contains(&Outcome::Differs) { Outcome::Differs } else { Outcome::Good }
+        for file in &self.files {
+            file.end(out);
+        }
+        self.outcome()
     }
 }
 
