@@ -207,7 +207,7 @@ impl Diagnostics {
         self.files.iter_mut().enumerate().for_each(|(file, (_, tally))| tally.add_rest(file, part));
     }
 
-    /// The diagnostics, then the numbers of those that are not kept. If there are several files, each has the name of its file.
+    /// The kept diagnostics, then the number of further diagnostics of each kind. If there are several files, each has the name of its file.
     #[must_use]
     pub fn lines(&self) -> Vec<impl Serialize> {
         let name = |file: usize| self.files.get(file).filter(|_| self.files.len() > 1).map(|(name, _)| name.as_str());

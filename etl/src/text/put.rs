@@ -77,7 +77,7 @@ fn ascii<const SIZE: usize>(out: &mut Vec<u8>, text: &[u8]) -> bool {
     out.push(b'"');
     let mut is_ascii = rest.is_empty();
     for characters in characters.chunks(32) {
-        // Room for an escape of each character.
+        // Space to escape each character.
         let (mut escaped, mut length) = ([0; 64], 0);
         for character in characters {
             let byte = character[0];

@@ -19,7 +19,7 @@ pub struct LineKinds {
 
 /// A kind of event.
 pub struct Kind {
-    /// The members from `header` to those that differ from event to event.
+    /// The members from `header` up to the first member that differs between events of the kind.
     pub head: Vec<u8>,
     /// Whether activities and items follow.
     pub is_described: bool,

@@ -40,7 +40,7 @@ impl Tally {
         counted.count <= MOST
     }
 
-    /// Counts the diagnostics of a file that a part of its events does not keep. Those that it keeps are counted already.
+    /// Counts the diagnostics of a file that a part of its rows did not keep. The kept diagnostics are already counted.
     #[cfg(feature = "table")]
     pub fn add_rest(&mut self, file: usize, part: &Part) {
         for ((_, kind), count) in part.diagnostic_counts.range((file, "")..(file + 1, "")) {

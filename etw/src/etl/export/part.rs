@@ -82,7 +82,7 @@ impl Work<'_> {
         self.bar.suspend(|| self.out.refused(&source.name, why));
     }
 
-    /// Reads the start of each trace. Those that cannot be read are reported.
+    /// Reads the start of each trace. A trace that cannot be read is reported.
     fn begin<'s>(&mut self, sources: &'s [Source]) -> (Vec<Begun<'s>>, Vec<TraceFile>) {
         let (mut begun, mut files) = (Vec::new(), Vec::new());
         for (index, source) in sources.iter().enumerate() {

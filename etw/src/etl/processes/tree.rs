@@ -15,7 +15,7 @@ pub fn list(table: &ProcessTable) -> Vec<Node> {
     table.iter().map(|(index, _)| Node { index, depth: 0 }).collect()
 }
 
-/// All processes, each before its descendants. Processes without a parent in the table, and those that children have in common, are in the order of
+/// All processes, each before its descendants. Processes without a parent in the table, and processes with the same parent, are in the order of
 /// their start.
 pub fn nodes(table: &ProcessTable) -> Vec<Node> {
     let (mut nodes, mut is_listed) = (Vec::with_capacity(table.len()), vec![false; table.len()]);
