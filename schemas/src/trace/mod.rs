@@ -79,16 +79,15 @@ impl Collected {
     /// A library of the schemas; `None` if there are none.
     pub fn library(&self) -> Option<Library> {
         let mut builder = LibraryBuilder::default();
-        let mut is_empty = self.providers.is_empty();
-        let origin = builder.origin(Source::Trace, "", None);
-        self.providers.iter().for_each(|provider| builder.add(provider, origin));
+        let mut add = |providers: &[Provider], origin: Source| {
+            let origin = builder.origin(origin, "", None);
+            providers.iter().for_each(|provider| builder.add(provider, origin));
+            !providers.is_empty()
+        };
+        let has_schemas = add(&self.providers, Source::Trace);
         #[cfg(feature = "manifests")]
-        {
-            is_empty &= self.manifest_providers.is_empty();
-            let origin = builder.origin(Source::EventSource, "", None);
-            self.manifest_providers.iter().for_each(|provider| builder.add(provider, origin));
-        }
-        (!is_empty).then(|| builder.build())
+        let has_schemas = add(&self.manifest_providers, Source::EventSource) | has_schemas;
+        has_schemas.then(|| builder.build())
     }
 }
 
