@@ -81,6 +81,14 @@ impl fmt::Display for FileTime {
     }
 }
 
+/// As text in the form of RFC 3339.
+#[cfg(feature = "serde")]
+impl serde_core::Serialize for FileTime {
+    fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.rfc3339())
+    }
+}
+
 /// Parses the displayed form: a date and a time of day in hours, minutes and optional seconds with up to seven fraction digits.
 /// The separator is a space or a `T`; a final `Z` is optional.
 impl FromStr for FileTime {

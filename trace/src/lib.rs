@@ -49,6 +49,8 @@ mod process;
 mod process_table;
 mod processes;
 mod recall;
+#[cfg(feature = "serde")]
+mod serialize;
 mod session;
 mod slice;
 mod sorted;

@@ -4,6 +4,7 @@ use etw_layouts_etl::{Diagnostic, DiagnosticKind};
 
 /// The place of an event in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Place {
     /// Index of its buffer within the file, from 0.

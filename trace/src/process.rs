@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 /// A process of a session. Properties that no event states are `None` or empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Process {
     /// Identifier of the process. Windows reuses identifiers.
@@ -69,10 +70,12 @@ impl Process {
 
 /// The index of a process in its [`ProcessTable`](crate::ProcessTable).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ProcessIndex(pub u32);
 
 /// A value, and the event that states it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Known<T> {
     /// The value.
     pub value: T,
@@ -82,6 +85,7 @@ pub struct Known<T> {
 
 /// A point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Moment {
     /// The time of the event itself.
@@ -169,6 +173,7 @@ impl fmt::Display for StatedBy {
 
 /// An image in a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LoadedImage {
     /// Path of the image file.

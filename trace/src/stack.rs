@@ -10,12 +10,14 @@ use std::io;
 
 /// The call stack of an event: up to three parts in traces of Windows, those of the kernel first.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Stack {
     parts: Vec<StackPart>,
 }
 
 /// A part of a call stack: its addresses in the kernel, or those in user mode, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StackPart {
     /// Where the trace has it.

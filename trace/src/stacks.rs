@@ -20,6 +20,7 @@ pub(crate) struct Stacks(Table<5>);
 
 /// Where a trace has a part of a call stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum StackSource {
     /// An extended item of the event.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 /// A volume on a disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Volume {
     /// Number of the disk, as in `PhysicalDrive0`.

@@ -11,6 +11,7 @@ use std::fmt;
 
 /// Who did an event, and whom it is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Who {
     /// The process and the thread that did it.
     pub by: Party,
@@ -29,6 +30,7 @@ impl Who {
 
 /// A process and a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Party {
     /// Identifier of the process.
     pub process: Option<u32>,

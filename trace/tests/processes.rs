@@ -218,3 +218,17 @@ fn images() {
       b 0x2000 12=1012 .. 13=1013";
     check(&made, expected);
 }
+
+/// The feature `serde`: times are text, words are those of the output of programs.
+#[test]
+fn serialized() {
+    let table =
+        table(&[process(START, 8, 80, 4, "a.exe"), image(LOAD, 8, 0x1000, r"\a.dll"), process(DEFUNCT, 8, 80, 4, "a.exe")]);
+    let (_, process) = table.iter().next().expect("a process");
+    let json = serde_json::to_value(process).expect("JSON");
+    let (start, end) = (&json["start"], &json["end"]);
+    assert_eq!(start["value"]["at"]["time"], "1601-01-01T00:00:00.0001001Z", "{json:#}");
+    assert_eq!((&start["by"], &end["by"]), (&"Process/Start".into(), &"Process/Defunct".into()), "{json:#}");
+    assert_eq!(end["value"]["stated"], "1601-01-01T00:00:00.0000500Z", "{json:#}");
+    assert_eq!(json["images"][0]["path"], r"\a.dll", "{json:#}");
+}
