@@ -286,7 +286,9 @@ impl Current {
             parts,
             threads,
             || (),
-            |(), slice| work(slice),
+            |(), slice, put| {
+                put(work(slice));
+            },
             |part| {
                 let part = part?;
                 let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);

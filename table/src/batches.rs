@@ -74,7 +74,9 @@ impl Rows<'_> {
             slices,
             self.threads,
             || (Encoder::new(self.options), self.trace.no_events()),
-            |(encoder, events), slice| part(encoder, events.of_slice(slice), self.filters),
+            |(encoder, events), slice, put| {
+                put(part(encoder, events.of_slice(slice), self.filters));
+            },
             |part| take(part?),
         )?;
         Ok(is_ordered)

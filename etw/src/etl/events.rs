@@ -66,8 +66,11 @@ enum Order {
     Time,
 }
 
-/// Bytes of decompressed buffers in memory for each thread. A line of JSON can have ten times the size of its event.
+/// Bytes of decompressed buffers in memory for each thread.
 const MEMORY: u64 = 2 << 20;
+
+/// Size of the lines that a thread passes on together, in bytes.
+const CHUNK: usize = 1 << 20;
 
 /// Prints the events of all files.
 pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
@@ -133,8 +136,8 @@ fn print(args: &Args, printer: &mut Printer<'_>, opened: &mut Opened, out: &mut 
         slices,
         threads,
         || Worker::new(trace, left),
-        |worker, slice| work.chunk(slice, worker),
-        |chunk| {
+        |worker, slice, put| work.chunks(slice, worker, put),
+        |chunk: Result<Chunk, _>| {
             let mut chunk = chunk.map_err(|why| Some(Stop::Input(why.to_string())))?;
             printer.seen += chunk.seen;
             printer.printed(chunk.printed, &mut chunk.fields);
@@ -162,7 +165,8 @@ struct Work<'w> {
     printer: &'w Layout<'w>,
 }
 
-/// The lines of a slice.
+/// Lines of a slice.
+#[derive(Default)]
 struct Chunk {
     text: Vec<u8>,
     /// The number of events that were examined.
@@ -191,30 +195,38 @@ impl<'t> Worker<'t> {
 }
 
 impl Work<'_> {
-    /// The lines of the events of a slice that match, at most as many as are left.
-    fn chunk(&self, slice: Slice, worker: &mut Worker<'_>) -> Result<Chunk, trace::Error> {
-        let (mut text, mut seen, mut printed, mut diagnostics) = (Vec::new(), 0, 0, Vec::new());
+    /// Passes on the lines of the events of a slice that match, at most as many as are left.
+    fn chunks(&self, slice: Slice, worker: &mut Worker<'_>, put: &mut dyn FnMut(Result<Chunk, trace::Error>) -> bool) {
         let Worker { events, names, kinds, left } = worker;
-        if *left > 0 {
-            for event in events.of_slice(slice) {
-                let event = event?;
-                seen += 1;
-                let file = event.file_index();
-                if !event.matches(&self.filters[file]) {
-                    continue;
+        let mut chunk = Chunk::default();
+        for event in events.of_slice(slice) {
+            if *left == 0 {
+                break;
+            }
+            let event = match event {
+                Ok(event) => event,
+                Err(error) => {
+                    put(Err(error));
+                    return;
                 }
-                if let Some(fault) = self.line(&event, names, &mut kinds[event.session_index()], &mut text) {
-                    let kind = etl_names::undecoded(&event.header(), event.schemas(), fault);
-                    diagnostics.push((file, event.place().diagnostic(kind)));
-                }
-                printed += 1;
-                *left -= 1;
-                if *left == 0 {
-                    break;
-                }
+            };
+            chunk.seen += 1;
+            let file = event.file_index();
+            if !event.matches(&self.filters[file]) {
+                continue;
+            }
+            if let Some(fault) = self.line(&event, names, &mut kinds[event.session_index()], &mut chunk.text) {
+                let kind = etl_names::undecoded(&event.header(), event.schemas(), fault);
+                chunk.diagnostics.push((file, event.place().diagnostic(kind)));
+            }
+            chunk.printed += 1;
+            *left -= 1;
+            if chunk.text.len() >= CHUNK && !put(Ok(std::mem::take(&mut chunk))) {
+                return;
             }
         }
-        Ok(Chunk { text, seen, printed, fields: std::mem::take(names.fields()), diagnostics })
+        chunk.fields = std::mem::take(names.fields());
+        put(Ok(chunk));
     }
 
     fn line(&self, event: &trace::Event<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Vec<u8>) -> Option<Fault> {
