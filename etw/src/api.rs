@@ -29,7 +29,11 @@ pub fn info(name: &str, source: impl Read + 'static) -> Result<impl Serialize, E
 }
 
 /// The result of `etw etl processes --images`.
-pub fn processes(trace: &Trace) -> Vec<impl Serialize> {
+///
+/// # Errors
+///
+/// A file cannot be read, or changed since it was opened.
+pub fn processes(trace: &Trace) -> Result<Vec<impl Serialize>, trace::Error> {
     etl::processes(trace)
 }
 

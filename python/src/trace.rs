@@ -41,7 +41,8 @@ impl Trace {
     }
 
     fn processes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(pythonize::pythonize(py, &api::processes(&self.opened.first(py)?.trace))?)
+        let processes = api::processes(&self.opened.first(py)?.trace).map_err(|why| error::trace(py, &why))?;
+        Ok(pythonize::pythonize(py, &processes)?)
     }
 
     #[pyo3(signature = (options, order))]

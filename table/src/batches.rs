@@ -9,7 +9,7 @@ use etw_layouts_trace::{Events, Trace, in_order};
 use std::collections::BTreeMap;
 
 /// Default limit of decompressed buffers in memory for each thread, in bytes.
-pub const MEMORY: u64 = 6 << 20;
+pub const MEMORY: u64 = 2 << 20;
 
 /// Which events of a trace become rows, and how.
 #[derive(Debug)]

@@ -123,7 +123,7 @@ impl<'a> NameEvent<'a> {
     pub fn read(event: &Event<'a>) -> Option<Self> {
         match event.hook() {
             Some(hook) => match (hook >> 8, hook & 0xFF) {
-                (FILES, 0 | 32 | 35 | 36 | 64 | 78) | (IMAGES, 2..=4) | (PROCESSES, 10) => Self::of_kernel(event),
+                (FILES, 0 | 32 | 35 | 36 | 64 | 78) | (IMAGES, 1..=4) | (PROCESSES, 10) => Self::of_kernel(event),
                 _ => None,
             },
             None if event.keyword().is_some() => Self::of_provider(event, event.provider()?),
@@ -137,7 +137,7 @@ impl<'a> NameEvent<'a> {
         let decoded = event.decode(Schemas::BUILT_IN)?;
         let fields = decoded.fields;
         let step = match decoded.schema.event {
-            "Name" | "FileCreate" | "Create" | "CreateNew" | "Load" => Step::Begin,
+            "Name" | "FileCreate" | "Create" | "CreateNew" | "Load" | "ImageLoad" => Step::Begin,
             "FileDelete" | "UnLoad" => Step::End,
             "FileRundown" | "DCStart" | "DCEnd" => Step::Exists,
             _ => return None,

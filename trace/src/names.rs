@@ -2,7 +2,7 @@
 
 use crate::name_event::{NameEvent, Range, Step, Subject};
 use crate::place::{Place, Position};
-use crate::sorted::{Record, Sorter, Table, word_of_tick};
+use crate::sorted::{Record, Sorter, Table, tick_of_word, word_of_tick};
 use etw_layouts_etl::Event;
 use std::io;
 use std::ops::ControlFlow;
@@ -115,6 +115,24 @@ impl NameTables {
         at(&self.images, process, address, tick)
     }
 
+    /// The tick and the position of each event about an image of a process, in the order of time.
+    ///
+    /// # Errors
+    ///
+    /// The temporary file cannot be read.
+    pub fn images(&self, process: u32) -> io::Result<Vec<(i64, Position)>> {
+        let mut found = Vec::new();
+        self.images.ascend(&[process.into(), 0, 0, 0, 0, 0], |&[of, _, tick, _, step, at]| {
+            if of != process.into() {
+                return ControlFlow::Break(());
+            }
+            found.push((tick_of_word(tick), position(step, at)));
+            ControlFlow::Continue(())
+        })?;
+        found.sort_unstable();
+        Ok(found)
+    }
+
     /// The event that states the method at an address of a process at a time.
     ///
     /// # Errors
@@ -170,6 +188,11 @@ impl Valid {
         let is = |step: u64, wanted: Step| step >> 56 == wanted as u64;
         let before = self.before.filter(|(_, step, _)| !is(*step, Step::End));
         let (_, step, at) = before.or(self.after.filter(|(_, step, _)| !is(*step, Step::Begin)))?;
-        Some(Position { file: step as u32, buffer: (at >> 32) as u32, offset: at as u32 })
+        Some(position(step, at))
     }
+}
+
+/// The position in the last words of a record.
+fn position(step: u64, at: u64) -> Position {
+    Position { file: step as u32, buffer: (at >> 32) as u32, offset: at as u32 }
 }

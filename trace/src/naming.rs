@@ -2,9 +2,11 @@
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::name_event::{NameEvent, Subject};
+use crate::name_event::{NameEvent, Step, Subject};
 use crate::place::Position;
+use crate::process::{LoadedImage, Moment, ProcessIndex};
 use crate::trace::Trace;
+use std::collections::HashMap;
 use std::io;
 
 /// The names that a session states: of files, images and methods. Names are valid at a time; the program that wrote them can have reused their keys
@@ -87,6 +89,47 @@ impl Names<'_> {
         self.read(names.image(KERNEL, address, tick), named)
     }
 
+    /// The images that a process loaded, in the order of their first events.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or changed since it was opened.
+    pub fn images(&self, process: ProcessIndex) -> Result<Vec<LoadedImage>, Error> {
+        let session = &self.trace.sessions[self.session];
+        let Some((id, ticks)) = session.processes().interval(process) else { return Ok(Vec::new()) };
+        let events = session.names.images(id).map_err(|error| self.failed(error))?;
+        let (mut images, mut loaded) = (Vec::<LoadedImage>::new(), HashMap::new());
+        for (tick, at) in events.into_iter().filter(|(tick, _)| ticks.contains(tick)) {
+            let Some(event) = self.trace.event_at(at)? else { continue };
+            let header = event.header();
+            let Some(stated @ NameEvent { subject: Subject::Image(range), step, .. }) = NameEvent::read(&header) else {
+                continue;
+            };
+            let (path, base) = (stated.name().unwrap_or_default(), range.start);
+            let now = Moment::At { tick, time: self.trace.time(event.file_index(), tick) };
+            match (loaded.get(&base).map(|index: &usize| &mut images[*index]), step) {
+                (Some(image), Step::End) => {
+                    image.unload = Some(now);
+                    loaded.remove(&base);
+                }
+                (Some(image), _) if image.path == path => {}
+                (_, step) => {
+                    if step != Step::End {
+                        loaded.insert(base, images.len());
+                    }
+                    images.push(LoadedImage {
+                        path,
+                        base,
+                        size: range.size.into(),
+                        load: if step == Step::Begin { now } else { Moment::Earlier },
+                        unload: (step == Step::End).then_some(now),
+                    });
+                }
+            }
+        }
+        Ok(images)
+    }
+
     /// The method of .NET at an address of a process.
     ///
     /// # Errors
@@ -101,10 +144,15 @@ impl Names<'_> {
         at: io::Result<Option<Position>>,
         of: impl FnOnce(&NameEvent<'_>) -> Option<T>,
     ) -> Result<Option<T>, Error> {
-        let first = self.trace.sessions[self.session].files()[0];
-        let Some(at) = at.map_err(|error| Error::new(&self.trace.files[first].name, error))? else { return Ok(None) };
+        let Some(at) = at.map_err(|error| self.failed(error))? else { return Ok(None) };
         let event = self.trace.event_at(at)?;
         Ok(event.and_then(|event| of(&NameEvent::read(&event.header())?)))
+    }
+
+    /// An error of a temporary file.
+    fn failed(&self, error: io::Error) -> Error {
+        let first = self.trace.sessions[self.session].files()[0];
+        Error::new(&self.trace.files[first].name, error)
     }
 }
 

@@ -19,10 +19,9 @@ pub enum Order {
 }
 
 /// A buffer of a trace, with the keys of its earliest and latest event in the order of time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Keyed {
+pub(crate) struct Keyed<'t> {
     pub file: usize,
-    pub entry: Entry,
+    pub entry: &'t Entry,
     pub first: i64,
     pub last: i64,
 }
@@ -35,6 +34,8 @@ pub struct Slice {
     /// The keys of its events: from the first to the last.
     pub(crate) keys: (i64, i64),
     pub(crate) order: Order,
+    /// Size of its buffers in memory, in bytes.
+    pub(crate) size: u64,
 }
 
 /// In the order of time, a buffer can be read several times, because it has a range of times. If the average number of reads per buffer exceeds
@@ -45,59 +46,58 @@ const MOST_READS: u64 = 4;
 const MOST: u64 = 64 << 20;
 
 /// The slices of the selected buffers in an order, and whether they are in that order. If buffers are too far out of order, each slice of the files is sorted
-/// separately.
-pub(crate) fn slices(buffers: &[Keyed], is_selected: impl Fn(&Keyed) -> bool, order: Order, memory: u64) -> (Vec<Slice>, bool) {
-    let selected: Vec<_> = (0..buffers.len() as u32).filter(|index| is_selected(&buffers[*index as usize])).collect();
+/// separately. `buffer` returns a buffer by its index.
+pub(crate) fn slices<'t>(buffer: impl Fn(u32) -> Keyed<'t>, selected: Vec<u32>, order: Order, memory: u64) -> (Vec<Slice>, bool) {
+    let buffer = &buffer;
     match order {
-        Order::File => (by_place(buffers, selected, order, memory), true),
+        Order::File => (by_place(buffer, selected, order, memory), true),
         Order::Time => {
             // Many processors with large buffers need more memory than a few.
             let limits = std::iter::successors(Some(memory), |memory| memory.checked_mul(2)).take_while(|memory| *memory <= MOST);
-            match limits.chain([MOST]).find_map(|memory| by_time(buffers, selected.clone(), memory)) {
+            match limits.chain([MOST]).find_map(|memory| by_time(buffer, selected.clone(), memory)) {
                 Some(slices) => (slices, true),
-                None => (by_place(buffers, selected, order, memory), false),
+                None => (by_place(buffer, selected, order, memory), false),
             }
         }
     }
 }
 
-fn by_place(buffers: &[Keyed], selected: Vec<u32>, order: Order, memory: u64) -> Vec<Slice> {
-    let (mut slices, mut size) = (Vec::<Slice>::new(), u64::MAX);
+fn by_place<'t>(buffer: impl Fn(u32) -> Keyed<'t>, selected: Vec<u32>, order: Order, memory: u64) -> Vec<Slice> {
+    let mut slices = Vec::<Slice>::new();
     for index in selected {
-        let decoded = u64::from(buffers[index as usize].entry.decoded);
-        size = size.saturating_add(decoded);
+        let decoded = u64::from(buffer(index).entry.decoded);
         match slices.last_mut() {
-            Some(slice) if size <= memory => slice.buffers.push(index),
-            _ => {
-                size = decoded;
-                slices.push(Slice { buffers: vec![index], keys: (i64::MIN, i64::MAX), order });
+            Some(slice) if slice.size + decoded <= memory => {
+                slice.buffers.push(index);
+                slice.size += decoded;
             }
+            _ => slices.push(Slice { buffers: vec![index], keys: (i64::MIN, i64::MAX), order, size: decoded }),
         }
     }
     slices
 }
 
 /// Slices by time; `None` if buffers would have to be read too often.
-fn by_time(buffers: &[Keyed], mut sorted: Vec<u32>, memory: u64) -> Option<Vec<Slice>> {
-    let decoded = |index: u32| u64::from(buffers[index as usize].entry.decoded);
+fn by_time<'t>(buffer: impl Fn(u32) -> Keyed<'t>, mut sorted: Vec<u32>, memory: u64) -> Option<Vec<Slice>> {
+    let decoded = |index: u32| u64::from(buffer(index).entry.decoded);
     let all: u64 = sorted.iter().copied().map(decoded).sum();
-    sorted.sort_by_key(|index| (buffers[*index as usize].first, *index));
+    sorted.sort_by_cached_key(|index| (buffer(*index).first, *index));
     let (mut slices, mut read) = (Vec::new(), 0);
     // The buffers of the current slice, their size, and the start of the slice.
     let (mut active, mut size, mut start): (Vec<u32>, u64, i64) = (Vec::new(), 0, i64::MIN);
-    let slice = |mut buffers: Vec<u32>, keys| {
+    let slice = |mut buffers: Vec<u32>, keys, size| {
         buffers.sort_unstable();
-        Slice { buffers, keys, order: Order::Time }
+        Slice { buffers, keys, order: Order::Time, size }
     };
     for index in sorted {
-        let first = buffers[index as usize].first;
+        let first = buffer(index).first;
         if size + decoded(index) > memory && first > start && !active.is_empty() {
             read += size;
             if read > MOST_READS * all {
                 return None;
             }
-            slices.push(slice(active.clone(), (start, first - 1)));
-            active.retain(|index| buffers[*index as usize].last >= first);
+            slices.push(slice(active.clone(), (start, first - 1), size));
+            active.retain(|index| buffer(*index).last >= first);
             size = active.iter().copied().map(decoded).sum();
             start = first;
         }
@@ -109,7 +109,7 @@ fn by_time(buffers: &[Keyed], mut sorted: Vec<u32>, memory: u64) -> Option<Vec<S
         }
     }
     if !active.is_empty() {
-        slices.push(slice(active, (start, i64::MAX)));
+        slices.push(slice(active, (start, i64::MAX), size));
     }
     Some(slices)
 }

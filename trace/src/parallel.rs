@@ -1,32 +1,34 @@
 //! Work on the parts of a trace by several threads, with results in order.
 
-use std::iter::Fuse;
+use crate::order::Slice;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::{thread, vec};
 
-/// Calls `work` for each item, on up to `threads` threads, and passes its results to `take` on this thread, in the order of the items. Each thread
+/// Calls `work` for each slice, on up to `threads` threads, and passes its results to `take` on this thread, in the order of the slices. Each thread
 /// has a state, which `state` creates. `work` passes each result to a function, which returns whether more are taken. With one thread, everything
 /// runs on this one.
 ///
-/// At most one more item than there are threads is worked on or has results that wait. At most [16](MOST_WAITING) results of an item wait, so results of
-/// limited size limit the memory.
+/// At most one more slice than there are threads is worked on or has results that wait, and at most 16 results of a slice wait. Large slices are worked
+/// on by fewer threads, so that their buffers need no more memory than 32 MiB, 8 MiB for each thread, or a slice.
 ///
 /// # Errors
 ///
-/// `take` returns an error. The items that are not started yet are not worked on then.
-pub fn in_order<I: Send, S, R: Send, E>(
-    items: impl IntoIterator<Item = I, IntoIter: Send>,
+/// `take` returns an error. The slices that are not started yet are not worked on then.
+pub fn in_order<S, R: Send, E>(
+    slices: Vec<Slice>,
     threads: usize,
     state: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, I, &mut dyn FnMut(R) -> bool) + Sync,
+    work: impl Fn(&mut S, Slice, &mut dyn FnMut(R) -> bool) + Sync,
     mut take: impl FnMut(R) -> Result<(), E>,
 ) -> Result<(), E> {
+    let largest = slices.iter().map(|slice| slice.size).max().unwrap_or_default().max(1);
+    let threads = threads.min((MEMORY.max(threads as u64 * MEMORY_OF_THREAD) / largest) as usize);
     if threads <= 1 {
         let mut state = state();
-        return items.into_iter().try_for_each(|item| {
+        return slices.into_iter().try_for_each(|slice| {
             let mut taken = Ok(());
-            work(&mut state, item, &mut |result| {
+            work(&mut state, slice, &mut |result| {
                 if taken.is_ok() {
                     taken = take(result);
                 }
@@ -36,14 +38,13 @@ pub fn in_order<I: Send, S, R: Send, E>(
         });
     }
     let (order, results) = sync_channel::<Receiver<R>>(threads);
-    let (items, state, work) = (Mutex::new(items.into_iter().fuse()), &state, &work);
-    let items = &items;
+    let (slices, state, work) = (&Mutex::new(slices.into_iter()), &state, &work);
     thread::scope(|scope| {
         for order in vec![order; threads] {
             scope.spawn(move || {
                 let mut state = state();
-                while let Some((item, sender)) = next(items, &order) {
-                    work(&mut state, item, &mut |result| sender.send(result).is_ok());
+                while let Some((slice, sender)) = next(slices, &order) {
+                    work(&mut state, slice, &mut |result| sender.send(result).is_ok());
                 }
             });
         }
@@ -51,15 +52,19 @@ pub fn in_order<I: Send, S, R: Send, E>(
     })
 }
 
-/// Maximum number of results of an item that wait to be taken.
+/// Limits of the buffers of all slices that are worked on, in bytes: the larger one holds.
+const MEMORY: u64 = 32 << 20;
+const MEMORY_OF_THREAD: u64 = 8 << 20;
+
+/// Maximum number of results of a slice that wait to be taken.
 const MOST_WAITING: usize = 16;
 
-/// The next item, and the sender of its results. `order` passes on their receivers in the order of the items, and waits until there is space. An error
-/// means that no more results are taken.
-fn next<I: Iterator, R>(items: &Mutex<Fuse<I>>, order: &SyncSender<Receiver<R>>) -> Option<(I::Item, SyncSender<R>)> {
-    let mut items = items.lock().unwrap_or_else(PoisonError::into_inner);
-    let item = items.next()?;
+/// The next slice, and the sender of its results. `order` passes on the receivers in the order of the slices, and waits until there is space; it fails if
+/// no more results are taken.
+fn next<R>(slices: &Mutex<vec::IntoIter<Slice>>, order: &SyncSender<Receiver<R>>) -> Option<(Slice, SyncSender<R>)> {
+    let mut slices = slices.lock().unwrap_or_else(PoisonError::into_inner);
+    let slice = slices.next()?;
     let (sender, results) = sync_channel(MOST_WAITING);
     order.send(results).ok()?;
-    Some((item, sender))
+    Some((slice, sender))
 }

@@ -38,8 +38,6 @@ pub struct Process {
     pub user: Option<Known<Arc<str>>>,
     /// Full name of the application package.
     pub package: Option<Known<Arc<str>>>,
-    /// Images that were loaded, in the order of their events.
-    pub images: Vec<LoadedImage>,
 }
 
 impl Process {
@@ -177,7 +175,7 @@ impl fmt::Display for StatedBy {
 #[non_exhaustive]
 pub struct LoadedImage {
     /// Path of the image file.
-    pub path: Arc<str>,
+    pub path: String,
     /// Address at which it is mapped.
     pub base: u64,
     /// Size in memory, in bytes.

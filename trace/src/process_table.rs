@@ -1,6 +1,7 @@
 //! The processes of a session.
 
 use crate::process::{Process, ProcessIndex};
+use std::ops::RangeInclusive;
 
 /// The processes of a session, in the order of their start. Those that started before the trace come first, in the order of their first events: a
 /// rundown has them in the order of their start.
@@ -38,6 +39,14 @@ impl Owners {
         let owner = self.0.get(after.checked_sub(1)?)?;
         (owner.id == id).then_some(ProcessIndex(owner.index))
     }
+
+    /// The time stamps at which a process has an identifier.
+    fn interval(&self, index: ProcessIndex, id: u32) -> Option<RangeInclusive<i64>> {
+        let own = &self.0[self.0.partition_point(|owner| owner.id < id)..];
+        let at = own.iter().take_while(|owner| owner.id == id).position(|owner| owner.index == index.0)?;
+        let until = own.get(at + 1).filter(|next| next.id == id).map_or(i64::MAX, |next| next.from.saturating_sub(1));
+        Some(own[at].from..=until)
+    }
 }
 
 impl ProcessTable {
@@ -63,6 +72,12 @@ impl ProcessTable {
         self.processes.get(index.0 as usize)
     }
 
+    /// The identifier of a process, and the time stamps at which [`at`](Self::at) returns the process for it.
+    pub(crate) fn interval(&self, index: ProcessIndex) -> Option<(u32, RangeInclusive<i64>)> {
+        let id = self.get(index)?.id;
+        Some((id, self.owners.interval(index, id)?))
+    }
+
     /// All processes with their indices, in the order of their start.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ProcessIndex, &Process)> {
         self.processes.iter().enumerate().map(|(index, process)| (ProcessIndex(index as u32), process))
@@ -86,7 +101,7 @@ impl ProcessTable {
         self.children[first..].iter().take_while(move |(of, _)| *of == parent).map(|(_, child)| *child)
     }
 
-    /// Whether all processes and images are in the table. If not, limits of memory were reached.
+    /// Whether all processes are in the table. If not, limits of memory were reached.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.is_complete

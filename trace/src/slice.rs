@@ -34,11 +34,11 @@ impl Loaded {
         let (mut buffers, mut runs) = (Vec::with_capacity(slice.buffers.len()), Vec::with_capacity(slice.buffers.len()));
         items.clear();
         for at in &slice.buffers {
-            let keyed = trace.buffers[*at as usize];
+            let keyed = trace.buffer(*at);
             let (file, index) = (&trace.files[keyed.file], &trace.indexes[keyed.file]);
             let session = trace.session_of[keyed.file];
             let (number, start) = (buffers.len() as u32, items.len());
-            let buffer = pool.read(&*file.source, index, keyed.entry, (keyed.file, session), |tick, event| {
+            let buffer = pool.read(&*file.source, index, *keyed.entry, (keyed.file, session), |tick, event| {
                 let key = trace.key(keyed.file, tick);
                 if (slice.keys.0..=slice.keys.1).contains(&key) {
                     items.push(Item { key, tick, buffer: number, offset: event.offset(), extent: event.extent() });

@@ -278,6 +278,10 @@ pub(crate) fn word_of_tick(tick: i64) -> u64 {
     tick as u64 ^ 1 << 63
 }
 
+pub(crate) fn tick_of_word(word: u64) -> i64 {
+    (word ^ 1 << 63) as i64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! The call stacks of a session: which events have one, and where its addresses are.
 
 use crate::place::{Place, Position};
-use crate::sorted::{Record, Sorter, Table, word_of_tick};
+use crate::sorted::{Record, Sorter, Table, tick_of_word, word_of_tick};
 use etw_layouts_etl::wire::EVENT_HEADER_EXT_TYPE;
 use etw_layouts_etl::{Decoded, Event, Schemas};
 use std::io;
@@ -258,10 +258,6 @@ fn part(tick: i64, owner: u64, (source, processor): (StackSource, u16), at: Opti
 
 fn two(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
-}
-
-fn tick_of_word(word: u64) -> i64 {
-    (word ^ 1 << 63) as i64
 }
 
 /// The number in a field.

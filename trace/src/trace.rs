@@ -34,8 +34,8 @@ pub struct Trace {
     /// The session of each file.
     pub(crate) session_of: Vec<usize>,
     pub(crate) sessions: Vec<Session>,
-    /// The buffers of all files, in file order.
-    pub(crate) buffers: Vec<Keyed>,
+    /// The buffers of all files, session by session and in file order: the file of each, and its index in the list of the file.
+    buffers: Vec<(u32, u32)>,
     pub(crate) recall: Recall,
     diagnostics: Vec<(usize, Diagnostic)>,
     more_diagnostics: u64,
@@ -46,7 +46,7 @@ pub struct Trace {
 pub const MEMORY: u64 = 8 << 20;
 
 /// Limit of the tables of names and call stacks in memory, in bytes. Larger tables are in temporary files.
-const TABLES: usize = 64 << 20;
+const TABLES: usize = 32 << 20;
 
 /// Maximum number of diagnostics that are kept.
 const MOST_DIAGNOSTICS: usize = 1024;
@@ -144,7 +144,10 @@ impl Trace {
             diagnostics,
             more_diagnostics,
         };
-        trace.buffers = trace.keyed();
+        let mut order: Vec<_> = (0..trace.files.len()).collect();
+        order.sort_by_key(|file| trace.session_of[*file]);
+        let of = |file: usize| (0..trace.indexes[file].buffers.len()).map(move |number| (file as u32, number as u32));
+        trace.buffers = order.into_iter().flat_map(of).collect();
         Ok(trace)
     }
 
@@ -203,7 +206,9 @@ impl Trace {
     /// the events of each part are sorted.
     #[must_use]
     pub fn slices(&self, file: Option<usize>, order: Order, memory: u64) -> (Vec<Slice>, bool) {
-        order::slices(&self.buffers, |buffer| file.is_none_or(|file| buffer.file == file), order, memory)
+        let is_selected = |index: &u32| file.is_none_or(|file| self.buffers[*index as usize].0 as usize == file);
+        let selected = (0..self.buffers.len() as u32).filter(is_selected).collect();
+        order::slices(|index| self.buffer(index), selected, order, memory)
     }
 
     /// The key of a tick in the order of time: with several sessions, system time.
@@ -218,13 +223,10 @@ impl Trace {
         FileTime(self.files[file].clock.system_time(tick))
     }
 
-    fn keyed(&self) -> Vec<Keyed> {
-        let mut files: Vec<_> = (0..self.files.len()).collect();
-        files.sort_by_key(|file| self.session_of[*file]);
-        let of = |file: usize| {
-            let keyed = move |entry| Keyed { file, entry, first: self.key(file, entry.first), last: self.key(file, entry.last) };
-            self.indexes[file].buffers.iter().copied().map(keyed)
-        };
-        files.into_iter().flat_map(of).collect()
+    /// A buffer of a slice.
+    pub(crate) fn buffer(&self, index: u32) -> Keyed<'_> {
+        let (file, number) = self.buffers[index as usize];
+        let (file, entry) = (file as usize, &self.indexes[file as usize].buffers[number as usize]);
+        Keyed { file, entry, first: self.key(file, entry.first), last: self.key(file, entry.last) }
     }
 }

@@ -5,7 +5,7 @@ use etw_layouts::events;
 use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::payload::packed::EventKey;
 use etw_layouts_etl::payload::{InType, Schema};
-use etw_layouts_etl::wire::{EVENT_HEADER, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, wire_guid, zero};
+use etw_layouts_etl::wire::{EVENT_HEADER, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, wire_guid, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
 use etw_layouts_etl::{Event, LogFile, Schemas, Scratch, Trace, Uuid};
 use std::io::Cursor;
@@ -99,19 +99,31 @@ impl Made {
     }
 }
 
-/// Calls a function with each event, and its number from 1 as time stamp.
-pub fn each(made: &[Made], schemas: &Schemas, mut visit: impl FnMut(&Event<'_>, i64)) {
+/// A trace of the events, each with its number from 1 as time stamp.
+pub fn written(made: &[Made], schemas: &Schemas) -> Vec<u8> {
     let producer = PRODUCERS[7];
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), producer, LogFile::new(&producer)).expect("a writer");
-    for (header, payload) in made.iter().map(|made| made.record(schemas)) {
+    for (made, tick) in made.iter().zip(1..) {
+        let (mut header, payload) = made.record(schemas);
+        match &mut header {
+            EventHeader::System(header) => header.SystemTime = large(tick),
+            EventHeader::PerfInfo(header, _) => header.set_SystemTime(large(tick)),
+            EventHeader::Event(header) => header.TimeStamp = large(tick),
+            _ => {}
+        }
         writer.push(0, &Record::new(header, true, &payload)).expect("an event");
     }
-    let bytes = writer.finish(0).expect("a file").into_inner();
-    let (trace, mut scratch, mut tick) = (Trace::from_bytes(&bytes).expect("a trace"), Scratch::default(), 0);
+    writer.finish(0).expect("a file").into_inner()
+}
+
+/// Calls a function with each event, and its number from 1 as time stamp.
+pub fn each(made: &[Made], schemas: &Schemas, mut visit: impl FnMut(&Event<'_>, i64)) {
+    let bytes = written(made, schemas);
+    let (trace, mut scratch) = (Trace::from_bytes(&bytes).expect("a trace"), Scratch::default());
     for buffer in trace.buffers().skip(1) {
         for event in buffer.expect("a buffer").decode(&mut scratch).events() {
-            tick += 1;
-            visit(&event.expect("an event"), tick);
+            let event = event.expect("an event");
+            visit(&event, event.time_stamp().expect("a time stamp"));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The processes of made traces.
 
-use crate::made::{Made, each, kernel, manifest, schemas};
+use crate::made::{Made, each, kernel, manifest, schemas, written};
 use etw_layouts_etl::{Clock, ClockType, Uuid};
-use etw_layouts_trace::{Known, Moment, ProcessTable, Processes};
+use etw_layouts_trace::{Known, LoadedImage, Moment, ProcessIndex, ProcessTable, Processes, Trace};
 
 const START: u16 = 0x0301;
 const END: u16 = 0x0302;
@@ -43,7 +43,7 @@ fn moment(moment: Moment) -> String {
     }
 }
 
-/// A line for each process, and one for each of its images.
+/// A line for each process.
 fn lines(table: &ProcessTable) -> String {
     let mut text = String::new();
     for (index, process) in table.iter() {
@@ -56,10 +56,6 @@ fn lines(table: &ProcessTable) -> String {
         let image = process.image().unwrap_or("-");
         let (start, end) = (time(&process.start), time(&process.end));
         text += &format!("{} {} {image}, of {parent}, {start} .. {end}, {status}\n", index.0, process.id);
-        for image in &process.images {
-            let unload = image.unload.map_or("-".to_owned(), moment);
-            text += &format!("    {} {:#x} {} .. {unload}\n", image.path, image.base, moment(image.load));
-        }
     }
     text
 }
@@ -80,6 +76,19 @@ fn image(hook: u16, id: u64, base: u64, text: &'static str) -> Made {
 
 fn of_manifest(id: u16, process: u64, numbers: &[(&'static str, u64)], text: &'static str) -> Made {
     manifest(KERNEL_PROCESS, id, (99, 1), &[&[("ProcessID", process)], numbers].concat(), text)
+}
+
+/// The images of the first processes, with the time stamps of their load and unload.
+fn loaded(made: &[Made], processes: u32) -> Vec<String> {
+    let trace = Trace::from_bytes(written(made, &schemas())).expect("a trace");
+    let names = trace.names(0).expect("a session");
+    let tick = |moment| if let Moment::At { tick, .. } = moment { tick.to_string() } else { "-".to_owned() };
+    let line = |image: &LoadedImage| {
+        let unload = image.unload.map_or("-".to_owned(), tick);
+        format!("{} {:#x} {} .. {unload}", image.path, image.base, tick(image.load))
+    };
+    let images = |process| names.images(ProcessIndex(process)).expect("images");
+    (0..processes).map(|process| images(process).iter().map(line).collect::<Vec<_>>().join(", ")).collect()
 }
 
 fn check(made: &[Made], expected: &str) {
@@ -160,9 +169,9 @@ fn providers() {
   2 12 child of an earlier 8.exe, of -, 200 NAMERundown .. -, -
   3 28 c.exe, of -, 400 NAMEStop .. 10=1010 NAMEStop, 1 NAMEStop
   4 20 both.exe, of 1, 4=1004 Process/Start .. 6=1006 Process/End, 3 Process/End
-  5 24 b.exe, of 1, 8=1008 NAMEStart .. -, -
-      \\Device\\b.dll 0x10 9=1009 .. -";
+  5 24 b.exe, of 1, 8=1008 NAMEStart .. -, -";
     check(&made, &expected.replace("NAME", name));
+    assert_eq!(loaded(&made, 6)[4..], ["", r"\Device\b.dll 0x10 9 .. -"]);
     let table = table(&made);
     let children = |index| table.children(etw_layouts_trace::ProcessIndex(index)).map(|child| child.0).collect::<Vec<_>>();
     assert_eq!([children(0), children(1), children(2)], [vec![1], vec![4, 5], vec![]]);
@@ -207,28 +216,26 @@ fn images() {
     ];
     let expected = "
   0 7 -, of -, earlier Image .. -, -
-      before 0x1000 1=1001 .. -
   1 8 first.exe, of -, 2=1002 Process/Start .. 10=1010 Process/End, 3 Process/End
-      a 0x1000 3=1003 .. -
-      b 0x2000 4=1004 .. 7=1007
-      c 0x3000 earlier .. -
-      b 0x2000 8=1008 .. -
-      other 0x1000 9=1009 .. -
-  2 8 second.exe, of -, 11=1011 Process/Start .. -, -
-      b 0x2000 12=1012 .. 13=1013";
+  2 8 second.exe, of -, 11=1011 Process/Start .. -, -";
     check(&made, expected);
+    let expected = [
+        "before 0x1000 1 .. -",
+        "a 0x1000 3 .. -, b 0x2000 4 .. 7, c 0x3000 - .. -, b 0x2000 8 .. -, other 0x1000 9 .. -",
+        "b 0x2000 12 .. 13",
+        "",
+    ];
+    assert_eq!(loaded(&made, 4), expected);
 }
 
 /// The feature `serde`: times are text, words are those of the output of programs.
 #[test]
 fn serialized() {
-    let table =
-        table(&[process(START, 8, 80, 4, "a.exe"), image(LOAD, 8, 0x1000, r"\a.dll"), process(DEFUNCT, 8, 80, 4, "a.exe")]);
+    let table = table(&[process(START, 8, 80, 4, "a.exe"), process(DEFUNCT, 8, 80, 4, "a.exe")]);
     let (_, process) = table.iter().next().expect("a process");
     let json = serde_json::to_value(process).expect("JSON");
     let (start, end) = (&json["start"], &json["end"]);
     assert_eq!(start["value"]["at"]["time"], "1601-01-01T00:00:00.0001001Z", "{json:#}");
     assert_eq!((&start["by"], &end["by"]), (&"Process/Start".into(), &"Process/Defunct".into()), "{json:#}");
     assert_eq!(end["value"]["stated"], "1601-01-01T00:00:00.0000500Z", "{json:#}");
-    assert_eq!(json["images"][0]["path"], r"\a.dll", "{json:#}");
 }

@@ -1,19 +1,13 @@
 //! What single events state about processes and images.
 
 use super::names::Names;
+use crate::name_event::{NameEvent, Subject};
 use crate::process::{Known, Moment, Process, StatedBy};
 use crate::specified::kernel_process;
 use etw_layouts_etl::payload::Source;
 use etw_layouts_etl::wire::EVENT_TRACE_GROUP;
 use etw_layouts_etl::{Decoded, Event, FileTime, Schemas};
 use std::sync::Arc;
-
-/// What an event states.
-#[derive(Clone, Debug)]
-pub(super) enum Fact {
-    Process(Box<ProcessFact>),
-    Image(ImageFact),
-}
 
 /// What an event states about a process. Its start and end are those that the payload states.
 #[derive(Clone, Debug)]
@@ -22,32 +16,26 @@ pub(super) struct ProcessFact {
     pub process: Process,
 }
 
-/// What an event states about an image.
-#[derive(Clone, Debug)]
-pub(super) struct ImageFact {
-    pub process: u32,
-    pub change: Change,
-    pub path: Arc<str>,
-    pub base: u64,
-    pub size: u64,
-}
-
-/// A change of an image, or its existence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
-    Load,
-    Unload,
-    Exists,
-}
-
 const PROCESS: EVENT_TRACE_GROUP = EVENT_TRACE_GROUP::EVENT_TRACE_GROUP_PROCESS;
 const IMAGE: EVENT_TRACE_GROUP = EVENT_TRACE_GROUP::EVENT_TRACE_GROUP_IMAGE;
 
+/// The process of an event about an image.
+pub(super) fn of_image(event: &Event<'_>) -> Option<u32> {
+    let is_candidate = match event.hook() {
+        Some(hook) => matches!(EVENT_TRACE_GROUP(hook & 0xFF00), PROCESS | IMAGE),
+        None => matches!(event.opcode(), Some(2..=4 | 10)) || kernel_process(event).is_some(),
+    };
+    match is_candidate.then(|| NameEvent::read(event))??.subject {
+        Subject::Image(range) => Some(range.process),
+        _ => None,
+    }
+}
+
 /// The fact in a kernel event.
-pub(super) fn of_kernel(event: &Event<'_>, names: &mut Names) -> Option<Fact> {
-    // Most events are of other groups. Events without a hook identifier can be of these classes too.
-    let is_candidate = event.hook().is_none_or(|hook| matches!(EVENT_TRACE_GROUP(hook & 0xFF00), PROCESS | IMAGE));
-    if !is_candidate || !matches!(event.opcode(), Some(1..=4 | 10 | 39)) {
+pub(super) fn of_kernel(event: &Event<'_>, names: &mut Names) -> Option<Box<ProcessFact>> {
+    // Most events are of other groups. Events without a hook identifier can be of this class too.
+    let is_candidate = event.hook().is_none_or(|hook| EVENT_TRACE_GROUP(hook & 0xFF00) == PROCESS);
+    if !is_candidate || !matches!(event.opcode(), Some(1..=4 | 39)) {
         return None;
     }
     // A TraceLogging provider can have the same names.
@@ -59,28 +47,23 @@ pub(super) fn of_kernel(event: &Event<'_>, names: &mut Names) -> Option<Fact> {
         ("Process", "DCStart") => reader.process(StatedBy::DcStart),
         ("Process", "DCEnd") => reader.process(StatedBy::DcEnd),
         ("Process", "Defunct") => reader.process(StatedBy::Defunct),
-        ("Image", "Load" | "ImageLoad") => reader.image(Change::Load, event),
-        ("Image", "UnLoad") => reader.image(Change::Unload, event),
-        ("Image", "DCStart" | "DCEnd") => reader.image(Change::Exists, event),
         _ => None,
     }
 }
 
 /// Whether an event of the provider with a manifest states a fact.
 pub(super) fn is_of_manifest(event: &Event<'_>) -> bool {
-    matches!(kernel_process(event), Some(1 | 2 | 5 | 6 | 15))
+    matches!(kernel_process(event), Some(1 | 2 | 15))
 }
 
 /// The fact in an event of the provider with a manifest.
-pub(super) fn of_manifest(event: &Event<'_>, schemas: &Schemas, names: &mut Names) -> Option<Fact> {
+pub(super) fn of_manifest(event: &Event<'_>, schemas: &Schemas, names: &mut Names) -> Option<Box<ProcessFact>> {
     let decoded = event.decode(schemas)?;
     let mut reader = Reader { decoded: &decoded, names };
     match kernel_process(event)? {
         1 => reader.process_of_manifest(StatedBy::ManifestStart),
         2 => reader.process_of_manifest(StatedBy::ManifestStop),
         15 => reader.process_of_manifest(StatedBy::ManifestRundown),
-        5 => reader.image(Change::Load, event),
-        6 => reader.image(Change::Unload, event),
         _ => None,
     }
 }
@@ -91,7 +74,7 @@ struct Reader<'a, 'n> {
 }
 
 impl Reader<'_, '_> {
-    fn process(&mut self, by: StatedBy) -> Option<Fact> {
+    fn process(&mut self, by: StatedBy) -> Option<Box<ProcessFact>> {
         let known = |value| Known { value, by };
         let is_over = matches!(by, StatedBy::End | StatedBy::Defunct);
         let exit_time = self.time("ExitTime").filter(|_| by == StatedBy::Defunct);
@@ -110,10 +93,10 @@ impl Reader<'_, '_> {
             package: self.text("PackageFullName", by),
             ..Process::default()
         };
-        Some(Fact::Process(Box::new(ProcessFact { by, process })))
+        Some(Box::new(ProcessFact { by, process }))
     }
 
-    fn process_of_manifest(&mut self, by: StatedBy) -> Option<Fact> {
+    fn process_of_manifest(&mut self, by: StatedBy) -> Option<Box<ProcessFact>> {
         let known = |value| Known { value, by };
         let is_over = by == StatedBy::ManifestStop;
         let start = self.time("CreateTime").map_or(Moment::Earlier, Moment::Stated);
@@ -140,16 +123,7 @@ impl Reader<'_, '_> {
             package: self.text("PackageFullName", by),
             ..Process::default()
         };
-        Some(Fact::Process(Box::new(ProcessFact { by, process })))
-    }
-
-    fn image(&mut self, change: Change, event: &Event<'_>) -> Option<Fact> {
-        let either = |names: &[&str]| names.iter().find_map(|name| self.number(name));
-        let (base, size) = (either(&["ImageBase", "BaseAddress"])?, either(&["ImageSize", "ModuleSize"])?);
-        // Version 0 has no process: the one that loads logs it.
-        let process = either(&["ProcessId", "ProcessID"]).map(|process| process as u32).or(event.process())?;
-        let path = ["FileName", "ImageFileName", "ImageName"].iter().find_map(|name| self.decoded.get(name))?.to_string();
-        Some(Fact::Image(ImageFact { process, change, path: self.names.intern(&path)?, base, size }))
+        Some(Box::new(ProcessFact { by, process }))
     }
 
     fn number(&self, name: &str) -> Option<u64> {

@@ -1,7 +1,6 @@
 //! Joins the facts about processes to processes.
 
-use super::facts::{Change, ImageFact};
-use crate::process::{Known, LoadedImage, Moment, Process, ProcessIndex, StatedBy};
+use crate::process::{Known, Moment, Process, ProcessIndex, StatedBy};
 use crate::process_table::{Owner, Owners, ProcessTable};
 use etw_layouts_etl::{Clock, FileTime};
 use std::collections::HashMap;
@@ -15,8 +14,6 @@ pub(super) struct Instances<'c> {
     /// The last process with an identifier and a key, and that with an identifier and a sequence number.
     by_key: HashMap<(u32, u64), usize>,
     by_sequence: HashMap<(u32, u64), usize>,
-    /// The image at an address of a process, by the index of the process.
-    loaded: HashMap<(usize, u64), usize>,
 }
 
 struct Instance {
@@ -37,7 +34,7 @@ type Rundowns = [Option<i64>; 3];
 impl<'c> Instances<'c> {
     pub fn new(clock: &'c Clock) -> Self {
         let (by_key, by_sequence) = (HashMap::new(), HashMap::new());
-        Self { clock, all: Vec::new(), by_id: HashMap::new(), by_key, by_sequence, loaded: HashMap::new() }
+        Self { clock, all: Vec::new(), by_id: HashMap::new(), by_key, by_sequence }
     }
 
     /// Adds what an event states about a process.
@@ -94,48 +91,18 @@ impl<'c> Instances<'c> {
         self.all.len() - 1
     }
 
-    /// Adds what an event states about an image.
-    pub fn image(&mut self, tick: i64, fact: ImageFact) {
-        let time = FileTime(self.clock.system_time(tick));
-        let index = self.owner(fact.process, tick);
-        let images = &mut self.all[index].process.images;
-        let now = Moment::At { tick, time };
-        let loaded = self.loaded.get(&(index, fact.base)).map(|image| &mut images[*image]);
-        match (loaded, fact.change) {
-            (Some(image), Change::Unload) => {
-                image.unload = Some(now);
-                self.loaded.remove(&(index, fact.base));
-            }
-            (Some(image), _) if image.path == fact.path => {}
-            (_, change) => {
-                if change != Change::Unload {
-                    self.loaded.insert((index, fact.base), images.len());
-                }
-                images.push(LoadedImage {
-                    path: fact.path,
-                    base: fact.base,
-                    size: fact.size,
-                    load: if change == Change::Load { now } else { Moment::Earlier },
-                    unload: (change == Change::Unload).then_some(now),
-                });
-            }
-        }
-    }
-
-    /// The process with an identifier at a time; a new one if there is none.
-    fn owner(&mut self, id: u32, tick: i64) -> usize {
+    /// Adds the process of an image whose first event has a time stamp, if no process has its identifier then.
+    pub fn image(&mut self, id: u32, tick: i64) {
         let all = &mut self.all;
         let own = self.by_id.entry(id).or_default();
-        let after = own.partition_point(|index| all[*index].from <= tick);
-        if let Some(index) = after.checked_sub(1) {
-            return own[index];
+        if own.first().is_some_and(|first| all[*first].from <= tick) {
+            return;
         }
         let start = Some(Known { value: Moment::Earlier, by: StatedBy::Image });
         let end = (!own.is_empty()).then_some(Known { value: Moment::Earlier, by: StatedBy::Reuse });
         let process = Process { id, start, end, ..Process::default() };
         all.push(Instance::new(process, i64::MIN, tick));
         own.insert(0, all.len() - 1);
-        all.len() - 1
     }
 
     /// The table.

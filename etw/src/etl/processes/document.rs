@@ -73,7 +73,7 @@ pub struct Document<'a> {
     package: Option<&'a str>,
     known_by: KnownBy,
     #[serde(skip_serializing_if = "Option::is_none")]
-    images: Option<Vec<Image<'a>>>,
+    images: Option<Vec<Image>>,
 }
 
 /// The event that reports each value.
@@ -102,8 +102,8 @@ struct KnownBy {
 }
 
 #[derive(Serialize)]
-struct Image<'a> {
-    path: &'a str,
+struct Image {
+    path: String,
     base: String,
     size: u64,
     load: Option<i64>,
@@ -118,7 +118,7 @@ impl<'a> Document<'a> {
         table: &'a ProcessTable,
         (index, process): (ProcessIndex, &'a Process),
         depth: Option<usize>,
-        has_images: bool,
+        images: Option<Vec<LoadedImage>>,
     ) -> Self {
         let time = |known: &Option<trace::Known<Moment>>| known.as_ref().and_then(|known| known.value.time());
         let utc = |time: Option<FileTime>| time.map(|time| time.rfc3339().to_string());
@@ -148,7 +148,7 @@ impl<'a> Document<'a> {
             command_line: process.command_line(),
             package: process.package(),
             known_by: KnownBy::new(process),
-            images: has_images.then(|| process.images.iter().map(Image::new).collect()),
+            images: images.map(|images| images.into_iter().map(Image::new).collect()),
         }
     }
 }
@@ -173,12 +173,12 @@ impl KnownBy {
     }
 }
 
-impl<'a> Image<'a> {
-    fn new(image: &'a LoadedImage) -> Self {
+impl Image {
+    fn new(image: LoadedImage) -> Self {
         let utc = |time: Option<FileTime>| time.map(|time| time.rfc3339().to_string());
         let (load, unload) = (image.load.time(), image.unload.and_then(Moment::time));
         Self {
-            path: &image.path,
+            path: image.path,
             base: format!("{:#x}", image.base),
             size: image.size,
             load: load.map(|time| time.0),
@@ -197,13 +197,20 @@ impl Display for Document<'_> {
 }
 
 /// The processes of a trace with their images, session by session.
+///
+/// # Errors
+///
+/// A file cannot be read, or changed since it was opened.
 #[cfg(feature = "table")]
-pub fn documents(trace: &trace::Trace) -> Vec<Document<'_>> {
+pub fn documents(trace: &trace::Trace) -> Result<Vec<Document<'_>>, trace::Error> {
     let mut documents = Vec::new();
-    for session in trace.sessions() {
+    for (number, session) in trace.sessions().iter().enumerate() {
         let file = session.files().first().and_then(|file| trace.files().get(*file)).map_or("", trace::TraceFile::name);
         let (files, table) = (session.files().len(), session.processes());
-        documents.extend(table.iter().map(|process| Document::new((file, files), table, process, None, true)));
+        for process in table.iter() {
+            let images = trace.names(number).map(|names| names.images(process.0)).transpose()?;
+            documents.push(Document::new((file, files), table, process, None, images));
+        }
     }
-    documents
+    Ok(documents)
 }

@@ -132,10 +132,13 @@ pub struct Listing {
     is_headed: bool,
 }
 
+/// The images of a process; none unless they are listed.
+type Images<'a> = &'a dyn Fn(ProcessIndex) -> Result<Vec<LoadedImage>, Stop>;
+
 impl Listing {
     fn session(&mut self, opened: &Opened, out: &mut Output) -> Result<(), Stop> {
         let Some(file) = opened.files.iter().find(|file| file.is_readable) else { return Ok(()) };
-        for session in opened.trace.sessions() {
+        for (number, session) in opened.trace.sessions().iter().enumerate() {
             let table = session.processes();
             let note = |note: &str| out.aside(&Note { file: &file.name, note: note.into() });
             if table.is_empty() {
@@ -144,27 +147,39 @@ impl Listing {
                 note("no events of processes (Process/Start, DCStart, ...); processes are known only from their images");
             }
             if !table.is_complete() {
-                note("too many processes or images: some are missing");
+                note("too many processes: some are missing");
             }
             let files = opened.files.iter().filter(|file| file.is_readable).count();
-            self.print(&file.name, files, table, out)?;
+            let names = opened.trace.names(number).filter(|_| self.has_images);
+            let images = |index| match names {
+                Some(names) => names.images(index).map_err(|why| Stop::Input(why.to_string())),
+                None => Ok(Vec::new()),
+            };
+            self.print((&file.name, files), table, &images, out)?;
         }
         Ok(())
     }
 
-    fn print(&mut self, file: &str, files: usize, table: &ProcessTable, out: &mut Output) -> Result<(), Stop> {
+    fn print(
+        &mut self,
+        (file, files): (&str, usize),
+        table: &ProcessTable,
+        images: Images<'_>,
+        out: &mut Output,
+    ) -> Result<(), Stop> {
         let nodes = if self.is_tree { tree::nodes(table) } else { tree::list(table) };
         let processes = nodes.iter().filter_map(|node| Some((node, table.get(node.index)?)));
         match out.format {
             Format::Json => {
                 for (node, process) in processes {
                     let depth = self.is_tree.then_some(node.depth);
-                    out.line(&Document::new((file, files), table, (node.index, process), depth, self.has_images))?;
+                    let images = self.has_images.then(|| images(node.index)).transpose()?;
+                    out.line(&Document::new((file, files), table, (node.index, process), depth, images))?;
                 }
             }
             Format::Text => {
                 let processes: Vec<_> = processes.collect();
-                let text = self.text(file, files, table, &processes);
+                let text = self.text((file, files), table, images, &processes)?;
                 out.put(|out| out.extend_from_slice(text.as_bytes()))?;
             }
             Format::Csv => {
@@ -175,7 +190,7 @@ impl Listing {
                 }
                 for (node, process) in processes {
                     let rows = match self.has_images {
-                        true => process.images.iter().map(|image| image_cells(node.index, process, image)).collect(),
+                        true => images(node.index)?.iter().map(|image| image_cells(node.index, process, image)).collect(),
                         false => vec![[cells(table, process, true).to_vec(), more_cells(node.index, process).to_vec()].concat()],
                     };
                     for row in rows {
@@ -189,7 +204,13 @@ impl Listing {
         Ok(())
     }
 
-    fn text(&self, file: &str, files: usize, table: &ProcessTable, processes: &[(&Node, &Process)]) -> String {
+    fn text(
+        &self,
+        (file, files): (&str, usize),
+        table: &ProcessTable,
+        images: Images<'_>,
+        processes: &[(&Node, &Process)],
+    ) -> Result<String, Stop> {
         let row = |(node, process): &(&Node, &Process)| {
             let mut cells = cells(table, process, false).to_vec();
             if self.is_tree {
@@ -211,13 +232,13 @@ impl Listing {
             };
             let _ = writeln!(text, "{}{others}\n{head}", Escaped(file));
         }
-        for (line, (_, process)) in lines.zip(processes) {
+        for (line, (node, _)) in lines.zip(processes) {
             let _ = writeln!(text, "{line}");
-            for image in process.images.iter().filter(|_| self.has_images) {
+            for image in images(node.index)? {
                 let _ = writeln!(text, "          {:#018x} {:#10x}  {}", image.base, image.size, Escaped(&image.path));
             }
         }
-        text
+        Ok(text)
     }
 }
 
