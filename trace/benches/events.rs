@@ -1,12 +1,16 @@
 //! Throughput of the events of a trace in both orders, and of the first pass, compared with a walk over the same events in file order. Each result
 //! is the best of several interleaved rounds, in processor time.
+//!
+//! Then one and two threads read a whole trace: the largest real one, or that in the variable ETW_LAYOUTS_LARGE. The first pass is the part that
+//! one thread does.
 
 use etw_layouts_etl::{self as etl, Scratch};
-use etw_layouts_trace::{Events, MEMORY, Order, Trace};
+use etw_layouts_trace::{Error, Event, Events, MEMORY, Order, Trace, in_order};
+use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn main() {
     let Some(folder) = std::env::var_os("ETW_LAYOUTS_ETL") else {
@@ -15,6 +19,74 @@ fn main() {
     for name in ["microsoft__net.4.5.2.x86.etl", "airbus-cert__ShutdownPerfDiagLogger.etl"] {
         let bytes: Arc<[u8]> = std::fs::read(Path::new(&folder).join(name)).expect("a file of the folder").into();
         measure(name, &bytes);
+    }
+    let files = std::fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("an entry"));
+    let largest = files
+        .filter(|entry| entry.path().extension().is_some_and(|end| end == "etl"))
+        .max_by_key(|entry| entry.metadata().map_or(0, |metadata| metadata.len()));
+    let large = std::env::var_os("ETW_LAYOUTS_LARGE").map(PathBuf::from).or(largest.map(|entry| entry.path()));
+    threads(&large.expect("a file of the folder"));
+}
+
+/// Prints the times of the first pass, and of the events in the order of time on one thread and on two. If other programs use the processors, the
+/// elapsed times are of no use; the processor times limit what two idle processors can reach.
+fn threads(path: &Path) {
+    let (mut open, mut one, mut two) = (Times::MAX, Times::MAX, Times::MAX);
+    for _ in 0..3 {
+        let trace = open.of(|| Trace::open(path).expect("a trace"));
+        for (times, threads) in [(&mut one, 1), (&mut two, 2)] {
+            let (slices, _) = trace.slices(None, Order::Time, 2 << 20);
+            let count: Result<u64, Error> = times.of(|| {
+                let mut count = 0;
+                let decode = |event: Event<'_>| event.decode().map_or(0, |decoded| decoded.fields.iter().count() as u64);
+                in_order(
+                    slices,
+                    threads,
+                    || trace.no_events(),
+                    |events, slice, put| {
+                        put(events.of_slice(slice).map(|event| Ok(decode(event?))).sum());
+                    },
+                    |part: Result<u64, Error>| {
+                        count += part?;
+                        Ok(())
+                    },
+                )
+                .map(|()| count)
+            });
+            black_box(count.expect("fields"));
+        }
+    }
+    let seconds = |time: Duration| time.as_secs_f64();
+    let [all, limit] = [open.elapsed + one.elapsed, open.processor + one.processor].map(seconds);
+    println!(
+        "{}: first pass {:.2?}, then all fields in {:.2?} on one thread, {:.2?} on two; two are {:.2} times as fast as one; by processor \
+         time {:.0} % are of one thread, so at most {:.2} times",
+        path.display(),
+        open.elapsed,
+        one.elapsed,
+        two.elapsed,
+        all / seconds(open.elapsed + two.elapsed),
+        100.0 * seconds(open.processor) / limit,
+        limit / seconds(open.processor + one.processor / 2)
+    );
+}
+
+/// The shortest times of some work.
+struct Times {
+    elapsed: Duration,
+    /// The processor time of all threads.
+    processor: Duration,
+}
+
+impl Times {
+    const MAX: Self = Self { elapsed: Duration::MAX, processor: Duration::MAX };
+
+    fn of<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let (start, used) = (Instant::now(), clock(ClockId::ProcessCPUTime));
+        let result = work();
+        self.elapsed = self.elapsed.min(start.elapsed());
+        self.processor = self.processor.min(clock(ClockId::ProcessCPUTime).saturating_sub(used));
+        result
     }
 }
 
@@ -58,13 +130,12 @@ fn measure(name: &str, bytes: &Arc<[u8]>) {
 
 /// Keeps the shortest processor time of some work.
 fn time<T>(best: &mut Duration, work: impl FnOnce() -> T) {
-    let start = now();
+    let start = clock(ClockId::ThreadCPUTime);
     black_box(work());
-    *best = now().saturating_sub(start).min(*best);
+    *best = clock(ClockId::ThreadCPUTime).saturating_sub(start).min(*best);
 }
 
-/// The processor time of this thread.
-fn now() -> Duration {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+fn clock(clock: ClockId) -> Duration {
+    let now = clock_gettime(clock);
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }

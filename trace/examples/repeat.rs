@@ -1,12 +1,12 @@
 //! Writes a large trace: copies of a real one, each later than the one before and with its own identifiers of processes and threads, and keys of files,
-//! methods and call stacks. Kernel events keep their addresses. Buffers are not compressed.
+//! methods and call stacks. The size is that of the events in memory.
 //!
 //!     cargo run --release --example repeat -- TRACE.etl MEGABYTES LARGE.etl
 
 use etw_layouts_etl::header::EventHeader;
-use etw_layouts_etl::wire::{Arch, LARGE_INTEGER, LOG_FILE_MODE, large, quad};
+use etw_layouts_etl::wire::{Arch, LARGE_INTEGER, large, quad};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
-use etw_layouts_etl::{Item, LogFile, Schemas};
+use etw_layouts_etl::{Item, Schemas};
 use etw_layouts_trace::{Event, FileSource, Options, Trace, TraceFile};
 use std::error::Error;
 use std::fs::File;
@@ -24,8 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ticks = || events.iter().map(Event::tick);
     let duration = ticks().max().zip(ticks().min()).map_or(0, |(last, first)| last - first + 1);
 
-    let log = trace.files()[0].log_file();
-    let log = LogFile { mode: log.mode & !LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0, ..log.clone() };
+    let log = trace.files()[0].log_file().clone();
     let arch = if log.pointer_size == 8 { Arch::X64 } else { Arch::X86 };
     let producer = Producer::new(log.version[0].into(), log.version[1].into(), log.build, arch);
     let end = log.end_time;
