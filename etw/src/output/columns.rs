@@ -151,16 +151,10 @@ impl Column {
             Self::Provider => vec![Self::Provider, Self::ProviderName],
             Self::Opcode => vec![Self::Opcode, Self::OpcodeName],
             Self::Id => vec![Self::Id, Self::IdName],
-            Self::Event => vec![
-                Self::Header,
-                Self::Provider,
-                Self::ProviderName,
-                Self::Id,
-                Self::IdName,
-                Self::Opcode,
-                Self::OpcodeName,
-                Self::Event,
-            ],
+            Self::Event => {
+                let names = [Self::Provider, Self::Id, Self::Opcode].map(Self::in_table).concat();
+                [vec![Self::Header], names, vec![Self::Event]].concat()
+            }
             column => vec![column],
         }
     }

@@ -11,7 +11,9 @@ pub use json::json;
 pub use table::text;
 pub(crate) use table::{confirmed_in, definition_kind, kind, range};
 
+use crate::object::object;
 use crate::print::answer;
+use crate::target::target;
 use crate::{Error, Format, Outcome, event, text_table};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Layouts;
@@ -133,5 +135,8 @@ fn of_build(layouts: &Layouts, registry: &Registry, build: &str, args: &Args) ->
     let asked = choose(&layouts.spec.axis, build, args.arch)?;
     let choice = Choice::of(layouts, registry, asked, None);
     let overview = build::overview(layouts, registry, &choice)?;
-    answer(args.format, || build::text(layouts, &choice, &overview), || &overview)
+    // The confidence in all of its layouts together, and in each.
+    let json =
+        || object! { #[serde(flatten)] target: target(&layouts.spec.axis, &choice), #[serde(flatten)] overview: &overview };
+    answer(args.format, || build::text(layouts, &choice, &overview), json)
 }
