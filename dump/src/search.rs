@@ -1,6 +1,7 @@
 //! Search for trace buffers in the memory of a dump, by their headers.
 
 use crate::dump::Dump;
+use crate::pages::PAGE;
 use crate::session::{Buffer, DumpSession};
 use etw_layouts_etl::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE};
 use etw_layouts_etl::write::Producer;
@@ -22,9 +23,6 @@ pub struct TraceBuffer<'a> {
     /// Number of events.
     pub events: usize,
 }
-
-/// Alignment of buffers: they begin at pages.
-const PAGE: u64 = 0x1000;
 
 /// Maximum size of a session's buffers, in bytes.
 const LARGEST: u32 = 16 << 20;
@@ -49,6 +47,7 @@ impl Dump<'_> {
         let mut found = Vec::new();
         let mut left = self.memory().bytes().saturating_mul(WALKS);
         for (start, bytes) in self.memory().iter() {
+            // Buffers begin at pages.
             let skip = (PAGE - start.0 % PAGE) % PAGE;
             for at in (skip..bytes.len() as u64).step_by(PAGE as usize) {
                 let rest = bytes.get(at as usize..).unwrap_or(&[]);

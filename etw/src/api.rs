@@ -215,7 +215,7 @@ impl Diagnostics {
     #[must_use]
     pub fn lines(&self) -> Vec<impl Serialize> {
         let name = |file: usize| self.files.get(file).filter(|_| self.files.len() > 1).map(|(name, _)| name.as_str());
-        let kept = self.kept.iter().map(|(file, diagnostic)| DiagnosticLine::found(name(*file), diagnostic));
+        let kept = self.kept.iter().map(|(file, diagnostic)| DiagnosticLine::Found(name(*file), diagnostic.clone()));
         let more = self.files.iter().enumerate().flat_map(|(file, (_, tally))| tally.more(name(file)));
         kept.chain(more).collect()
     }

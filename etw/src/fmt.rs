@@ -2,6 +2,7 @@
 
 use crate::import::diff;
 use crate::print::print;
+use crate::text_table::counted;
 use crate::{Error, Outcome, lock};
 use etw_layouts_codegen::Sources;
 use etw_layouts_project::Project;
@@ -45,18 +46,13 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         let files = sources.files().iter().filter(|file| changed.contains_key(&file.path));
         let before: Texts = files.map(|file| (file.path.clone(), file.text.clone())).collect();
         print(&diff(&before, &changed))?;
-        print(&match changed.len() {
-            1 => "1 spec file is not formatted; run this command without --check\n".to_owned(),
-            count => format!("{count} spec files are not formatted; run this command without --check\n"),
-        })?;
+        let (files, verb) = (counted(changed.len(), "spec file"), if changed.len() == 1 { "is" } else { "are" });
+        print(&format!("{files} {verb} not formatted; run this command without --check\n"))?;
         return Ok(Outcome::Differs);
     };
-    let written = match changed.len() {
-        1 => "1 spec file formatted".to_owned(),
-        count => format!("{count} spec files formatted"),
-    };
+    let written = counted(changed.len(), "spec file");
     let paths: String = changed.keys().map(|path| format!("{path}\n")).collect();
     lock.replace(changed.into_iter().map(|(path, text)| (project.root.join(path), Some(text))).collect())?;
-    print(&format!("{paths}{written}\n"))?;
+    print(&format!("{paths}{written} formatted\n"))?;
     Ok(Outcome::Good)
 }

@@ -22,6 +22,7 @@ mod input;
 pub mod list;
 pub mod map;
 mod new_file;
+mod object;
 #[cfg(feature = "embedded")]
 mod output;
 mod print;

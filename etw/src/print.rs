@@ -1,6 +1,6 @@
 //! Output to standard output and standard error, with escapes for hidden characters.
 
-use crate::Error;
+use crate::{Error, Format, Outcome};
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
 use etw_layouts_codegen::Errors;
@@ -54,6 +54,23 @@ pub fn compact(document: &impl Serialize) -> Result<String, Error> {
 /// As [`print()`].
 pub fn json(document: &impl Serialize) -> Result<(), Error> {
     print(&pretty(document)?)
+}
+
+/// Prints the result of a command in a format.
+///
+/// # Errors
+///
+/// As [`print()`].
+pub fn answer<D: Serialize>(
+    format: Format,
+    text: impl FnOnce() -> String,
+    document: impl FnOnce() -> D,
+) -> Result<Outcome, Error> {
+    match format {
+        Format::Text => print(&text())?,
+        Format::Json => json(&document())?,
+    }
+    Ok(Outcome::Good)
 }
 
 /// A document as indented JSON, with a line break at the end.

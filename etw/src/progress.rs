@@ -4,15 +4,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// A progress bar that counts items.
 pub fn progress(what: &'static str) -> ProgressBar {
-    styled("{bar:30} {pos}/{len} {msg}").with_message(what)
+    ProgressBar::no_length().with_style(style("{bar:30} {pos}/{len} {msg}")).with_message(what)
 }
 
 /// A progress bar that counts bytes.
 pub fn bytes() -> ProgressBar {
-    styled("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {msg}")
+    ProgressBar::no_length().with_style(style("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {msg}"))
 }
 
-fn styled(template: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::no_length().with_style(style)
+/// The style with a valid template.
+pub fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

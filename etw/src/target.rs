@@ -1,28 +1,11 @@
 //! A selected target as JSON.
 
+use crate::Error;
+use crate::object::object;
 use etw_layouts_codegen::axis::{Axis, Build};
+use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_project::Choice;
 use serde::Serialize;
-
-/// The selected build, the target whose layouts are used, and the confidence in them.
-#[derive(Serialize)]
-pub struct Target<'a> {
-    /// The selected build as BUILD-ARCH; none if no build was named.
-    requested: Option<&'a str>,
-    /// How it was selected: `revision` by build and revision, `first` of a label or of a build without a revision, `newest` if no build was
-    /// named.
-    selected_by: &'static str,
-    #[serde(flatten)]
-    confidence: Confidence,
-    /// A note on a build that has not been examined and is not on the version axis.
-    note: Option<String>,
-    /// The name of the target whose layouts are used.
-    target: String,
-    build: String,
-    arch: String,
-    #[serde(flatten)]
-    windows: Windows<'a>,
-}
 
 /// The public names of a build.
 #[derive(Serialize)]
@@ -60,19 +43,22 @@ pub struct Confidence {
     changed_by: Option<String>,
 }
 
-/// The selected target.
-pub fn target<'a>(axis: &'a Axis, choice: &'a Choice) -> Target<'a> {
+/// The selected build, the target whose layouts are used, and the confidence in them.
+pub fn target<'a>(axis: &'a Axis, choice: &'a Choice) -> impl Serialize + use<'a> {
     let taken = &axis.targets[choice.target()];
-    let kernel = &axis.kernels[taken.kernel];
-    Target {
-        requested: Some(choice.asked.name.as_str()).filter(|asked| !asked.is_empty()),
+    object! {
+        // The selected build as BUILD-ARCH; none if no build was named.
+        requested: Some(&choice.asked.name).filter(|asked| !asked.is_empty()),
+        // `revision` by build and revision, `first` of a label or of a build without a revision, `newest` if no build was named.
         selected_by: choice.asked.selected_by.word(),
-        confidence: confidence(axis, choice),
+        #[serde(flatten)] confidence: confidence(axis, choice),
+        // A note on a build that has not been examined and is not on the version axis.
         note: choice.note(axis),
+        // The name of the target whose layouts are used.
         target: axis.target_name(choice.target()),
-        build: format!("{:#}", kernel.build),
+        build: format!("{:#}", axis.kernels[taken.kernel].build),
         arch: taken.arch.to_string(),
-        windows: windows(axis, choice.asked.own),
+        #[serde(flatten)] windows: windows(axis, choice.asked.own),
     }
 }
 
@@ -81,6 +67,12 @@ pub fn windows(axis: &Axis, build: Build) -> Windows<'_> {
     let name = axis.windows(build);
     let kb = name.kb.iter().map(|kb| format!("KB{kb}")).collect();
     Windows { release: name.release, windows_build: format!("{:#}", name.update), kb }
+}
+
+/// The error of a structure that does not exist at a target.
+pub fn absent(layouts: &Layouts, choice: &Choice, structure: &str) -> Error {
+    let (axis, versions) = (&layouts.spec.axis, etw_layouts_project::history::has(layouts, structure));
+    format!("{structure} does not exist in {}; versions with it: {}", choice.label(axis), axis.words(&versions)).into()
 }
 
 /// A text about a build, after the public names of the build if there are any.

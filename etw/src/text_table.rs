@@ -2,7 +2,7 @@
 
 use crate::print::COLUMNS;
 use anstyle::Style;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::iter;
 
 /// A row of cells, in one style.
@@ -88,6 +88,12 @@ pub fn paragraph(text: &str, width: Option<usize>, indent: &str) -> String {
     let Some(width) = width.filter(|_| !text.is_empty()) else { return text.lines().map(|line| format!("{line}\n")).collect() };
     let lines = wrapped(text, width.saturating_sub(indent.len()));
     lines.iter().enumerate().map(|(number, words)| format!("{}{words}\n", if number > 0 { indent } else { "" })).collect()
+}
+
+/// A number with its noun.
+pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    let plural = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 /// The width of the terminal, if standard output is one.

@@ -7,7 +7,8 @@ pub use json::json;
 pub use text::text;
 pub(crate) use text::{lines, of};
 
-use crate::{Error, Format, Outcome, print};
+use crate::print::answer;
+use crate::{Error, Format, Outcome};
 use etw_layouts_project::Project;
 use etw_layouts_project::diff::{Verdict, changes, sides};
 
@@ -49,10 +50,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let [a, b] = sides(&layouts, &registry, [&args.a, &args.b], args.only.as_deref())?;
     let changes = changes(&a, &b);
     let verdict = Verdict::of(&a, &b, &changes);
-    match args.format {
-        Format::Text => print::print(&text(&a, &b, &changes))?,
-        Format::Json => print::json(&json(&layouts.spec.axis, &a, &b, &changes, &verdict))?,
-    }
+    answer(args.format, || text(&a, &b, &changes), || json(&layouts.spec.axis, &a, &b, &changes, &verdict))?;
     verdict.ensure_decided(&a, &b)?;
     Ok(if verdict.differ.is_empty() { Outcome::Good } else { Outcome::Differs })
 }

@@ -1,7 +1,7 @@
 //! Differences as text: one row for each changed member, and one row for each run of members that only moved.
 
 use crate::print::{GREEN, HEADING, RED, YELLOW};
-use crate::text_table::{self, Row, paragraph, styled};
+use crate::text_table::{self, Row, counted, paragraph, styled};
 use anstyle::Style;
 use etw_layouts_project::diff::{Changes, Entry, Side, SideFact, Verdict};
 use etw_layouts_symbols::{Member, Type, TypeFacts};
@@ -111,8 +111,7 @@ impl<'a> Structure<'a> {
     fn extent(&self, fact: &SideFact) -> String {
         let SideFact::Whole { size, kind } = fact else { return String::new() };
         let noun = if kind.ends_with("enum") { "constant" } else { "member" };
-        let count = self.members.len();
-        format!("{kind}, {size:#x} bytes, {count} {noun}{}", if count == 1 { "" } else { "s" })
+        format!("{kind}, {size:#x} bytes, {}", counted(self.members.len(), noun))
     }
 
     fn lines(&self, name: &str, certainty: &str, before: Option<&TypeFacts>, out: &mut Vec<Line>) {

@@ -1,33 +1,26 @@
 //! The header of a dump of any kind.
 
+use crate::object::object;
 use crate::output::{Escaped, Several};
 use etw_layouts_dump::DumpHeader;
 use etw_layouts_etl::FileTime;
 use serde::Serialize;
 use std::fmt::{self, Display};
 
-/// The header of a dump. `None` means that the header does not state the value.
-#[derive(Serialize)]
+/// The header of a dump.
 pub struct About<'a> {
-    file: &'a str,
-    /// Only for full and kernel dumps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<u32>,
-    build_number: u32,
-    architecture: String,
-    processors: u32,
-    bug_check: String,
-    parameters: [String; 4],
-    time: Option<i64>,
-    time_utc: Option<String>,
-    uptime_100ns: Option<i64>,
+    pub file: &'a str,
+    pub header: &'a DumpHeader,
 }
 
-impl<'a> About<'a> {
-    pub fn new(file: &'a str, header: &DumpHeader) -> Self {
-        Self {
-            file,
-            kind: (!header.is_triage()).then_some(header.kind.0),
+impl About<'_> {
+    /// The header as JSON. `None` means that the header does not state the value.
+    pub fn json(&self) -> impl Serialize {
+        let Self { file, header } = self;
+        object! {
+            file: file,
+            // Only for full and kernel dumps.
+            #[serde(flatten)] kind: (!header.is_triage()).then(|| object! { kind: header.kind.0 }),
             build_number: header.build.number[2],
             architecture: header.arch.to_string(),
             processors: header.processors,
@@ -43,15 +36,16 @@ impl<'a> About<'a> {
 /// Lines that end in a line feed.
 impl Display for About<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, build_number: build, architecture, .. } = self;
-        let processors = Several(self.processors.into(), "processor");
+        let Self { file, header } = self;
+        let processors = Several(header.processors.into(), "processor");
+        let parameters = header.parameters.map(|parameter| format!("{parameter:#x}")).join(", ");
         writeln!(f, "{}", Escaped(file))?;
-        writeln!(f, "  windows        build {build}, {architecture}, {processors}")?;
-        writeln!(f, "  bug check      {} ({})", self.bug_check, self.parameters.join(", "))?;
-        if let Some(time) = self.time {
+        writeln!(f, "  windows        build {}, {}, {processors}", header.build.number[2], header.arch)?;
+        writeln!(f, "  bug check      {:#x} ({parameters})", header.bug_check)?;
+        if let Some(time) = header.time {
             writeln!(f, "  stopped        {}", FileTime(time))?;
         }
-        if let Some(time) = self.uptime_100ns {
+        if let Some(time) = header.up_time {
             let seconds = time.unsigned_abs() / 10_000_000;
             let (days, hours, minutes) = (seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60);
             let parts = [(days, "d"), (hours, "h"), (minutes, "min"), (seconds % 60, "s")];

@@ -1,62 +1,29 @@
 //! Counts the diagnostics of a dump: the first hundred of each kind are printed, the others counted.
 
 use super::DumpDiagnostic;
-use crate::output::tally::{self as etl, Tally};
+use crate::object::object;
+use crate::output::tally::{DiagnosticLine, Tally};
 use crate::output::{Escaped, Output};
 use etw_layouts_cli::Outcome;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::fmt::{self, Display};
 
-/// A diagnostic, or the number of others of the same kind.
-#[derive(Serialize)]
-#[serde(untagged)]
+/// A diagnostic, or the number of others of the same kind. It has the name of a file where several are read.
 pub enum DumpDiagnosticLine<'a> {
-    Found {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        file: Option<&'a str>,
-        kind: &'static str,
-        offset: u64,
-        message: String,
-    },
-    /// A finding in memory.
-    InMemory {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        file: Option<&'a str>,
-        kind: &'static str,
-        weight: String,
-        structure: &'static str,
-        member: &'static str,
-        address: String,
-        message: String,
-    },
-    More(etl::DiagnosticLine<'a>),
+    Found(Option<&'a str>, &'a DumpDiagnostic),
+    More(DiagnosticLine<'a>),
 }
 
 /// The diagnostics to print: all, or the first hundred of each kind.
-pub fn lines<'a>(file: Option<&'a str>, diagnostics: &[DumpDiagnostic], all: bool) -> Vec<DumpDiagnosticLine<'a>> {
+pub fn lines<'a>(file: Option<&'a str>, diagnostics: &'a [DumpDiagnostic], all: bool) -> Vec<DumpDiagnosticLine<'a>> {
     let mut tally = Tally::default();
-    let mut lines = Vec::new();
-    for wrong in diagnostics {
-        let (kind, message) = match wrong {
-            DumpDiagnostic::Dump(diagnostic) => (diagnostic.kind.name(), diagnostic.kind.to_string()),
-            DumpDiagnostic::Memory(finding) => (finding.kind.name(), finding.kind.to_string()),
-        };
-        if !all && !tally.count(kind, &message, false) {
-            continue;
-        }
-        lines.push(match wrong {
-            DumpDiagnostic::Dump(diagnostic) => DumpDiagnosticLine::Found { file, kind, offset: diagnostic.offset, message },
-            DumpDiagnostic::Memory(finding) => DumpDiagnosticLine::InMemory {
-                file,
-                kind,
-                weight: format!("{:?}", finding.weight()).to_lowercase(),
-                structure: finding.place.structure,
-                member: finding.place.member,
-                address: finding.place.address.to_string(),
-                message,
-            },
-        });
-    }
+    let mut is_printed = |wrong: &&DumpDiagnostic| match wrong {
+        _ if all => true,
+        DumpDiagnostic::Dump(diagnostic) => tally.count(diagnostic.kind.name(), &diagnostic.kind, false),
+        DumpDiagnostic::Memory(finding) => tally.count(finding.kind.name(), &finding.kind, false),
+    };
+    let printed = diagnostics.iter().filter(&mut is_printed);
+    let mut lines: Vec<_> = printed.map(|wrong| DumpDiagnosticLine::Found(file, wrong)).collect();
     lines.extend(tally.more(file).into_iter().map(DumpDiagnosticLine::More));
     lines
 }
@@ -71,19 +38,44 @@ pub fn outcome(diagnostics: &[DumpDiagnostic]) -> Outcome {
     if diagnostics.is_empty() { Outcome::Good } else { Outcome::Differs }
 }
 
+impl Serialize for DumpDiagnosticLine<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Found(file, DumpDiagnostic::Dump(diagnostic)) => {
+                let kind = &diagnostic.kind;
+                let file = file.map(|file| object! { file: file });
+                object! { #[serde(flatten)] file: file, kind: kind.name(), offset: diagnostic.offset, message: kind.to_string() }
+                    .serialize(serializer)
+            }
+            Self::Found(file, DumpDiagnostic::Memory(finding)) => object! {
+                #[serde(flatten)] file: file.map(|file| object! { file: file }),
+                kind: finding.kind.name(),
+                weight: format!("{:?}", finding.weight()).to_lowercase(),
+                structure: finding.place.structure,
+                member: finding.place.member,
+                address: finding.place.address.to_string(),
+                message: finding.kind.to_string(),
+            }
+            .serialize(serializer),
+            Self::More(more) => more.serialize(serializer),
+        }
+    }
+}
+
 impl Display for DumpDiagnosticLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Self::Found { file: Some(file), .. } | Self::InMemory { file: Some(file), .. } = self {
+        if let Self::Found(Some(file), _) = self {
             write!(f, "{}: ", Escaped(file))?;
         }
         match self {
-            Self::Found { offset, message, .. } => write!(f, "at {offset:#x}: {}", Escaped(message)),
-            Self::InMemory { weight, structure, member, address, message, .. } => {
-                write!(f, "{weight}: {structure}")?;
-                if !member.is_empty() {
-                    write!(f, ".{member}")?;
-                }
-                write!(f, " at {address}: {}", Escaped(message))
+            Self::Found(_, DumpDiagnostic::Dump(diagnostic)) => {
+                write!(f, "at {:#x}: {}", diagnostic.offset, Escaped(&diagnostic.kind.to_string()))
+            }
+            Self::Found(_, DumpDiagnostic::Memory(finding)) => {
+                let (place, weight) = (&finding.place, format!("{:?}", finding.weight()).to_lowercase());
+                let dot = if place.member.is_empty() { "" } else { "." };
+                let message = finding.kind.to_string();
+                write!(f, "{weight}: {}{dot}{} at {}: {}", place.structure, place.member, place.address, Escaped(&message))
             }
             Self::More(more) => more.fmt(f),
         }

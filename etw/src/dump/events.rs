@@ -1,6 +1,5 @@
 //! `events`.
 
-use super::identity::Note;
 use super::{Content, DumpDiagnostic, Files, diagnostics};
 use crate::output::columns::{Column, DEFAULT};
 use crate::output::kind::LineKinds;
@@ -161,7 +160,7 @@ impl<'a> Events<'a> {
                 DumpDiagnostic::Dump(Diagnostic { offset, kind })
             }));
         }
-        let note = |note: String| out.aside(&Note { file: content.name, note });
+        let note = |note: String| out.note(content.name, &note);
         if without_time > 0 {
             note(format!("{} without time: --from and --to leave them out", Several(without_time, "event")));
         }
@@ -187,8 +186,7 @@ impl<'a> Events<'a> {
                 true => "the dump has no sessions".to_owned(),
                 false => format!("available sessions: {}", listed(&names.into_iter().collect::<Vec<_>>())),
             };
-            let note = format!("session not found: {}; {there}", listed(&absent));
-            out.aside(&Note { file: content.name, note });
+            out.note(content.name, &format!("session not found: {}; {there}", listed(&absent)));
         }
     }
 }

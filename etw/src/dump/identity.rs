@@ -319,7 +319,7 @@ impl Known {
         let known = self.of_facts().map(|known| format!("symbols: {known}"));
         let symbols = self.symbols_note.iter().map(|note| format!("symbols: {note}"));
         for note in by_header.into_iter().chain(self.revision.note()).chain(substituted).chain(symbols).chain(known) {
-            out.aside(&Note { file, note });
+            out.note(file, &note);
         }
     }
 
@@ -329,19 +329,6 @@ impl Known {
             let of = layout.of.as_deref().filter(|_| layout.substituted).map(|of| format!(", from {of}")).unwrap_or_default();
             format!("{:22} {}{of}: {}", layout.structure, layout.confidence, layout.evidence)
         })
-    }
-}
-
-/// A note on the limits of an answer.
-#[derive(Serialize)]
-pub struct Note<'a> {
-    pub file: &'a str,
-    pub note: String,
-}
-
-impl Display for Note<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: note: {}", Escaped(self.file), Escaped(&self.note))
     }
 }
 

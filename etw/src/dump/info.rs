@@ -3,12 +3,13 @@
 use super::about::About;
 use super::diagnostics::{self, DumpDiagnosticLine};
 use super::identity::Revision;
-use super::sessions::{Line, lines, write_buffers};
+use super::sessions::{Line, lines, write_buffers, write_list};
 use super::{Content, DumpDiagnostic, Files};
+use crate::object::object;
 use crate::output::stop::Stop;
 use crate::output::{Grouped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
-use etw_layouts_dump::Dump;
+use etw_layouts_dump::{Dump, PoolRegistration, TraceBuffer};
 use serde::Serialize;
 use std::fmt::{self, Display};
 
@@ -33,60 +34,20 @@ pub struct Args {
     pub(crate) details: bool,
 }
 
-/// The summary of a dump. `None` means that the dump does not state the value.
-#[derive(Serialize)]
+/// The summary of a dump.
 struct Info<'a> {
-    #[serde(flatten)]
     about: About<'a>,
+    dump: &'a Dump<'a>,
     kernel: &'a Revision,
     /// Notes on options without effect.
     notes: Vec<String>,
-    memory_bytes: u64,
-    /// Memory ranges without overlaps.
-    memory: Vec<Piece>,
-    secondary_data: Vec<Data>,
     sessions: Vec<Line<'a>>,
-    trace_buffers: Vec<TraceBuffer>,
-    registrations: Vec<Registration>,
+    trace_buffers: Vec<TraceBuffer<'a>>,
+    registrations: Vec<PoolRegistration>,
     diagnostics_total: usize,
     /// The first hundred of each kind, then a count of the others.
     diagnostics: Vec<DumpDiagnosticLine<'a>>,
-    #[serde(skip)]
     details: bool,
-}
-
-/// A memory range.
-#[derive(Serialize)]
-struct Piece {
-    address: String,
-    size: usize,
-}
-
-/// A block of secondary data.
-#[derive(Serialize)]
-struct Data {
-    tag: String,
-    offset: u64,
-    size: usize,
-}
-
-/// A trace buffer in memory.
-#[derive(Serialize)]
-struct TraceBuffer {
-    address: String,
-    logger_id: u16,
-    size: u32,
-    events: usize,
-}
-
-/// A registration in memory.
-#[derive(Serialize)]
-struct Registration {
-    address: String,
-    guid: Option<String>,
-    /// The address of the GUID entry; if the GUID is unknown, the entry is not in the dump.
-    guid_entry: String,
-    flags: Vec<&'static str>,
 }
 
 pub fn run(
@@ -101,86 +62,72 @@ pub fn run(
     let diagnostics: Vec<DumpDiagnostic> =
         content.diagnostics.iter().cloned().chain(found.into_iter().map(DumpDiagnostic::Dump)).collect();
     let info = Info {
-        about: About::new(content.name, dump.header()),
+        about: About { file: content.name, header: dump.header() },
+        dump,
         kernel,
         notes,
-        memory_bytes: dump.memory().bytes(),
-        memory: dump.memory().iter().map(|(address, bytes)| Piece { address: address.to_string(), size: bytes.len() }).collect(),
-        secondary_data: dump
-            .blobs()
-            .iter()
-            .map(|blob| Data { tag: blob.tag.to_string(), offset: blob.offset, size: blob.data.len() })
-            .collect(),
         sessions,
-        trace_buffers: dump
-            .trace_buffers()
-            .iter()
-            .map(|buffer| TraceBuffer {
-                address: buffer.address.to_string(),
-                logger_id: buffer.header.logger,
-                size: buffer.header.size,
-                events: buffer.events,
-            })
-            .collect(),
-        registrations: dump
-            .registrations()
-            .into_iter()
-            .map(|registration| Registration {
-                address: registration.entry.address().to_string(),
-                guid: registration.guid.map(|guid| guid.to_string()),
-                guid_entry: registration.guid_entry.to_string(),
-                flags: registration.flags,
-            })
-            .collect(),
+        trace_buffers: dump.trace_buffers(),
+        registrations: dump.registrations(),
         diagnostics_total: diagnostics.len(),
         diagnostics: diagnostics::lines(None, &diagnostics, details),
         details,
     };
-    out.line(&info)?;
+    out.write_line(&info, &info.json())?;
     Ok(diagnostics::outcome(&diagnostics))
 }
 
-impl Display for Info<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.about, self.kernel)?;
-        self.notes.iter().try_for_each(|note| writeln!(f, "  note           {note}"))?;
-        let ranges = Several(self.memory.len() as u64, "range");
-        writeln!(f, "  memory         {} bytes in {ranges}", Grouped(self.memory_bytes))?;
-        let events: usize = self.trace_buffers.iter().map(|buffer| buffer.events).sum();
-        let (buffers, events) = (Several(self.trace_buffers.len() as u64, "buffer"), Several(events as u64, "event"));
-        writeln!(f, "  trace buffers  {buffers} with {events}, of sessions that are not listed below")?;
-        writeln!(f, "  registrations  {}", self.registrations.len())?;
-        let bytes: usize = self.secondary_data.iter().map(|data| data.size).sum();
-        let blocks = Several(self.secondary_data.len() as u64, "block");
-        writeln!(f, "  secondary data {} bytes in {blocks}", Grouped(bytes as u64))?;
-        write!(f, "  sessions       {}", self.sessions.len())?;
-        for session in &self.sessions {
-            write!(f, "\n    {session}")?;
-        }
-        if self.details {
-            self.details(f)?;
-        }
-        write!(f, "\n  diagnostics    {}", self.diagnostics_total)?;
-        for diagnostic in &self.diagnostics {
-            write!(f, "\n    {diagnostic}")?;
-        }
-        Ok(())
-    }
-}
-
 impl Info<'_> {
+    fn json(&self) -> impl Serialize {
+        let memory = self.dump.memory().iter();
+        let blobs = self.dump.blobs();
+        let data = blobs.iter().map(|blob| object! { tag: blob.tag.to_string(), offset: blob.offset, size: blob.data.len() });
+        let trace_buffers = self.trace_buffers.iter().map(|buffer| {
+            object! {
+                address: buffer.address.to_string(),
+                logger_id: buffer.header.logger,
+                size: buffer.header.size,
+                events: buffer.events,
+            }
+        });
+        let registrations = self.registrations.iter().map(|registration| {
+            object! {
+                address: registration.entry.address().to_string(),
+                guid: registration.guid.map(|guid| guid.to_string()),
+                // If the GUID is unknown, its entry is not in the dump.
+                guid_entry: registration.guid_entry.to_string(),
+                flags: &registration.flags,
+            }
+        });
+        object! {
+            #[serde(flatten)] about: self.about.json(),
+            kernel: self.kernel,
+            notes: &self.notes,
+            memory_bytes: self.dump.memory().bytes(),
+            // Memory ranges without overlaps.
+            memory: memory.map(|(at, bytes)| object! { address: at.to_string(), size: bytes.len() }).collect::<Vec<_>>(),
+            secondary_data: data.collect::<Vec<_>>(),
+            sessions: &self.sessions,
+            trace_buffers: trace_buffers.collect::<Vec<_>>(),
+            registrations: registrations.collect::<Vec<_>>(),
+            diagnostics_total: self.diagnostics_total,
+            diagnostics: &self.diagnostics,
+        }
+    }
+
     /// The additional lines of --details.
     fn details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\n  memory")?;
-        for Piece { address, size } in &self.memory {
-            write!(f, "\n    {address}  {size:#x} bytes")?;
+        for (address, bytes) in self.dump.memory().iter() {
+            write!(f, "\n    {address}  {:#x} bytes", bytes.len())?;
         }
         write!(f, "\n  buffers in memory")?;
-        for TraceBuffer { address, logger_id, size, events } in &self.trace_buffers {
-            write!(f, "\n    {address}  session {logger_id}, {size:#x} bytes, {events} events")?;
+        for TraceBuffer { address, header, events, .. } in &self.trace_buffers {
+            write!(f, "\n    {address}  session {}, {:#x} bytes, {events} events", header.logger, header.size)?;
         }
         write!(f, "\n  registrations")?;
-        for Registration { address, guid, guid_entry, flags } in &self.registrations {
+        for PoolRegistration { entry, guid, guid_entry, flags } in &self.registrations {
+            let address = entry.address();
             match guid {
                 Some(guid) => write!(f, "\n    {address}  {guid}")?,
                 None => write!(f, "\n    {address}  GUID entry {guid_entry} is not in the dump")?,
@@ -188,9 +135,32 @@ impl Info<'_> {
             write!(f, "  {}", flags.join(" "))?;
         }
         write!(f, "\n  secondary data")?;
-        for Data { tag, offset, size } in &self.secondary_data {
-            write!(f, "\n    {tag}  {size:#x} bytes at {offset:#x}")?;
+        for blob in self.dump.blobs() {
+            write!(f, "\n    {}  {:#x} bytes at {:#x}", blob.tag, blob.data.len(), blob.offset)?;
         }
         write_buffers(f, &self.sessions)
+    }
+}
+
+impl Display for Info<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.about, self.kernel)?;
+        self.notes.iter().try_for_each(|note| writeln!(f, "  note           {note}"))?;
+        let memory = self.dump.memory();
+        let ranges = Several(memory.iter().count() as u64, "range");
+        writeln!(f, "  memory         {} bytes in {ranges}", Grouped(memory.bytes()))?;
+        let events: usize = self.trace_buffers.iter().map(|buffer| buffer.events).sum();
+        let (buffers, events) = (Several(self.trace_buffers.len() as u64, "buffer"), Several(events as u64, "event"));
+        writeln!(f, "  trace buffers  {buffers} with {events}, of sessions that are not listed below")?;
+        writeln!(f, "  registrations  {}", self.registrations.len())?;
+        let blobs = self.dump.blobs();
+        let (bytes, blocks) = (blobs.iter().map(|blob| blob.data.len()).sum::<usize>(), Several(blobs.len() as u64, "block"));
+        writeln!(f, "  secondary data {} bytes in {blocks}", Grouped(bytes as u64))?;
+        write_list(f, "sessions", self.sessions.len(), &self.sessions)?;
+        if self.details {
+            self.details(f)?;
+        }
+        f.write_str("\n")?;
+        write_list(f, "diagnostics", self.diagnostics_total, &self.diagnostics)
     }
 }

@@ -175,7 +175,7 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, dump: Dump<'_>, out
     }
     let sessions = if files.memory { in_memory.into() } else { dump.sessions().into() };
     let content = Content { name: &input.name, sessions, diagnostics, known: None };
-    notes.into_iter().for_each(|note| out.aside(&identity::Note { file: &input.name, note }));
+    notes.into_iter().for_each(|note| out.note(&input.name, &note));
     sessions_of(work, input, &content, out)
 }
 
@@ -198,8 +198,7 @@ fn whole(work: &mut Work<'_>, files: &Files, input: &Input, dump: &MemoryDump<Fi
     let (kernel, known) = identity::find(dump, &files.kernel)?;
     let selection = if files.free { BufferSelection::All } else { BufferSelection::Pending };
     if files.memory {
-        let note = "--memory has no effect on a full dump; it applies to minidumps".to_owned();
-        out.aside(&identity::Note { file: &input.name, note });
+        out.note(&input.name, "--memory has no effect on a full dump; it applies to minidumps");
     }
     if let Work::Info(args) = work {
         return whole::run(&input.name, args.details, dump, &kernel, &known, selection, out);

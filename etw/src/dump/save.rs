@@ -3,12 +3,11 @@
 use super::input::stem;
 use super::{Content, DumpDiagnostic, Files, diagnostics};
 use crate::input::Input;
+use crate::object::object;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
 use etw_layouts_cli::{NewFile, Outcome, no_folder, no_stdout};
 use etw_layouts_dump::{DumpSession, SaveSummary};
-use serde::Serialize;
-use std::fmt::{self, Display};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -30,17 +29,6 @@ pub struct Args {
     output: PathBuf,
 }
 
-/// A trace file that was written.
-#[derive(Serialize)]
-struct Line<'a> {
-    file: &'a str,
-    session: &'a str,
-    logger_id: u32,
-    output: String,
-    buffers: usize,
-    events: usize,
-}
-
 pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     fs::create_dir_all(&args.output).map_err(|error| Stop::Input(no_folder(&args.output, &error)))?;
     let mut diagnostics = content.diagnostics.clone();
@@ -51,8 +39,18 @@ pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) 
         let output = path.display().to_string();
         match write(session, &path) {
             Ok(SaveSummary { buffers, events }) => {
-                let (session, logger_id) = (session.name(), session.logger_id);
-                out.line(&Line { file: &input.name, session, logger_id, output, buffers, events })?;
+                let counts = (Several(buffers as u64, "buffer"), Several(events as u64, "event"));
+                out.write_line(
+                    format_args!("{}: {}, {}", Escaped(&output), counts.0, counts.1),
+                    &object! {
+                        file: &input.name,
+                        session: session.name(),
+                        logger_id: session.logger_id,
+                        output: &output,
+                        buffers: buffers,
+                        events: events,
+                    },
+                )?;
             }
             Err(why) => {
                 refused += 1;
@@ -79,11 +77,4 @@ fn write(session: &DumpSession<'_>, path: &Path) -> Result<SaveSummary, String> 
 fn plain(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
     name.chars().map(plain).take(100).collect()
-}
-
-impl Display for Line<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (buffers, events) = (Several(self.buffers as u64, "buffer"), Several(self.events as u64, "event"));
-        write!(f, "{}: {buffers}, {events}", Escaped(&self.output))
-    }
 }

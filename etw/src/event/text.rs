@@ -2,7 +2,7 @@
 
 use super::document::{Event, Field, joined};
 use crate::print::HEADING;
-use crate::text_table::{Row, aligned, paragraph};
+use crate::text_table::{Row, aligned, counted, paragraph};
 use anstyle::Style;
 use std::fmt::Write;
 
@@ -15,8 +15,7 @@ pub fn listed(events: &[Event], width: Option<usize>) -> String {
         Row { style: Style::new(), cells: vec![event.name.clone(), hook, versions, summary] }
     };
     let rows: Vec<_> = events.iter().map(row).collect();
-    let heading = format!("{} {}", events.len(), if events.len() == 1 { "event" } else { "events" });
-    aligned(&[&heading, "hook", "versions", "description"], &rows, width)
+    aligned(&[&counted(events.len(), "event"), "hook", "versions", "description"], &rows, width)
 }
 
 /// An event with the fields of all versions, the newest first.

@@ -1,5 +1,6 @@
 //! The confidence in each type of an exported file: types in the same file can differ in their confidence.
 
+use crate::text_table::counted;
 use etw_layouts_codegen::emit::{Notes, types};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
@@ -40,7 +41,7 @@ impl Confidence {
     /// The number of verified and of other types, as text.
     fn count(&self) -> String {
         let (all, not) = (self.types.len(), self.words.values().sum::<usize>());
-        format!("symbols of this build verify {} of {all} {}", all - not, if all == 1 { "type" } else { "types" })
+        format!("symbols of this build verify {} of {}", all - not, counted(all, "type"))
     }
 
     /// The comment at the head of a file in which each type has its own comment.

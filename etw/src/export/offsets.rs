@@ -1,9 +1,11 @@
 //! `export offsets`: a lookup table of offsets for programs that run on any kernel.
 
 use super::write::Parts;
+use crate::object::object;
 use crate::print::is_formula;
 use crate::{Error, Outcome, no_stdout};
 use etw_layouts_codegen::axis::{Axis, Build};
+use etw_layouts_codegen::registry::{Image, Pdb};
 use etw_layouts_project::Project;
 use etw_layouts_project::evidence::{Address, AddressBy};
 use etw_layouts_project::offsets::{self, Cell, Column, OffsetTable, Row};
@@ -134,7 +136,13 @@ pub(super) fn build(build: Build) -> String {
 
 /// The table as JSON. A row is computed when it is written.
 pub fn table<'a>(axis: &'a Axis, table: &'a OffsetTable<'a>) -> impl Serialize + 'a {
-    Document { builds: Builds { axis, table } }
+    object! { builds: Builds { axis, table } }
+}
+
+/// The rows of a table.
+struct Builds<'a> {
+    axis: &'a Axis,
+    table: &'a OffsetTable<'a>,
 }
 
 impl Serialize for Builds<'_> {
@@ -144,104 +152,60 @@ impl Serialize for Builds<'_> {
     }
 }
 
-fn examined<'a>(axis: &Axis, table: &'a OffsetTable, row: &Row<'a>) -> ExaminedBuild<'a> {
+fn examined<'a>(axis: &Axis, table: &'a OffsetTable, row: &Row<'a>) -> impl Serialize + use<'a> {
     let seen = row.seen;
     let cells = table.columns.iter().zip(&row.cells);
-    ExaminedBuild {
+    object! {
         build: build(seen.build),
         arch: seen.arch.to_string(),
-        pdb: seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: pdb.guid.to_string(), age: pdb.age }),
-        image: seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
-        members: cells.map(|(column, cell)| member(axis, table, row, column, *cell)).collect(),
-        variables: table.variables.iter().zip(&row.variables).map(|(name, &address)| variable(name, address)).collect(),
+        pdb: seen.pdb.as_ref().map(pdb),
+        image: seen.image.as_ref().map(image),
+        members: cells.map(|(column, cell)| member(axis, table, row, column, *cell)).collect::<Vec<_>>(),
+        variables: table.variables.iter().zip(&row.variables).map(|(name, at)| variable(name, *at)).collect::<Vec<_>>(),
     }
 }
 
-fn member<'a>(axis: &Axis, table: &'a OffsetTable, row: &Row, column: &'a Column, cell: Option<Cell>) -> Member<'a> {
+fn member<'a>(
+    axis: &Axis,
+    table: &'a OffsetTable,
+    row: &Row,
+    column: &'a Column,
+    cell: Option<Cell>,
+) -> impl Serialize + use<'a> {
     let (member, choice) = (&column.member, &row.choices[column.structure]);
-    Member {
+    object! {
         structure: table.structure(column),
-        member: member.as_deref(),
+        // None for the size of the structure.
+        member: member,
         size: cell.filter(|_| member.is_none()).map(|cell| cell.value),
         offset: cell.filter(|_| member.is_some()).map(|cell| cell.value),
         bit: cell.and_then(|cell| cell.bits).map(|bits| bits.position),
         bits: cell.and_then(|cell| cell.bits).map(|bits| bits.width),
         confidence: choice.confidence.word(),
         evidence: choice.sentence(axis),
+        // Whether an image of this build shows the offset.
         in_image: cell.is_some_and(|cell| cell.in_image),
     }
 }
 
-fn variable(name: &str, address: Option<Address>) -> Variable<'_> {
+/// A global variable. Of an address by build, `images` is the number of known images of the build and architecture: the address is that in
+/// one of them.
+fn variable(name: &str, address: Option<Address>) -> impl Serialize {
     let (evidence, images) = match address.map(|address| address.by) {
         None => (None, None),
         Some(AddressBy::Pdb) => (Some("pdb"), None),
         Some(AddressBy::Image) => (Some("image"), None),
         Some(AddressBy::Build(images)) => (Some("build"), Some(images)),
     };
-    Variable { name, address: address.map(|address| address.at), evidence, images }
-}
-
-#[derive(Serialize)]
-struct Document<'a> {
-    builds: Builds<'a>,
-}
-
-/// The rows of a table.
-struct Builds<'a> {
-    axis: &'a Axis,
-    table: &'a OffsetTable<'a>,
-}
-
-#[derive(Serialize)]
-struct ExaminedBuild<'a> {
-    build: String,
-    arch: String,
-    pdb: Option<Pdb<'a>>,
-    image: Option<Image<'a>>,
-    members: Vec<Member<'a>>,
-    variables: Vec<Variable<'a>>,
-}
-
-/// A global variable.
-#[derive(Serialize)]
-struct Variable<'a> {
-    name: &'a str,
-    /// Bytes from the start of the image; null if unknown.
-    address: Option<u64>,
-    /// The source of the address: `pdb`, `image` or `build`.
-    evidence: Option<&'static str>,
-    /// For `build`: the number of known images of the build and architecture. The address is that in one of them.
-    images: Option<usize>,
+    object! { name: name, address: address.map(|address| address.at), evidence: evidence, images: images }
 }
 
 /// The identity of a symbol file.
-#[derive(Serialize)]
-pub(super) struct Pdb<'a> {
-    pub name: &'a str,
-    pub guid: String,
-    pub age: u32,
+pub(super) fn pdb(pdb: &Pdb) -> impl Serialize {
+    object! { name: &pdb.name, guid: pdb.guid.to_string(), age: pdb.age }
 }
 
 /// The identity of an image.
-#[derive(Serialize)]
-pub(super) struct Image<'a> {
-    pub name: &'a str,
-    pub time_stamp: u32,
-    pub size: u32,
-}
-
-#[derive(Serialize)]
-struct Member<'a> {
-    structure: &'a str,
-    /// None for the size of the structure.
-    member: Option<&'a str>,
-    size: Option<u64>,
-    offset: Option<u64>,
-    bit: Option<u64>,
-    bits: Option<u64>,
-    confidence: &'static str,
-    evidence: String,
-    /// Whether an image of this build shows the offset.
-    in_image: bool,
+pub(super) fn image(image: &Image) -> impl Serialize {
+    object! { name: &image.name, time_stamp: image.time_stamp, size: image.size }
 }

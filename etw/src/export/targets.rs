@@ -49,9 +49,7 @@ impl TargetOptions {
         let mut add = |name: String, pdb: Option<&Seen>| -> Result<(), Error> {
             let choice = Choice::of(&layouts, &registry, axis.find(&name)?, only);
             if let Some(only) = only.filter(|_| !has(choice.target())) {
-                let label = choice.label(axis);
-                let versions = axis.words(&etw_layouts_project::history::has(&layouts, only));
-                return Err(format!("{only} does not exist in {label}; versions with it: {versions}").into());
+                return Err(target::absent(&layouts, &choice, only));
             }
             let kernel = ExportTarget { layouts: &layouts, registry: &registry, choice, only, pdb };
             texts.push(Text { name: format!("{name}.{extension}"), text: text(&kernel) });

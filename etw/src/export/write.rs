@@ -90,17 +90,15 @@ fn place(name: &str, folder: &Path) -> Result<PathBuf, Error> {
         let wanted = Path::new(name).extension();
         match folder.extension() {
             extension if extension.is_some() && extension == wanted => return Ok(folder.to_owned()),
-            Some(other) if is_file_extension(other) => return Err(wrong_extension(folder, other, wanted)),
+            Some(other) if is_file_extension(other) => {
+                let (folder, other, wanted) = (folder.display(), other.display(), wanted.unwrap_or_default().display());
+                return Err(format!("{folder}: wrong extension .{other}; name a file with .{wanted}, or a folder").into());
+            }
             _ => {}
         }
     }
     fs::create_dir_all(folder).map_err(|error| crate::no_folder(folder, &error))?;
     Ok(folder.join(name))
-}
-
-fn wrong_extension(folder: &Path, other: &OsStr, wanted: Option<&OsStr>) -> Error {
-    let (folder, other, wanted) = (folder.display(), other.to_string_lossy(), wanted.unwrap_or_default().to_string_lossy());
-    format!("{folder}: wrong extension .{other}; name a file with .{wanted}, or a folder").into()
 }
 
 /// Whether an extension is that of a file. A folder name such as `tables.10.0` also has an extension.
@@ -120,29 +118,18 @@ pub fn write(texts: &[Text], folder: Option<&Path>) -> Result<Outcome, Error> {
     };
     let is_file =
         |text: &Text| !folder.is_dir() && folder.extension().is_some() && folder.extension() == Path::new(&text.name).extension();
-    match texts {
-        [text] if is_file(text) => {
-            NewFile::write(folder, text.text.as_bytes()).map_err(|error| format!("{}: {error}", folder.display()))?;
-            print(&format!("wrote {}\n", folder.display()))?;
-            return Ok(Outcome::Good);
-        }
-        [text, ..] if is_file(text) => {
-            let (count, folder) = (texts.len(), folder.display());
-            return Err(format!("{folder}: cannot write {count} files to one file; name a folder with -o").into());
-        }
-        [text, ..] if !folder.is_dir() => {
-            if let Some(other) = folder.extension().filter(|other| is_file_extension(other)) {
-                return Err(wrong_extension(folder, other, Path::new(&text.name).extension()));
-            }
-        }
-        _ => {}
+    let (count, shown) = (texts.len(), folder.display());
+    if count > 1 && texts.first().is_some_and(is_file) {
+        return Err(format!("{shown}: cannot write {count} files to one file; name a folder with -o").into());
     }
-    fs::create_dir_all(folder).map_err(|error| crate::no_folder(folder, &error))?;
     for Text { name, text } in texts {
-        let path = folder.join(name);
+        let path = place(name, folder)?;
         NewFile::write(&path, text.as_bytes()).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    let files = if texts.len() == 1 { texts[0].name.clone() } else { format!("{} files", texts.len()) };
-    print(&format!("wrote {files} to {}\n", folder.display()))?;
+    print(&match texts {
+        [text] if is_file(text) => format!("wrote {shown}\n"),
+        [text] => format!("wrote {} to {shown}\n", text.name),
+        _ => format!("wrote {count} files to {shown}\n"),
+    })?;
     Ok(Outcome::Good)
 }

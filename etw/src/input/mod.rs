@@ -61,7 +61,7 @@ pub fn find_all(paths: &[PathBuf], kind: &Kind, out: &Output) -> Vec<Input> {
             known.insert(file, input.name.clone());
             return true;
         };
-        out.duplicate(&input.name, earlier);
+        out.note(&input.name, &format!("duplicate: same file as {earlier}; read once"));
         false
     });
     inputs

@@ -1,7 +1,7 @@
 //! The global variables that the specs describe.
 
 use super::pattern::Pattern;
-use crate::text_table::{Row, aligned};
+use crate::text_table::{Row, aligned, counted};
 use anstyle::Style;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
@@ -56,17 +56,5 @@ pub fn text(list: &[Global], width: Option<usize>) -> String {
         ],
     };
     let rows: Vec<_> = list.iter().map(row).collect();
-    let heading = format!("{} {}", list.len(), if list.len() == 1 { "variable" } else { "variables" });
-    aligned(&[&heading, "versions", "PDBs", "image tables", "description"], &rows, width)
-}
-
-/// The list as a JSON document.
-#[derive(Serialize)]
-pub struct Document<'a> {
-    globals: &'a [Global<'a>],
-}
-
-/// The list as a JSON document.
-pub fn json<'a>(globals: &'a [Global]) -> Document<'a> {
-    Document { globals }
+    aligned(&[&counted(list.len(), "variable"), "versions", "PDBs", "image tables", "description"], &rows, width)
 }

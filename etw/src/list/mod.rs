@@ -6,8 +6,10 @@ mod structures;
 mod targets;
 mod updates;
 
-use crate::event;
-use crate::{Error, Format, Outcome, print, text_table};
+use crate::object::object;
+use crate::print::answer;
+use crate::target::target;
+use crate::{Error, Format, Outcome, event, text_table};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_project::evidence::confirmed;
 use etw_layouts_project::subject::choose;
@@ -72,47 +74,31 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         let names: Vec<_> = list.iter().map(|event| event.name.clone()).collect();
         list.retain(|event| pattern.matches(&event.name));
         pattern.found(list.is_empty(), "event", " --events", names.into_iter())?;
-        match args.format {
-            Format::Text => print::print(&event::listed(&list, width))?,
-            Format::Json => print::json(&list)?,
-        }
-        return Ok(Outcome::Good);
+        return answer(args.format, || event::listed(&list, width), || &list);
     }
     let registry = project.registry(axis)?;
     if args.globals {
         let list = globals::list(&layouts, &registry, pattern);
         pattern.found(list.is_empty(), "variable", " --globals", layouts.spec.globals.keys().cloned())?;
-        match args.format {
-            Format::Text => print::print(&globals::text(&list, width))?,
-            Format::Json => print::json(&globals::json(&list))?,
-        }
-        return Ok(Outcome::Good);
+        return answer(args.format, || globals::text(&list, width), || object! { globals: &list });
     }
     if args.updates {
         let list = updates::list(axis, pattern);
         pattern.found(list.is_empty(), "update", " --updates", axis.updates.iter().map(|update| update.name.clone()))?;
-        match args.format {
-            Format::Text => print::print(&updates::text(&list, width))?,
-            Format::Json => print::json(&updates::json(&list))?,
-        }
-        return Ok(Outcome::Good);
+        return answer(args.format, || updates::text(&list, width), || object! { updates: &list });
     }
     if args.targets {
         let list = targets::list(&layouts, &registry, arch, pattern);
         pattern.found(list.is_empty(), "target", " --targets", axis.targets.ids().map(|target| axis.target_name(target)))?;
-        match args.format {
-            Format::Text => print::print(&targets::text(&list, width))?,
-            Format::Json => print::json(&targets::json(&list))?,
-        }
-        return Ok(Outcome::Good);
+        return answer(args.format, || targets::text(&list, width), || object! { targets: &list });
     }
     let asked = args.build.as_deref().map(|build| choose(axis, build, arch)).transpose()?;
     let choice = asked.map(|asked| Choice::of(&layouts, &registry, asked, None));
     let list = structures::list(&layouts, &confirmed(&registry, axis), choice.as_ref(), arch, pattern);
     pattern.found(list.is_empty(), "structure", "", layouts.spec.definitions.keys().cloned())?;
-    match args.format {
-        Format::Text => print::print(&structures::text(&layouts, &registry, choice.as_ref(), &list, width))?,
-        Format::Json => print::json(&structures::json(axis, choice.as_ref(), &list))?,
-    }
-    Ok(Outcome::Good)
+    let json = || {
+        let target = choice.as_ref().map(|choice| target(axis, choice));
+        object! { #[serde(flatten)] target: target, structures: &list }
+    };
+    answer(args.format, || structures::text(&layouts, &registry, choice.as_ref(), &list, width), json)
 }

@@ -3,10 +3,10 @@
 use super::pattern::Pattern;
 use crate::print::HEADING;
 use crate::show::{by_confidence, confirmed_in, counted, kind};
-use crate::target::{Target, named, target};
-use crate::text_table::{Row, aligned, paragraph};
+use crate::target::named;
+use crate::text_table::{self, Row, aligned, paragraph};
 use anstyle::Style;
-use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
+use etw_layouts_codegen::axis::{Arch, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Choice;
@@ -88,7 +88,6 @@ pub fn text(layouts: &Layouts, registry: &Registry, choice: Option<&Choice>, lis
             out += &paragraph(&format!("Layouts of this build: {counts}."), width, "");
         }
     }
-    let heading = format!("{} {}", list.len(), if list.len() == 1 { "name" } else { "names" });
     let row = |structure: &Structure| {
         let [first, last] = [structure.sizes.first(), structure.sizes.last()].map(|size| size.map_or(0, |size| size.size));
         let size = if first == last { format!("{first:#x}") } else { format!("{first:#x}-{last:#x}") };
@@ -97,19 +96,5 @@ pub fn text(layouts: &Layouts, registry: &Registry, choice: Option<&Choice>, lis
         Row { style: Style::new(), cells }
     };
     let rows: Vec<_> = list.iter().map(row).collect();
-    out + &aligned(&[&heading, "kind", "size", "versions"], &rows, width)
-}
-
-/// The list as a JSON document.
-#[derive(Serialize)]
-pub struct Document<'a> {
-    /// The chosen target, if there is one.
-    #[serde(flatten)]
-    target: Option<Target<'a>>,
-    structures: &'a [Structure<'a>],
-}
-
-/// The list as a JSON document.
-pub fn json<'a>(axis: &'a Axis, choice: Option<&'a Choice>, structures: &'a [Structure]) -> Document<'a> {
-    Document { target: choice.map(|choice| target(axis, choice)), structures }
+    out + &aligned(&[&text_table::counted(list.len(), "name"), "kind", "size", "versions"], &rows, width)
 }

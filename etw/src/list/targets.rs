@@ -2,7 +2,7 @@
 
 use super::pattern::Pattern;
 use crate::target::{Confidence, Windows, confidence, windows};
-use crate::text_table::{Row, aligned};
+use crate::text_table::{Row, aligned, counted};
 use anstyle::Style;
 use etw_layouts_codegen::axis::{Arch, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
@@ -78,17 +78,5 @@ pub fn text(list: &[Target], width: Option<usize>) -> String {
         }
     };
     let rows: Vec<_> = list.iter().map(row).collect();
-    let heading = format!("{} {}", list.len(), if list.len() == 1 { "target" } else { "targets" });
-    aligned(&[&heading, "label", "confidence", "examined builds", "release"], &rows, width)
-}
-
-/// The list as a JSON document.
-#[derive(Serialize)]
-pub struct Document<'a> {
-    targets: &'a [Target<'a>],
-}
-
-/// The list as a JSON document.
-pub fn json<'a>(targets: &'a [Target]) -> Document<'a> {
-    Document { targets }
+    aligned(&[&counted(list.len(), "target"), "label", "confidence", "examined builds", "release"], &rows, width)
 }

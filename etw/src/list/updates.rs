@@ -56,14 +56,3 @@ pub fn text(list: &[Update], width: Option<usize>) -> String {
     }
     out
 }
-
-/// The list as a JSON document.
-#[derive(Serialize)]
-pub struct Document<'a> {
-    updates: &'a [Update<'a>],
-}
-
-/// The list as a JSON document.
-pub fn json<'a>(updates: &'a [Update]) -> Document<'a> {
-    Document { updates }
-}

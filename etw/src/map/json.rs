@@ -1,58 +1,37 @@
 //! A map as JSON.
 
-use crate::target::{Target, target};
+use crate::object::object;
+use crate::target::target;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_project::Choice;
-use etw_layouts_project::map;
+use etw_layouts_project::map::{Link, Map, Structure};
 use serde::Serialize;
 
 /// A map and its target.
-#[derive(Serialize)]
-pub struct Document<'a> {
-    #[serde(flatten)]
-    target: Target<'a>,
-    /// The structure that all references lead to, if one was selected.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    to: Option<&'a str>,
-    structures: Vec<Structure<'a>>,
-}
-
-#[derive(Serialize)]
-struct Structure<'a> {
-    name: &'a str,
-    size: u64,
-    links: Vec<Link<'a>>,
-}
-
-#[derive(Serialize)]
-struct Link<'a> {
-    member: &'a str,
-    offset: u64,
-    count: u64,
-    /// `embeds`, `points to` or `list head of`.
-    kind: &'static str,
-    target: &'a str,
-    /// The member that links the entries of a list.
-    linked_by: Option<&'a str>,
-    has_layout: bool,
-}
-
-/// The document.
-pub fn json<'a>(map: &'a map::Map, axis: &'a Axis, choice: &'a Choice) -> Document<'a> {
-    let link = |link: &'a map::Link| Link {
-        member: &link.member,
-        offset: link.offset,
-        count: link.count,
-        kind: link.way.word(),
-        target: &link.to,
-        linked_by: link.link.as_deref(),
-        has_layout: link.is_specified,
+pub fn json<'a>(map: &'a Map, axis: &'a Axis, choice: &'a Choice) -> impl Serialize + use<'a> {
+    let link = |link: &'a Link| {
+        object! {
+            member: &link.member,
+            offset: link.offset,
+            count: link.count,
+            kind: link.way.word(),
+            target: &link.to,
+            // The member that links the entries of a list.
+            linked_by: &link.link,
+            has_layout: link.is_specified,
+        }
     };
-    let structure = |structure: &'a map::Structure| Structure {
-        name: &structure.name,
-        size: structure.size,
-        links: structure.links.iter().map(link).collect(),
+    let structure = |structure: &'a Structure| {
+        object! {
+            name: &structure.name,
+            size: structure.size,
+            links: structure.links.iter().map(link).collect::<Vec<_>>(),
+        }
     };
-    let structures = map.structures.iter().map(structure).collect();
-    Document { target: target(axis, choice), to: map.to.as_deref(), structures }
+    object! {
+        #[serde(flatten)] target: target(axis, choice),
+        // The structure that all references lead to, if one was selected.
+        #[serde(flatten)] to: map.to.as_ref().map(|to| object! { to: to }),
+        structures: map.structures.iter().map(structure).collect::<Vec<_>>(),
+    }
 }

@@ -10,7 +10,8 @@ pub use json::json;
 pub use svg::svg;
 pub use text::text;
 
-use crate::print::{pretty, print};
+use crate::print::{json as print_json, print};
+use crate::target::absent;
 use crate::{Error, Outcome, text_table};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_project::Choice;
@@ -79,12 +80,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     };
     let choice = Choice::of(&layouts, &registry, asked, only);
     if let Some(only) = only.filter(|only| layouts.get(choice.target(), only).is_none()) {
-        return Err(format!(
-            "{only} does not exist in {}; versions with it: {}",
-            choice.label(axis),
-            axis.words(&etw_layouts_project::history::has(&layouts, only))
-        )
-        .into());
+        return Err(absent(&layouts, &choice, only));
     }
     let map = match only.filter(|_| args.to.is_some()) {
         Some(to) => Map::to(&layouts, choice.target(), to),
@@ -94,7 +90,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         Format::Text => print(&text(&map, axis, &choice, only.is_none(), text_table::terminal()))?,
         Format::Dot => print(&dot(&map, axis, &choice))?,
         Format::Svg => print(&svg(&map, axis, &choice))?,
-        Format::Json => print(&pretty(&json(&map, axis, &choice))?)?,
+        Format::Json => print_json(&json(&map, axis, &choice))?,
     }
     Ok(Outcome::Good)
 }

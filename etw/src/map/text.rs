@@ -1,7 +1,7 @@
 //! A map as text.
 
 use crate::print::{DIM, HEADING};
-use crate::text_table::{Row, aligned, paragraph};
+use crate::text_table::{Row, aligned, counted, paragraph};
 use anstyle::Style;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_project::Choice;
@@ -12,10 +12,9 @@ use std::fmt::Write;
 /// if it is given.
 pub fn text(map: &Map, axis: &Axis, choice: &Choice, is_whole: bool, width: Option<usize>) -> String {
     let mut out = choice.note(axis).map_or(String::new(), |note| paragraph(&note, width, ""));
-    let count = map.structures.len();
     let of = if is_whole && choice.asked.name.is_empty() { newest(axis, choice) } else { choice.label(axis) };
     let to = map.to.as_ref().map(|to| format!(" to {to}")).unwrap_or_default();
-    let _ = writeln!(out, "References{to} in {of}: {count} structure{}", if count == 1 { "" } else { "s" });
+    let _ = writeln!(out, "References{to} in {of}: {}", counted(map.structures.len(), "structure"));
     for structure in &map.structures {
         let _ = writeln!(out, "\n{HEADING}{}{HEADING:#}, {:#x} bytes", structure.name, structure.size);
         let rows: Vec<_> = structure.links.iter().map(row).collect();

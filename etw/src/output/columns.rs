@@ -151,16 +151,10 @@ impl Column {
             Self::Provider => vec![Self::Provider, Self::ProviderName],
             Self::Opcode => vec![Self::Opcode, Self::OpcodeName],
             Self::Id => vec![Self::Id, Self::IdName],
-            Self::Event => vec![
-                Self::Header,
-                Self::Provider,
-                Self::ProviderName,
-                Self::Id,
-                Self::IdName,
-                Self::Opcode,
-                Self::OpcodeName,
-                Self::Event,
-            ],
+            Self::Event => {
+                let names = [Self::Provider, Self::Id, Self::Opcode].map(Self::in_table).concat();
+                [vec![Self::Header], names, vec![Self::Event]].concat()
+            }
             column => vec![column],
         }
     }
@@ -197,45 +191,10 @@ impl Column {
         )
     }
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Time => "time",
-            Self::TimeUtc => "time_utc",
-            Self::Processor => "processor",
-            Self::Thread => "thread",
-            Self::Process => "process",
-            Self::ThreadProcess => "thread_process",
-            Self::ProcessName => "process_name",
-            Self::ProcessBy => "process_by",
-            Self::Subject => "subject",
-            Self::SubjectName => "subject_name",
-            Self::SubjectBy => "subject_by",
-            Self::Header => "header",
-            Self::Provider => "provider",
-            Self::ProviderName => "provider_name",
-            Self::Event => "event",
-            Self::Field(name) => name,
-            Self::Version => "version",
-            Self::Opcode => "opcode",
-            Self::OpcodeName => "opcode_name",
-            Self::PayloadSize => "payload_size",
-            Self::Id => "id",
-            Self::IdName => "id_name",
-            Self::Level => "level",
-            Self::Keyword => "keyword",
-            Self::Task => "task",
-            Self::TaskName => "task_name",
-            Self::KeywordNames => "keyword_names",
-            Self::Channel => "channel",
-            Self::Activity => "activity",
-            Self::Related => "related",
-            Self::Flags => "flags",
-            Self::FlagsNames => "flags_names",
-            Self::Items => "items",
-            Self::Payload => "payload",
-            Self::Session => "session",
-            Self::File => "file",
+    fn name(self) -> String {
+        match (self, self.to_possible_value()) {
+            (Self::Field(name), _) => name.to_owned(),
+            (_, value) => value.map(|value| value.get_name().to_owned()).unwrap_or_default(),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Progress bar for the bytes of a file, shown on a terminal after two seconds.
 
 use super::Escaped;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::progress::style;
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -49,8 +50,4 @@ impl Drop for FileProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
-}
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

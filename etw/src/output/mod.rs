@@ -15,6 +15,7 @@ mod structure;
 pub mod tally;
 mod writer;
 
+use crate::object::object;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use etw_layouts_cli::{Error, Outcome, Reported, compact};
@@ -68,22 +69,12 @@ const BLOCK: usize = 1 << 17;
 pub fn reported(format: Format, result: Result<Outcome, Error>) -> Result<Outcome, Error> {
     result.map_err(|error| match format {
         Format::Json => {
-            Output::new(format).aside(&Failed { error: error.to_string() });
+            let error = error.to_string();
+            Output::new(format).say(&error, &object! { error: &error });
             Reported.into()
         }
         Format::Text | Format::Csv => error,
     })
-}
-
-#[derive(Serialize)]
-struct Failed {
-    error: String,
-}
-
-impl Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.error)
-    }
 }
 
 // Only `api`, which needs the feature, keeps output or passes it on.
@@ -153,39 +144,53 @@ impl Output {
 
     /// Prints a line as text or JSON.
     pub fn line(&mut self, line: &(impl Serialize + Display)) -> io::Result<()> {
-        let line = self.lined(line);
+        self.write_line(line, line)
+    }
+
+    /// Prints a line: a text, or a document as JSON.
+    pub fn write_line(&mut self, text: impl Display, document: &impl Serialize) -> io::Result<()> {
+        let line = self.lined(text, document);
         self.put(|lines| lines.extend_from_slice(line.as_bytes()))
     }
 
-    /// Prints a line to standard error. Failures are ignored, because the exit status reports the problem too.
+    /// Prints a line to standard error.
     pub fn aside(&self, line: &(impl Serialize + Display)) {
-        if let Some(kept) = &self.kept {
-            return kept.borrow_mut().push_str(&self.lined(line));
-        }
-        let _ = io::stderr().write_all(self.lined(line).as_bytes());
+        self.say(line, line);
     }
 
-    fn lined(&self, line: &(impl Serialize + Display)) -> String {
+    /// Prints a line to standard error: a text, or a document as JSON. Failures are ignored, because the exit status reports the problem
+    /// too.
+    pub fn say(&self, text: impl Display, document: &impl Serialize) {
+        let line = self.lined(text, document);
+        match &self.kept {
+            Some(kept) => kept.borrow_mut().push_str(&line),
+            None => _ = io::stderr().write_all(line.as_bytes()),
+        }
+    }
+
+    fn lined(&self, text: impl Display, document: &impl Serialize) -> String {
         match self.format {
-            Format::Text | Format::Csv => format!("{line}\n"),
+            Format::Text | Format::Csv => format!("{text}\n"),
             // Serialization fails only for maps whose keys are not strings.
-            Format::Json => compact(line).unwrap_or_default(),
+            Format::Json => compact(document).unwrap_or_default(),
         }
     }
 
     /// Reports why a file is not read.
     pub fn refused(&self, file: &str, error: &str) {
-        self.aside(&Refused { file, error });
+        let name = if file == "-" { "standard input" } else { file };
+        self.say(format_args!("{}: {}", Escaped(name), Escaped(error)), &object! { file: file, error: error });
     }
 
-    /// Reports that a file is given twice.
-    pub fn duplicate(&self, file: &str, earlier: &str) {
-        self.aside(&Duplicate { file, note: format!("duplicate: same file as {earlier}; read once") });
+    /// Prints a note on a file.
+    pub fn note(&self, file: &str, note: &str) {
+        self.say(format_args!("{}: note: {}", Escaped(file), Escaped(note)), &object! { file: file, note: note });
     }
 
     /// Reports the number of files found in a folder.
     pub fn searched(&self, folder: &str, kind: &str, files: usize) {
-        self.aside(&Searched { folder, kind, files });
+        let count = Several(files as u64, kind);
+        self.say(format_args!("{}: {count}", Escaped(folder)), &object! { folder: folder, files: files });
     }
 }
 
@@ -213,45 +218,6 @@ impl Write for Output {
 impl Drop for Output {
     fn drop(&mut self) {
         let _ = self.flush();
-    }
-}
-
-#[derive(Serialize)]
-struct Refused<'a> {
-    file: &'a str,
-    error: &'a str,
-}
-
-impl Display for Refused<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let file = if self.file == "-" { "standard input" } else { self.file };
-        write!(f, "{}: {}", Escaped(file), Escaped(self.error))
-    }
-}
-
-#[derive(Serialize)]
-struct Duplicate<'a> {
-    file: &'a str,
-    note: String,
-}
-
-impl Display for Duplicate<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: note: {}", Escaped(self.file), Escaped(&self.note))
-    }
-}
-
-#[derive(Serialize)]
-struct Searched<'a> {
-    folder: &'a str,
-    #[serde(skip)]
-    kind: &'a str,
-    files: usize,
-}
-
-impl Display for Searched<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", Escaped(self.folder), Several(self.files as u64, self.kind))
     }
 }
 

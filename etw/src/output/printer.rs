@@ -5,11 +5,10 @@ use super::kind::LineKinds;
 use super::line::{Line, Names, Payload};
 use super::{Escaped, Format, Output, Several};
 use super::{document, event_fields};
+use crate::object::object;
 use crate::selection::Wanted;
 use etw_layouts_etl::tracelogging::Fault;
-use serde::Serialize;
 use std::collections::BTreeSet;
-use std::fmt::{self, Display};
 use std::io;
 
 /// Options that select events and columns.
@@ -41,7 +40,11 @@ fn limit(text: &str) -> Result<u64, String> {
 /// Reports that none of the examined events matched.
 pub fn none_matches(events: u64, wanted: &Wanted, out: &Output) {
     if events > 0 {
-        out.aside(&NoneMatch { matching: 0, events, note: wanted.on_names() });
+        let note = wanted.on_names();
+        let hint = note.as_ref().map(|note| format!("; {}", Escaped(note))).unwrap_or_default();
+        let note = note.map(|note| object! { note: note });
+        let document = object! { matching: 0, events: events, #[serde(flatten)] note: note };
+        out.say(format_args!("0 of {} match{hint}", Several(events, "event")), &document);
     }
 }
 
@@ -110,7 +113,8 @@ impl<'a> Printer<'a> {
                 && !self.fields.contains(name)
             {
                 let near = columns::similar(name).map(|near| format!("; did you mean the column `{near}`?"));
-                out.aside(&NoField { note: format!("{events} the field `{name}`{}", near.unwrap_or_default()) });
+                let note = format!("{events} the field `{name}`{}", near.unwrap_or_default());
+                out.say(format_args!("note: {}", Escaped(&note)), &object! { note: &note });
             }
         }
     }
@@ -176,33 +180,4 @@ impl Layout<'_> {
 /// The fault if the payload is not decoded to its last byte by the schema of its version.
 fn undecoded(line: &Line<'_>) -> Option<Fault> {
     line.decoded().filter(|decoded| decoded.is_exact)?.fields.check().err()
-}
-
-/// The note that no printed event has a field.
-#[derive(Serialize)]
-struct NoField {
-    note: String,
-}
-
-impl Display for NoField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "note: {}", Escaped(&self.note))
-    }
-}
-
-/// The note that no event matched.
-#[derive(Serialize)]
-struct NoneMatch {
-    matching: u64,
-    events: u64,
-    /// The hint for an unknown name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
-}
-
-impl Display for NoneMatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} match", self.matching, Several(self.events, "event"))?;
-        self.note.as_ref().map_or(Ok(()), |note| write!(f, "; {}", Escaped(note)))
-    }
 }

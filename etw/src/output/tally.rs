@@ -1,11 +1,12 @@
 //! Counts the diagnostics of a file: the first hundred of each kind are printed, the others counted.
 
 use super::{Escaped, Grouped};
+use crate::object::object;
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::Diagnostic;
 #[cfg(feature = "table")]
 use etw_layouts_table::Part;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
@@ -30,7 +31,7 @@ impl Tally {
     /// Counts a diagnostic. Returns `None` if it is not to be printed.
     pub fn add<'a>(&mut self, file: Option<&'a str>, diagnostic: &Diagnostic) -> Option<DiagnosticLine<'a>> {
         let is_printed = self.count(diagnostic.kind.name(), &diagnostic.kind, !diagnostic.is_damage());
-        is_printed.then(|| DiagnosticLine::found(file, diagnostic))
+        is_printed.then(|| DiagnosticLine::Found(file, diagnostic.clone()))
     }
 
     /// Counts a diagnostic of a kind. Returns whether it is to be printed.
@@ -80,23 +81,9 @@ impl Tally {
 }
 
 /// A diagnostic, or the number of others of the same kind.
-#[derive(Serialize)]
-#[serde(untagged)]
 pub enum DiagnosticLine<'a> {
-    Found {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        file: Option<&'a str>,
-        kind: &'static str,
-        /// Whether the line is for information only.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
-        is_note: bool,
-        buffer: u32,
-        buffer_offset: u64,
-        offset: u32,
-        message: String,
-    },
+    Found(Option<&'a str>, Diagnostic),
     More {
-        #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<&'a str>,
         kind: &'static str,
         /// The message of the first diagnostic of the kind.
@@ -105,26 +92,42 @@ pub enum DiagnosticLine<'a> {
     },
 }
 
-impl<'a> DiagnosticLine<'a> {
-    pub fn found(file: Option<&'a str>, diagnostic: &Diagnostic) -> Self {
-        let &Diagnostic { buffer, buffer_offset, offset, ref kind } = diagnostic;
-        let (is_note, message) = (!diagnostic.is_damage(), kind.to_string());
-        Self::Found { file, is_note, kind: kind.name(), buffer, buffer_offset, offset, message }
+impl Serialize for DiagnosticLine<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Found(file, diagnostic) => object! {
+                #[serde(flatten)] file: file.map(|file| object! { file: file }),
+                kind: diagnostic.kind.name(),
+                // The line is for information only.
+                #[serde(flatten)] is_note: (!diagnostic.is_damage()).then(|| object! { is_note: true }),
+                buffer: diagnostic.buffer,
+                buffer_offset: diagnostic.buffer_offset,
+                offset: diagnostic.offset,
+                message: diagnostic.kind.to_string(),
+            }
+            .serialize(serializer),
+            Self::More { file, kind, message, more } => object! {
+                #[serde(flatten)] file: file.map(|file| object! { file: file }),
+                kind: kind,
+                message: message,
+                more: more,
+            }
+            .serialize(serializer),
+        }
     }
 }
 
 impl Display for DiagnosticLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Found { file, .. } | Self::More { file, .. }) = self;
+        let (Self::Found(file, _) | Self::More { file, .. }) = self;
         if let Some(file) = file {
             write!(f, "{}: ", Escaped(file))?;
         }
         match self {
-            Self::Found { is_note, buffer, buffer_offset, offset, message, .. } => {
-                if *is_note {
-                    f.write_str("note: ")?;
-                }
-                write!(f, "buffer {buffer} at {buffer_offset:#x}, offset {offset:#x}: {message}")
+            Self::Found(_, diagnostic) => {
+                let Diagnostic { buffer, buffer_offset, offset, kind } = diagnostic;
+                let note = if diagnostic.is_damage() { "" } else { "note: " };
+                write!(f, "{note}buffer {buffer} at {buffer_offset:#x}, offset {offset:#x}: {kind}")
             }
             Self::More { message, more, .. } => write!(f, "{} more of the same kind; the first was: {message}", Grouped(*more)),
         }

@@ -1,22 +1,19 @@
 //! One build: the confidence in its layouts, and the differences between the nearest known builds.
 
+use super::otherwise::Otherwise;
 use crate::print::HEADING;
-use crate::target::{Target, named, target};
+use crate::target::named;
 use crate::{Error, diff};
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_project::diff::{Changes, Side, changes, sides};
 use etw_layouts_project::{Choice, Confidence};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A build, and the confidence in each of its layouts.
+/// The confidence in each layout of a build.
 #[derive(Serialize)]
 pub struct Overview<'a> {
-    /// The build, and the confidence in all of its layouts together.
-    #[serde(flatten)]
-    target: Target<'a>,
     /// The number of structures, unions and enumerations by confidence.
     structures: BTreeMap<&'static str, usize>,
     /// The structures whose layout is uncertain.
@@ -27,22 +24,12 @@ pub struct Overview<'a> {
     differences_in_alternatives: Vec<Otherwise>,
 }
 
-#[derive(Serialize)]
-struct Otherwise {
-    target: String,
-    #[serde(skip)]
-    sides: [Side; 2],
-    #[serde(flatten)]
-    changes: Changes,
-}
-
 /// The confidence in each layout of a choice.
 ///
 /// # Errors
 ///
 /// Layouts that cannot be compared.
-pub fn overview<'a>(layouts: &'a Layouts, registry: &Registry, choice: &'a Choice) -> Result<Overview<'a>, Error> {
-    let axis = &layouts.spec.axis;
+pub fn overview<'a>(layouts: &'a Layouts, registry: &Registry, choice: &Choice) -> Result<Overview<'a>, Error> {
     let mut uncertain = Vec::new();
     let mut nearest = None;
     let mut others: BTreeMap<TargetId, Vec<&str>> = BTreeMap::new();
@@ -54,19 +41,11 @@ pub fn overview<'a>(layouts: &'a Layouts, registry: &Registry, choice: &'a Choic
             of_it.candidates[1..].iter().for_each(|other| others.entry(*other).or_default().push(name));
         }
     }
-    let otherwise = |(other, names): (TargetId, Vec<&str>)| {
-        let target = axis.target_name(other);
-        // Both targets are on the version axis, so they are found without facts.
-        let mut sides = sides(layouts, &Registry::default(), [&axis.target_name(choice.target()), &target], None)?;
-        // The layouts themselves are compared, whichever evidence they have.
-        sides.iter_mut().for_each(|side| side.unexamined.clear());
-        let mut changes = changes(&sides[0], &sides[1]);
-        changes.of_structures(&names);
-        Ok(Otherwise { target, sides, changes })
-    };
-    let differences_in_alternatives = others.into_iter().map(otherwise).collect::<Result<_, Error>>()?;
+    let others = others.into_iter();
+    let others = others.map(|(other, names)| Otherwise::of_structures(layouts, [choice.target(), other], &names));
+    let differences_in_alternatives = others.collect::<Result<_, Error>>()?;
     let structures = by_confidence(layouts, registry, choice);
-    Ok(Overview { target: target(axis, choice), structures, uncertain, nearest, differences_in_alternatives })
+    Ok(Overview { structures, uncertain, nearest, differences_in_alternatives })
 }
 
 /// The number of layouts of a build by confidence.

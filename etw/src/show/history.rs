@@ -1,8 +1,9 @@
 //! The history of a structure, as text and as JSON.
 
-use crate::print::{DIM, HEADING, pretty};
+use crate::object::object;
+use crate::print::{DIM, HEADING};
 use crate::target::windows;
-use crate::{Error, text_table};
+use crate::text_table;
 use anstyle::Style;
 use etw_layouts_codegen::axis::{Arch, Axis};
 use etw_layouts_codegen::layouts::{Bits, Layouts};
@@ -33,21 +34,16 @@ fn is_values(history: &History, layouts: &Layouts) -> bool {
     definition.is_some_and(|definition| matches!(definition.body, Body::Values(_)))
 }
 
-/// The history as one JSON document.
-///
-/// # Errors
-///
-/// Valid layouts cause none.
-pub fn json(history: &History, layouts: &Layouts) -> Result<String, Error> {
+/// The history as a JSON document.
+pub fn json<'a>(history: &'a History, layouts: &'a Layouts) -> impl Serialize + use<'a> {
     let axis = &layouts.spec.axis;
-    let members = history.members.iter().map(|(name, stages)| MemberJson { name, history: stages_json(axis, stages) });
-    let document = Document {
+    let members = history.members.iter().map(|(name, stages)| object! { name: name, history: stages_json(axis, stages) });
+    object! {
         structure: &history.structure,
         r#in: axis.describe(&history.targets),
         sizes: stages_json(axis, &history.sizes),
-        members: members.collect(),
-    };
-    pretty(&document)
+        members: members.collect::<Vec<_>>(),
+    }
 }
 
 fn row(stage: &Stage, axis: &Axis, shown: [bool; Arch::ALL.len()]) -> text_table::Row {
@@ -95,56 +91,26 @@ fn bits(fact: &TargetFact) -> Option<Bits> {
     }
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    structure: &'a str,
-    r#in: String,
-    sizes: Vec<StageJson<'a>>,
-    members: Vec<MemberJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct MemberJson<'a> {
-    name: &'a str,
-    history: Vec<StageJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct StageJson<'a> {
-    r#in: String,
-    /// If it begins with an update of a build: the first revision with the change, its KB numbers, and the last build without the change.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    since: Option<Since>,
-    /// If it ends with an update of a build: the first revision with the next change.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    before: Option<String>,
-    change: &'a str,
-    /// The evidence in these versions, strongest first.
-    evidence: Vec<&'static str>,
-    x86: Option<&'a TargetFact>,
-    x64: Option<&'a TargetFact>,
-    arm64: Option<&'a TargetFact>,
-}
-
-/// The update that brings a change.
-#[derive(Serialize)]
-struct Since {
-    build: String,
-    kb: Vec<String>,
-    last_without: Option<String>,
-}
-
-fn stages_json<'a>(axis: &Axis, stages: &'a [Stage]) -> Vec<StageJson<'a>> {
+fn stages_json<'a>(axis: &'a Axis, stages: &'a [Stage]) -> Vec<impl Serialize + use<'a>> {
     let one = |stage: &'a Stage| {
         let [x86, x64, arm64] = stage.facts.each_ref().map(|known| known.as_ref().and_then(Option::as_ref));
-        let since = stage.since.map(|build| Since {
-            build: format!("{build:#}"),
-            kb: windows(axis, build).kb,
-            last_without: stage.last_without.map(|build| format!("{build:#}")),
+        // If it begins with an update of a build: the first revision with the change.
+        let since = stage.since.map(|build| {
+            let last_without = stage.last_without.map(|build| format!("{build:#}"));
+            object! { since: object! { build: format!("{build:#}"), kb: windows(axis, build).kb, last_without: last_without } }
         });
-        let before = stage.before.map(|build| format!("{build:#}"));
-        let (r#in, change, evidence) = (axis.describe(&stage.targets), stage.change.as_str(), words(stage));
-        StageJson { r#in, since, before, change, evidence, x86, x64, arm64 }
+        object! {
+            r#in: axis.describe(&stage.targets),
+            #[serde(flatten)] since: since,
+            // If it ends with an update of a build: the first revision with the next change.
+            #[serde(flatten)] before: stage.before.map(|build| object! { before: format!("{build:#}") }),
+            change: &stage.change,
+            // The evidence in these versions, strongest first.
+            evidence: words(stage),
+            x86: x86,
+            x64: x64,
+            arm64: arm64,
+        }
     };
     stages.iter().map(one).collect()
 }

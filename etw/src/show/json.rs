@@ -2,8 +2,9 @@
 
 use super::otherwise::Otherwise;
 use super::table::{kind, subject_errata};
+use crate::object::object;
 use crate::print::plain_guid;
-use crate::target::{Target, target};
+use crate::target::target;
 use etw_layouts_codegen::layouts::{Layouts, Type};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec;
@@ -12,35 +13,57 @@ use etw_layouts_project::subject::Subject;
 use serde::Serialize;
 
 /// A structure or one of its members at a target.
+pub fn json<'a>(layouts: &'a Layouts, registry: &Registry, subject: &'a Subject) -> impl Serialize + use<'a> {
+    let spec = &layouts.spec;
+    let at = subject.choice.target();
+    let definition = spec.definitions.get(&subject.structure);
+    let extent = layouts.get(at, &subject.structure).map(|layout| layout.extent()).unwrap_or_default();
+    let rows = subject.members(layouts);
+    let known: Vec<_> = subject.known(layouts, registry, &rows).into_iter().zip(subject.is_sure(layouts, &rows)).collect();
+    let others = Otherwise::all(layouts, subject);
+    let constant = |constant: &'a spec::Constant| {
+        let value = constant.value.get(at)?.value;
+        Some(object! {
+            name: &constant.name.value,
+            value: value,
+            r#in: spec.axis.describe(&constant.scope),
+            doc: &constant.doc,
+            guid: constant.guid.as_deref().map(plain_guid),
+        })
+    };
+    let is_values = definition.is_some_and(|definition| matches!(definition.body, spec::Body::Values(_)));
+    let constants = is_values.then(|| subject.constants(layouts).into_iter().filter_map(constant).collect::<Vec<_>>());
+    object! {
+        structure: &subject.structure,
+        // The selected member or constant, if there is one.
+        member: &subject.member,
+        // The selected offset, if there is one: only the members at this offset are listed.
+        #[serde(flatten)] offset: subject.offset.map(|offset| object! { offset: offset }),
+        kind: kind(layouts, &subject.structure, at),
+        #[serde(flatten)] target: target(&spec.axis, &subject.choice),
+        // The versions in which the structure exists.
+        r#in: definition.map(|definition| spec.axis.describe(&definition.scope)).unwrap_or_default(),
+        size: extent.size,
+        align: extent.align,
+        doc: definition.map_or("", |definition| &definition.doc),
+        // Why no public symbols can verify it.
+        unverifiable: layouts.unverifiable(&subject.structure, at),
+        // The differences to the layouts of `alternative_targets`.
+        #[serde(flatten)] others: (!others.is_empty()).then(|| object! { differences_in_alternatives: others }),
+        #[serde(flatten)] members: Members::of(layouts, &rows, &known),
+        // The constants of an enumeration or of a set of macros.
+        #[serde(flatten)] constants: constants.map(|constants| object! { constants: constants }),
+        errata: subject_errata(layouts, subject),
+    }
+}
+
+/// The members, unnamed structures and unions, and padding of a structure.
 #[derive(Serialize)]
-pub struct Document<'a> {
-    structure: &'a str,
-    /// The selected member or constant, if there is one.
-    member: Option<&'a str>,
-    /// The selected offset, if there is one: only the members at this offset are listed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    offset: Option<u64>,
-    kind: &'static str,
-    #[serde(flatten)]
-    target: Target<'a>,
-    /// The versions in which the structure exists.
-    r#in: String,
-    size: u64,
-    align: u64,
-    doc: &'a str,
-    /// Why no public symbols can verify it.
-    unverifiable: Option<&'a str>,
-    /// The differences to the layouts of `alternative_targets`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    differences_in_alternatives: Vec<Otherwise>,
-    /// The members; those of an unnamed structure or union are listed with the members of its parent.
+struct Members<'a> {
+    /// Those of an unnamed structure or union are listed with the members of its parent.
     members: Vec<Member<'a>>,
     unnamed: Vec<Unnamed>,
     padding: Vec<Padding>,
-    /// The constants of an enumeration or of a set of macros.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    constants: Option<Vec<Constant<'a>>>,
-    errata: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -87,60 +110,13 @@ struct Padding {
     bits: Option<u64>,
 }
 
-#[derive(Serialize)]
-struct Constant<'a> {
-    name: &'a str,
-    value: i64,
-    r#in: String,
-    doc: &'a str,
-    guid: Option<String>,
-}
-
-/// The document of a structure or member.
-pub fn json<'a>(layouts: &'a Layouts, registry: &Registry, subject: &'a Subject) -> Document<'a> {
-    let spec = &layouts.spec;
-    let at = subject.choice.target();
-    let definition = spec.definitions.get(&subject.structure);
-    let extent = layouts.get(at, &subject.structure).map(|layout| layout.extent()).unwrap_or_default();
-    let rows = subject.members(layouts);
-    let mut document = Document {
-        structure: &subject.structure,
-        member: subject.member.as_deref(),
-        offset: subject.offset,
-        kind: kind(layouts, &subject.structure, at),
-        target: target(&spec.axis, &subject.choice),
-        r#in: definition.map(|definition| spec.axis.describe(&definition.scope)).unwrap_or_default(),
-        size: extent.size,
-        align: extent.align,
-        doc: definition.map_or("", |definition| &definition.doc),
-        unverifiable: layouts.unverifiable(&subject.structure, at),
-        differences_in_alternatives: Otherwise::all(layouts, subject),
-        members: Vec::new(),
-        unnamed: Vec::new(),
-        padding: Vec::new(),
-        constants: None,
-        errata: subject_errata(layouts, subject),
-    };
-    let known: Vec<_> = subject.known(layouts, registry, &rows).into_iter().zip(subject.is_sure(layouts, &rows)).collect();
-    document.members = document.nested(layouts, &rows, &known);
-    if definition.is_some_and(|definition| matches!(definition.body, spec::Body::Values(_))) {
-        let constant = |constant: &'a spec::Constant| {
-            let value = constant.value.get(at)?.value;
-            let r#in = spec.axis.describe(&constant.scope);
-            Some(Constant {
-                name: &constant.name.value,
-                value,
-                r#in,
-                doc: &constant.doc,
-                guid: constant.guid.as_deref().map(plain_guid),
-            })
-        };
-        document.constants = Some(subject.constants(layouts).into_iter().filter_map(constant).collect());
+impl<'a> Members<'a> {
+    fn of(layouts: &'a Layouts, rows: &[members::Member<'a>], known: &[(String, bool)]) -> Self {
+        let mut all = Self { members: Vec::new(), unnamed: Vec::new(), padding: Vec::new() };
+        all.members = all.nested(layouts, rows, known);
+        all
     }
-    document
-}
 
-impl<'a> Document<'a> {
     /// The members as a tree, from rows in which enclosed members follow the member that encloses them.
     fn nested(&mut self, layouts: &'a Layouts, rows: &[members::Member<'a>], known: &[(String, bool)]) -> Vec<Member<'a>> {
         let mut list = Vec::new();

@@ -9,9 +9,11 @@ mod table;
 pub(crate) use build::{by_confidence, counted};
 pub use json::json;
 pub use table::text;
-pub(crate) use table::{confirmed_in, kind, range};
+pub(crate) use table::{confirmed_in, definition_kind, kind, range};
 
-use crate::print::{pretty, print};
+use crate::object::object;
+use crate::print::answer;
+use crate::target::target;
 use crate::{Error, Format, Outcome, event, text_table};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Layouts;
@@ -93,19 +95,12 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     };
     if args.history {
         let history = histories::of(&layouts, &registry, structure, arch)?;
-        match args.format {
-            Format::Text => print(&history::text(&history, &layouts))?,
-            Format::Json => print(&history::json(&history, &layouts)?)?,
-        }
-        return Ok(Outcome::Good);
+        return answer(args.format, || history::text(&history, &layouts), || history::json(&history, &layouts));
     }
     let levels = if args.recursive { args.depth } else { 0 };
     let subject = Subject::find(&layouts, &registry, structure, args.build.as_deref(), arch)?.expanded(levels);
-    match args.format {
-        Format::Text => print(&text(&layouts, &registry, &subject, text_table::terminal()))?,
-        Format::Json => print(&pretty(&json(&layouts, &registry, &subject))?)?,
-    }
-    Ok(Outcome::Good)
+    let width = text_table::terminal();
+    answer(args.format, || text(&layouts, &registry, &subject, width), || json(&layouts, &registry, &subject))
 }
 
 /// Whether a name is that of an event or of a class of events, and not of a structure.
@@ -116,35 +111,32 @@ fn is_event(layouts: &Layouts, name: &str) -> bool {
 
 /// Shows an event, or lists the events of a class.
 fn events(layouts: &Layouts, project: &Project, name: &str, args: &Args) -> Result<Outcome, Error> {
-    if args.build.is_some() || args.arch.is_some() || args.history || args.recursive {
-        let given = [
-            (args.build.is_some(), "--build"),
-            (args.arch.is_some(), "--arch"),
-            (args.history, "--history"),
-            (args.recursive, "--recursive"),
-        ];
-        let given: Vec<_> = given.into_iter().filter(|(is_given, _)| *is_given).map(|(_, name)| name).collect();
+    let options = [
+        (args.build.is_some(), "--build"),
+        (args.arch.is_some(), "--arch"),
+        (args.history, "--history"),
+        (args.recursive, "--recursive"),
+    ];
+    let given: Vec<_> = options.into_iter().filter(|(is_given, _)| *is_given).map(|(_, name)| name).collect();
+    if !given.is_empty() {
         return Err(format!("`{name}` is an event: all its versions are shown together; remove {}", given.join(" and ")).into());
     }
     let statements = project.statements()?;
     let found = catalog::find(&layouts.spec, name)?;
     let list = event::found(&layouts.spec, &statements, found);
-    match (args.format, &list[..]) {
-        (Format::Text, [one]) => print(&event::shown(one, text_table::terminal()))?,
-        (Format::Text, _) => print(&event::listed(&list, text_table::terminal()))?,
-        (Format::Json, [one]) => print(&pretty(one)?)?,
-        (Format::Json, _) => print(&pretty(&list)?)?,
+    let width = text_table::terminal();
+    match &list[..] {
+        [one] => answer(args.format, || event::shown(one, width), || one),
+        _ => answer(args.format, || event::listed(&list, width), || &list),
     }
-    Ok(Outcome::Good)
 }
 
 fn of_build(layouts: &Layouts, registry: &Registry, build: &str, args: &Args) -> Result<Outcome, Error> {
     let asked = choose(&layouts.spec.axis, build, args.arch)?;
     let choice = Choice::of(layouts, registry, asked, None);
     let overview = build::overview(layouts, registry, &choice)?;
-    match args.format {
-        Format::Text => print(&build::text(layouts, &choice, &overview))?,
-        Format::Json => print(&pretty(&overview)?)?,
-    }
-    Ok(Outcome::Good)
+    // The confidence in all of its layouts together, and in each.
+    let json =
+        || object! { #[serde(flatten)] target: target(&layouts.spec.axis, &choice), #[serde(flatten)] overview: &overview };
+    answer(args.format, || build::text(layouts, &choice, &overview), json)
 }

@@ -1,7 +1,7 @@
 //! The nearest known builds of a build that has not been examined, and the differences between their layouts.
 
-use crate::diff;
 use crate::print::HEADING;
+use crate::{Error, diff};
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::emit::types;
 use etw_layouts_codegen::layouts::Layouts;
@@ -18,13 +18,13 @@ pub struct Otherwise {
     /// The target with that layout.
     target: String,
     #[serde(skip)]
-    here: Side,
+    pub sides: [Side; 2],
     /// The embedded types with different layouts.
     #[serde(skip)]
     embedded: Vec<String>,
     /// The differences of the structure, or of the member.
     #[serde(flatten)]
-    changes: Changes,
+    pub changes: Changes,
 }
 
 impl Otherwise {
@@ -37,8 +37,9 @@ impl Otherwise {
         let axis = &layouts.spec.axis;
         let targets = [subject.choice.target(), other];
         let [here, there] = targets.map(|target| axis.target_name(target));
-        let [one, other] = sides(layouts, &Registry::default(), [&here, &there], Some(&subject.structure)).ok()?;
-        let mut changes = changes(&one, &other);
+        // Both targets are on the version axis, so they are found without facts.
+        let sides = sides(layouts, &Registry::default(), [&here, &there], Some(&subject.structure)).ok()?;
+        let mut changes = changes(&sides[0], &sides[1]);
         if let Some(member) = &subject.member {
             changes.of_member(member);
         }
@@ -47,7 +48,22 @@ impl Otherwise {
             *name != subject.structure && one != other
         };
         let all = types(layouts, targets[0], Some(&subject.structure)).into_iter().map(|layout| layout.name.clone());
-        Some(Self { here: one, target: there, embedded: all.filter(is_other).collect(), changes })
+        Some(Self { sides, target: there, embedded: all.filter(is_other).collect(), changes })
+    }
+
+    /// The differences of several structures between two targets.
+    ///
+    /// # Errors
+    ///
+    /// Layouts that cannot be compared.
+    pub fn of_structures(layouts: &Layouts, [here, there]: [TargetId; 2], names: &[&str]) -> Result<Self, Error> {
+        let [here, target] = [here, there].map(|target| layouts.spec.axis.target_name(target));
+        let mut sides = sides(layouts, &Registry::default(), [&here, &target], None)?;
+        // The layouts themselves are compared, whichever evidence they have.
+        sides.iter_mut().for_each(|side| side.unexamined.clear());
+        let mut changes = changes(&sides[0], &sides[1]);
+        changes.of_structures(names);
+        Ok(Self { target, sides, embedded: Vec::new(), changes })
     }
 
     /// The statement that all candidates have the subject at the same offsets, and what else differs; `None` if they do not.
@@ -78,7 +94,7 @@ impl Otherwise {
 
     /// The differences as text.
     pub fn text(&self, subject: &Subject) -> String {
-        let (there, text) = (&self.target, diff::of(&subject.structure, &self.here, &self.changes));
+        let (there, text) = (&self.target, diff::of(&subject.structure, &self.sides[0], &self.changes));
         format!("{HEADING}Differences from {there}:{HEADING:#}\n{text}")
     }
 }

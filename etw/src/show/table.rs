@@ -114,13 +114,19 @@ pub fn kind(layouts: &Layouts, name: &str, target: TargetId) -> &'static str {
     let body = layouts.spec.definitions.get(name).map(|definition| &definition.body);
     match (layouts.get(target, name).map(|layout| &layout.form), body) {
         (Some(Form::Aggregate(aggregate)), _) => keyword(aggregate.kind),
-        (_, Some(Body::Values(values))) => match values.kind {
+        (_, body) => body.map_or("", definition_kind),
+    }
+}
+
+/// The kind of a definition; a structure can be a union at some targets.
+pub fn definition_kind(body: &Body) -> &'static str {
+    match body {
+        Body::Aggregate(aggregate) => keyword(aggregate.kind),
+        Body::Values(values) => match values.kind {
             ValuesKind::Enum => "enum",
             ValuesKind::Flags => "flags",
             ValuesKind::Constants => "constants",
         },
-        (_, Some(Body::Aggregate(aggregate))) => keyword(aggregate.kind),
-        (_, None) => "",
     }
 }
 

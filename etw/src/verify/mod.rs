@@ -6,9 +6,10 @@ mod text;
 pub use json::json;
 pub use text::text;
 
+use crate::print::answer;
 use crate::progress::progress;
 use crate::symbol_options::SymbolOptions;
-use crate::{Error, Format, Outcome, print};
+use crate::{Error, Format, Outcome};
 use etw_layouts_project::Project;
 use etw_layouts_project::verify;
 use std::path::PathBuf;
@@ -63,9 +64,6 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     });
     bar.finish_and_clear();
     let report = report?;
-    match args.format {
-        Format::Text => print::print(&text(&layouts, &report, args.verbose))?,
-        Format::Json => print::json(&json(&layouts, &report))?,
-    }
+    answer(args.format, || text(&layouts, &report, args.verbose), || json(&layouts, &report))?;
     Ok(if report.differs() { Outcome::Differs } else { Outcome::Good })
 }

@@ -1,6 +1,7 @@
 //! A verification report as text.
 
 use crate::print::{ALARM, GREEN, HEADING};
+use crate::text_table::counted;
 use anstyle::Style;
 use etw_layouts_codegen::axis::{Axis, Build};
 use etw_layouts_codegen::layouts::Layouts;
@@ -10,7 +11,7 @@ use etw_layouts_project::verify::condensed::{Line, condensed, each};
 use etw_layouts_project::verify::{Checked, Outcome, Report, Summary, Variables, label};
 use etw_layouts_symbols::compare::{Rule, Status};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 /// The tables that are not equal or do not have layouts of their own, one line of totals, and last the differences; with `verbose` a line
 /// for each table, and all other results.
@@ -38,7 +39,7 @@ pub fn text(layouts: &Layouts, report: &Report, verbose: bool) -> String {
     let offsets = report.images.iter().flat_map(|image| image.structures.values()).map(|found| found.equal).sum();
     if verbose {
         rules(report, &mut out);
-        errata(report, &mut out);
+        section(&format!("Errata of published references, {}", report.errata.len()), &report.errata, &mut out);
         totals(&report.summary, offsets, &mut out);
         events(&report.events, &mut out);
     }
@@ -113,11 +114,6 @@ fn line(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
     let _ = writeln!(out, "{style}{word:11}{style:#} {target:22}  {equal} equal{other}, {facts}  {source}");
 }
 
-/// A number with its noun.
-fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 /// The file of a table, or the build that the file is named after: builds with equal tables share a file.
 fn shared(table: &Checked) -> String {
     let Checked { source, build, .. } = table;
@@ -188,21 +184,17 @@ fn variables(table: &Checked, out: &mut String) {
 }
 
 fn rules(report: &Report, out: &mut String) {
-    let uses = uses(report);
-    if !uses.is_empty() {
-        let _ = writeln!(out, "\n{HEADING}Rules for converted tables, and the number of facts accepted by each{HEADING:#}");
-    }
-    for (rule, count) in uses {
-        let _ = writeln!(out, "  {count:6}  {}: {}", rule.as_str(), rule.description());
-    }
+    let line = |(rule, count): (Rule, u64)| format!("{count:6}  {}: {}", rule.as_str(), rule.description());
+    section("Rules for converted tables, and the number of facts accepted by each", uses(report).into_iter().map(line), out);
 }
 
-fn errata(report: &Report, out: &mut String) {
-    if !report.errata.is_empty() {
-        let _ = writeln!(out, "\n{HEADING}Errata of published references, {}{HEADING:#}", report.errata.len());
-    }
-    for erratum in &report.errata {
-        let _ = writeln!(out, "  {erratum}");
+/// A heading with lines below it; nothing without lines.
+fn section(heading: &str, lines: impl IntoIterator<Item: Display>, out: &mut String) {
+    for (index, line) in lines.into_iter().enumerate() {
+        if index == 0 {
+            let _ = writeln!(out, "\n{HEADING}{heading}{HEADING:#}");
+        }
+        let _ = writeln!(out, "  {line}");
     }
 }
 
@@ -228,9 +220,8 @@ fn totals(summary: &Summary, offsets: u64, out: &mut String) {
         "{not_verified:8} facts not verified: not contained in any table that was read, or accepted only by a rule for converted tables"
     );
     if *images > 0 {
-        let (noun, shows) =
-            (if offsets == 1 { "offset" } else { "offsets" }, if *images == 1 { "which" } else { "each of which" });
-        let by = counted(*images, "image");
+        let noun = if offsets == 1 { "offset" } else { "offsets" };
+        let (by, shows) = (counted(*images, "image"), if *images == 1 { "which" } else { "each of which" });
         let _ = writeln!(out, "{offsets:8} {noun} verified by {by}, {shows} shows the offsets of some members");
     }
     if *skipped_images > 0 {
@@ -254,21 +245,14 @@ fn events(events: &events::Report, out: &mut String) {
         let errata = if *errata == 1 { "1 erratum".to_owned() } else { format!("{errata} errata") };
         let _ = writeln!(out, "{fields:8} {noun} of {of} verified against {source}, {errata}{unsettled}{differ}");
     }
-    if !events.errata.is_empty() {
-        let _ = writeln!(out, "\n{HEADING}Errata of sources of events, {}{HEADING:#}", events.errata.len());
-        events.errata.iter().for_each(|erratum| _ = writeln!(out, "  {erratum}"));
-    }
+    section(&format!("Errata of sources of events, {}", events.errata.len()), &events.errata, out);
 }
 
 /// The tables with a wrong build.
 fn wrong(axis: &Axis, report: &Report, out: &mut String) {
-    let mut wrong = report.tables.iter().filter(|table| table.is_labelled_wrongly()).peekable();
-    if wrong.peek().is_some() {
-        let _ = writeln!(out, "\n{HEADING}Wrong builds{HEADING:#}");
-    }
-    for table in wrong {
-        let _ = writeln!(out, "  {}; correct --build, the file name or builds.tsv", label::sentence(axis, table));
-    }
+    let wrong = report.tables.iter().filter(|table| table.is_labelled_wrongly());
+    let wrong = wrong.map(|table| format!("{}; correct --build, the file name or builds.tsv", label::sentence(axis, table)));
+    section("Wrong builds", wrong, out);
 }
 
 /// The number of differences, with the word. A renamed member is two mismatches, but counts as one difference.

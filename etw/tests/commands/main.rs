@@ -141,7 +141,7 @@ fn golden_files_equal_the_output() {
         let history = history::of(&own, &seen, asked, None).expect(asked);
         printed.push((format!("history-{asked}.txt"), show::history::text(&history, &own)));
         if json {
-            printed.push((format!("history-{asked}.json"), show::history::json(&history, &own).expect("JSON")));
+            printed.push((format!("history-{asked}.json"), pretty(&show::history::json(&history, &own)).expect("JSON")));
         }
     }
     for (a, b, only, json) in [

@@ -35,7 +35,7 @@ pub fn text(layouts: &Layouts, registry: &Registry, (own, seen): (&Layouts, &Reg
     add("map", serde_json::to_value(map::json(&Map::of(layouts, newest, None), axis, &choice)).expect("JSON"));
     for asked in ["DEVICE", "DEVICE.Owner", "STATE"] {
         let history = history::of(own, seen, asked, None).expect(asked);
-        add("history", serde_json::from_str(&show::history::json(&history, own).expect("JSON")).expect("JSON"));
+        add("history", serde_json::to_value(show::history::json(&history, own)).expect("JSON"));
     }
     let line =
         |(path, types): (String, BTreeSet<&str>)| format!("{path}: {}\n", types.into_iter().collect::<Vec<_>>().join(" or "));
