@@ -9,6 +9,7 @@ use crate::wire::{ETW_DUMP_HEADER, ETW_DUMP_SESSION, view};
 use etw_layouts_etl::wire::{BUFFER_HEADER, quad};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{BufferHeader, LogFile, Uuid};
+use etw_layouts_memory::BufferBytes;
 
 /// Tag of the ETW block.
 pub const ETW_TAG: Uuid = Uuid::from_u128(0x2b88b710_1c93_4f7c_b06c_655ecc50decc);
@@ -238,13 +239,23 @@ impl<'a> Walk<'_, 'a> {
         self.at += bytes.len();
         let processor = header.context & (self.producer.most_processors() - 1) as u16;
         let bytes = if is_compressed { self.unpacked(session, bytes, offset) } else { bytes.to_vec() };
-        Some(Buffer { header, processor, offset, address: None, bytes: bytes.into(), is_compressed, pages: Vec::new() })
+        Some(Buffer {
+            header,
+            processor,
+            offset,
+            address: None,
+            bytes: bytes.into(),
+            is_compressed,
+            pages: Vec::new(),
+            holes: Vec::new(),
+        })
     }
 
     /// The decompressed buffer; only its header if the limit for the block is exceeded.
     fn unpacked(&mut self, session: &DumpSession<'_>, bytes: &[u8], offset: u64) -> Vec<u8> {
         let most = self.room;
-        let unpacked = unpack(bytes, session.log_file.buffer_size, most, self.producer.generation());
+        let stored = BufferBytes { bytes: bytes.to_vec(), holes: Vec::new() };
+        let unpacked = unpack(&stored, 0, session.log_file.buffer_size, most, self.producer.generation());
         if let Some(why) =
             unpacked.fault.or_else(|| unpacked.buffers.is_empty().then(|| "its header is not that of a compressed buffer".into()))
         {

@@ -3,25 +3,26 @@
 use etw_layouts_etl::wire::{BUFFER_HEADER, Generation};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{BufferHeader, xpress};
-use etw_layouts_memory::{Buffer, FindingKind, Memory, Place, Session, Walk};
+use etw_layouts_memory::{Buffer, BufferBytes, FindingKind, Memory, Place, Session, Walk};
 
 /// The bytes of a buffer that can contain events, as from [`Walk::events_of`]. A compressed buffer, or one that contains compressed
-/// buffers, gives the decompressed bytes of each. Failures become findings of the walk.
+/// buffers, gives the decompressed bytes of each. Failures become findings of the walk. Of a compressed buffer, the events before missing
+/// bytes are decompressed.
 ///
 /// The format is known from trace files. No available dump confirms that compressed buffers begin at the start of such a buffer,
 /// or after its header.
-pub fn decoded_buffers<M: Memory + ?Sized>(walk: &mut Walk<'_, M>, session: &Session, buffer: &Buffer) -> Vec<Vec<u8>> {
-    let bytes = walk.events_of(session, buffer);
+pub fn decoded_buffers<M: Memory + ?Sized>(walk: &mut Walk<'_, M>, session: &Session, buffer: &Buffer) -> Vec<BufferBytes> {
+    let stored = walk.events_of(session, buffer);
     if !buffer.is_compressed() {
-        return vec![bytes];
+        return vec![stored];
     }
     let generation = producer(walk).generation();
     let (size, most) = (session.buffer_size.unwrap_or(0), walk.bytes_left());
-    let mut unpacked = unpack(&bytes, size, most, generation);
+    let mut unpacked = unpack(&stored, 0, size, most, generation);
     if unpacked.buffers.is_empty() {
-        unpacked = unpack(bytes.get(BUFFER_HEADER..).unwrap_or_default(), size, most, generation);
+        unpacked = unpack(&stored, BUFFER_HEADER, size, most, generation);
         // A buffer that contains others states where they end.
-        let rest = buffer.valid_end(size).unwrap_or(0).saturating_sub((BUFFER_HEADER + unpacked.taken) as u32);
+        let rest = buffer.valid_end(size).unwrap_or(0).saturating_sub(unpacked.end as u32);
         if unpacked.fault.is_none() && !unpacked.buffers.is_empty() && rest > 0 {
             unpacked.fault = Some(format!("the last {rest:#x} bytes are not compressed buffers"));
         }
@@ -32,7 +33,7 @@ pub fn decoded_buffers<M: Memory + ?Sized>(walk: &mut Walk<'_, M>, session: &Ses
         let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
         walk.find(place, FindingKind::Compressed(why));
     }
-    unpacked.buffers
+    unpacked.buffers.into_iter().map(|bytes| BufferBytes { bytes, holes: Vec::new() }).collect()
 }
 
 /// The kernel that wrote the buffers.
@@ -43,23 +44,33 @@ pub(crate) fn producer<M: Memory + ?Sized>(walk: &Walk<'_, M>) -> Producer {
 /// The result of decompressing buffers.
 #[derive(Clone, Debug, Default)]
 pub struct Unpacked {
-    /// Each buffer up to its valid end, header included; fewer bytes if its stream is corrupt.
+    /// Each buffer up to its valid end, header included; fewer bytes if its stream is corrupt, or bytes of it are missing.
     pub buffers: Vec<Vec<u8>>,
-    /// Number of compressed bytes read.
-    pub taken: usize,
+    /// Offset of the end of the last buffer.
+    pub end: usize,
     /// Error of the last buffer, if any.
     pub fault: Option<String>,
 }
 
-/// Decompresses consecutive buffers, up to the first position without one. `size` is the buffer size of their session in bytes,
-/// `most` the maximum size of all decompressed buffers.
-pub fn unpack(bytes: &[u8], size: u32, most: u64, generation: Generation) -> Unpacked {
-    let mut unpacked = Unpacked::default();
+/// Decompresses consecutive buffers from an offset on, up to the first position without one. If the header of a buffer is missing, the next buffer
+/// is found by its header and its stream. `size` is the buffer size of their session in bytes, `most` the maximum size of all decompressed buffers.
+pub fn unpack(stored: &BufferBytes, from: usize, size: u32, most: u64, generation: Generation) -> Unpacked {
+    let BufferBytes { bytes, holes } = stored;
+    let mut unpacked = Unpacked { end: from, ..Unpacked::default() };
     let mut left = most;
-    while let Some(header) = bytes.get(unpacked.taken..).and_then(|rest| header(rest, size, generation)) {
-        let rest = &bytes[unpacked.taken..];
-        let (there, end) = (rest.len().min(header.size as usize), header.offset as usize);
-        let Some(after) = left.checked_sub(end as u64) else {
+    let at = |at: usize| bytes.get(at..).and_then(|rest| header(rest, size, generation)).map(|header| (at, header));
+    let after_hole = |end: usize| {
+        let hole = holes.iter().find(|hole| hole.start < end.saturating_add(BUFFER_HEADER) && end < hole.end)?;
+        (hole.end..bytes.len()).filter_map(at).take(MOST_CANDIDATES).find(|(at, header)| {
+            let mut data = vec![0; header.offset as usize - BUFFER_HEADER];
+            let stream = bytes.get(at + BUFFER_HEADER..at + header.size as usize);
+            stream.is_some_and(|stream| xpress::decompress(stream, &mut data).is_ok_and(|length| length == data.len()))
+        })
+    };
+    while let Some((start, header)) = at(unpacked.end).or_else(|| after_hole(unpacked.end)) {
+        let (rest, valid) = (&bytes[start..], header.offset as usize);
+        let there = rest.len().min(header.size as usize);
+        let Some(after) = left.checked_sub(valid as u64) else {
             unpacked.fault = Some(
                 "memory limit: the decompressed buffers of the sessions are too large together; rest of the session skipped"
                     .into(),
@@ -67,22 +78,28 @@ pub fn unpack(bytes: &[u8], size: u32, most: u64, generation: Generation) -> Unp
             break;
         };
         left = after;
-        let mut image = vec![0; end];
+        // The stream is decompressed up to the first missing bytes.
+        let hole = holes.iter().map(|hole| hole.start).find(|hole| (start + BUFFER_HEADER..start + there).contains(hole));
+        let present = hole.map_or(there, |hole| hole - start);
+        let mut image = vec![0; valid];
         let (header, data) = image.split_at_mut(BUFFER_HEADER);
         header.copy_from_slice(&rest[..BUFFER_HEADER]);
-        let (length, fault) = match xpress::decompress(&rest[BUFFER_HEADER..there], data) {
+        let (length, fault) = match xpress::decompress(&rest[BUFFER_HEADER..present], data) {
             Ok(length) if length == data.len() => (length, None),
             Ok(length) => (length, Some("compressed buffer is shorter than its header states".into())),
             Err(error) => (error.output, Some(error.to_string())),
         };
         image.truncate(BUFFER_HEADER + length);
         unpacked.buffers.push(image);
-        unpacked.taken += there;
+        unpacked.end = start + there;
         // A corrupt buffer affects no other: its header states where the next one begins.
         unpacked.fault = unpacked.fault.or(fault);
     }
     unpacked
 }
+
+/// Maximum number of places after missing bytes at which a stream is decompressed to find the next buffer.
+const MOST_CANDIDATES: usize = 64;
 
 /// The header of the compressed buffer at this position, if there is one.
 fn header(bytes: &[u8], size: u32, generation: Generation) -> Option<BufferHeader> {

@@ -2,6 +2,7 @@
 
 use etw_layouts_etl as etl;
 use etw_layouts_etl::Uuid;
+use etw_layouts_memory::ReadError;
 use std::fmt;
 
 /// A diagnostic of a dump.
@@ -64,6 +65,8 @@ pub enum DiagnosticKind {
     Repeated,
     /// The page tables in the header do not map the list of modules at this address.
     Tables(u64),
+    /// Bytes in the file cannot be read: they count as missing.
+    Failed(ReadError),
     /// The list of modules is corrupt.
     Modules(String),
     /// The image of the kernel, or its start, is not in the dump.
@@ -146,6 +149,7 @@ impl DiagnosticKind {
             Self::Unfinished => "unfinished",
             Self::Repeated => "repeated-pages",
             Self::Tables(_) => "page-tables",
+            Self::Failed(_) => "read-error",
             Self::Modules(_) => "modules",
             Self::NoImage => "no-kernel-image",
             Self::Size { .. } => "dump-size",
@@ -203,6 +207,7 @@ impl fmt::Display for DiagnosticKind {
             Self::Tables(list) => {
                 write!(f, "invalid page tables: cannot read the module list at {list:#x}; all addresses can be wrong")
             }
+            Self::Failed(error) => write!(f, "cannot read a part of the file: {error}; copy the file again"),
             Self::Modules(error) => write!(f, "invalid module list: {error}"),
             Self::NoImage => f.write_str("kernel image is not in the dump; its symbols are unknown"),
             Self::Size { stated } => {

@@ -1,12 +1,15 @@
 //! Errors of opening a dump.
 
+use etw_layouts_memory::ReadError;
 use std::path::PathBuf;
 use std::{fmt, io};
 
 /// Error of bytes that are not a dump, or not a supported one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
+    /// The bytes cannot be read.
+    Read(ReadError),
     /// The bytes do not begin with the signature of a kernel crash dump.
     NoDump,
     /// The file ends within the headers; its length in bytes.
@@ -49,6 +52,7 @@ pub enum OpenError {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Read(error) => write!(f, "{error}; copy the file again, or name a readable file"),
             Self::NoDump => f.write_str(
                 "not a kernel crash dump: signature PAGEDU64 or PAGEDUMP is missing; name a file such as MEMORY.DMP or Mini*.dmp",
             ),
@@ -88,6 +92,12 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Read(ReadError(error.to_string()))
+    }
+}
 
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

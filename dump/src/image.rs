@@ -2,10 +2,11 @@
 
 use crate::wire::{RSDS, letters, view};
 use etw_layouts::runtime::meta;
-use etw_layouts_memory::{Address, Memory};
+use etw_layouts_memory::{Address, Memory, ReadError};
 use object::pe::{self, ImageDebugDirectory, ImageDosHeader, ImageNtHeaders32, ImageNtHeaders64};
 use object::read::pe::{ImageNtHeaders, ImageOptionalHeader};
 use object::{LittleEndian, pod};
+use std::cell::Cell;
 
 /// The kernel image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +37,21 @@ const RECORD: usize = 0x400;
 
 impl KernelImage {
     /// Reads the image at an address; `None` if there is none.
-    pub(crate) fn read(memory: &impl Memory, base: Address, is_64_bit: bool) -> Option<Self> {
+    pub(crate) fn read(memory: &impl Memory, base: Address, is_64_bit: bool) -> Result<Option<Self>, ReadError> {
+        // The first error of the memory.
+        let failed = Cell::new(None);
+        let memory = |address: Address, out: &mut [u8]| match memory.read(address, out) {
+            Ok(there) => there,
+            Err(error) => {
+                failed.set(Some(failed.take().unwrap_or(error)));
+                0
+            }
+        };
+        let image = Self::of_memory(&memory, base, is_64_bit);
+        failed.take().map_or(Ok(image), Err)
+    }
+
+    fn of_memory(memory: &impl Fn(Address, &mut [u8]) -> usize, base: Address, is_64_bit: bool) -> Option<Self> {
         let headers = bytes(memory, base, 0, HEADERS)?;
         match is_64_bit {
             true => Self::of::<ImageNtHeaders64>(memory, base, &headers),
@@ -44,7 +59,7 @@ impl KernelImage {
         }
     }
 
-    fn of<Headers: ImageNtHeaders>(memory: &impl Memory, base: Address, headers: &[u8]) -> Option<Self> {
+    fn of<Headers: ImageNtHeaders>(memory: &impl Fn(Address, &mut [u8]) -> usize, base: Address, headers: &[u8]) -> Option<Self> {
         let mut at = ImageDosHeader::parse(headers).ok()?.nt_headers_offset().into();
         let (headers, directories) = Headers::parse(headers, &mut at).ok()?;
         let time_stamp = headers.file_header().time_date_stamp.get(LittleEndian);
@@ -63,7 +78,7 @@ impl KernelImage {
 }
 
 /// The symbol file that an entry of the debug directory identifies.
-fn pdb(memory: &impl Memory, base: Address, entry: &ImageDebugDirectory) -> Option<Pdb> {
+fn pdb(memory: &impl Fn(Address, &mut [u8]) -> usize, base: Address, entry: &ImageDebugDirectory) -> Option<Pdb> {
     let size = (entry.size_of_data.get(LittleEndian) as usize).min(RECORD);
     let record = bytes(memory, base, entry.address_of_raw_data.get(LittleEndian), size)?;
     // The structure ends with the first character of the name, followed by padding.
@@ -85,8 +100,8 @@ fn is_file_name(name: &str) -> bool {
 }
 
 /// Bytes of an image; `None` if the dump lacks any of them.
-fn bytes(memory: &impl Memory, base: Address, at: u32, size: usize) -> Option<Vec<u8>> {
+fn bytes(memory: &impl Fn(Address, &mut [u8]) -> usize, base: Address, at: u32, size: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; size];
-    let there = memory.read(base.plus(at.into())?, &mut bytes);
+    let there = memory(base.plus(at.into())?, &mut bytes);
     (there == size).then_some(bytes)
 }

@@ -53,7 +53,7 @@ fn runs64(source: &impl Source) -> Result<Pages, Error> {
     let block = header.PhysicalMemoryBlockBuffer();
     let block = bytemuck::bytes_of(&block);
     let list: PHYSICAL_MEMORY_DESCRIPTOR64 = view(block, 0).ok_or(Error::Short(block.len()))?;
-    let mut pages = Pages::new(source.length(), end);
+    let mut pages = Pages::new(source.length()?, end);
     let first = size_of_val(&list) - size_of::<PHYSICAL_MEMORY_RUN64>();
     let places = (first..block.len()).step_by(size_of::<PHYSICAL_MEMORY_RUN64>());
     let runs = places.map_while(|at| view::<PHYSICAL_MEMORY_RUN64>(block, at)).take(list.NumberOfRuns as usize);
@@ -65,7 +65,7 @@ fn runs32(source: &impl Source) -> Result<Pages, Error> {
     let (header, end) = behind::<DUMP_HEADER32>(source, 0)?;
     let block = bytemuck::bytes_of(&header.PhysicalMemoryBlockBuffer);
     let list: PHYSICAL_MEMORY_DESCRIPTOR32 = view(block, 0).ok_or(Error::Short(block.len()))?;
-    let mut pages = Pages::new(source.length(), end);
+    let mut pages = Pages::new(source.length()?, end);
     let first = size_of_val(&list) - size_of::<PHYSICAL_MEMORY_RUN32>();
     let places = (first..block.len()).step_by(size_of::<PHYSICAL_MEMORY_RUN32>());
     let runs = places.map_while(|at| view::<PHYSICAL_MEMORY_RUN32>(block, at)).take(list.NumberOfRuns as usize);
@@ -76,7 +76,7 @@ fn runs32(source: &impl Source) -> Result<Pages, Error> {
 /// The structure after a header of the given size, and the offset of its end.
 fn behind<T: Pod>(source: &impl Source, header: usize) -> Result<(T, u64), Error> {
     let mut bytes = vec![0; size_of::<T>()];
-    let there = source.read_at(header as u64, &mut bytes);
+    let there = source.read_at(header as u64, &mut bytes)?;
     let next = (header + there) as u64;
     view(&bytes[..there], 0).map(|found| (found, next)).ok_or(Error::Short(header + there))
 }
@@ -84,7 +84,7 @@ fn behind<T: Pod>(source: &impl Source, header: usize) -> Result<(T, u64), Error
 /// An empty list of pages that begin at an offset. An offset beyond the end of the file is an error, because nothing would bound
 /// the list.
 fn pages_from(source: &impl Source, first: u64) -> Result<Pages, Error> {
-    let length = source.length();
+    let length = source.length()?;
     if first < length { Ok(Pages::new(length, first)) } else { Err(Error::NoPages { first, length }) }
 }
 
@@ -114,7 +114,7 @@ impl Bitmap {
         let (mut at, mut page) = (self.at, 0);
         while at < end {
             let length = (end - at).min(PIECE as u64) as usize;
-            let there = source.read_at(at, &mut piece[..length]);
+            let there = source.read_at(at, &mut piece[..length])?;
             if there == 0 {
                 break;
             }
@@ -161,7 +161,7 @@ fn ranges(source: &impl Source, header: &DumpHeader) -> Result<Pages, Error> {
     let mut piece = vec![0; PIECE];
     while at < end {
         let length = (end - at).min(PIECE as u64) as usize;
-        let there = source.read_at(at, &mut piece[..length]);
+        let there = source.read_at(at, &mut piece[..length])?;
         let ranges = piece[..there].chunks_exact(size_of::<PHYSICAL_MEMORY_RUN64>());
         if ranges.len() == 0 {
             break;

@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::header::TriageOffsets;
 use crate::pages::PAGE;
 use crate::wire::{TRIAGE_DATA_BLOCK, view};
-use etw_layouts_memory::{Address, Memory};
+use etw_layouts_memory::{Address, Memory, ReadError};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -127,7 +127,7 @@ impl<'a> TriageMemory<'a> {
 }
 
 impl Memory for TriageMemory<'_> {
-    fn read(&self, address: Address, out: &mut [u8]) -> usize {
+    fn read(&self, address: Address, out: &mut [u8]) -> Result<usize, ReadError> {
         let mut done = 0;
         while done < out.len() {
             let Some(at) = address.0.checked_add(done as u64) else { break };
@@ -141,7 +141,7 @@ impl Memory for TriageMemory<'_> {
             out[done..done + length].copy_from_slice(&there[..length]);
             done += length;
         }
-        done
+        Ok(done)
     }
 }
 

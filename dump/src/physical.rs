@@ -28,7 +28,7 @@ impl Physical {
         if pages.missing > 0 {
             let there = pages.runs.iter().map(|run| run.count).sum::<u64>().saturating_mul(PAGE);
             let size = there.saturating_add(pages.missing.saturating_mul(PAGE));
-            report(diagnostics, source.length(), DiagnosticKind::Truncated { part: "memory", size, there });
+            report(diagnostics, source.length()?, DiagnosticKind::Truncated { part: "memory", size, there });
         }
         let mut runs = pages.runs;
         runs.sort_by_key(|run| (run.page, std::cmp::Reverse(run.count)));

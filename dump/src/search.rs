@@ -88,6 +88,7 @@ impl Dump<'_> {
                 bytes: found.bytes.into(),
                 is_compressed: false,
                 pages: Vec::new(),
+                holes: Vec::new(),
             });
         }
         sessions.into_values().collect()

@@ -7,6 +7,7 @@ use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{BufferHeader, Clock, ClockType, Event, Events, LogFile};
 use etw_layouts_memory::Address;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A session with its buffers, as a dump or other memory contains them. [`save`](Self::save) writes it to a trace file.
 #[derive(Clone, Debug)]
@@ -40,12 +41,14 @@ pub struct Buffer<'a> {
     pub offset: u64,
     /// Address in memory; `None` for buffers that the kernel appended to the dump.
     pub address: Option<Address>,
-    /// Bytes up to the valid end, header included; fewer if the dump lacks some.
+    /// Bytes up to the valid end, header included; zeros where bytes are missing.
     pub bytes: Cow<'a, [u8]>,
+    /// Ranges of missing bytes, in order.
+    pub holes: Vec<Range<usize>>,
     /// Whether the buffer is compressed in the dump. `bytes` are decompressed; if that failed, only the header.
     pub is_compressed: bool,
-    /// File offset of each page of the buffer; empty if the buffer is contiguous.
-    pub(crate) pages: Vec<u64>,
+    /// File offset of each page of the buffer, `None` for a missing one; empty if the buffer is contiguous.
+    pub(crate) pages: Vec<Option<u64>>,
 }
 
 impl DumpSession<'_> {
@@ -112,9 +115,9 @@ impl Buffer<'_> {
         self.bytes.len() <= BUFFER_HEADER
     }
 
-    /// The events in buffer order; offsets are from the start of the buffer.
-    pub fn events(&self, generation: Generation) -> Events<'_> {
-        Events::in_memory(&self.bytes, generation)
+    /// The events in buffer order; offsets are from the start of the buffer. After missing bytes, they continue as [`Events::around`] states.
+    pub fn events(&self, generation: Generation) -> impl Iterator<Item = Result<Event<'_>, etw_layouts_etl::Diagnostic>> {
+        Events::around(&self.bytes, &self.holes, generation)
     }
 
     /// The events in buffer order with their sort keys: an event without a time stamp has the key of the event before it.
@@ -130,13 +133,16 @@ impl Buffer<'_> {
         })
     }
 
-    /// File offset of a position in the buffer; for a compressed buffer, that of the buffer itself.
+    /// File offset of a position in the buffer; for a compressed buffer, or a missing page, that of the buffer itself.
     pub fn place(&self, within: u32) -> u64 {
         if self.is_compressed {
             return self.offset;
         }
         let (page, rest) = (u64::from(within) / PAGE, u64::from(within) % PAGE);
         let in_page = usize::try_from(page).ok().and_then(|page| self.pages.get(page));
-        in_page.map_or(self.offset + u64::from(within), |page| page + rest)
+        match in_page {
+            Some(page) => page.map_or(self.offset, |page| page + rest),
+            None => self.offset + u64::from(within),
+        }
     }
 }

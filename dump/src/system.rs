@@ -14,8 +14,8 @@ use etw_layouts::kernels::REGISTRY;
 use etw_layouts::members::LOADED_MODULE;
 use etw_layouts::runtime::meta::Seen;
 use etw_layouts::{Arch, Build, structures};
-use etw_layouts_memory::{Address, Kernel, Limits, Memory, Module, Place, Time, Walk};
-use std::cell::RefCell;
+use etw_layouts_memory::{Address, Kernel, Limits, Memory, Module, Place, ReadError, Time, Walk};
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 /// A full dump or kernel dump. Implements [`Memory`] by virtual address.
@@ -68,7 +68,7 @@ impl<S: Source> MemoryDump<S> {
     /// The bytes are not a dump of physical memory, or the kind is not supported.
     pub fn new(source: S) -> Result<Self, Error> {
         let mut head = vec![0; DumpHeader::SIZE];
-        let there = source.read_at(0, &mut head);
+        let there = source.read_at(0, &mut head)?;
         head.truncate(there);
         Self::with_header(source, DumpHeader::of(&head)?)
     }
@@ -98,7 +98,10 @@ impl<S: Source> MemoryDump<S> {
         let correct = candidates.iter().find(|paging| {
             dump.paging = **paging;
             dump.known.take();
-            dump.is_list(roots.modules)
+            dump.is_list(roots.modules).unwrap_or_else(|error| {
+                report(&mut dump.diagnostics, 0, DiagnosticKind::Failed(error));
+                false
+            })
         });
         match correct {
             Some(_) => dump.modules = dump.read_modules(roots.modules),
@@ -114,7 +117,10 @@ impl<S: Source> MemoryDump<S> {
     /// Reads the debugger data and the image of the kernel.
     fn debug(&mut self, roots: &Roots) {
         let mut bytes = [0; size_of::<KDDEBUGGER_DATA64>()];
-        let there = self.read(roots.debugger, &mut bytes);
+        let there = self.read(roots.debugger, &mut bytes).unwrap_or_else(|error| {
+            report(&mut self.diagnostics, 0, DiagnosticKind::Failed(error));
+            0
+        });
         let data = view::<KDDEBUGGER_DATA64>(&bytes[..there], 0)
             .filter(|data| data.Header.OwnerTag == letters(b"KDBG") && data.Header.Size as usize >= bytes.len());
         // The structure is the same on 32-bit systems, where addresses are sign-extended.
@@ -122,25 +128,29 @@ impl<S: Source> MemoryDump<S> {
         let of_list = self.modules.first().map(|module| module.range.start);
         let mask = if self.header.arch == Arch::X86 { u32::MAX.into() } else { u64::MAX };
         let of_data = data.map(|data| Address(data.KernBase & mask));
-        let bases = [of_list, of_data].into_iter().flatten();
-        self.image = bases.filter_map(|base| KernelImage::read(&*self, base, self.header.arch != Arch::X86)).next();
+        for base in [of_list, of_data].into_iter().flatten() {
+            match KernelImage::read(&*self, base, self.header.arch != Arch::X86) {
+                Ok(image) => self.image = self.image.take().or(image),
+                Err(error) => report(&mut self.diagnostics, 0, DiagnosticKind::Failed(error)),
+            }
+        }
         if self.image.is_none() {
             report(&mut self.diagnostics, 0, DiagnosticKind::NoImage);
         }
     }
 
     /// Whether the list at an address links back to its head.
-    fn is_list(&self, head: Address) -> bool {
+    fn is_list(&self, head: Address) -> Result<bool, ReadError> {
         let size = self.header.arch.pointer_size();
-        let next = self.pointer(head);
-        let back = next.and_then(|next| self.pointer(next.plus(size)?));
-        back == Some(head) && next != Some(head)
+        let next = self.pointer(head)?;
+        let back = next.and_then(|next| next.plus(size)).map(|back| self.pointer(back)).transpose()?.flatten();
+        Ok(back == Some(head) && next != Some(head))
     }
 
-    fn pointer(&self, at: Address) -> Option<Address> {
-        let mut bytes = [0; 8];
-        let place = bytes.get_mut(..self.header.arch.pointer_size() as usize)?;
-        (self.read(at, place) == place.len()).then(|| Address(u64::from_le_bytes(bytes)))
+    fn pointer(&self, at: Address) -> Result<Option<Address>, ReadError> {
+        let (mut bytes, size) = ([0; 8], self.header.arch.pointer_size() as usize);
+        let there = self.read(at, &mut bytes[..size])?;
+        Ok((there == size).then(|| Address(u64::from_le_bytes(bytes))))
     }
 
     fn read_modules(&mut self, head: Address) -> Vec<Module> {
@@ -252,41 +262,51 @@ impl<S: Source> MemoryDump<S> {
         Limits { bytes: (self.pages() * PAGE).saturating_mul(4).saturating_add(1 << 24).min(all.bytes), ..all }
     }
 
-    /// File offset of the byte at an address; `None` if it is not in the dump.
+    /// File offset of the byte at an address; `None` if it is not in the dump, or its page table cannot be read.
     pub fn offset(&self, address: Address) -> Option<u64> {
+        self.place(address).ok().flatten()
+    }
+
+    fn place(&self, address: Address) -> Result<Option<u64>, ReadError> {
         let (page, within) = (address.0 - address.0 % PAGE, address.0 % PAGE);
         if let Some(known) = self.known.borrow().get(&page) {
-            return known.map(|offset| offset + within);
+            return Ok(known.map(|offset| offset + within));
         }
+        let failed = Cell::new(None);
         let entry = |at: u64, size: usize| {
             let mut bytes = [0; 8];
             let there = self.source.read_at(self.physical.offset(at)?, &mut bytes[..size]);
+            let there = there.map_err(|error| failed.set(Some(ReadError(error.to_string())))).ok()?;
             (there == size).then(|| u64::from_le_bytes(bytes))
         };
         let physical = self.paging.translate(self.tables, page, entry);
+        if let Some(error) = failed.take() {
+            return Err(error);
+        }
         let offset = physical.and_then(|physical| self.physical.offset(physical));
         let mut known = self.known.borrow_mut();
         if known.len() >= KNOWN {
             known.clear();
         }
         known.insert(page, offset);
-        offset.map(|offset| offset + within)
+        Ok(offset.map(|offset| offset + within))
     }
 }
 
 impl<S: Source> Memory for MemoryDump<S> {
-    fn read(&self, address: Address, out: &mut [u8]) -> usize {
+    fn read(&self, address: Address, out: &mut [u8]) -> Result<usize, ReadError> {
         let mut done = 0;
         while done < out.len() {
             let Some(at) = address.plus(done as u64) else { break };
-            let Some(offset) = self.offset(at) else { break };
+            let Some(offset) = self.place(at)? else { break };
             let length = (out.len() - done).min((PAGE - at.0 % PAGE) as usize);
             let there = self.source.read_at(offset, &mut out[done..done + length]);
+            let there = there.map_err(|error| ReadError(format!("{error}, at file offset {offset:#x}")))?;
             done += there;
             if there < length {
                 break;
             }
         }
-        done
+        Ok(done)
     }
 }

@@ -8,7 +8,7 @@ use crate::system::MemoryDump;
 use etw_layouts::members::WMI_LOGGER_CONTEXT as LOGGER;
 use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::{BufferHeader, LogFile};
-use etw_layouts_memory::{self as memory, Address, FindingKind, Memory, Place, State, Walk};
+use etw_layouts_memory::{self as memory, Address, BufferBytes, FindingKind, Memory, Place, State, Walk};
 
 /// Selection of the buffers from which events are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,8 +41,8 @@ impl<S: Source> MemoryDump<S> {
             session.offset = self.offset(Address(session.offset)).unwrap_or(0);
             for buffer in &mut session.buffers {
                 let starts = (0..buffer.bytes.len() as u64).step_by(PAGE as usize);
-                buffer.pages = starts.filter_map(|at| self.offset(buffer.address?.plus(at)?)).collect();
-                buffer.offset = buffer.pages.first().copied().unwrap_or(0);
+                buffer.pages = starts.map(|at| self.offset(buffer.address?.plus(at)?)).collect();
+                buffer.offset = buffer.pages.first().copied().flatten().unwrap_or(0);
             }
         }
         sessions
@@ -126,9 +126,9 @@ fn buffers<M: Memory + ?Sized>(
             // A buffer that cannot be decompressed is counted, but has no events.
             let mut header = vec![0; BUFFER_HEADER];
             walk.read(address, &mut header);
-            decoded.push(header);
+            decoded.push(BufferBytes { bytes: header, holes: Vec::new() });
         }
-        for mut bytes in decoded {
+        for BufferBytes { mut bytes, mut holes } in decoded {
             let Some(header) = BufferHeader::read(generation, &bytes) else { continue };
             // The size of an uncompressed buffer is already subtracted.
             let more = if is_compressed { bytes.len() as u64 } else { 0 };
@@ -139,6 +139,7 @@ fn buffers<M: Memory + ?Sized>(
             *left = after;
             if selection == BufferSelection::Pending && buffer.state == State::Free {
                 bytes.truncate(BUFFER_HEADER);
+                holes.clear();
             }
             buffers.push(Buffer {
                 header,
@@ -148,6 +149,7 @@ fn buffers<M: Memory + ?Sized>(
                 bytes: bytes.into(),
                 is_compressed,
                 pages: Vec::new(),
+                holes,
             });
         }
     }

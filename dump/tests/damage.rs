@@ -122,7 +122,7 @@ fn missing_blocks_are_one_diagnostic() {
                 Ordering::Equal => 0x40,
                 Ordering::Greater => 0,
             };
-            assert_eq!(dump.memory().read(Address(at(index)), &mut read), length);
+            assert_eq!(dump.memory().read(Address(at(index)), &mut read), Ok(length));
             assert!(read[..length].iter().all(|byte| *byte == index as u8));
         }
     }

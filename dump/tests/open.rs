@@ -56,7 +56,7 @@ fn errors() {
         let text = error.to_string();
         assert!(text.starts_with(&format!("{path}: ")) && text.contains("; "), "{text}");
         let source = error.source().expect("a cause");
-        assert_eq!(source.downcast_ref::<Error>().copied(), cause, "{text}");
+        assert_eq!(source.downcast_ref::<Error>().cloned(), cause, "{text}");
         assert_eq!(source.is::<io::Error>(), cause.is_none(), "{text}");
         assert_eq!(matches!(error, OpenError::Read { .. }), cause.is_none(), "{text}");
     }

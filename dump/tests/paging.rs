@@ -198,7 +198,7 @@ fn manuals() {
         let bytes = of_pages(*arch, ROOT, pages);
         let dump = MemoryDump::new(&bytes[..]).expect("a dump");
         let mut read = [0; 8];
-        let there = dump.read(Address(*address), &mut read);
+        let there = dump.read(Address(*address), &mut read).unwrap();
         let expected = if physical.is_some() { (8, MARK) } else { (0, 0) };
         assert_eq!((there, u64::from_le_bytes(read)), expected, "{name}");
     }
@@ -220,18 +220,18 @@ fn pae_without_its_flag() {
     let mut bytes = of_pages(Arch::X86, ROOT + 0x20, pages);
     let dump = MemoryDump::new(&bytes[..]).expect("a dump");
     let mut read = [0; 4];
-    assert_eq!((dump.read(Address(0x8A00_0044), &mut read), u32::from_le_bytes(read)), (4, 0x8A00_0000));
+    assert_eq!((dump.read(Address(0x8A00_0044), &mut read), u32::from_le_bytes(read)), (Ok(4), 0x8A00_0000));
     assert!(dump.diagnostics().iter().all(|diagnostic| diagnostic.kind.name() != "page-tables"), "{:?}", dump.diagnostics());
     // If the header states PAE, no list of modules is needed. A top-level entry that is not present maps nothing.
     let layout = structures::DUMP_HEADER32.select(Build::new(10, 0, 19041, 264), Arch::X86).expect("a layout").layout;
     bytes[layout.member("PaeEnabled").expect("a flag").offset] = 1;
     bytes[layout.member("PsLoadedModuleList").expect("a list").offset] = 0xFF;
     let dump = MemoryDump::new(&bytes[..]).expect("a dump");
-    assert_eq!(dump.read(Address(0x8A00_0044), &mut read), 4);
-    assert_eq!(dump.read(Address(0x1_8A00_0044), &mut read), 0, "beyond 32 bits");
+    assert_eq!(dump.read(Address(0x8A00_0044), &mut read), Ok(4));
+    assert_eq!(dump.read(Address(0x1_8A00_0044), &mut read), Ok(0), "beyond 32 bits");
     let present = bytes.windows(8).position(|entry| entry == 0x10_1001_u64.to_le_bytes()).expect("an entry");
     bytes[present] = 0;
-    assert_eq!(MemoryDump::new(&bytes[..]).expect("a dump").read(Address(0x8A00_0044), &mut read), 0);
+    assert_eq!(MemoryDump::new(&bytes[..]).expect("a dump").read(Address(0x8A00_0044), &mut read), Ok(0));
 }
 
 /// If overlapping runs list pages twice, those of the run that begins first are used, and no other page is lost.
@@ -254,7 +254,7 @@ fn repeated_pages() {
         bytes[0x98..0x98 + list.len()].copy_from_slice(&list);
         let dump = MemoryDump::new(&bytes[..]).expect("a dump");
         let mut read = [0; 8];
-        assert_eq!((dump.read(Address(HIGH), &mut read), u64::from_le_bytes(read)), (8, MARK), "{runs:x?}");
+        assert_eq!((dump.read(Address(HIGH), &mut read), u64::from_le_bytes(read)), (Ok(8), MARK), "{runs:x?}");
         assert!(dump.diagnostics().iter().any(|diagnostic| diagnostic.kind.name() == "repeated-pages"), "{runs:x?}");
         assert_eq!((dump.pages(), dump.runs().last()), (5, Some((0x0543_2000, 0x1000))), "{runs:x?}");
     }

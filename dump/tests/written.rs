@@ -349,9 +349,9 @@ fn pieces() {
         assert_eq!(found, [(0, 0x100, 1), (0x100, 0x80, 2), (0x180, 0x10, 3), (0x400, 0x10, 5), (0x1000, 8, b'P')]);
         assert_eq!((memory.blocks(), memory.bytes()), (5, 0x1A8));
         let mut read = [0; 0x200];
-        assert_eq!(memory.read(Address(base + 0x10), &mut read), 0x180);
+        assert_eq!(memory.read(Address(base + 0x10), &mut read), Ok(0x180));
         assert!(read[..0x180] == [filled(0xF0, 1), filled(0x80, 2), filled(0x10, 3)].concat() && read[0x180..] == [0; 0x80]);
-        assert_eq!(memory.read(Address(base + 0x10), &mut read[..0x100]), 0x100);
+        assert_eq!(memory.read(Address(base + 0x10), &mut read[..0x100]), Ok(0x100));
         assert!(read[..0x100] == [filled(0xF0, 1), filled(0x10, 2)].concat());
         for (at, expected) in
             [(0, Some(1)), (0xFF, Some(1)), (0x100, Some(2)), (0x18F, Some(3)), (0x400, Some(5)), (0x40F, Some(5))]

@@ -221,14 +221,20 @@ impl Frames {
     }
 
     fn is_complete(&self) -> bool {
-        let Common { written, least, .. } = self.common;
-        written == 0 || (least..=written).contains(&self.place.index)
+        let Common { written, least, is_closed, .. } = self.common;
+        written == 0 || !is_closed || (least..=written).contains(&self.place.index)
     }
 
     fn end(&mut self) {
         self.done = true;
-        if !self.is_complete() {
-            let kind = DiagnosticKind::BuffersWritten { stated: self.common.written, read: self.place.index };
+        let Common { written: stated, is_closed, .. } = self.common;
+        if !is_closed || !self.is_complete() {
+            let read = self.place.index;
+            let kind = if is_closed {
+                DiagnosticKind::BuffersWritten { stated, read }
+            } else {
+                DiagnosticKind::NotClosed { stated, read }
+            };
             self.found.push_back(Err(FILE.diagnostic(BUFFER_HEADER as u32, kind)));
         }
     }

@@ -48,7 +48,7 @@ pub struct Clock {
 }
 
 /// Units of 100 ns per second.
-const SECOND: i64 = 10_000_000;
+pub(crate) const SECOND: i64 = 10_000_000;
 
 impl Clock {
     /// A clock that showed `start_stamp` at the system time `start_time`, which is in units of 100 ns since 1601. `frequency` is
@@ -61,6 +61,11 @@ impl Clock {
             _ => (1, 1),
         };
         Self { start_time, start_stamp, multiplier, divisor }
+    }
+
+    /// The rate in Hz, saturating; `None` for system time.
+    pub(crate) fn rate(&self) -> Option<i64> {
+        (self.multiplier != 1 || self.divisor != 1).then(|| self.divisor.saturating_mul(SECOND / self.multiplier))
     }
 
     /// Whether both clocks convert every time stamp to the same time, even if their starts differ.

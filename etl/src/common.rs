@@ -9,6 +9,7 @@ use crate::source::Source;
 use crate::walk::Events;
 use crate::wire::{BUFFER_HEADER, Generation, LOG_FILE_MODE, align8};
 use std::fmt;
+use std::ops::RangeInclusive;
 
 /// The properties shared by the buffers of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub(crate) struct Common {
     pub compression: u32,
     /// BuffersWritten; 0 if unknown.
     pub written: u32,
+    /// Whether the log file header states the end of the session. Otherwise BuffersWritten is not final.
+    pub is_closed: bool,
     /// End of the log file header, in bytes from the start of the file.
     pub header_end: u32,
     /// Minimum number of buffers: `written`, except for circular files with overwritten buffers.
@@ -123,6 +126,7 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
         compressed,
         compression,
         written,
+        is_closed: log_file.end_time != 0,
         header_end,
         least: written,
         span: Span::new(&log_file),
@@ -140,11 +144,14 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     if !log_file.has_clock() {
         wrong.push(DiagnosticKind::Clock(log_file.clock));
     }
-    if log_file.start_time < log_file.boot_time {
+    if log_file.start_time < log_file.boot_time || log_file.start_time == 0 {
         wrong.push(DiagnosticKind::StartTime(log_file.start_time));
     }
     if !log_file.has_clock_rate() {
         wrong.push(DiagnosticKind::ClockRate);
+    }
+    if let Some(rate) = log_file.to_clock().rate().filter(|rate| !RATES.contains(rate)) {
+        wrong.push(DiagnosticKind::ImplausibleRate(rate));
     }
     if !log_file.has_stamp_of_clock() {
         wrong.push(DiagnosticKind::ClockStamp { clock: log_file.clock, stamp: log_file.start_stamp });
@@ -152,6 +159,9 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     let diagnostics = wrong.into_iter().map(|kind| FILE.diagnostic(BUFFER_HEADER as u32, kind)).collect();
     Ok(Ok(Start { log_file, common, diagnostics }))
 }
+
+/// Plausible rates of clocks, in Hz. Performance counters of Windows have from 1.19 MHz to a few GHz.
+const RATES: RangeInclusive<i64> = 1_000..=100_000_000_000;
 
 /// The error of a file that begins with a log file header and ends within its first buffer.
 fn truncated(bytes: &[u8]) -> Option<Error> {

@@ -72,8 +72,15 @@ pub enum DiagnosticKind {
     Copy(i64),
     /// The buffer has this time by the file's clock, more than a day before the start or after the end of the file.
     BufferTime(i64),
-    /// The log file header states a start before the boot of the system.
+    /// The log file header states a start before the boot of the system; 0 if it states no start.
     StartTime(i64),
+    /// The log file header states no end: the session was running when the file was copied, or ended abruptly. BuffersWritten is not final.
+    NotClosed {
+        /// The number of buffers in the log file header.
+        stated: u32,
+        /// The number of buffers read.
+        read: u32,
+    },
     /// Another trace begins at this offset of the file, with its own clock and buffers. It is not read.
     AnotherTrace(u64),
     /// There are more or fewer buffers than the log file header counts.
@@ -117,6 +124,8 @@ pub enum DiagnosticKind {
     Clock(u32),
     /// The log file header does not state the rate of its clock. 10 MHz is assumed.
     ClockRate,
+    /// The log file header states a rate of its clock, in Hz, that no clock has. It is used.
+    ImplausibleRate(i64),
     /// The first time stamp is not plausible for the clock in the log file header.
     ClockStamp {
         /// The clock in the log file header.
@@ -167,6 +176,13 @@ pub enum DiagnosticKind {
         /// Offset of the next event, relative to the marker; `None` if there is none.
         next: Option<u32>,
     },
+    /// Bytes of a buffer in memory are missing. Events follow after them, or none is recognized.
+    Missing {
+        /// Number of missing bytes.
+        bytes: u32,
+        /// Offset of the next event in the buffer; `None` if there is none.
+        next: Option<u32>,
+    },
     /// The chain of extended items is corrupt: the event is skipped.
     Items,
     /// The layout of the event header is unknown: only the bytes of the event are available. Files written by Windows have no such events.
@@ -207,11 +223,21 @@ pub struct Undecoded {
 impl Diagnostic {
     /// Whether data is damaged or missing. Other diagnostics are for information only.
     pub fn is_damage(&self) -> bool {
-        !matches!(self.kind, DiagnosticKind::Unwritten(_))
+        let is_note =
+            matches!(self.kind, DiagnosticKind::Unwritten(_) | DiagnosticKind::NotClosed { .. } | DiagnosticKind::StartTime(0));
+        !is_note && !self.is_uncovered()
+    }
+
+    /// Whether a payload is decoded, but longer than its schema, as those of newer versions of a provider are.
+    pub fn is_uncovered(&self) -> bool {
+        matches!(&self.kind, DiagnosticKind::Fields(undecoded) if undecoded.fault.reason == Reason::Rest)
     }
 }
 
 impl DiagnosticKind {
+    /// Name of the kind for payloads that are [longer](Diagnostic::is_uncovered) than their schemas.
+    pub const UNCOVERED: &'static str = "uncovered-payload";
+
     /// Name of the kind of diagnostic, independent of its numbers.
     pub fn name(&self) -> &'static str {
         match self {
@@ -224,6 +250,7 @@ impl DiagnosticKind {
             Self::Copy(_) => "buffer-copy",
             Self::BufferTime(_) => "buffer-time",
             Self::StartTime(_) => "start-time",
+            Self::NotClosed { .. } => "not-closed",
             Self::AnotherTrace(_) => "another-trace",
             Self::BuffersWritten { .. } => "buffers-written",
             Self::LogFileBufferSize { .. } => "log-file-buffer-size",
@@ -232,7 +259,7 @@ impl DiagnosticKind {
             Self::LogFileCompression { .. } => "log-file-compression",
             Self::PointerSize { .. } => "pointer-size",
             Self::Clock(_) => "clock",
-            Self::ClockRate => "clock-rate",
+            Self::ClockRate | Self::ImplausibleRate(_) => "clock-rate",
             Self::ClockStamp { .. } => "clock-stamp",
             Self::Offset(_) => "valid-end",
             Self::Tail { .. } => "tail",
@@ -243,8 +270,10 @@ impl DiagnosticKind {
             Self::Short { .. } => "event-too-short",
             Self::Long { .. } => "event-too-long",
             Self::Marker { .. } => "end-marker",
+            Self::Missing { .. } => "missing-bytes",
             Self::Items => "extended-items",
             Self::Layout { .. } => "layout",
+            Self::Fields(undecoded) if undecoded.fault.reason == Reason::Rest => Self::UNCOVERED,
             Self::Fields(_) => "fields",
             Self::Rule(rule) => rule.name,
         }
@@ -287,9 +316,16 @@ impl fmt::Display for DiagnosticKind {
                  trace, or the clock in the log file header is wrong",
                 FileTime(*time)
             ),
+            Self::StartTime(0) => f.write_str(
+                "no start time in the log file header: times count from 1601-01-01; only differences of times are right",
+            ),
             Self::StartTime(time) => {
                 write!(f, "invalid start time: {} is before the boot of the system; times can be wrong", FileTime(*time))
             }
+            Self::NotClosed { stated, read } => write!(
+                f,
+                "file was not closed: the session was running, or ended abruptly; the file has {read} buffers, the log file header states {stated}"
+            ),
             Self::AnotherTrace(offset) => {
                 write!(f, "second trace in the file, with its own clock: not read; split the file at offset {offset:#x}")
             }
@@ -317,6 +353,9 @@ impl fmt::Display for DiagnosticKind {
             }
             Self::Clock(clock) => {
                 write!(f, "unknown clock in the log file header: {clock}; assuming the performance counter, times can be wrong")
+            }
+            Self::ImplausibleRate(rate) => {
+                write!(f, "implausible clock rate in the log file header: {rate} Hz; times can be wrong")
             }
             Self::ClockRate => f.write_str("no clock rate in the log file header; assuming 10 MHz, times can be wrong"),
             Self::ClockStamp { clock, stamp } => write!(
@@ -353,6 +392,13 @@ impl fmt::Display for DiagnosticKind {
             Self::Marker { skipped, next } => {
                 let end = if next.is_none() { "that end" } else { "the next event" };
                 write!(f, "end marker before the end of the events in the buffer: skipped {skipped:#x} bytes up to {end}")
+            }
+            Self::Missing { bytes, next } => {
+                write!(f, "missing memory: {bytes:#x} bytes of the buffer; ")?;
+                match next {
+                    Some(next) => write!(f, "events are lost up to the next one at offset {next:#x}"),
+                    None => f.write_str("no event is recognized after them"),
+                }
             }
             Self::Items => f.write_str("invalid extended data items: event skipped"),
             Self::Layout { name, ty, flags } => {

@@ -11,6 +11,7 @@ use crate::wire::{
     large, quad, view, zero,
 };
 use bytemuck::bytes_of;
+use std::collections::BTreeMap;
 
 /// Properties of a trace file and its session: TRACE_LOGFILE_HEADER of a 32-bit or 64-bit producer, and the names that follow it.
 #[derive(Clone, Debug)]
@@ -201,6 +202,18 @@ impl LogFile {
             && (FIRST_BUILD..1 << 20).contains(&header.ProviderVersion)
             && (1..=MOST_PROCESSORS).contains(&header.NumberOfProcessors)
             && matches!(header.PointerSize(), 4 | 8)
+    }
+
+    /// Numbers of lost events and of lost buffers in the sessions of these files. The header of each part of a session states what the session
+    /// lost so far, so files with the same logger name, start and boot count once, with the largest numbers.
+    pub fn lost<'l>(logs: impl IntoIterator<Item = &'l Self>) -> (u64, u64) {
+        let mut sessions: BTreeMap<_, (u32, u32)> = BTreeMap::new();
+        for log in logs {
+            let session = (&log.logger_name, log.start_time, log.start_stamp, log.boot_time);
+            let (events, buffers) = sessions.entry(session).or_default();
+            (*events, *buffers) = ((*events).max(log.events_lost), (*buffers).max(log.buffers_lost));
+        }
+        sessions.values().fold((0, 0), |(events, buffers), lost| (events + u64::from(lost.0), buffers + u64::from(lost.1)))
     }
 
     /// PointerSize in the log file header.

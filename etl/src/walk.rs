@@ -6,6 +6,7 @@ use crate::header;
 use crate::header_type::{HeaderType, RAW, SHAPES};
 use crate::item;
 use crate::wire::{BUFFER_HEADER, EVENT_INSTANCE_HEADER, Generation, WNODE_HEADER, align8};
+use std::ops::Range;
 
 /// Iterator over the events of a buffer, in buffer order. Iteration ends after a diagnostic that makes the rest of the buffer
 /// unreadable.
@@ -23,6 +24,36 @@ impl<'a> Events<'a> {
     /// bytes from the header up to the valid end.
     pub fn in_memory(buffer: &'a [u8], generation: Generation) -> Self {
         Self::new(buffer, BUFFER_HEADER, generation, Place::default(), None)
+    }
+
+    /// As [`in_memory`](Self::in_memory), for a buffer with missing bytes: `holes` are their ranges, in order. After each, iteration continues at the
+    /// first offset from which complete events follow each other up to the end of the buffer, or two or more up to the next missing bytes.
+    pub fn around<'h>(
+        buffer: &'a [u8],
+        holes: &'h [Range<usize>],
+        generation: Generation,
+    ) -> impl Iterator<Item = Result<Event<'a>, Diagnostic>> + use<'a, 'h> {
+        let piece = move |number: usize| {
+            let hole = holes.get(number);
+            let end = hole.map_or(buffer.len(), |hole| hole.start.min(buffer.len()));
+            let before = number.checked_sub(1).and_then(|number| holes.get(number));
+            let start = match before {
+                Some(before) => resume_after(buffer, before.end, end, generation),
+                None => Some(BUFFER_HEADER),
+            };
+            let missing = before.map(|before| {
+                let (bytes, next) = (before.len() as u32, start.map(|start| start as u32));
+                Err(Place::default().diagnostic(before.start as u32, DiagnosticKind::Missing { bytes, next }))
+            });
+            let bytes = &buffer[..if start.is_some() { end } else { 0 }];
+            let events = Self::new(bytes, start.unwrap_or(0), generation, Place::default(), None);
+            // The last event before a hole can reach into it.
+            let is_cut = move |event: &Result<Event<'_>, Diagnostic>| {
+                hole.is_some() && matches!(event, Err(Diagnostic { kind: DiagnosticKind::Long { .. }, .. }))
+            };
+            missing.into_iter().chain(events.filter(move |event| !is_cut(event)))
+        };
+        (0..=holes.len()).flat_map(piece)
     }
 
     /// Iterates over the events from `at` to the end of `bytes`, then returns the fault of the whole buffer.
@@ -168,22 +199,43 @@ fn marked(rest: &[u8], generation: Generation) -> Box<Fault> {
     Box::new(Fault { kind, space: next.unwrap_or(usize::MAX) })
 }
 
-/// The first offset from which events follow each other up to the end of the bytes, all with headers of a known type.
+/// The first offset, not 0, from which events follow each other up to the end of the bytes, all with headers of a known type.
 fn resume(rest: &[u8], generation: Generation) -> Option<usize> {
-    // Whether such a chain begins at each multiple of eight, computed backward from the end so that each offset is examined once.
-    let mut leads = vec![false; rest.len() / 8 + 1];
+    chain(rest, 8, rest.len(), generation)
+}
+
+/// The first offset in a buffer after missing bytes, which end at `from`, from which events follow each other up to `end`: the end of the buffer, or
+/// the next missing bytes.
+fn resume_after(buffer: &[u8], from: usize, end: usize, generation: Generation) -> Option<usize> {
+    let from = align8(from);
+    let rest = buffer.get(from..).filter(|_| from < end)?;
+    Some(from + chain(rest, 0, end - from, generation)?)
+}
+
+/// The first offset of at least `from` from which events follow each other up to `end`, all with headers of a known type. If `end` is not that of the
+/// bytes, the last event can reach beyond it, and at least two precede it. Events begin at multiples of eight.
+fn chain(bytes: &[u8], from: usize, end: usize, generation: Generation) -> Option<usize> {
+    let is_cut = end < bytes.len();
+    let least = if is_cut { 2 } else { 1 };
+    // The number of events of such a chain from each multiple of eight, computed backward from the end so that each offset is examined once.
+    let mut counts: Vec<Option<u32>> = vec![None; end / 8 + 1];
     let mut first = None;
-    if let Some(end) = leads.last_mut() {
-        *end = rest.len().is_multiple_of(8);
+    if let Some(last) = counts.last_mut().filter(|_| end.is_multiple_of(8)) {
+        *last = Some(0);
     }
-    for at in (1..rest.len() / 8).rev() {
-        let extent = usual(&rest[at * 8..]).or_else(|| match u32::from_le_bytes(*rest[at * 8..].first_chunk()?) >> 24 {
-            0x90 | 0xC0 => step(&rest[at * 8..], generation).ok().flatten(),
+    for at in (from / 8..end / 8).rev() {
+        let rest = &bytes[at * 8..];
+        let extent = usual(rest).or_else(|| match u32::from_le_bytes(*rest.first_chunk()?) >> 24 {
+            0x90 | 0xC0 => step(rest, generation).ok().flatten(),
             _ => None,
         });
         let Some(extent) = extent.filter(|extent| extent.header_type.is_known()) else { continue };
-        leads[at] = leads.get(at + extent.space() / 8).is_some_and(|leads| *leads);
-        if leads[at] {
+        let next = at * 8 + extent.space();
+        counts[at] = match next > end {
+            true => is_cut.then_some(0),
+            false => counts.get(next / 8).copied().flatten().map(|count| count + 1),
+        };
+        if counts[at].is_some_and(|count| count >= least) {
             first = Some(at * 8);
         }
     }

@@ -150,6 +150,14 @@ fn times_and_identifiers_from_text() {
     let last = "9999-12-31 23:59:59.9999999".parse::<FileTime>().unwrap();
     assert_eq!((last.digits(b' ').is_some(), FileTime(last.0 + 1).digits(b' ')), (true, None));
     assert_eq!("2020-07-29".parse(), "2020-07-29 00:00:00.0000000".parse::<FileTime>());
+    for other in [
+        "2020-07-29T00:06:19.8-07:00",
+        "2020-07-29 12:51:19.8+05:45",
+        "2020-07-30T06:06:19.8+23:00",
+        "2020-07-29T07:06:19.8-00:00",
+    ] {
+        assert_eq!(other.parse(), "2020-07-29T07:06:19.8Z".parse::<FileTime>(), "{other}");
+    }
     assert_eq!("2020-07-29 07:06:19.8".parse(), "2020-07-29T07:06:19.8000000Z".parse::<FileTime>());
     for wrong in [
         "",

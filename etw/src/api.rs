@@ -25,7 +25,16 @@ use std::path::PathBuf;
 ///
 /// The source is not a trace file.
 pub fn info(name: &str, source: impl Read + 'static) -> Result<impl Serialize, Error> {
-    etl::info(Opened::of(name, source)).map_err(refused)
+    etl::info(Opened::of(name, source), Tally::default()).map_err(refused)
+}
+
+/// The packets of a trace file in memory as a pcapng file, as `etw etl pcap` writes them, and their number.
+///
+/// # Errors
+///
+/// The bytes are not a trace file.
+pub fn packets(trace: Vec<u8>) -> Result<(Vec<u8>, u64), Error> {
+    etl::packets(trace).map_err(refused)
 }
 
 /// The result of `etw etl processes --images`.
@@ -215,7 +224,7 @@ impl Diagnostics {
     #[must_use]
     pub fn lines(&self) -> Vec<impl Serialize> {
         let name = |file: usize| self.files.get(file).filter(|_| self.files.len() > 1).map(|(name, _)| name.as_str());
-        let kept = self.kept.iter().map(|(file, diagnostic)| DiagnosticLine::Found(name(*file), diagnostic.clone()));
+        let kept = self.kept.iter().map(|(file, diagnostic)| DiagnosticLine::found(name(*file), diagnostic, 0));
         let more = self.files.iter().enumerate().flat_map(|(file, (_, tally))| tally.more(name(file)));
         kept.chain(more).collect()
     }

@@ -58,8 +58,8 @@ pub struct Wanted {
     #[arg(long, value_name = "N", value_parser = number::<u16>)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     processor: Vec<u16>,
-    /// Match events at or after this time. Accepts a UTC time (2020-07-29T07:06:19.798); a UTC time of day (07:06:19.8) within
-    /// the 24 hours that begin one hour before the trace; seconds from the start of the trace (1.5); or units of 100 ns since
+    /// Match events at or after this time. Accepts a UTC time (2020-07-29T07:06:19.798), or one with its difference to UTC
+    /// (2020-07-29T00:06:19-07:00); a time of day (07:06:19.8) within the 24 hours that begin one hour before the trace; seconds from the start of the trace (1.5); or units of 100 ns since
     /// 1601 with at least 16 digits (132404799797984230).
     #[arg(long, value_name = "TIME|SECONDS", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]

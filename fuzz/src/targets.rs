@@ -12,6 +12,7 @@ mod macros;
 mod manifest;
 mod memory;
 mod packed;
+mod packets;
 mod payload;
 mod pdb;
 mod snapshot;
@@ -35,7 +36,7 @@ pub struct FuzzTarget {
 }
 
 /// All targets.
-pub const TARGETS: [FuzzTarget; 21] = [
+pub const TARGETS: [FuzzTarget; 22] = [
     FuzzTarget { name: "spec", run: spec::run, seeds: spec::seeds, mutations: 300 },
     FuzzTarget { name: "compile", run: compile::run, seeds: compile::seeds, mutations: 40 },
     FuzzTarget { name: "macros", run: macros::run, seeds: macros::seeds, mutations: 300 },
@@ -52,6 +53,7 @@ pub const TARGETS: [FuzzTarget; 21] = [
     FuzzTarget { name: "wevt", run: wevt::run, seeds: wevt::seeds, mutations: 10_000 },
     FuzzTarget { name: "tmf", run: tmf::run, seeds: tmf::seeds, mutations: 10_000 },
     FuzzTarget { name: "packed", run: packed::run, seeds: packed::seeds, mutations: 4_000 },
+    FuzzTarget { name: "packets", run: packets::run, seeds: packets::seeds, mutations: 3_000 },
     FuzzTarget { name: "memory", run: memory::run, seeds: memory::seeds, mutations: 2_000 },
     FuzzTarget { name: "dump", run: dump::run, seeds: dump::seeds, mutations: 3_000 },
     FuzzTarget { name: "writer", run: writer::run, seeds: writer::seeds, mutations: 400 },

@@ -9,6 +9,7 @@ use crate::walk::Walk;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 use etw_layouts::constants::{ETW_BUFFER_FLAG, ETW_BUFFER_TYPE};
 use etw_layouts::members::{
     ETW_BUFFER_CONTEXT, WMI_BUFFER_HEADER as BUFFER, WMI_BUFFER_STATE, WMI_CLIENT_CONTEXT, WMI_LOGGER_CONTEXT as LOGGER,
@@ -40,6 +41,15 @@ pub struct Buffer {
     pub is_current: bool,
     /// The WMI_BUFFER_HEADER structure.
     pub header: Object<BUFFER::Type>,
+}
+
+/// The bytes of a buffer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BufferBytes {
+    /// The bytes; zeros where memory is missing.
+    pub bytes: Vec<u8>,
+    /// Ranges of missing bytes, in order.
+    pub holes: Vec<Range<usize>>,
 }
 
 /// Use of a buffer.
@@ -194,14 +204,14 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         stated.or_else(global).filter(|count| (1..=MOST_PROCESSORS).contains(count))
     }
 
-    /// The bytes of a buffer that can contain events, header included: up to its valid end, as far as memory is present. For a
+    /// The bytes of a buffer that can contain events, header included: up to its valid end, with holes where memory is missing. For a
     /// [compressed](Buffer::is_compressed) buffer, all of its bytes, still compressed; for an uncompressed placeholder, only the
     /// header.
-    pub fn events_of(&mut self, session: &Session, buffer: &Buffer) -> Vec<u8> {
+    pub fn events_of(&mut self, session: &Session, buffer: &Buffer) -> BufferBytes {
         let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
         let Some(size) = session.buffer_size.filter(|size| (buffer.header.layout().size as u32..=LARGEST).contains(size)) else {
             self.find(place, FindingKind::Offset(session.buffer_size.unwrap_or(0).into()));
-            return Vec::new();
+            return BufferBytes::default();
         };
         let end = if buffer.is_compressed() { Ok(size) } else { buffer.valid_end(size) };
         let mut end = end.unwrap_or_else(|offset| {
@@ -215,11 +225,12 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             end = header;
         }
         let mut bytes = vec![0; end as usize];
-        if let Some(hole) = self.read(buffer.header.address(), &mut bytes).first() {
-            self.find(place, FindingKind::Unreadable { wanted: end.into(), read: hole.start as u64 });
-            bytes.truncate(hole.start);
+        let holes = self.read(buffer.header.address(), &mut bytes);
+        if !holes.is_empty() {
+            let missing = holes.iter().map(|hole| hole.len() as u64).sum::<u64>();
+            self.find(place, FindingKind::Unreadable { wanted: end.into(), read: u64::from(end) - missing });
         }
-        bytes
+        BufferBytes { bytes, holes }
     }
 }
 

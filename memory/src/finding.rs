@@ -1,6 +1,7 @@
 //! Findings in memory: missing or inconsistent data, and suspected tampering.
 
 use crate::address::Address;
+use crate::memory::ReadError;
 use alloc::string::String;
 use core::fmt;
 
@@ -52,6 +53,8 @@ pub enum FindingKind {
         /// Number of bytes read.
         read: u64,
     },
+    /// The source of the memory failed; the bytes count as missing.
+    Failed(ReadError),
     /// A pointer has an invalid value.
     Pointer(Address),
     /// A list returns to this entry instead of its head.
@@ -176,6 +179,7 @@ impl FindingKind {
             Self::NoLayout => "no-layout",
             Self::NoGlobal(_) => "no-global",
             Self::Unreadable { .. } => "unreadable",
+            Self::Failed(_) => "read-error",
             Self::Pointer(_) => "pointer",
             Self::Loop(_) => "loop",
             Self::BackLink { .. } => "back-link",
@@ -208,7 +212,7 @@ impl FindingKind {
     pub const fn weight(&self) -> Weight {
         match self {
             Self::NoLayout | Self::NoGlobal(_) | Self::Placeholder(_) => Weight::Gap,
-            Self::Unreadable { .. } | Self::Limit(_) | Self::Count { .. } => Weight::Damage,
+            Self::Unreadable { .. } | Self::Failed(_) | Self::Limit(_) | Self::Count { .. } => Weight::Damage,
             Self::Text { .. } | Self::Offset(_) | Self::Traits(_) | Self::Compressed(_) => Weight::Damage,
             Self::Disabled { .. } | Self::Unlinked { .. } => Weight::Hint,
             Self::Pointer(_) | Self::Mask { .. } | Self::Bucket { .. } | Self::ClockNumber(_) => Weight::Hint,
@@ -256,6 +260,7 @@ impl fmt::Display for FindingKind {
                 )
             }
             Self::Unreadable { wanted, read } => write!(f, "unreadable memory: read {read:#x} of {wanted:#x} bytes"),
+            Self::Failed(error) => write!(f, "cannot read memory that is present: {error}; copy the file again"),
             Self::Pointer(to) => write!(f, "invalid pointer: {to}"),
             Self::Loop(entry) => write!(f, "list loop: the list returns to {entry} instead of its head"),
             Self::BackLink { entry, expected, found } => {

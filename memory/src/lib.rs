@@ -119,14 +119,14 @@ mod walk;
 mod witness;
 
 pub use address::Address;
-pub use buffer::{Buffer, State};
+pub use buffer::{Buffer, BufferBytes, State};
 pub use census::Census;
 pub use consumer::Consumer;
 /// Global variables that walks use, by their names in symbols. Each kernel has some of them.
 pub use etw_layouts::kernels::GLOBALS;
 pub use finding::{Finding, FindingKind, Place, Weight};
 pub use kernel::{Kernel, Module, Time};
-pub use memory::{Memory, SparseMemory};
+pub use memory::{Memory, ReadError, SparseMemory};
 pub use object::Object;
 pub use provider::{Enable, Kind, Last, Owner, Provider, Registration, guid_hash};
 pub use session::{Routine, Session};

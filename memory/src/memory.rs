@@ -2,23 +2,41 @@
 
 use crate::address::Address;
 use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use core::ops::Bound;
 
 /// Memory by virtual address: a crash dump, an image with its page tables, a debugger.
 pub trait Memory {
     /// Reads bytes from an address on, and returns the number of bytes read at the front of `out`: all, some, or none. The rest
-    /// of `out` is ignored.
+    /// of `out` is ignored. Missing memory is not an error.
     ///
     /// Addresses of 32-bit kernels are not sign-extended: `0x8000_0000`, not `0xFFFF_FFFF_8000_0000`.
-    fn read(&self, address: Address, out: &mut [u8]) -> usize;
+    ///
+    /// # Errors
+    ///
+    /// The source of the memory fails, as a disk with bad sectors does.
+    fn read(&self, address: Address, out: &mut [u8]) -> Result<usize, ReadError>;
 }
 
 impl<M: Memory + ?Sized> Memory for &M {
-    fn read(&self, address: Address, out: &mut [u8]) -> usize {
+    fn read(&self, address: Address, out: &mut [u8]) -> Result<usize, ReadError> {
         (**self).read(address, out)
     }
 }
+
+/// Error of a source of memory, in the words of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError(pub String);
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for ReadError {}
 
 /// Memory as pieces by address, as in a small dump. Where two overlap, the one with the higher address is used.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +79,7 @@ impl SparseMemory {
 }
 
 impl Memory for SparseMemory {
-    fn read(&self, address: Address, out: &mut [u8]) -> usize {
+    fn read(&self, address: Address, out: &mut [u8]) -> Result<usize, ReadError> {
         let mut done = 0;
         while let Some(rest) = out.get_mut(done..).filter(|rest| !rest.is_empty()) {
             let Some(at) = address.0.checked_add(done as u64) else { break };
@@ -72,6 +90,6 @@ impl Memory for SparseMemory {
             rest[..length].copy_from_slice(&there[..length]);
             done += length;
         }
-        done
+        Ok(done)
     }
 }

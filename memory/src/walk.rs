@@ -106,7 +106,13 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
             let left = here.map_or(PAGE, |here| PAGE - here.0 % PAGE);
             let end = out.len().min(at + left as usize);
             let there = match here {
-                Some(here) if self.read < self.limits.bytes => self.memory.read(here, &mut out[at..end]).min(end - at),
+                Some(here) if self.read < self.limits.bytes => match self.memory.read(here, &mut out[at..end]) {
+                    Ok(there) => there.min(end - at),
+                    Err(error) => {
+                        self.find(Place { structure: "memory", address: here, member: "" }, FindingKind::Failed(error));
+                        0
+                    }
+                },
                 _ => 0,
             };
             let within = self.read < self.limits.bytes;

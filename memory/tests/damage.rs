@@ -3,7 +3,7 @@
 use etw_layouts::members::{UNICODE_STRING, WMI_LOGGER_CONTEXT};
 use etw_layouts_dump::{BufferSelection, DumpSession};
 use etw_layouts_etl::Trace;
-use etw_layouts_memory::{Address, FindingKind, Kernel, Limits, Memory, Walk};
+use etw_layouts_memory::{Address, FindingKind, Kernel, Limits, Memory, ReadError, Walk};
 use fastrand::Rng;
 use std::cell::Cell;
 use std::io::Cursor;
@@ -23,7 +23,7 @@ struct Counted<'a> {
 }
 
 impl Memory for Counted<'_> {
-    fn read(&self, address: Address, out: &mut [u8]) -> usize {
+    fn read(&self, address: Address, out: &mut [u8]) -> Result<usize, ReadError> {
         self.requested.set(self.requested.get() + out.len() as u64);
         self.image.read(address, out)
     }
@@ -100,12 +100,12 @@ fn limits() {
     /// Memory in which every pointer refers to a higher address.
     struct Endless;
     impl Memory for Endless {
-        fn read(&self, address: Address, out: &mut [u8]) -> usize {
+        fn read(&self, address: Address, out: &mut [u8]) -> Result<usize, ReadError> {
             for (index, byte) in out.iter_mut().enumerate() {
                 let at = address.0.wrapping_add(index as u64);
                 *byte = (at & !7).wrapping_add(0x1000).to_le_bytes()[(at % 8) as usize];
             }
-            out.len()
+            Ok(out.len())
         }
     }
     for (build, arch) in Plan::targets() {

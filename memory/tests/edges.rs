@@ -4,7 +4,8 @@ use etw_layouts::{Arch, Build, structures};
 use etw_layouts_dump::{BufferSelection, DumpSession, decoded_buffers};
 use etw_layouts_etl::Trace;
 use etw_layouts_memory::{
-    Address, Finding, FindingKind, Kernel, Limits, Memory, Session, SparseMemory, State, Uuid, Walk, guid_hash,
+    Address, BufferBytes, Finding, FindingKind, Kernel, Limits, Memory, ReadError, Session, SparseMemory, State, Uuid, Walk,
+    guid_hash,
 };
 use std::cell::Cell;
 use std::io::Cursor;
@@ -120,7 +121,7 @@ fn buffers_without_events() {
                 ends(&mut plan, header + more);
                 let (_, findings) = walked(&plan, 0, |walk, session| {
                     let buffer = walk.buffers(session).remove(0);
-                    assert_eq!(walk.events_of(session, &buffer).len() as u64, header, "{name}");
+                    assert_eq!(walk.events_of(session, &buffer).bytes.len() as u64, header, "{name}");
                 });
                 let expected = (more > 0).then_some(FindingKind::Placeholder(more));
                 assert_eq!(
@@ -173,10 +174,10 @@ fn compressed_buffers_with_wrong_sizes() {
         plan.kit.image = image;
         // The valid end of the last compressed buffer is too large.
         let last = at + end - u64::from(size_of_last(&plan, at + header, end - header));
-        plan.kit.set(HEADER, last, "Offset", whole[2].len() as u64 + 0x40);
+        plan.kit.set(HEADER, last, "Offset", whole[2].bytes.len() as u64 + 0x40);
         let (there, wrong) = decoded(&plan);
         // The headers differ in the valid end.
-        let events = |decoded: &[Vec<u8>]| decoded.iter().map(|bytes| bytes[0x48..].to_vec()).collect::<Vec<_>>();
+        let events = |decoded: &[BufferBytes]| decoded.iter().map(|buffer| buffer.bytes[0x48..].to_vec()).collect::<Vec<_>>();
         assert_eq!(events(&there), events(&whole), "{name}");
         assert!(wrong.len() == 1 && wrong[0].contains("shorter"), "{name}: {wrong:?}");
     }
@@ -197,7 +198,7 @@ fn size_of_last(plan: &Plan, from: u64, length: u64) -> u32 {
 struct Counted<'a>(&'a test_support::kernels::Image, Cell<u64>);
 
 impl Memory for Counted<'_> {
-    fn read(&self, address: Address, out: &mut [u8]) -> usize {
+    fn read(&self, address: Address, out: &mut [u8]) -> Result<usize, ReadError> {
         self.1.set(self.1.get() + out.len() as u64);
         self.0.read(address, out)
     }
@@ -226,7 +227,7 @@ fn decompressed_bytes_count() {
     let session = walk.sessions().remove(1);
     let compressed: Vec<_> = walk.buffers(&session).into_iter().filter(|buffer| buffer.is_compressed()).collect();
     let mut unpack = |buffer| decoded_buffers(&mut walk, &session, buffer);
-    let all: usize = compressed.iter().flat_map(&mut unpack).map(|bytes| bytes.len()).sum();
+    let all: usize = compressed.iter().flat_map(&mut unpack).map(|buffer| buffer.bytes.len()).sum();
     let limited = [1, 4].map(|times| read(Limits { bytes: bytes + all as u64 * times, ..Limits::default() }).1);
     assert_eq!(limited, [true, false]);
 }

@@ -1,7 +1,7 @@
 //! Overlapping pieces of memory, and gaps between pieces.
 
 use etw_layouts::{Arch, Build};
-use etw_layouts_memory::{Address, FindingKind, Limits, Memory, SparseMemory, Walk};
+use etw_layouts_memory::{Address, FindingKind, Limits, Memory, ReadError, SparseMemory, Walk};
 use fastrand::Rng;
 use test_support::kernels::plan::Plan;
 
@@ -14,13 +14,13 @@ fn overlaps() {
     nested.insert(Address(0x140), vec![2; 0x20]);
     nested.insert(Address(0x150), vec![3; 0x08]);
     let mut read = vec![0; 0x200];
-    assert_eq!(nested.read(Address(0x100), &mut read), 0x100);
+    assert_eq!(nested.read(Address(0x100), &mut read), Ok(0x100));
     let expected = [&[1; 0x40][..], &[2; 0x10], &[3; 8], &[2; 8], &[1; 0xA0]].concat();
     assert_eq!(read[..0x100], expected);
     // References implement `Memory` too.
-    assert_eq!(Memory::read(&&nested, Address(0x1F0), &mut read), 0x10);
+    assert_eq!(Memory::read(&&nested, Address(0x1F0), &mut read), Ok(0x10));
     assert_eq!((nested.remove(Address(0x150)), nested.remove(Address(0x150))), (Some(vec![3; 8]), None));
-    assert_eq!((nested.read(Address(0x150), &mut read), read[0]), (0xB0, 2));
+    assert_eq!((nested.read(Address(0x150), &mut read), read[0]), (Ok(0xB0), 2));
 
     let mut random = Rng::with_seed(0x91_EC);
     for round in 0..2_000 {
@@ -37,7 +37,7 @@ fn overlaps() {
         };
         for start in 0..100 {
             let mut read = vec![0xEE; 40];
-            let there = pieces.read(Address(start), &mut read);
+            let there = pieces.read(Address(start), &mut read).unwrap();
             let expected: Vec<u8> = (start..start + 40).map_while(byte).collect();
             assert_eq!(read[..there], expected, "{round}: {start}");
         }
@@ -72,9 +72,9 @@ fn holes() {
 fn memory_that_returns_too_much() {
     struct More;
     impl Memory for More {
-        fn read(&self, _: Address, out: &mut [u8]) -> usize {
+        fn read(&self, _: Address, out: &mut [u8]) -> Result<usize, ReadError> {
             out.fill(7);
-            usize::MAX / 2
+            Ok(usize::MAX / 2)
         }
     }
     let kernel = Plan::of(Build::new(10, 0, 19041, 1415), Arch::X64).kit.kernel();

@@ -90,7 +90,7 @@ impl serde_core::Serialize for FileTime {
 }
 
 /// Parses the displayed form: a date and a time of day in hours, minutes and optional seconds with up to seven fraction digits.
-/// The separator is a space or a `T`; a final `Z` is optional.
+/// The separator is a space or a `T`. A final `Z` is optional; instead of it, the time can end with its difference to UTC, as `-07:00`.
 impl FromStr for FileTime {
     type Err = ParseFileTimeError;
 
@@ -115,6 +115,17 @@ fn parse(text: &str) -> Option<i64> {
     let text = text.strip_suffix('Z').unwrap_or(text);
     let (day, clock) = text.split_once(['T', ' ']).unwrap_or((text, "0:0"));
     let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<i64>().ok()).flatten();
+    // The difference of local time to UTC, in minutes.
+    let (clock, offset) = match clock.rfind(['+', '-']).map(|at| clock.split_at(at)) {
+        Some((clock, offset)) => {
+            let (hours, minutes) =
+                offset[1..].split_once(':').filter(|(hours, minutes)| (hours.len(), minutes.len()) == (2, 2))?;
+            let (hours, minutes) = (number(hours)?, number(minutes)?);
+            let size = (hours <= 23 && minutes <= 59).then_some(hours * 60 + minutes)?;
+            (clock, if offset.starts_with('-') { -size } else { size })
+        }
+        None => (clock, 0),
+    };
     let mut parts = day.splitn(3, '-').map(number);
     let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
     // A date exists if converting its day number back yields the same date.
@@ -127,7 +138,7 @@ fn parse(text: &str) -> Option<i64> {
         return None;
     }
     let fraction = number(fraction)? * 10_i64.pow(7 - fraction.len() as u32);
-    Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 10_000_000 + fraction)
+    Some((((days * 24 + hour) * 60 + minute - offset) * 60 + second) * 10_000_000 + fraction)
 }
 
 /// Days since 1601-01-01, for any date from 1601 to 9999.

@@ -18,8 +18,8 @@ pub struct Buffers<'t> {
 }
 
 impl Trace {
-    /// The buffers of all files that have events, by the time stamps of the buffers; the first buffers of files come before all others. The buffers
-    /// of one file stay in file order.
+    /// The buffers of all files that have events, by the time stamps of the buffers. The buffers of one file stay in file order; its first
+    /// buffer, which has no time stamp, comes at the time of the second one.
     #[must_use]
     pub fn buffers(&self) -> Buffers<'_> {
         let mut buffers = Buffers { trace: self, next: BinaryHeap::new(), stored: Vec::new(), scratch: Scratch::default() };
@@ -44,9 +44,14 @@ impl Buffers<'_> {
     }
 
     fn enqueue(&mut self, file: usize, number: usize) {
-        if let Some(entry) = self.trace.indexes[file].buffers.get(number) {
-            let key = if entry.index == 0 { i64::MIN } else { entry.time_stamp };
-            self.next.push(Reverse((key, file, number)));
+        let buffers = &self.trace.indexes[file].buffers;
+        if let Some(entry) = buffers.get(number) {
+            let stamp = match buffers.get(number + 1) {
+                Some(second) if entry.index == 0 => second.time_stamp,
+                None if entry.index == 0 => entry.last,
+                _ => entry.time_stamp,
+            };
+            self.next.push(Reverse((stamp, file, number)));
         }
     }
 }

@@ -29,7 +29,7 @@ impl std::error::Error for Apart {}
 
 impl LogFile {
     /// The log file header for the events of several files: that of the file that starts first, with the most processors, the
-    /// largest buffers and the sums of lost events and buffers. Events keep their time stamps, so all files must be from the same
+    /// largest buffers and the [lost](Self::lost) events and buffers. Events keep their time stamps, so all files must be from the same
     /// boot of the same system, and their clocks must convert every time stamp to the same time. Parts of one session meet
     /// these conditions.
     ///
@@ -59,8 +59,8 @@ impl LogFile {
             joined.processors = joined.processors.max(log.processors);
             joined.buffer_size = joined.buffer_size.max(log.buffer_size);
         }
-        joined.events_lost = logs.iter().fold(0, |sum, log| sum.saturating_add(log.events_lost));
-        joined.buffers_lost = logs.iter().fold(0, |sum, log| sum.saturating_add(log.buffers_lost));
+        let (events, buffers) = Self::lost(logs.iter().copied());
+        [joined.events_lost, joined.buffers_lost] = [events, buffers].map(|lost| u32::try_from(lost).unwrap_or(u32::MAX));
         // If a file was never closed, the end is unknown.
         let is_closed = logs.iter().all(|log| log.end_time != 0);
         joined.end_time = logs.iter().map(|log| log.end_time).max().filter(|_| is_closed).unwrap_or(0);

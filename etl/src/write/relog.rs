@@ -12,7 +12,8 @@ use std::io::{Seek, Write};
 
 /// Writes selected events of a file to a new file. Events are copied byte for byte and in file order, regardless of their times. Each
 /// new buffer has the header of the buffer that its events come from, except for sizes. Events of neighboring buffers of the same
-/// processor share a buffer, and buffers without selected events are omitted. The log file header is that of the old file, except
+/// processor share a buffer, and buffers without selected events are omitted. Events of the first buffer of a further file get buffers of
+/// their own between the others, as do those of the first file that do not fit into the header buffer. The log file header is that of the old file, except
 /// for the number of buffers and the compression: a damaged clock in it stays damaged. Needs memory for one buffer.
 #[derive(Debug)]
 pub struct Relog<W> {
@@ -22,8 +23,22 @@ pub struct Relog<W> {
     latest: i64,
     /// The buffer under construction.
     buffer: BufferWriter,
-    /// The header of that buffer, if it has events.
-    identity: Option<Identity>,
+    /// That buffer, if it has events.
+    open: Option<Open>,
+    /// The time stamp of the latest event in the header buffer; `None` after its end.
+    header: Option<i64>,
+    /// The time stamp of the last buffer with one.
+    time_stamp: i64,
+}
+
+/// A buffer with events.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    identity: Identity,
+    /// Whether the events are those of the first buffer of a file, which has no time stamp.
+    is_first: bool,
+    /// The time stamp of its latest event.
+    latest: i64,
 }
 
 impl<W: Write + Seek> Relog<W> {
@@ -40,8 +55,9 @@ impl<W: Write + Seek> Relog<W> {
         log.mode = if compressed { log.mode | flag } else { log.mode & !flag };
         let writer = FileWriter::copied(out, producer, log)?;
         let buffer = BufferWriter::new(producer, log_file.buffer_size)?;
-        let latest = log_file.start_time;
-        Ok(Self { writer, producer, log_file: log_file.clone(), latest, buffer, identity: None })
+        let (latest, time_stamp) = (log_file.start_time, log_file.start_stamp);
+        let header = Some(log_file.start_stamp);
+        Ok(Self { writer, producer, log_file: log_file.clone(), latest, buffer, open: None, header, time_stamp })
     }
 
     /// Adds an event of a buffer, and returns whether it was added. The log file header itself is skipped, as the new file has
@@ -55,10 +71,13 @@ impl<W: Write + Seek> Relog<W> {
         if is_log_file(event, buffer.index()) {
             return Ok(false);
         }
-        // An event that does not fit into the header buffer is added as a normal event.
-        let is_header = buffer.index() == 0 && self.writer.push_header_written(event.bytes().to_vec()).is_ok();
-        if !is_header {
-            self.push_to_buffer(event, buffer)?;
+        // An event that does not fit into the header buffer, or is earlier than its last one, is added as a normal event.
+        let stamp = event.time_stamp();
+        self.header = self.header.filter(|last| buffer.index() == 0 && stamp.is_none_or(|stamp| stamp >= *last));
+        self.header = self.header.filter(|_| self.writer.push_header_written(event.bytes().to_vec()).is_ok());
+        match &mut self.header {
+            Some(last) => *last = stamp.unwrap_or(*last),
+            None => self.push_to_buffer(event, buffer)?,
         }
         if let Some(stamp) = event.time_stamp() {
             self.latest = self.latest.max(self.log_file.to_clock().system_time(stamp));
@@ -67,15 +86,22 @@ impl<W: Write + Seek> Relog<W> {
     }
 
     fn push_to_buffer(&mut self, event: &Event<'_>, buffer: &Buffer<'_>) -> Result<(), Error> {
-        let identity = identity(buffer);
+        let (mut identity, is_first) = (identity(buffer), buffer.index() == 0);
+        if is_first {
+            identity.time_stamp = self.time_stamp;
+        }
+        let stamp = event.time_stamp();
         let (processor, processors) = (identity.processor, self.producer.most_processors());
         if u32::from(processor) >= processors {
             return Err(Error::Processor { processor, processors });
         }
         // The buffers of a processor are read in time order, so that only neighboring ones can be merged.
-        let goes_on =
-            |open: Identity| (open.processor, open.ty) == (processor, identity.ty) && open.time_stamp <= identity.time_stamp;
-        if !self.identity.is_some_and(goes_on) {
+        let goes_on = |Open { identity: open, is_first: of_first, latest }: Open| {
+            let is_next =
+                if is_first { stamp.is_none_or(|stamp| stamp >= latest) } else { open.time_stamp <= identity.time_stamp };
+            (open.processor, open.ty, of_first) == (processor, identity.ty, is_first) && is_next
+        };
+        if !self.open.is_some_and(goes_on) {
             self.close()?;
         }
         let mut result = self.buffer.push_written(event.bytes());
@@ -84,15 +110,21 @@ impl<W: Write + Seek> Relog<W> {
             result = self.buffer.push_written(event.bytes());
         }
         result?;
-        let first = self.identity.unwrap_or(identity);
-        self.identity = Some(Identity { sequence: first.sequence, flags: first.flags | identity.flags, ..identity });
+        let Open { identity: first, latest, .. } = self.open.unwrap_or(Open { identity, is_first, latest: i64::MIN });
+        let flags = first.flags | identity.flags;
+        self.time_stamp = identity.time_stamp;
+        self.open = Some(Open {
+            identity: Identity { sequence: first.sequence, flags, ..identity },
+            is_first,
+            latest: latest.max(stamp.unwrap_or(latest)),
+        });
         Ok(())
     }
 
     /// Writes the current buffer if it has events.
     fn close(&mut self) -> Result<(), Error> {
-        match self.identity.take() {
-            Some(identity) => self.writer.write_closed(&mut self.buffer, &identity),
+        match self.open.take() {
+            Some(Open { identity, .. }) => self.writer.write_closed(&mut self.buffer, &identity),
             None => Ok(()),
         }
     }

@@ -23,7 +23,8 @@ use std::thread;
 /// an event without a known name, it has the provider and the event ID, such as
 /// 22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716/8. Default columns in CSV: time_utc, processor, process, thread, header,
 /// provider, provider_name, id, id_name, opcode, opcode_name, event, version and payload_size. Select columns with
-/// --columns; JSON always contains all columns. Diagnostics are printed to standard error.
+/// --columns; JSON always contains all columns. Diagnostics are printed to standard error, one line for each kind and
+/// file. Payloads that are longer than their schemas are only counted there.
 ///
 /// A trace is read twice: the first pass finds the schemas in it and the processes of its events. --one-pass prints
 /// at once.
@@ -51,7 +52,7 @@ pub struct Args {
     /// is first copied to a temporary file. With it, processes are only those of headers, and schemas in the trace are not used.
     #[arg(long, conflicts_with = "order")]
     one_pass: bool,
-    /// Stop at the first diagnostic and exit with status 1.
+    /// Stop at the first diagnostic, or at the first payload that is longer than its schema, and exit with status 1.
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -103,8 +104,9 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
             opened.end(out);
             return Err(Stop::Strict);
         }
-        print(args, &mut printer, &mut opened, out)?;
+        let result = print(args, &mut printer, &mut opened, out);
         done.add(opened.end(out));
+        result?;
     }
     printer.end(out);
     Ok(done)
@@ -144,7 +146,7 @@ fn print(args: &Args, printer: &mut Printer<'_>, opened: &mut Opened, out: &mut 
             out.put_all(&mut chunk.text).map_err(|error| Some(error.into()))?;
             for (file, diagnostic) in &chunk.diagnostics {
                 files[*file].diagnostic(diagnostic, out);
-                if args.strict && diagnostic.is_damage() {
+                if args.strict && (diagnostic.is_damage() || diagnostic.is_uncovered()) {
                     return Err(Some(Stop::Strict));
                 }
             }

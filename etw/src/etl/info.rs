@@ -16,6 +16,9 @@ use std::fmt::{self, Display};
 /// Summarize trace files: settings of the session, lost events, buffers and events. Exit with status 1 if there
 /// are diagnostics.
 ///
+/// The numbers of lost events and buffers are those of the session up to the end of the file. The time zone is that at
+/// the start. Diagnostics are one line for each kind; a file of a session that was still running has a note.
+///
 /// In JSON, `original_file` is the file name in the log file header. `buffers_with_events_lost` and
 /// `buffers_with_buffer_lost` are the numbers of buffers with the flags EVENTS_LOST and BUFFER_LOST.
 ///
@@ -50,8 +53,9 @@ pub struct Info<'a> {
     start_time_utc: Option<String>,
     end_time: Option<i64>,
     end_time_utc: Option<String>,
-    /// In minutes: local time is UTC plus this value.
+    /// In minutes: local time at the start of the session is UTC plus this value.
     time_zone_minutes: i64,
+    is_daylight_saving_time: bool,
     #[serde(flatten)]
     lost: Lost,
     buffer_size: u32,
@@ -60,23 +64,22 @@ pub struct Info<'a> {
     events: u64,
     headers: BTreeMap<&'static str, u64>,
     diagnostics_total: u64,
-    /// The first hundred of each kind, then a count of the others.
+    /// One of each kind with the number of others; or the first hundred of each kind, then the number of others.
     diagnostics: Vec<DiagnosticLine<'a>>,
 }
 
 pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    let info = read(source)?;
+    let info = read(source, Tally::new(out.is_detailed))?;
     out.line(&info)?;
     Ok(if info.diagnostics_total > 0 { Outcome::Differs } else { Outcome::Good })
 }
 
-/// Reads a file as a stream.
-pub fn read(source: Opened<'_>) -> Result<Info<'_>, Stop> {
+/// Reads a file as a stream, and counts its diagnostics in a tally.
+pub fn read(source: Opened<'_>, mut tally: Tally) -> Result<Info<'_>, Stop> {
     let name = source.name;
     let mut buffers = source.reader()?;
     let mut info = Info::new(name, buffers.log_file());
     let mut types: BTreeMap<HeaderType, u64> = BTreeMap::new();
-    let mut tally = Tally::default();
     while let Some(buffer) = buffers.next()? {
         let decoded = match buffer {
             Ok(decoded) => decoded,
@@ -112,8 +115,7 @@ pub fn read(source: Opened<'_>) -> Result<Info<'_>, Stop> {
 impl<'a> Info<'a> {
     fn new(file: &'a str, log: &LogFile) -> Self {
         let [major, minor, ..] = log.version;
-        let mut lost = Lost::default();
-        lost.log_file(log);
+        let offset = log.utc_offset(log.start_time);
         let utc = |time: i64| stated(time).map(|time| FileTime(time).rfc3339().to_string());
         Self {
             file,
@@ -139,8 +141,9 @@ impl<'a> Info<'a> {
             start_time_utc: utc(log.start_time),
             end_time: stated(log.end_time),
             end_time_utc: utc(log.end_time),
-            time_zone_minutes: -i64::from(log.time_zone.Bias),
-            lost,
+            time_zone_minutes: offset.minutes,
+            is_daylight_saving_time: offset.is_daylight,
+            lost: Lost::stated([log]),
             buffer_size: log.buffer_size,
             buffers: 0,
             compressed_buffers: 0,
@@ -178,7 +181,8 @@ impl Display for Info<'_> {
             }
         }
         let (sign, zone) = (if self.time_zone_minutes < 0 { '-' } else { '+' }, self.time_zone_minutes.unsigned_abs());
-        writeln!(f, "  time zone      UTC{sign}{:02}:{:02}", zone / 60, zone % 60)?;
+        let saving = if self.is_daylight_saving_time { ", daylight saving time" } else { "" };
+        writeln!(f, "  time zone      UTC{sign}{:02}:{:02}{saving}", zone / 60, zone % 60)?;
         writeln!(f, "  lost           {}", self.lost)?;
         let Self { buffer_size, compressed_buffers, .. } = self;
         let buffers = Several(self.buffers.into(), "buffer");

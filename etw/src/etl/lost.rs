@@ -18,9 +18,10 @@ pub struct Lost {
 }
 
 impl Lost {
-    pub fn log_file(&mut self, log: &LogFile) {
-        self.events_lost += u64::from(log.events_lost);
-        self.buffers_lost += u64::from(log.buffers_lost);
+    /// What the log file headers state, without flags of buffers.
+    pub fn stated<'l>(logs: impl IntoIterator<Item = &'l LogFile>) -> Self {
+        let (events_lost, buffers_lost) = LogFile::lost(logs);
+        Self { events_lost, buffers_lost, ..Self::default() }
     }
 
     pub fn buffer(&mut self, header: &BufferHeader) {

@@ -58,6 +58,8 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
 #[cfg(feature = "table")]
 pub use info::read as info;
 #[cfg(feature = "table")]
+pub use pcap::packets;
+#[cfg(feature = "table")]
 pub use processes::documents as processes;
 
 /// The result of a command on all its files.
@@ -80,6 +82,7 @@ impl Done {
 
 fn run_all(command: &Command, files: &input::Files) -> Result<Outcome, Error> {
     let mut out = Output::new(files.format);
+    out.is_detailed = files.diagnostics;
     if let Some(wanted) = command.wanted() {
         wanted.check()?;
         wanted.schemas.load(&out)?;

@@ -32,7 +32,7 @@ pub fn run(inputs: &[Input], printer: &mut Printer<'_>, is_strict: bool, out: &m
 }
 
 fn file(source: Opened<'_>, printer: &mut Printer<'_>, is_strict: bool, out: &mut Output) -> Result<Outcome, Stop> {
-    let (file, mut reported) = (Name::of(source.name), Reported::of(source.name));
+    let (file, mut reported) = (Name::of(source.name), Reported::of(source.name, out));
     let mut buffers = source.reader()?;
     let wanted = printer.layout.wanted;
     let (log, schemas) = (buffers.log_file(), wanted.schemas.of_trace(buffers.log_file()));
@@ -74,7 +74,8 @@ fn file(source: Opened<'_>, printer: &mut Printer<'_>, is_strict: bool, out: &mu
         }
         for diagnostic in &found {
             reported.diagnostic(diagnostic, out);
-            if is_strict && diagnostic.is_damage() {
+            if is_strict && (diagnostic.is_damage() || diagnostic.is_uncovered()) {
+                reported.end(out);
                 return Err(Stop::Strict);
             }
         }

@@ -61,6 +61,18 @@ enum Progress {
     All(ProgressBar),
 }
 
+impl Progress {
+    /// Prints something while the bar is hidden.
+    fn beside(&self, print: impl FnOnce()) {
+        match self {
+            Self::None => print(),
+            Self::File(progress) => progress.beside(print),
+            #[cfg(feature = "table")]
+            Self::All(bar) => bar.suspend(print),
+        }
+    }
+}
+
 /// The number of files that are kept open. If there are more, each is opened for each read.
 const OPEN: usize = 256;
 
@@ -161,9 +173,10 @@ impl Opened {
         out: &Output,
         buffer: impl FnMut(&BufferHeader),
     ) -> Result<Self, Stop> {
-        let reported = files
-            .iter()
-            .map(|File { file, progress }| Reported { progress: Progress::File(progress.clone()), ..Reported::of(file.name()) });
+        let reported = files.iter().map(|File { file, progress }| Reported {
+            progress: Progress::File(progress.clone()),
+            ..Reported::of(file.name(), out)
+        });
         let reported = reported.collect();
         Self::with(files.into_iter().map(|file| file.file).collect(), reported, schemas, out, buffer)
     }
@@ -202,6 +215,10 @@ impl Opened {
             _ => {}
         });
         let trace = Trace::new(files, options);
+        // Only payloads that schemas do not cover are found later.
+        for Reported { name, tally, progress, .. } in &mut reported {
+            tally.take_more(Some(&name)).iter().for_each(|line| progress.beside(|| out.aside(line)));
+        }
         let trace = trace.map_err(|why| Stop::Input(why.to_string()))?;
         for session in trace.sessions() {
             let is_complete = session.processes().is_complete() && session.threads().is_complete();
@@ -238,15 +255,15 @@ impl Opened {
 
 impl Reported {
     /// Nothing was reported about a file yet.
-    pub fn of(name: &str) -> Self {
-        let (name, tally) = (name.to_owned(), Tally::default());
+    pub fn of(name: &str, out: &Output) -> Self {
+        let (name, tally) = (name.to_owned(), Tally::new(out.is_detailed));
         Self { name, tally, progress: Progress::None, is_readable: true, is_damaged: false }
     }
 
     /// The same, with the progress bar of all files.
     #[cfg(feature = "table")]
-    pub fn beside(name: &str, bar: &ProgressBar) -> Self {
-        Self { progress: Progress::All(bar.clone()), ..Self::of(name) }
+    pub fn beside(name: &str, bar: &ProgressBar, out: &Output) -> Self {
+        Self { progress: Progress::All(bar.clone()), ..Self::of(name, out) }
     }
 
     /// Reports a diagnostic.
@@ -264,14 +281,8 @@ impl Reported {
         self.tally.add_rest(file, part);
     }
 
-    /// Prints something while the progress bar is hidden.
     fn print(&self, print: impl FnOnce()) {
-        match &self.progress {
-            Progress::None => print(),
-            Progress::File(progress) => progress.beside(print),
-            #[cfg(feature = "table")]
-            Progress::All(bar) => bar.suspend(print),
-        }
+        self.progress.beside(print);
     }
 
     /// Prints a note about the file.
@@ -279,6 +290,7 @@ impl Reported {
         self.print(|| out.aside(&Note { file: &self.name, note }));
     }
 
+    /// Reports the diagnostics that were not printed yet.
     pub fn end(&self, out: &Output) -> Outcome {
         for line in self.tally.more(Some(&self.name)) {
             self.print(|| out.aside(&line));

@@ -29,6 +29,9 @@ pub struct Files {
     /// (RFC 3339) in such tools.
     #[arg(long, value_enum, default_value_t = Format::Text, verbatim_doc_comment)]
     pub format: Format,
+    /// Print the first hundred diagnostics of each kind and file with their places, instead of one line for each kind and file.
+    #[arg(long)]
+    pub diagnostics: bool,
 }
 
 /// An input file, readable or not.

@@ -51,6 +51,8 @@ pub fn no_table(format: clap::Arg) -> clap::Arg {
 /// Standard output in one format, and standard error for diagnostics.
 pub struct Output {
     pub format: Format,
+    /// Whether each diagnostic of a file is printed with its place, instead of one line for each kind.
+    pub is_detailed: bool,
     pub is_terminal: bool,
     /// Pending output.
     lines: Vec<u8>,
@@ -82,7 +84,9 @@ pub fn reported(format: Format, result: Result<Outcome, Error>) -> Result<Outcom
 impl Output {
     /// Keeps the output in memory.
     pub fn kept(format: Format) -> Self {
-        Self { format, is_terminal: false, lines: Vec::new(), writer: None, kept: Some(RefCell::default()), receiver: None }
+        let mut out = Self::new(format);
+        (out.is_terminal, out.kept) = (false, Some(RefCell::default()));
+        out
     }
 
     /// Writes lines to a receiver instead of standard output, and keeps those for standard error in memory.
@@ -101,7 +105,8 @@ impl Output {
 
 impl Output {
     pub fn new(format: Format) -> Self {
-        Self { format, is_terminal: io::stdout().is_terminal(), lines: Vec::new(), writer: None, kept: None, receiver: None }
+        let is_terminal = io::stdout().is_terminal();
+        Self { format, is_detailed: false, is_terminal, lines: Vec::new(), writer: None, kept: None, receiver: None }
     }
 
     /// Appends a line to the pending output. A terminal gets whole lines, so that the progress bar never interrupts one.

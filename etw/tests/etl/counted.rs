@@ -1,10 +1,34 @@
 //! `stat`.
 
 use crate::{Folder, PRODUCER, START, json, mixed, run, text, trace_of};
-use etw_layouts_etl::LogFile;
+use etw_layouts_etl::{LogFile, Uuid};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use test_support::records::{Written, written};
 use test_support::witness;
+
+/// Rows of events with the same name state how they differ.
+#[test]
+fn rows_of_one_name() {
+    let folder = Folder::new("one-name");
+    let kernel = |hook| Written::kernel(1, 0, hook, vec![0; 60]);
+    let image = Uuid::from_u128(0x2cb1_5d1d_5fc1_11d2_abe1_00a0_c911_f518);
+    // Image/DCStart as a kernel event of two groups, and as an event of its class.
+    folder.file("a.etl", written(&[kernel(0x0303), kernel(0x1403), kernel(0x0403), Written::class(2, (image, 3), vec![0; 60])]));
+    let folders = [text(&folder.0)].into_iter().chain(witness::folder("ETW_LAYOUTS_ETL").map(|shared| text(&shared)));
+    for (index, folder) in folders.enumerate() {
+        let out = run(&["stat", "--by", "event", &folder]).1;
+        let rows: Vec<_> =
+            out.lines().skip_while(|line| !line.ends_with("events/s  event")).skip(1).map(|row| &row[48..]).collect();
+        let names: BTreeSet<_> = rows.iter().map(|row| row.split(", ").next().unwrap()).collect();
+        assert_eq!(rows.iter().collect::<BTreeSet<_>>().len(), rows.len(), "{out}");
+        assert!(names.len() < rows.len(), "{out}");
+        assert!(
+            index > 0 || ["Image/DCStart, hook 0x1403", "Image/DCStart, opcode 3"].iter().all(|row| rows.contains(row)),
+            "{out}"
+        );
+    }
+}
 
 /// The counts equal those computed from the JSON of the events, for one file and for several files together.
 #[test]

@@ -26,6 +26,13 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     put("end marker", &file, 3 * 4096 + 0x48, &[0xFF; 4], "end marker before the end of the events");
     put("clock", &file, 0x48 + 0x20 + 0x110, &[7], "unknown clock in the log file header: 7");
     put("rate", &file, 0x48 + 0x20 + 0x100, &[0; 8], "no clock rate in the log file header");
+    put(
+        "fast clock",
+        &file,
+        0x48 + 0x20 + 0x100,
+        &i64::MAX.to_le_bytes(),
+        "implausible clock rate in the log file header: 9223372036854775807 Hz",
+    );
     put("pointer size", &file, 0x48 + 0x20 + 0x2C, &[3], "invalid pointer size in the log file header: 3; assuming 8");
     put("buffer size", &file, 0x48 + 0x20, &[0; 4], "invalid buffer size in the log file header: 0x0; assuming 0x1000");
     put(
@@ -80,8 +87,10 @@ fn each_command_reports() {
         let saved = folder.0.join("saved.etl");
         let (status, _, err) = run(&["save", "-o", saved.to_str().unwrap(), &file]);
         assert!(status == 1 && err.contains(report), "{name}: {status} {err}");
-        let is_kept =
-            matches!(name, "clock" | "rate" | "another clock" | "time" | "unknown type" | "unknown marker" | "marker of a time");
+        let is_kept = matches!(
+            name,
+            "clock" | "rate" | "fast clock" | "another clock" | "time" | "unknown type" | "unknown marker" | "marker of a time"
+        );
         assert_eq!(run(&["info", saved.to_str().unwrap()]).0, i32::from(is_kept), "{name}");
         fs::remove_file(&saved).unwrap();
     }
@@ -102,6 +111,38 @@ fn unwritten_space() {
     assert_eq!(json(&run(&["info", "--format", "json", &file]).1)[0]["diagnostics_total"], 0);
     let (_, out, _) = run(&["check", &file]);
     assert!(out.contains("a.etl: note: buffer 2 at 0x2000") && out.ends_with(": 0 diagnostics\n"), "{out}");
+}
+
+/// A file of a session that was still running is not damaged, whatever number of buffers its header states: a note reports it.
+#[test]
+fn running_sessions() {
+    let folder = Folder::new("running");
+    for written in [0_u32, 1, 3, 1000] {
+        let mut bytes = super::trace();
+        // EndTime and BuffersWritten.
+        bytes[0x68 + 0x10..][..8].fill(0);
+        bytes[0x68 + 0x24..][..4].copy_from_slice(&written.to_le_bytes());
+        let file = folder.file("a.etl", bytes);
+        for command in COMMANDS {
+            let (status, out, err) = run(&[command, &["--format", "json", &file]].concat());
+            let note = format!("ended abruptly; the file has 2 buffers, the log file header states {written}");
+            assert!(status == 0 && (out + &err).contains(&note), "{command:?} {written}: {status} {err}");
+        }
+    }
+}
+
+/// A file without a start time is not damaged, but its times are wrong: a note reports it.
+#[test]
+fn no_start_time() {
+    let folder = Folder::new("no-start");
+    let mut bytes = super::trace();
+    // BootTime and StartTime.
+    [0xF8, 0x108].into_iter().for_each(|at| bytes[0x68 + at..][..8].fill(0));
+    let file = folder.file("a.etl", bytes);
+    for command in COMMANDS {
+        let (status, out, err) = run(&[command, &["--format", "json", &file]].concat());
+        assert!(status == 0 && (out + &err).contains("no start time in the log file header"), "{command:?}: {status} {err}");
+    }
 }
 
 /// Flags of buffers that report losses are counted, although the log file header reports none.

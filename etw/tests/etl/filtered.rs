@@ -1,6 +1,7 @@
 //! Event selection, and the columns of the output.
 
 use crate::{Folder, json, mixed, run, small, trace};
+use etw_layouts_etl::FileTime;
 use serde_json::{Value, json as value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -80,6 +81,9 @@ fn asked(file: &str) {
     let Some(time) = middle["time"].as_i64() else { return };
     let utc = middle["time_utc"].as_str().unwrap();
     same(&["--from", utc], &|e| e["time"].as_i64().is_some_and(|own| own >= time));
+    // The same time in another time zone.
+    let away = FileTime(time - 7 * 3600 * 10_000_000).to_string() + "-07:00";
+    same(&["--from", &away, "--to", &away], &|e| e["time"].as_i64() == Some(time));
     same(&["--from", utc, "--to", utc], &|e| e["time"].as_i64() == Some(time));
     let start = json(&run(&["info", "--format", "json", file]).1)[0]["start_time"].as_i64().unwrap();
     let seconds = |time: i64| {

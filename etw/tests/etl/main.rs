@@ -19,7 +19,7 @@ mod saved;
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Arch, EVENT_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
-use etw_layouts_etl::{ClockType, HeaderType, LogFile};
+use etw_layouts_etl::{ClockType, FileTime, HeaderType, LogFile};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{Cursor, Write};
@@ -303,6 +303,64 @@ fn info_in_json() {
     assert_eq!(info["time_zone_minutes"].as_i64(), Some(0));
 }
 
+/// The time zone is that at the start of the session, with daylight saving time.
+#[test]
+fn time_zones() {
+    let folder = Folder::new("time-zones");
+    let zone = |bias: i32, standard: [u16; 8], daylight: [u16; 8]| {
+        let words = |words: [u16; 8]| words.into_iter().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
+        [
+            (0, bias.to_le_bytes().to_vec()),
+            (0x44, words(standard)),
+            (0x98, words(daylight)),
+            (0xA8, (-60_i32).to_le_bytes().to_vec()),
+        ]
+    };
+    // The offset of TimeZone in the log file header.
+    let file = |zone: &[(usize, Vec<u8>)], start_time: i64| {
+        let mut bytes = trace_of(LogFile { start_time, ..LogFile::new(&PRODUCER) });
+        for (at, value) in zone {
+            bytes[0x48 + 0x20 + 0x48 + at..][..value.len()].copy_from_slice(value);
+        }
+        folder.file("a.etl", bytes)
+    };
+    // Year, month, day of the week, number of that day in the month (5 means the last one), hour, and three others: as in real traces.
+    let pacific = zone(480, [0, 11, 0, 1, 2, 0, 0, 0], [0, 3, 0, 2, 2, 0, 0, 0]);
+    let paris = zone(-60, [0, 10, 0, 5, 3, 0, 0, 0], [0, 3, 0, 5, 2, 0, 0, 0]);
+    let sydney = zone(-600, [0, 4, 0, 1, 3, 0, 0, 0], [0, 10, 0, 1, 2, 0, 0, 0]);
+    let in_2020 = zone(-60, [2020, 10, 0, 25, 3, 0, 0, 0], [2020, 3, 0, 29, 2, 0, 0, 0]);
+    let perth = zone(-480, [0; 8], [0; 8]);
+    for (zone, start, expected) in [
+        // The minute before a change, and the change.
+        (&pacific, "2020-03-08T09:59", "-08:00"),
+        (&pacific, "2020-03-08T10:00", "-07:00, daylight saving time"),
+        (&pacific, "2020-11-01T08:59", "-07:00, daylight saving time"),
+        (&pacific, "2020-11-01T09:00", "-08:00"),
+        (&paris, "2021-03-28T00:59", "+01:00"),
+        (&paris, "2021-03-28T01:00", "+02:00, daylight saving time"),
+        (&paris, "2021-10-31T00:59", "+02:00, daylight saving time"),
+        (&paris, "2021-10-31T01:00", "+01:00"),
+        (&sydney, "2021-01-01T00:00", "+11:00, daylight saving time"),
+        (&sydney, "2021-04-03T15:59", "+11:00, daylight saving time"),
+        (&sydney, "2021-04-03T16:00", "+10:00"),
+        (&sydney, "2021-10-02T15:59", "+10:00"),
+        (&sydney, "2021-10-02T16:00", "+11:00, daylight saving time"),
+        (&in_2020, "2020-07-01", "+02:00, daylight saving time"),
+        (&in_2020, "2021-07-01", "+01:00"),
+        (&perth, "2021-07-01", "+08:00"),
+    ] {
+        let FileTime(start_time) = start.parse().unwrap();
+        let out = run(&["info", &file(zone, start_time)]).1;
+        assert!(out.contains(&format!("time zone      UTC{expected}\n")), "{start} {expected}: {out}");
+    }
+    let info = |file: &str| json(&run(&["info", "--format", "json", file]).1).remove(0);
+    let file = file(&pacific, START);
+    assert_eq!(
+        (info(&file)["time_zone_minutes"].as_i64(), info(&file)["is_daylight_saving_time"].as_bool()),
+        (Some(-420), Some(true))
+    );
+}
+
 /// The exit status is the documented one: 0 good, 1 diagnostics, 2 unusable input.
 #[test]
 fn exit_status() {
@@ -423,7 +481,7 @@ fn files_of_other_kinds_are_named() {
     }
 }
 
-/// The first hundred diagnostics of a kind are printed, the others counted.
+/// One line is printed for all diagnostics of a kind. `check` and --diagnostics print the first hundred of a kind, and count the others.
 #[test]
 fn diagnostics_are_counted() {
     let folder = Folder::new("counted");
@@ -438,16 +496,20 @@ fn diagnostics_are_counted() {
         bytes[(1 << 24) + 0x48 + event * 88 + 4] |= 1;
     }
     let file = folder.file("a.etl", &bytes);
-    for (command, format) in
-        [("info", "text"), ("events", "text"), ("check", "text"), ("info", "json"), ("events", "json"), ("check", "json")]
-    {
-        let (status, out, err) = run(&[command, "--format", format, &file]);
-        assert_eq!(status, 1);
-        let printed = if command == "events" { err } else { out };
-        match format {
-            "json" => assert!(printed.contains(r#""more":149900"#), "{command}: {}", printed.len()),
-            _ => assert!(printed.contains("149,900 more of the same kind"), "{command}: {}", &printed[..printed.len().min(2000)]),
+    for command in [&["info"][..], &["events"], &["check"], &["info", "--diagnostics"], &["events", "--diagnostics"]] {
+        for format in ["text", "json"] {
+            let (status, out, err) = run(&[command, &["--format", format, &file]].concat());
+            assert_eq!(status, 1);
+            let printed = if command[0] == "events" { err } else { out };
+            let (lines, more) = if command.len() > 1 || command[0] == "check" { (101, 149_900) } else { (1, 149_999) };
+            let expected = match format {
+                "json" => format!(r#""more":{more}"#),
+                _ => format!("{},{:03} more of the same kind", more / 1000, more % 1000),
+            };
+            assert!(printed.contains(&expected), "{command:?}: {}", &printed[..printed.len().min(2000)]);
+            // The second line of `check` is the number of diagnostics.
+            assert_eq!(printed.matches("invalid extended data items").count(), lines, "{command:?}");
+            assert!(printed.len() < 40_000, "{command:?}: {} bytes", printed.len());
         }
-        assert!(printed.len() < 40_000, "{command}: {} bytes", printed.len());
     }
 }

@@ -88,6 +88,9 @@ fn libraries() {
     let (status, out, err) = with(&["events", "--payload", "message", "--format", "json", "--provider", "maker-kernel-process"]);
     let expected =
         "payload is longer than its schema: Maker-Kernel-Process/ProcessStart/Start version 0, 1 byte after the last field";
+    assert_eq!((status, err.matches(expected).count()), (0, 1), "{err}");
+    let (status, _, err) =
+        with(&["events", "--payload", "message", "--format", "json", "--provider", "maker-kernel-process", "--strict"]);
     assert_eq!((status, err.matches(expected).count()), (1, 1), "{err}");
     let all: Vec<_> = json(&out)
         .iter()

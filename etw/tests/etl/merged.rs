@@ -17,7 +17,7 @@ fn trace_at(second: i64, frequency: i64, ticks: &[i64]) -> Vec<u8> {
         header.TimeStamp = large(start_stamp + tick);
         writer.push(0, &Record::new(EventHeader::Event(header), true, &tick.to_le_bytes())).unwrap();
     }
-    writer.finish(0).unwrap().into_inner()
+    writer.finish(start_time + 3600 * 10_000_000).unwrap().into_inner()
 }
 
 /// Files with different clocks, consecutive or simultaneous, become one sequence. A file that is not a trace does not stop it.

@@ -1,9 +1,12 @@
 //! `save`.
 
-use crate::{Folder, damaged, json, program, run, shared, small, text, trace};
-use etw_layouts_etl::ClockType;
+use crate::{Folder, PRODUCER, START, damaged, json, program, run, shared, small, text, trace};
+use etw_layouts_etl::wire::{EVENT_HEADER, large, zero};
+use etw_layouts_etl::write::{FileWriter, Record};
+use etw_layouts_etl::{ClockType, EventHeader, LogFile};
 use serde_json::Value;
 use std::fs;
+use std::io::Cursor;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Instant;
@@ -123,6 +126,36 @@ fn saved_together() {
         assert!(status == 2 && err.contains(&format!("cannot merge {first} and {other}: different {what}: ")), "{what}: {err}");
         assert!(!Path::new(&out).exists());
     }
+}
+
+/// The parts of a session each have events in their first buffer: at the start of the session, and at the start of the part. The merged file has all
+/// events in the order that `check` expects. The header of each part states what the session lost so far, so the last part counts.
+#[test]
+fn parts() {
+    let folder = Folder::new("parts-of-a-session");
+    let event = |stamp: i64| {
+        let mut header: EVENT_HEADER = zero();
+        header.TimeStamp = large(stamp);
+        Record::new(EventHeader::Event(header), true, &[7; 3])
+    };
+    for number in 0..20 {
+        let start = 1_000_000 * i64::from(number);
+        let log = LogFile { buffer_size: 4096, start_time: START, events_lost: 10 * number, ..LogFile::new(&PRODUCER) };
+        let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, LogFile { buffers_lost: number, ..log }).unwrap();
+        [0, start].into_iter().for_each(|stamp| writer.push_header(&event(stamp)).unwrap());
+        (1..11).for_each(|stamp| writer.push(0, &event(start + stamp)).unwrap());
+        folder.file(&format!("{number:02}.etl"), writer.finish(START + start + 11).unwrap().into_inner());
+    }
+    let (parts, out) = (text(&folder.0), text(&folder.0.join("all.etl")));
+    let lost = |file: &str| {
+        let stat = json(&run(&["stat", "--format", "json", file]).1).remove(0);
+        ["events", "events_lost", "buffers_lost"].map(|key| stat[key].as_u64().unwrap())
+    };
+    assert_eq!(lost(&parts), [20 * 13, 190, 19]);
+    assert_eq!(run(&["save", "-o", &out, &parts]).0, 0);
+    // The new file has one log file header.
+    assert_eq!(lost(&out), [20 * 13 - 19, 190, 19]);
+    assert_eq!(run(&["check", &out]).1, format!("{out}: 0 diagnostics\n"));
 }
 
 /// Outputs that cannot be written are refused with a remedy. Standard output is not supported.

@@ -146,6 +146,8 @@ pub(crate) fn saved_events(file: &[u8]) -> u64 {
                 DiagnosticKind::Copy(_)
                 | DiagnosticKind::BufferTime(_)
                 | DiagnosticKind::StartTime(_)
+                | DiagnosticKind::NotClosed { .. }
+                | DiagnosticKind::ImplausibleRate(_)
                 | DiagnosticKind::ClockStamp { .. },
             ) => {}
             Err(what) => panic!("not a complete event: {what:?}"),

@@ -2,7 +2,7 @@
 
 use super::etl::saved_events;
 use etw_layouts_dump::{BufferSelection, DumpSession};
-use etw_layouts_memory::{Address, Memory, Walk};
+use etw_layouts_memory::{Address, Memory, ReadError, Walk};
 use std::io::Cursor;
 use test_support::kernels::plan::Plan;
 
@@ -13,12 +13,12 @@ struct Image<'a> {
 }
 
 impl Memory for Image<'_> {
-    fn read(&self, address: Address, out: &mut [u8]) -> usize {
+    fn read(&self, address: Address, out: &mut [u8]) -> Result<usize, ReadError> {
         let offset = address.0.checked_sub(self.base).and_then(|offset| usize::try_from(offset).ok());
         let there = offset.and_then(|offset| self.bytes.get(offset..)).unwrap_or_default();
         let length = there.len().min(out.len());
         out[..length].copy_from_slice(&there[..length]);
-        length
+        Ok(length)
     }
 }
 

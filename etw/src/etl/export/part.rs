@@ -105,7 +105,7 @@ impl Work<'_> {
     /// The record of a part; `None` if no trace can be read.
     fn part(&mut self, part: &plan::Part, sources: &[Source], state: &State) -> Result<Option<Record>, Failed> {
         let (begun, files) = self.begin(sources);
-        let reported = files.iter().map(|file| Reported::beside(file.name(), self.bar)).collect();
+        let reported = files.iter().map(|file| Reported::beside(file.name(), self.bar, &self.out)).collect();
         let opened = Opened::with(files, reported, &self.args.wanted.schemas, &self.out, |_| {});
         let mut opened = opened.map_err(|_| Failed::Output(std::io::Error::other("a trace cannot be read").into()))?;
         self.unusable += opened.unusable;

@@ -2,6 +2,7 @@
 
 use super::paths;
 use crate::output::Several;
+use etw_layouts_etl::DiagnosticKind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -46,7 +47,7 @@ pub struct Exported {
     pub rows: u64,
     /// Whether the rows are in the requested order.
     pub is_ordered: bool,
-    /// Diagnostics by kind.
+    /// Diagnostics by kind, and the number of payloads that are longer than their schemas.
     pub diagnostics: BTreeMap<String, u64>,
     /// Whether the file is damaged. Payloads that are not decoded to the end are diagnostics, but no damage.
     pub is_damaged: bool,
@@ -69,12 +70,13 @@ impl Record {
 impl Exported {
     /// Whether there are diagnostics, or the rows are not in the requested order.
     pub fn has_diagnostics(&self) -> bool {
-        !self.diagnostics.is_empty() || !self.is_ordered
+        self.diagnostics.keys().any(|kind| kind != DiagnosticKind::UNCOVERED) || !self.is_ordered
     }
 
     /// The diagnostics in words.
     pub fn summary(&self) -> String {
         let count = |(kind, count): (&String, &u64)| match kind.as_str() {
+            DiagnosticKind::UNCOVERED => format!("{} longer than the schema", Several(*count, "payload")),
             "fields" => format!("{} not decoded to the end", Several(*count, "payload")),
             _ => format!("{count} {kind}"),
         };

@@ -10,8 +10,12 @@ mod summary;
 mod target;
 
 use super::Done;
+#[cfg(feature = "table")]
+use super::traces::Reported;
 use super::traces::{Files, Opened};
 use crate::input::{self, Input};
+#[cfg(feature = "table")]
+use crate::output::Format;
 use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
 use crate::output::{Grouped, Output, Several, no_table};
@@ -19,10 +23,14 @@ use crate::selection::Wanted;
 use capture::{Capture, Read, Source};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::{Filter, LogFile};
+#[cfg(feature = "table")]
+use etw_layouts_trace::{BytesSource, TraceFile};
 use etw_layouts_trace::{Event, Trace};
 use fragments::{Fragments, Key};
 use names::Names;
 use pcapng::{Interface, LinkType, Packet, Pcapng};
+#[cfg(feature = "table")]
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
@@ -103,7 +111,21 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
         return Err(Stop::Input(without_packets(&opened, &names)));
     }
     let target = Target::create(&args.output)?;
-    let mut writing = Writing::new(args, &opened, &names, &target)?;
+    let summaries = write(args, &opened, &names, &target, out)?;
+    done.add(opened.end(out));
+    done.add(end(args, target, &summaries, out)?);
+    Ok(done)
+}
+
+/// Writes the packets, and returns the summaries of the input files that can be read.
+fn write<'a>(
+    args: &'a Args,
+    opened: &'a Opened,
+    names: &'a [Names],
+    target: &Target,
+    out: &Output,
+) -> Result<Vec<Summary<'a>>, Stop> {
+    let mut writing = Writing::new(args, opened, names, target)?;
     let events = opened.trace.events();
     if !events.is_ordered()
         && let Some(file) = opened.files.first()
@@ -113,10 +135,26 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     for event in events {
         writing.event(&event.map_err(|why| Stop::Input(why.to_string()))?)?;
     }
-    let summaries = writing.finish()?;
-    done.add(opened.end(out));
-    done.add(end(args, target, &summaries, out)?);
-    Ok(done)
+    writing.finish()
+}
+
+/// The packets of a trace in memory as a pcapng file, and their number.
+#[cfg(feature = "table")]
+pub fn packets(trace: Vec<u8>) -> Result<(Vec<u8>, u64), Stop> {
+    #[derive(clap::Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: Args,
+    }
+    let args = <Cli as clap::Parser>::parse_from(["etw", "-o", "-", "-"]).args;
+    let (out, input) = (Output::kept(Format::Text), |why: &dyn std::fmt::Display| Stop::Input(why.to_string()));
+    let file = TraceFile::new("trace", BytesSource(trace)).map_err(|why| input(&why))?;
+    let opened = Opened::with(vec![file], vec![Reported::of("trace", &out)], &args.wanted.schemas, &out, |_| {})?;
+    let names = names::of_sessions(&opened.trace)?;
+    let target = Target::Memory(RefCell::default());
+    let packets = write(&args, &opened, &names, &target, &out)?.iter().map(|summary| summary.packets).sum();
+    let Target::Memory(bytes) = target else { return Err(input(&"no memory")) };
+    Ok((bytes.into_inner(), packets))
 }
 
 /// The message for traces without packets.

@@ -1,8 +1,10 @@
-//! Where the new file is written: to a path, or to standard output.
+//! Where the new file is written: to a path, to standard output, or to memory.
 
 use crate::output::Escaped;
 use crate::output::stop::Stop;
 use etw_layouts_cli::NewFile;
+#[cfg(feature = "table")]
+use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -10,6 +12,8 @@ pub enum Target {
     /// With the name as given by the user.
     File(NewFile, String),
     Stdout,
+    #[cfg(feature = "table")]
+    Memory(RefCell<Vec<u8>>),
 }
 
 /// The size of the write buffer.
@@ -41,6 +45,8 @@ impl Target {
         match self {
             Self::File(new, _) => Box::new(BufWriter::with_capacity(CAPACITY, new.file())),
             Self::Stdout => Box::new(BufWriter::with_capacity(CAPACITY, io::stdout().lock())),
+            #[cfg(feature = "table")]
+            Self::Memory(bytes) => Box::new(Kept(bytes)),
         }
     }
 
@@ -48,7 +54,7 @@ impl Target {
     pub fn unwritable(&self, error: io::Error) -> Stop {
         match self {
             Self::File(_, name) => unwritable(name, &error.to_string()),
-            Self::Stdout => Stop::Output(error),
+            _ => Stop::Output(error),
         }
     }
 
@@ -56,8 +62,23 @@ impl Target {
     pub fn finish(self) -> Result<(), Stop> {
         match self {
             Self::File(new, name) => new.finish().map_err(|why| unwritable(&name, &why)),
-            Self::Stdout => Ok(()),
+            _ => Ok(()),
         }
+    }
+}
+
+/// A writer to memory.
+#[cfg(feature = "table")]
+struct Kept<'a>(&'a RefCell<Vec<u8>>);
+
+#[cfg(feature = "table")]
+impl Write for Kept<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -73,6 +73,9 @@ impl Counted {
 pub struct Row {
     #[serde(flatten)]
     pub subject: Subject,
+    /// How the group differs from others with the same text; empty if there are none. JSON has these values in the subject.
+    #[serde(skip)]
+    pub distinction: String,
     #[serde(flatten)]
     pub counted: Counted,
 }
@@ -159,13 +162,12 @@ impl Display for Document<'_> {
             writeln!(f, "  rate   {}  {:.3} s each", bar(&activity.counts), activity.span as f64 * 2.0 / 1e7)?;
         }
         write!(f, "\n{:>14}  {:>16}  {:>12}  {}", "events", "bytes", "events/s", self.by)?;
-        let mut row = |counted: &Counted, subject: &dyn Display| {
+        let mut row = |counted: &Counted, subject: &str| {
             let rate = counted.rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
-            let subject = subject.to_string();
-            write!(f, "\n{:>14}  {:>16}  {rate:>12}  {}", counted.events, counted.bytes, Escaped(&subject))
+            write!(f, "\n{:>14}  {:>16}  {rate:>12}  {}", counted.events, counted.bytes, Escaped(subject))
         };
-        self.groups.iter().try_for_each(|by| row(&by.counted, &by.subject))?;
-        self.ungrouped.iter().try_for_each(|others| row(others, &"all other groups"))
+        self.groups.iter().try_for_each(|by| row(&by.counted, &format!("{}{}", by.subject, by.distinction)))?;
+        self.ungrouped.iter().try_for_each(|others| row(others, "all other groups"))
     }
 }
 

@@ -4,7 +4,7 @@ mod document;
 
 use super::Done;
 use super::lost::Lost;
-use super::traces::{Files, Opened};
+use super::traces::{File, Files, Opened};
 use crate::input::{self, Input};
 use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
@@ -13,7 +13,7 @@ use crate::selection::Wanted;
 use document::{Activity, Counted, Document, Id, Row, Subject};
 use etw_layouts_etl::stat::{By, Key, Stat};
 use etw_layouts_etl::{Event, FileTime, Schemas, Uuid, names};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// Count the events of trace files. Exit with status 1 if there are diagnostics.
@@ -75,10 +75,10 @@ struct Stats<'a> {
 pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
     let mut stats = Stats::new(args);
     let files = Files::open(inputs, out);
+    stats.lost = Lost::stated(files.files.iter().map(File::log_file));
     let mut done = Done { unusable: files.unusable, ..Done::default() };
     for files in files.by_session() {
         let (mut lost, count) = (std::mem::take(&mut stats.lost), files.len() as u64);
-        files.iter().for_each(|file| lost.log_file(file.log_file()));
         let opened = Opened::read(files, &args.wanted.schemas, out, |header| lost.buffer(header))?;
         stats.lost = lost;
         stats.files += count - opened.unusable as u64;
@@ -155,7 +155,10 @@ impl<'a> Stats<'a> {
             return Ok(());
         }
         let seconds = self.stat.all().seconds();
-        let rows = self.stat.counts().into_iter().map(|(key, count)| row(self, &key, Counted::new(&count, seconds)));
+        let counts = self.stat.counts();
+        let rows = counts.iter().map(|(key, count)| row(self, key, Counted::new(count, seconds)));
+        let mut rows: Vec<_> = rows.collect();
+        distinguish(&mut rows, counts.iter().map(|(key, _)| key));
         let activity = self.stat.activity();
         let others = self.stat.others();
         let document = Document {
@@ -169,7 +172,7 @@ impl<'a> Stats<'a> {
                 span: activity.width(),
                 counts: activity.counts(),
             }),
-            groups: rows.collect(),
+            groups: rows,
             ungrouped: (others.events > 0).then(|| Counted::new(others, seconds)),
             has_bar: out.is_terminal,
             by: match self.args.by {
@@ -226,5 +229,31 @@ fn row(stats: &Stats<'_>, key: &Key, counted: Counted) -> Row {
         Sort::Process => Subject::Process { process: key.process },
         Sort::Processor => Subject::Processor { processor: key.processor },
     };
-    Row { subject, counted }
+    Row { subject, counted, distinction: String::new() }
+}
+
+/// Sets how rows with the same text differ: by ID, by opcode or by provider.
+fn distinguish<'k>(rows: &mut [Row], keys: impl Iterator<Item = &'k Key>) {
+    let mut same: BTreeMap<String, Vec<(&mut Row, &Key)>> = BTreeMap::new();
+    for (row, key) in rows.iter_mut().zip(keys) {
+        same.entry(row.subject.to_string()).or_default().push((row, key));
+    }
+    let opcode = |key: &Key| key.opcode.map(|opcode| format!("opcode {opcode}"));
+    let id = |key: &Key| key.hook.map(|hook| format!("hook {hook:#06x}")).or_else(|| key.id.map(|id| format!("ID {id}")));
+    let number = |key: &Key| id(key).or_else(|| opcode(key)).unwrap_or_else(|| "no ID".into());
+    let opcode = |key: &Key| opcode(key).unwrap_or_else(|| "no opcode".into());
+    let provider = |key: &Key| key.provider.map_or_else(|| "no provider".into(), |provider| provider.to_string());
+    let values: [&dyn Fn(&Key) -> String; 3] = [&number, &opcode, &provider];
+    for rows in same.values_mut() {
+        for value in values {
+            let texts: BTreeSet<_> = rows.iter().map(|(row, _)| &row.distinction).collect();
+            let found: Vec<_> = rows.iter().map(|(_, key)| value(key)).collect();
+            if texts.len() == rows.len() || found.iter().all(|one| *one == found[0]) {
+                continue;
+            }
+            for ((row, _), value) in rows.iter_mut().zip(found) {
+                row.distinction += &format!(", {value}");
+            }
+        }
+    }
 }

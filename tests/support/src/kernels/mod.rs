@@ -8,7 +8,7 @@ mod start;
 
 use etw_layouts::runtime::meta::{Layout, Type};
 use etw_layouts::{Arch, Build, structures};
-use etw_layouts_memory::{Address, Kernel, Memory};
+use etw_layouts_memory::{Address, Kernel, Memory, ReadError};
 use std::collections::BTreeSet;
 
 /// Memory from a start address. Pages can be missing.
@@ -22,7 +22,7 @@ pub struct Image {
 pub const PAGE: u64 = 0x1000;
 
 impl Memory for Image {
-    fn read(&self, address: Address, out: &mut [u8]) -> usize {
+    fn read(&self, address: Address, out: &mut [u8]) -> Result<usize, ReadError> {
         let mut done = 0;
         while done < out.len() {
             let Some(at) = address.0.checked_add(done as u64) else { break };
@@ -35,7 +35,7 @@ impl Memory for Image {
             out[done..done + length].copy_from_slice(&there[..length]);
             done += length;
         }
-        done
+        Ok(done)
     }
 }
 
