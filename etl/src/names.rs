@@ -97,7 +97,9 @@ pub fn event_of<'a>(event: &Event<'a>, schemas: &'a Schemas) -> Option<(&'a str,
         return Some((provider(), variant.name())).filter(|(provider, name)| !provider.is_empty() && !name.is_empty());
     }
     let schema = event.decode(schemas)?.schema;
-    Some((if schema.provider.is_empty() { provider() } else { schema.provider }, schema.event))
+    let provider = if schema.provider.is_empty() { provider() } else { schema.provider };
+    // Events of TraceLogging can have no provider name.
+    Some((provider, schema.event)).filter(|_| !provider.is_empty() || schema.source == Source::TraceLogging)
 }
 
 /// The name of a source of schemas.
