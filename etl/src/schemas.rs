@@ -9,10 +9,10 @@ mod tests;
 use crate::event::Event;
 use crate::header_type::HeaderType;
 use crate::wire::EVENT_HEADER_FLAG;
+use chunk::{MANIFEST_CHUNK, is_manifest_chunk};
 use etw_layouts::events::{self, TypedEvent};
 use etw_layouts_payload::packed::{EventKey, Library, LibraryError, Variant};
 use etw_layouts_payload::{Fields, PointerSize, Schema, Source, Uuid, Value, Values};
-use chunk::{MANIFEST_CHUNK, is_manifest_chunk};
 use found::{Found, FoundEvents};
 use std::fmt;
 use std::sync::Arc;
@@ -163,13 +163,13 @@ impl Schemas {
     /// The event in the libraries, even if they do not state its fields: names, keywords, message. If there are several variants, the
     /// one that [`Event::decode`] tries first. `None` for an event in the specs.
     pub fn variant(&self, event: &Event<'_>) -> Option<Variant<'_>> {
-        if event.hook().is_some() && !self.has_classic {
+        let is_exact = in_specs(event).is_some_and(|found| found.is_exact);
+        if is_exact && !self.has_classic {
             return None;
         }
         let (provider, key) = event_key(event)?;
-        let found = self.found(provider, key)?;
-        let has_priority = found.has_priority(self) || in_specs(provider, key).is_none_or(|found| !found.is_exact);
-        has_priority.then(|| found.variant(self))?
+        let found = self.found(provider, key).filter(|found| !is_exact || found.has_priority(self))?;
+        found.variant(self)
     }
 
     /// The same as [`variant`](Self::variant), for an event key.
@@ -217,12 +217,12 @@ impl Schemas {
         if let Some(logging) = event.trace_logging() {
             return logging.schema.ok().map(|schema| decoded(schema, true));
         }
-        let (provider, key) = event_key(event)?;
-        let by_specs = in_specs(provider, key).map(|found| decoded(*found.schema, found.is_exact));
+        let by_specs = in_specs(event).map(|found| decoded(*found.schema, found.is_exact));
         let is_exact = by_specs.is_some_and(|decoded| decoded.is_exact);
         if is_exact && !self.has_classic {
             return by_specs;
         }
+        let (provider, key) = event_key(event)?;
         let found = self.found(provider, key).filter(|found| !is_exact || found.has_priority(self));
         let in_library = found.and_then(|found| choice::first(self, found, event.payload(), pointers));
         let manifest = || is_manifest_chunk(event).then(|| decoded(MANIFEST_CHUNK, true));
@@ -281,8 +281,18 @@ fn event_key(event: &Event<'_>) -> Option<(Uuid, EventKey)> {
     Some((event.provider()?, key))
 }
 
+/// The schema of an event in the specs.
+#[inline]
+fn in_specs(event: &Event<'_>) -> Option<events::Found> {
+    if let Some(hook) = event.hook() {
+        return events::find((hook >> 8) as u8, hook as u8, u8::try_from(event.version()?).ok()?);
+    }
+    let (provider, key) = event_key(event)?;
+    in_specs_by_key(provider, key)
+}
+
 /// The schema of a classic event in the specs.
-fn in_specs(provider: Uuid, key: EventKey) -> Option<events::Found> {
+fn in_specs_by_key(provider: Uuid, key: EventKey) -> Option<events::Found> {
     if key.is_classic() { events::find_guid(provider, key.id() as u8, key.version()) } else { None }
 }
 
@@ -310,16 +320,14 @@ impl<'a> Event<'a> {
     /// The same as [`decode`](Self::decode), but if sources disagree, with the schema that is tried first. All events of a kind have the same.
     #[inline]
     pub fn decode_first(&self, schemas: &'a Schemas) -> Option<Decoded<'a>> {
-        let Some(hook) = self.hook().filter(|_| !schemas.has_classic) else { return schemas.decode_other(self) };
-        let found = events::find((hook >> 8) as u8, hook as u8, u8::try_from(self.version()?).ok()?)?;
-        let pointers = self.pointer_size().unwrap_or(schemas.pointers);
-        Some(Decoded {
-            schema: *found.schema,
-            is_exact: found.is_exact,
-            is_disputed: false,
-            variant: None,
-            fields: found.schema.decode(self.payload(), pointers),
-        })
+        // Most kernel events have a schema of their version in the specs, and no other.
+        match self.hook().filter(|_| !schemas.has_classic).and_then(|_| in_specs(self)) {
+            Some(found) if found.is_exact => {
+                let fields = found.schema.decode(self.payload(), self.pointer_size().unwrap_or(schemas.pointers));
+                Some(Decoded { schema: *found.schema, is_exact: true, is_disputed: false, variant: None, fields })
+            }
+            _ => schemas.decode_other(self),
+        }
     }
 }
 

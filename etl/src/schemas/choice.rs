@@ -1,7 +1,7 @@
 //! Chooses one of the schemas that several sources have for an event.
 
 use super::found::Found;
-use super::{Decoded, Schemas, in_specs};
+use super::{Decoded, Schemas, in_specs_by_key};
 use etw_layouts_payload::packed::{EventKey, Variant, Variants};
 use etw_layouts_payload::{Count, FieldList, Fields, Length, PointerSize, Schema, Uuid};
 use std::cmp::Reverse;
@@ -18,10 +18,14 @@ pub(super) fn choose(schemas: &Schemas, provider: Uuid, key: EventKey) -> Option
     }
     let (library, variant) = chosen?;
     let is_disputed = variant.schema().is_some_and(|Schema { fields, .. }| {
-        let others = schemas.libraries().enumerate().flat_map(|(index, library)| library.find(provider, key).map(move |variant| (index, variant)));
+        let others = schemas
+            .libraries()
+            .enumerate()
+            .flat_map(|(index, library)| library.find(provider, key).map(move |variant| (index, variant)));
         let mut others = others.filter_map(|(index, other)| Some((index, other.schema()?.fields)));
         others.any(|(index, other)| !is_same_size(&other, &fields) || index != library && !is_same_names(&other, &fields))
-            || exact_specs(provider, key).is_some_and(|specs| !is_same_size(&specs.fields, &fields) || !is_same_names(&specs.fields, &fields))
+            || exact_specs(provider, key)
+                .is_some_and(|specs| !is_same_size(&specs.fields, &fields) || !is_same_names(&specs.fields, &fields))
     });
     Some(Found { library, place: variant.place(), is_disputed })
 }
@@ -47,7 +51,7 @@ pub(super) fn other<'a>(schemas: &'a Schemas, first: &Decoded<'a>) -> Option<Dec
 
 /// The schema in the specs, if it is of the very version.
 fn exact_specs(provider: Uuid, key: EventKey) -> Option<&'static Schema<'static>> {
-    in_specs(provider, key).filter(|found| found.is_exact).map(|found| found.schema)
+    in_specs_by_key(provider, key).filter(|found| found.is_exact).map(|found| found.schema)
 }
 
 fn by<'a>(variant: Variant<'a>, found: Found, payload: &'a [u8], pointers: PointerSize) -> Option<Decoded<'a>> {

@@ -11,12 +11,12 @@ mod rows;
 mod structures;
 
 use crate::{Error, Outcome, workspace};
+use corrections::Corrections;
 use etw_layouts_catalog::{Entry, Mask, SOURCES, write};
 use etw_layouts_payload::Uuid;
 use etw_layouts_schemas::{Map, Provider};
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{Check, Filters, LzmaOptions, Stream};
-use corrections::Corrections;
 use report::Report;
 use rows::Row;
 use std::collections::BTreeMap;
