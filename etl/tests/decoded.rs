@@ -294,6 +294,26 @@ fn filters_by_name() {
     }
 }
 
+/// The source of a schema tells a provider with the name of a kernel event class from the kernel.
+#[test]
+fn names_of_classes() {
+    let logging = logging();
+    let traits = |name: &str| [&(name.len() as u16 + 3).to_le_bytes(), name.as_bytes(), &[0]].concat();
+    for (name, source) in [("pRocess", Some("TraceLogging")), ("Maker", None)] {
+        let traits = traits(name);
+        let items = [
+            Item::new(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL, &logging.schema),
+            Item::new(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_PROV_TRAITS, &traits),
+        ];
+        let record = Record::new(EventHeader::Event(zero()), true, &logging.payload).with_items(items.to_vec());
+        each([record, Record::new(classic(PROCESS, 11, 2), true, &[1, 0, 0, 0])], |event, _| {
+            let (provider, _) = names::event_of(event, Schemas::BUILT_IN).expect("a name");
+            let source = source.filter(|_| event.provider() != Some(PROCESS));
+            assert_eq!(names::other_than_class(event, provider, Schemas::BUILT_IN), source, "{provider}");
+        });
+    }
+}
+
 /// Names of sources, and schemas by class and type.
 #[test]
 fn names_and_schemas_of_tables() {
