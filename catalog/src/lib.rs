@@ -25,7 +25,8 @@ use std::io::Read;
 
 /// The catalogue as a library of schemas. Its origins are [`SOURCES`], in the same order.
 ///
-/// If no source states the members of a structure, the fields end with this structure, and the rest of the payload is not decoded.
+/// If no source states the members of a structure, or the length of binary data before other fields, the fields end with a structure without
+/// members in this place, and the rest of the payload is not decoded.
 pub fn library() -> Library<'static> {
     Library::read(include_bytes!(concat!(env!("OUT_DIR"), "/library"))).expect("the build script writes a library")
 }

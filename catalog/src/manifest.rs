@@ -54,7 +54,7 @@ fn listed(provider: Provider<'_>) -> Mask {
 /// The sources that are not of a build.
 fn without_build() -> Mask {
     let others = SOURCES.iter().filter(|source| source.build == 0);
-    others.fold(Mask::default(), |all, source| all.union(Mask::named(source.name)))
+    others.fold(Mask::default(), |all, source| all.union(Mask::named(source.name))).without(Mask::CORRECTED)
 }
 
 /// The variant with fields of the source nearest to a build; if no source states fields, the variant without fields.
@@ -66,7 +66,8 @@ fn choose<'a>(variants: &[Variant<'a>], build: u32) -> Option<Variant<'a>> {
 }
 
 fn sources(variant: &Variant<'_>) -> Mask {
-    (0..SOURCES.len()).filter(|index| variant.is_from(*index as u32)).fold(Mask::default(), |all, index| Mask(all.0 | 1 << index))
+    let all = (0..SOURCES.len()).filter(|index| variant.is_from(*index as u32)).fold(0, |all, index| all | 1 << index);
+    Mask(all).without(Mask::CORRECTED)
 }
 
 /// A note about inferred or unknown parts of an event.
@@ -74,11 +75,11 @@ fn note(variant: &Variant<'_>, wanted: Mask) -> Option<String> {
     let Some(schema) = variant.schema() else { return Some("no source states the fields".to_owned()) };
     let unknown = schema.fields.iter().last().filter(|field| field.in_type == InType::STRUCT && field.members.count == 0);
     let unknown = unknown.map(|field| {
-        format!("no source states the members of the structure {}: it and the fields after it are left out", field.name)
+        format!("no source states the members or the length of {}: it and the fields after it are left out", field.name)
     });
     let others = (!sources(variant).intersects(wanted)).then(|| format!("fields as stated by source {}", sources(variant)));
-    match (others, unknown) {
-        (Some(others), Some(unknown)) => Some(format!("{others}; {unknown}")),
-        (others, unknown) => others.or(unknown),
-    }
+    let is_corrected = variant.is_from((SOURCES.len() - 1) as u32);
+    let corrected = is_corrected.then(|| "fields corrected by evidence that differs from the source".to_owned());
+    let notes: Vec<_> = [others, corrected, unknown].into_iter().flatten().collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
 }

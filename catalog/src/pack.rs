@@ -2,8 +2,8 @@
 
 use crate::entry::Entry;
 use crate::source::{Mask, SOURCES};
-use etw_layouts_payload::{InType, Source};
-use etw_layouts_schemas::{Event, Field, Library, LibraryBuilder, Provider};
+use etw_layouts_payload::Source;
+use etw_layouts_schemas::{Event, Library, LibraryBuilder, Provider};
 
 /// Packs entries. The origins are [`SOURCES`], in the same order. If some sources list an event without fields, it has a variant without fields.
 pub fn pack(entries: Vec<Entry>) -> Library {
@@ -17,12 +17,11 @@ pub fn pack(entries: Vec<Entry>) -> Library {
         let mut events = provider.events.into_iter().zip(sources).peekable();
         // Sources that state fields of the current event, so far.
         let mut stated = Mask::default();
-        while let Some((mut event, sources)) = events.next() {
+        while let Some((event, sources)) = events.next() {
             let same = |next: &Event| (next.id, next.version) == (event.id, event.version);
             let is_last = !events.peek().is_some_and(|(next, _)| same(next));
             let without = Event { fields: None, ..event.clone() };
-            if let Some(fields) = &mut event.fields {
-                end_at_unknown(fields);
+            if event.fields.is_some() {
                 packed.events.push(event);
                 masks.push(sources.fields.0.into());
                 stated = stated.union(sources.fields);
@@ -39,11 +38,4 @@ pub fn pack(entries: Vec<Entry>) -> Library {
         builder.add_masked(&packed, &masks);
     }
     builder.build()
-}
-
-/// Removes the fields after the first structure with unknown members, because their offsets in a payload are unknown.
-fn end_at_unknown(fields: &mut Vec<Field>) {
-    if let Some(unknown) = fields.iter().position(|field| field.in_type == InType::STRUCT && field.members.is_empty()) {
-        fields.truncate(unknown + 1);
-    }
 }

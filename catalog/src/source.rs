@@ -15,8 +15,8 @@ pub struct Source {
     pub repository: &'static str,
 }
 
-/// All sources: those of Windows builds, oldest first, then others. Bits of [`Mask`] are positions in this list.
-pub const SOURCES: [Source; 11] = [
+/// All sources: those of Windows builds, oldest first, then others; last, the mark of corrected fields. Bits of [`Mask`] are positions in this list.
+pub const SOURCES: [Source; 12] = [
     Source { build: 7600, name: "7600", release: "Windows 7", repository: "repnz/etw-providers-docs" },
     Source { build: 10240, name: "10240", release: "Windows 10 1507", repository: "repnz/etw-providers-docs" },
     Source { build: 17134, name: "17134", release: "Windows 10 1803", repository: "repnz/etw-providers-docs" },
@@ -30,6 +30,8 @@ pub const SOURCES: [Source; 11] = [
     // Independent of Windows builds: the runtime is installed separately, and its versions of events do not change.
     Source { build: 0, name: "clr", release: ".NET runtime", repository: "microsoft/perfview" },
     Source { build: 0, name: "dotnet", release: ".NET runtime 5 and later", repository: "dotnet/runtime" },
+    // Not a collection: the fields of other sources, changed by corrections.toml.
+    Source { build: 0, name: "corrected", release: "corrected by evidence", repository: "catalog/corrections.toml" },
 ];
 
 /// `Windows 11 24H2 (26100), lilhoser/etwmanifests`.
@@ -47,6 +49,9 @@ impl fmt::Display for Source {
 pub struct Mask(pub u16);
 
 impl Mask {
+    /// The mark of fields that are not those of the sources, but corrected. It is the last of [`SOURCES`].
+    pub const CORRECTED: Self = Self(1 << (SOURCES.len() - 1));
+
     /// The set with one source; empty if no source has the name.
     pub fn named(name: &str) -> Self {
         SOURCES.iter().position(|source| source.name == name).map_or(Self(0), |index| Self(1 << index))

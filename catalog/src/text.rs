@@ -208,8 +208,10 @@ fn write_entry(Entry { provider, sources }: &Entry, text: &mut String) {
     let mut events = String::new();
     let mut previous = None;
     for (event, sources) in provider.events.iter().zip(sources) {
-        if previous != Some((event.id, event.version)) {
-            previous = Some((event.id, event.version));
+        // An ID and version that a provider has reused has a line for each event.
+        let described = Event { fields: None, ..event.clone() };
+        if previous.as_ref() != Some(&described) {
+            previous = Some(described);
             let Event { id, version, level, opcode, task, keywords, .. } = event;
             let end = if events.is_empty() { "" } else { "\n" };
             let (level, opcode, task, keywords) = (&level.name, &opcode.name, &task.name, keywords.join(" "));

@@ -15,7 +15,7 @@ const NAMED: [(&str, &str, &str); 2] = [("GC/MarkWithType", "Promoted", "Bytes")
 
 /// Fields that the consumer prints differently: events, fields (all if none are listed), and the reason.
 const OTHERS: &[(&[&str], &[&str], &str)] = &[
-    (&["ManifestData"], &[], "a part of a manifest, which is used as a schema"),
+    (&["ManifestData"], &["PayloadLength"], "derived: the size of the payload"),
     (
         &["Create"],
         &["CreateDisposition", "FileAttributes", "CreateOptions"],

@@ -1,6 +1,7 @@
 //! Tests of the catalogue.
 
 mod consumer;
+mod corrections;
 mod facts;
 mod manifests;
 mod traces;

@@ -38,11 +38,13 @@ fn placeholders() {
     assert!(keywords.0 > 10 && keywords.1 == 0, "{keywords:?}");
 }
 
-/// Fields end at a structure with unknown members, and a comment states this.
+/// Fields end at a structure with unknown members and at binary data of unknown length, and a comment states this.
 #[test]
 fn unknown_members() {
     let text = manifest(find("Microsoft-Windows-Dwm-Core", 26100).unwrap(), 26100);
-    assert!(text.contains("no source states the members of the structure DirtyRegions"), "{text}");
+    assert!(text.contains("no source states the members or the length of DirtyRegions"), "{text}");
+    let text = manifest(find("Microsoft-Windows-NWiFi", 26100).unwrap(), 26100);
+    assert!(text.contains("no source states the members or the length of SrcMAC"), "{text}");
 }
 
 /// A provider is found by GUID, with or without braces. Its manifest has a structure with members, and an array with its count in a field.

@@ -8,6 +8,7 @@ use crate::wire::{EVENT_TRACE_GROUP, EVENT_TRACE_TYPE, HOOK_ID};
 use etw_layouts::events;
 use etw_layouts::runtime::meta::Named;
 use etw_layouts_payload::{Fault, Source, Uuid};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// Name of a hook identifier, such as `WMI_LOG_TYPE_PROCESS_DC_START` for 0x0303.
@@ -56,8 +57,23 @@ pub fn provider_named(name: &str) -> Option<Uuid> {
 
 /// The provider of an event class of the specs, such as `DiskIo`.
 pub fn class_named(name: &str) -> Option<Uuid> {
-    let (guid, ..) = events::all().find(|(.., schema)| schema.provider.eq_ignore_ascii_case(name))?;
-    Some(guid)
+    static GUIDS: LazyLock<HashMap<String, Uuid>> = LazyLock::new(|| {
+        let mut guids = HashMap::new();
+        for (guid, .., schema) in events::all() {
+            guids.entry(schema.provider.to_ascii_lowercase()).or_insert(guid);
+        }
+        guids
+    });
+    GUIDS.get(&name.to_ascii_lowercase()).copied()
+}
+
+/// The source of the schema of an event, if its provider only has the name of an event class of the specs, such as `Process`.
+pub fn other_than_class(event: &Event<'_>, provider: &str, schemas: &Schemas) -> Option<&'static str> {
+    if event.hook().is_some() || class_named(provider).is_none_or(|class| event.provider() == Some(class)) {
+        return None;
+    }
+    let own = event.decode_first(schemas)?.source();
+    (own != Source::Specs).then(|| source(own))
 }
 
 /// The identification of an event without a schema. For a kernel event, the name of its hook ID. For other events, the provider and the event
@@ -97,7 +113,9 @@ pub fn event_of<'a>(event: &Event<'a>, schemas: &'a Schemas) -> Option<(&'a str,
         return Some((provider(), variant.name())).filter(|(provider, name)| !provider.is_empty() && !name.is_empty());
     }
     let schema = event.decode(schemas)?.schema;
-    Some((if schema.provider.is_empty() { provider() } else { schema.provider }, schema.event))
+    let provider = if schema.provider.is_empty() { provider() } else { schema.provider };
+    // Events of TraceLogging can have no provider name.
+    Some((provider, schema.event)).filter(|_| !provider.is_empty() || schema.source == Source::TraceLogging)
 }
 
 /// The name of a source of schemas.

@@ -1,6 +1,7 @@
 //! Schemas of events, and decoding with them.
 
 mod choice;
+mod chunk;
 mod found;
 #[cfg(test)]
 mod tests;
@@ -8,6 +9,7 @@ mod tests;
 use crate::event::Event;
 use crate::header_type::HeaderType;
 use crate::wire::EVENT_HEADER_FLAG;
+use chunk::{MANIFEST_CHUNK, is_manifest_chunk};
 use etw_layouts::events::{self, TypedEvent};
 use etw_layouts_payload::packed::{EventKey, Library, LibraryError, Variant};
 use etw_layouts_payload::{Fields, PointerSize, Schema, Source, Uuid, Value, Values};
@@ -15,8 +17,16 @@ use found::{Found, FoundEvents};
 use std::fmt;
 use std::sync::Arc;
 
-/// Sources of schemas, used in this order: the event itself (TraceLogging), the specs of kernel events, then libraries of schemas in the
-/// order in which they were added. Add the library of the trace first, then those that a user names, and a catalogue last.
+/// Sources of schemas, used in this order:
+///
+/// 1. the event itself (TraceLogging);
+/// 2. libraries, in the order in which they were added: first that of the trace, then those that a user names;
+/// 3. for kernel events, the specs, if they have the version of the event;
+/// 4. libraries that are part of the program ([`with_static_library`](Self::with_static_library)): a catalogue;
+/// 5. for kernel events, the specs of the latest earlier version. [`Decoded::is_exact`] is then `false`.
+///
+/// The first source that states the fields of the event has priority. If others state fields of other sizes, or if other sources state other
+/// names, the event is [disputed](Decoded::is_disputed), and the first schema that decodes the payload to its last byte is used.
 ///
 /// ```no_run
 /// use etw_layouts_etl::{Schemas, Trace};
@@ -42,6 +52,8 @@ pub struct Schemas {
     /// Build of the Windows that wrote the trace; `None` for the newest.
     build: Option<u32>,
     libraries: Vec<Bytes>,
+    /// Whether a library has priority over the specs for some classic events.
+    has_classic: bool,
     /// Events that were found in the libraries; `None` without libraries.
     found: Option<Arc<FoundEvents>>,
 }
@@ -55,8 +67,8 @@ pub struct Decoded<'a> {
     /// Whether the schema has the version of the event. If not, it is the latest known earlier version; later versions usually append
     /// fields.
     pub is_exact: bool,
-    /// Whether sources disagree about the sizes of the event's fields. The schema is then the first that decodes the payload to its last
-    /// byte, or, if none does, the first.
+    /// Whether sources disagree about the sizes of the event's fields, or sources other than versions of one about their names. The schema is
+    /// then the first that decodes the payload to its last byte, or, if none does, the first.
     pub is_disputed: bool,
     /// The event in a library, with its task, keywords, message and more; `None` if the schema is not from a library.
     pub variant: Option<Variant<'a>>,
@@ -70,7 +82,7 @@ impl Schemas {
 
     /// The schemas that this version of the crate contains: those of kernel events.
     pub const fn built_in() -> Self {
-        Self { pointers: PointerSize::Bits64, build: None, libraries: Vec::new(), found: None }
+        Self { pointers: PointerSize::Bits64, build: None, libraries: Vec::new(), has_classic: false, found: None }
     }
 
     /// Sets the pointer size of the trace, for events with a header that does not state it.
@@ -94,8 +106,8 @@ impl Schemas {
     /// The bytes are not a library, or are in another format.
     pub fn with_library(self, library: impl Into<Arc<[u8]>>) -> Result<Self, LibraryError> {
         let library = library.into();
-        Library::read(&library)?;
-        Ok(self.with(Bytes::Shared(library)))
+        let has_classic = self.has_classic || has_classic(Library::read(&library)?);
+        Ok(Self { has_classic, ..self.with(Bytes::Shared(library)) })
     }
 
     /// Adds a library of schemas that is searched before all others: that of the trace itself.
@@ -105,7 +117,7 @@ impl Schemas {
     /// The bytes are not a library, or are in another format.
     pub fn with_first_library(mut self, library: impl Into<Arc<[u8]>>) -> Result<Self, LibraryError> {
         let library = library.into();
-        Library::read(&library)?;
+        self.has_classic |= has_classic(Library::read(&library)?);
         self.libraries.insert(0, Bytes::Shared(library));
         self.found = Some(Arc::default());
         Ok(self)
@@ -151,12 +163,13 @@ impl Schemas {
     /// The event in the libraries, even if they do not state its fields: names, keywords, message. If there are several variants, the
     /// one that [`Event::decode`] tries first. `None` for an event in the specs.
     pub fn variant(&self, event: &Event<'_>) -> Option<Variant<'_>> {
-        let key = event_key(event)?;
-        let provider = event.provider()?;
-        if key.is_classic() && of_type_and_version(provider, key).is_some_and(|found| found.is_exact) {
+        let is_exact = in_specs(event).is_some_and(|found| found.is_exact);
+        if is_exact && !self.has_classic {
             return None;
         }
-        self.known(provider, key)
+        let (provider, key) = event_key(event)?;
+        let found = self.found(provider, key).filter(|found| !is_exact || found.has_priority(self))?;
+        found.variant(self)
     }
 
     /// The same as [`variant`](Self::variant), for an event key.
@@ -194,7 +207,7 @@ impl Schemas {
         found.get(provider, key, || choice::choose(self, provider, key))
     }
 
-    /// Decodes an event without a hook identifier, with the schema that is tried first.
+    /// Decodes an event with the schema that is tried first.
     fn decode_other<'a>(&'a self, event: &Event<'a>) -> Option<Decoded<'a>> {
         let pointers = event.pointer_size().unwrap_or(self.pointers);
         let decoded = |schema: Schema<'a>, is_exact| {
@@ -204,14 +217,16 @@ impl Schemas {
         if let Some(logging) = event.trace_logging() {
             return logging.schema.ok().map(|schema| decoded(schema, true));
         }
-        let (provider, key) = (event.provider()?, event_key(event)?);
-        let in_specs = if key.is_classic() { of_type_and_version(provider, key) } else { None };
-        let by_specs = in_specs.map(|found| decoded(*found.schema, found.is_exact));
-        if by_specs.is_some_and(|decoded| decoded.is_exact) {
+        let by_specs = in_specs(event).map(|found| decoded(*found.schema, found.is_exact));
+        let is_exact = by_specs.is_some_and(|decoded| decoded.is_exact);
+        if is_exact && !self.has_classic {
             return by_specs;
         }
-        let in_library = self.found(provider, key).and_then(|found| choice::first(self, found, event.payload(), pointers));
-        in_library.or(by_specs)
+        let (provider, key) = event_key(event)?;
+        let found = self.found(provider, key).filter(|found| !is_exact || found.has_priority(self));
+        let in_library = found.and_then(|found| choice::first(self, found, event.payload(), pointers));
+        let manifest = || is_manifest_chunk(event).then(|| decoded(MANIFEST_CHUNK, true));
+        in_library.or(by_specs).or_else(manifest)
     }
 }
 
@@ -248,25 +263,42 @@ pub(crate) fn is_classic(event: &Event<'_>) -> bool {
     }
 }
 
-/// The key of an event within its provider; `None` for events with a hook identifier.
-fn event_key(event: &Event<'_>) -> Option<EventKey> {
-    if event.hook().is_some() {
-        return None;
-    }
+/// The provider of an event, and its key within the provider. Those of a kernel event are its class and its event type.
+fn event_key(event: &Event<'_>) -> Option<(Uuid, EventKey)> {
     // An event of WPP has the number of its message, and no version.
     if event.header_type() == HeaderType::Message {
-        return Some(EventKey::of_id(event.id()?, 0));
+        return Some((event.provider()?, EventKey::of_id(event.id()?, 0)));
     }
     let version = u8::try_from(event.version()?).ok()?;
-    Some(match is_classic(event) {
+    if let Some(hook) = event.hook() {
+        let class = events::find((hook >> 8) as u8, hook as u8, u8::MAX).map(|found| found.class);
+        return Some((class.or(event.provider())?, EventKey::of_opcode(hook as u8, version)));
+    }
+    let key = match is_classic(event) {
         true => EventKey::of_opcode(event.opcode()?, version),
         false => EventKey::of_id(event.id()?, version),
-    })
+    };
+    Some((event.provider()?, key))
+}
+
+/// The schema of an event in the specs.
+#[inline]
+fn in_specs(event: &Event<'_>) -> Option<events::Found> {
+    if let Some(hook) = event.hook() {
+        return events::find((hook >> 8) as u8, hook as u8, u8::try_from(event.version()?).ok()?);
+    }
+    let (provider, key) = event_key(event)?;
+    in_specs_by_key(provider, key)
 }
 
 /// The schema of a classic event in the specs.
-fn of_type_and_version(provider: Uuid, key: EventKey) -> Option<events::Found> {
-    events::find_guid(provider, key.id() as u8, key.version())
+fn in_specs_by_key(provider: Uuid, key: EventKey) -> Option<events::Found> {
+    if key.is_classic() { events::find_guid(provider, key.id() as u8, key.version()) } else { None }
+}
+
+/// Whether a library has a classic event.
+fn has_classic(library: Library<'_>) -> bool {
+    library.providers().flat_map(|provider| provider.events()).flatten().any(|variant| variant.key().is_classic())
 }
 
 /// Whether names are the same, ignoring case.
@@ -288,16 +320,14 @@ impl<'a> Event<'a> {
     /// The same as [`decode`](Self::decode), but if sources disagree, with the schema that is tried first. All events of a kind have the same.
     #[inline]
     pub fn decode_first(&self, schemas: &'a Schemas) -> Option<Decoded<'a>> {
-        let Some(hook) = self.hook() else { return schemas.decode_other(self) };
-        let found = events::find((hook >> 8) as u8, hook as u8, u8::try_from(self.version()?).ok()?)?;
-        let pointers = self.pointer_size().unwrap_or(schemas.pointers);
-        Some(Decoded {
-            schema: *found.schema,
-            is_exact: found.is_exact,
-            is_disputed: false,
-            variant: None,
-            fields: found.schema.decode(self.payload(), pointers),
-        })
+        // Most kernel events have a schema of their version in the specs, and no other.
+        match self.hook().filter(|_| !schemas.has_classic).and_then(|_| in_specs(self)) {
+            Some(found) if found.is_exact => {
+                let fields = found.schema.decode(self.payload(), self.pointer_size().unwrap_or(schemas.pointers));
+                Some(Decoded { schema: *found.schema, is_exact: true, is_disputed: false, variant: None, fields })
+            }
+            _ => schemas.decode_other(self),
+        }
     }
 }
 

@@ -294,6 +294,26 @@ fn filters_by_name() {
     }
 }
 
+/// The source of a schema tells a provider with the name of a kernel event class from the kernel.
+#[test]
+fn names_of_classes() {
+    let logging = logging();
+    let traits = |name: &str| [&(name.len() as u16 + 3).to_le_bytes(), name.as_bytes(), &[0]].concat();
+    for (name, source) in [("pRocess", Some("TraceLogging")), ("Maker", None)] {
+        let traits = traits(name);
+        let items = [
+            Item::new(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL, &logging.schema),
+            Item::new(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_PROV_TRAITS, &traits),
+        ];
+        let record = Record::new(EventHeader::Event(zero()), true, &logging.payload).with_items(items.to_vec());
+        each([record, Record::new(classic(PROCESS, 11, 2), true, &[1, 0, 0, 0])], |event, _| {
+            let (provider, _) = names::event_of(event, Schemas::BUILT_IN).expect("a name");
+            let source = source.filter(|_| event.provider() != Some(PROCESS));
+            assert_eq!(names::other_than_class(event, provider, Schemas::BUILT_IN), source, "{provider}");
+        });
+    }
+}
+
 /// Names of sources, and schemas by class and type.
 #[test]
 fn names_and_schemas_of_tables() {
@@ -309,4 +329,63 @@ fn names_and_schemas_of_tables() {
     sources.into_iter().for_each(|(source, name)| assert_eq!(names::source(source), name));
     let of_type = |opcode| Schemas::of_type(PROCESS, opcode).map(ToString::to_string);
     assert_eq!((of_type(1).as_deref(), of_type(200)), (Some("Process/Start"), None));
+}
+
+/// The class of the kernel's events of threads, whose context switches have the hook identifier 0x0524.
+const THREAD: Uuid = Uuid::from_u128(0x3d6fa8d1_fe05_11d0_9dda_00c04fd7ba7c);
+
+/// Which of several sources wins, and whether the event is disputed, for libraries of a trace or user and for those of the program.
+#[test]
+fn priority() {
+    let library = |fields: &[(&str, InType)], version| {
+        let classic = model::Event {
+            is_classic: true,
+            opcode: Name { value: Some(36), ..Name::default() },
+            version,
+            ..event(0, "", Some(fields))
+        };
+        let events = [3, 0xFFFE].map(|id| event(id, "", Some(fields))).to_vec();
+        let mut builder = LibraryBuilder::default();
+        let origin = builder.origin(Source::Trace, "", None);
+        builder.add(&Provider { guid: THREAD, events: vec![classic], ..Provider::default() }, origin);
+        builder.add(&Provider { guid: MADE, events, ..Provider::default() }, origin);
+        builder.build().bytes().to_vec()
+    };
+    let (large, small) = ([("A", InType::UINT64), ("B", InType::UINT64), ("C", InType::UINT64)], [("A", InType::UINT8)]);
+    let switch = |version| (kernel(0x0524, version, None), fixed_payload(0x0524, 2));
+    let by = |schemas: Schemas, record: (EventHeader, Vec<u8>)| {
+        let mut result = String::new();
+        each([Record::new(record.0, true, &record.1)], |event, _| {
+            let Some(decoded) = event.decode(&schemas) else { return };
+            let end = decoded.fields.check().map_or_else(|fault| fault.reason.to_string(), |()| "whole".to_owned());
+            result = format!("{} {} {} {end}", names::source(decoded.source()), decoded.is_exact, decoded.is_disputed);
+            assert!(decoded.variant.is_none() || decoded.variant == schemas.variant(event));
+        });
+        result
+    };
+    let user = |fields: &[_], version| Schemas::built_in().with_library(library(fields, version)).unwrap();
+    let program = |schemas: Schemas, fields: &[_], version| {
+        let bytes: &'static [u8] = library(fields, version).leak();
+        schemas.with_static_library(etw_layouts_etl::payload::packed::Library::read(bytes).unwrap())
+    };
+    let specs = Schemas::built_in;
+    assert_eq!(by(specs(), switch(2)), "specs true false whole");
+    assert_eq!(by(specs(), switch(9)), "specs false false whole");
+    // A library of a trace or user has priority over the specs, and one of the program has not, except for a version that the specs lack.
+    assert_eq!(by(user(&large, 2), switch(2)), "trace true true whole");
+    assert_eq!(by(user(&small, 2), switch(2)), "specs true true whole");
+    assert_eq!(by(user(&large, 9), switch(2)), "specs true false whole");
+    assert_eq!(by(user(&large, 9), switch(9)), "trace true false whole");
+    assert_eq!(by(program(specs(), &large, 2), switch(2)), "specs true false whole");
+    assert_eq!(by(program(specs(), &large, 9), switch(9)), "trace true false whole");
+    // Sources that disagree only about names are disputed, but not about the case and the punctuation of names.
+    let number = || (manifest(MADE, 3, 0), vec![7]);
+    assert_eq!(by(program(user(&small, 0), &[("A", InType::INT8)], 0), number()), "trace true false whole");
+    assert_eq!(by(program(user(&small, 0), &[("a ", InType::UINT8)], 0), number()), "trace true false whole");
+    assert_eq!(by(program(user(&small, 0), &[("B", InType::UINT8)], 0), number()), "trace true true whole");
+    // A part of an EventSource manifest has a schema of its own, unless another source describes the event.
+    let chunk = |payload: &[u8]| (manifest(MADE, 0xFFFE, 0), payload.to_vec());
+    assert_eq!(by(specs(), chunk(&[1, 1, 0, 0x5B, 1, 0, 0, 0, 0x3C])), "EventSource true false whole");
+    assert_eq!(by(specs(), chunk(&[1, 1, 0, 0x5C, 1, 0, 0, 0, 0x3C])), "");
+    assert_eq!(by(user(&small, 0), chunk(&[1, 1, 0, 0x5B, 1, 0, 0, 0, 0x3C])), "trace true false bytes after the last field");
 }

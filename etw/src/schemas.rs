@@ -9,6 +9,7 @@ use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{LogFile, Schemas};
 use etw_layouts_schemas::LibraryBuilder;
 use etw_layouts_schemas::files::{self, Format};
+use etw_layouts_schemas::tmf::WppMessage;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -23,7 +24,7 @@ const VARIABLE: &str = "ETW_MANIFESTS";
 pub struct SchemaOptions {
     /// Use the schemas in PATH: manifests (.man, .xml), Windows binaries with compiled manifests, or folders of them, such as the System32
     /// folder of a mounted disk image. Repeatable. Without the option, the environment variable ETW_MANIFESTS names paths,
-    /// separated as in the environment variable PATH (`;` on Windows, `:` elsewhere). Schemas in the trace itself take precedence, and the built-in catalogue is used last.
+    /// separated as in the environment variable PATH (`;` on Windows, `:` elsewhere). Schemas in the trace itself have priority; those of PATH have priority over the built-in ones.
     #[arg(long, value_name = "PATH")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     manifests: Vec<PathBuf>,
@@ -124,7 +125,15 @@ fn read(path: &Path, wanted: &str, named: &mut Named, out: &Output) -> Result<()
     let (mut providers, mut messages) = (0, 0);
     for file in &found.files {
         messages += file.messages.len();
-        file.messages.iter().for_each(|message| named.messages.add(message.clone()));
+        let others: Vec<_> = file.messages.iter().filter(|message| named.messages.add(message)).collect();
+        if let Some(WppMessage { guid, number, .. }) = others.first() {
+            let reason = format!(
+                "ambiguous messages: {} differ from messages with the same GUID and number that were read before and are used, the first is \
+                 {number} of {guid}; give only the files of the traced binary",
+                others.len()
+            );
+            out.refused(&file.path.display().to_string(), &reason);
+        }
         // Messages become events, so that filters and counts find their names, and tables have columns for their arguments.
         let origin_of_messages = builder.origin(Source::Manifest, "", None);
         file.messages.iter().for_each(|message| builder.add(&message.to_provider(), origin_of_messages));

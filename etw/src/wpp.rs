@@ -11,9 +11,9 @@ use std::collections::HashMap;
 pub struct WppMessages(HashMap<(Uuid, u16), WppMessage>);
 
 impl WppMessages {
-    /// Adds a message, unless there is one with the same GUID and number.
-    pub fn add(&mut self, message: WppMessage) {
-        self.0.entry((message.guid, message.number)).or_insert(message);
+    /// Adds a message, unless there is one with the same GUID and number. Returns whether that one differs.
+    pub fn add(&mut self, message: &WppMessage) -> bool {
+        self.0.entry((message.guid, message.number)).or_insert_with(|| message.clone()) != message
     }
 
     pub fn is_empty(&self) -> bool {

@@ -8,6 +8,8 @@ use etw_layouts_runtime::Uuid;
 /// A schema, and whether it is of the very version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
+    /// GUID of the event class.
+    pub class: Uuid,
     /// The schema.
     pub schema: &'static Schema<'static>,
     /// Whether it is of the version asked for. Otherwise it is of the last known version before: later versions of an event usually append
@@ -119,7 +121,7 @@ impl Event {
     fn version(&self, version: u8) -> Option<Found> {
         let at = self.schemas.iter().rposition(|schema| schema.version <= version)?;
         let schema = self.schemas.get(at)?;
-        Some(Found { schema, is_exact: schema.version == version, who: self.who.get(at).unwrap_or(&Who::NONE) })
+        Some(Found { class: self.guid, schema, is_exact: schema.version == version, who: self.who.get(at).unwrap_or(&Who::NONE) })
     }
 }
 

@@ -1,11 +1,12 @@
 //! Builds a library from providers: equal strings, maps, lists of fields and descriptions are stored once.
 
 use crate::interned::{Interned, Lists, index};
-use crate::model::{Event, Keyword, Map, Name, Provider};
+use crate::model::{Event, Field, Keyword, Length, Map, Name, Provider};
 use crate::records::{Fields, Strings};
 use etw_layouts_payload::packed::EventKey;
 use etw_layouts_payload::packed::format::{CHANNEL, INDEX, LEVEL, MASK, OPCODE, TASK, VARIANTS};
-use etw_layouts_payload::{MapKind, Source, Uuid};
+use etw_layouts_payload::{InType, MapKind, OutType, Source, Uuid};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Builds a library. Equal input gives equal bytes.
@@ -71,7 +72,8 @@ impl LibraryBuilder {
         index(self.origins.len() - 1)
     }
 
-    /// Adds a provider as described by the source with an index. Providers with the same GUID are merged, and so are equal events. Different
+    /// Adds a provider as described by the source with an index. The fields of an event end with the first one of unknown extent: a structure without
+    /// members, or binary data without a length before other fields, which becomes such a structure. Providers with the same GUID are merged, and so are equal events. Different
     /// events with the same key become variants, in the order in which they are added; those after the first 64 are left out.
     pub fn add(&mut self, provider: &Provider, origin: u32) {
         let origins = if origin < INDEX.trailing_zeros() { 1 << origin } else { origin | INDEX };
@@ -141,7 +143,7 @@ impl LibraryBuilder {
             description: self.descriptions.add(description),
             symbol: self.strings.add(&event.symbol),
             message: self.strings.add(&event.message),
-            fields: event.fields.as_ref().and_then(|fields| self.fields.add(fields, maps, &mut self.strings)),
+            fields: event.fields.as_ref().and_then(|fields| self.fields.add(&up_to_unknown(fields), maps, &mut self.strings)),
         }
     }
 
@@ -154,6 +156,27 @@ impl LibraryBuilder {
         }
         let record = MapRecord { name: self.strings.add(&map.name), is_flags, entries: self.entries.add(entries) };
         self.maps.add(record)
+    }
+}
+
+/// The fields up to the first one of unknown extent, which is then a structure without members. The places of the fields after it are unknown.
+fn up_to_unknown(fields: &[Field]) -> Cow<'_, [Field]> {
+    let Some(unknown) = fields.iter().enumerate().position(|(at, field)| is_unknown(field, at + 1 == fields.len())) else {
+        return Cow::Borrowed(fields);
+    };
+    let mut known = fields[..unknown].to_vec();
+    known.push(Field { count: fields[unknown].count.clone(), ..Field::new(&fields[unknown].name, InType::STRUCT) });
+    Cow::Owned(known)
+}
+
+/// Whether the extent of a field is unknown. Binary data without a length can be the last field: it then extends to the end of the payload.
+fn is_unknown(field: &Field, is_last: bool) -> bool {
+    let last = field.members.len().checked_sub(1);
+    match field.in_type {
+        InType::STRUCT if last.is_none() => true,
+        InType::STRUCT => field.members.iter().enumerate().any(|(at, member)| is_unknown(member, is_last && Some(at) == last)),
+        InType::BINARY => field.length == Length::Type && field.out_type != OutType::IPV6 && !is_last,
+        _ => false,
     }
 }
 

@@ -70,6 +70,7 @@ fn left_out() {
         ("template=\"All\"", "template=\"None\"", "line 58: undefined template `None` of an event; define it", 4, 3),
         ("inType=\"win:UInt8\" map", "inType=\"win:Int9\" map", "line 42: unknown inType `win:Int9`", 4, 3),
         ("length=\"Size\"", "length=\"Later\"", "line 39: invalid length: `Later` is not an earlier field", 4, 3),
+        ("length=\"Size\"", "", "line 40: missing length: binary data `Bytes` is not the last field; add a length", 4, 3),
         ("count=\"3\"", "count=\"65536\"", "line 43: count too large: `65536`", 4, 3),
         ("map=\"State\"", "map=\"Stat\"", "line 41: unknown map `Stat`; define it", 4, 3),
         ("<valueMap name=\"State\">", "<valueMap>", "line 27: valueMap without the attribute `name`; add it", 4, 3),

@@ -1,9 +1,9 @@
 //! Chooses one of the schemas that several sources have for an event.
 
 use super::found::Found;
-use super::{Decoded, Schemas};
+use super::{Decoded, Schemas, in_specs_by_key};
 use etw_layouts_payload::packed::{EventKey, Variant, Variants};
-use etw_layouts_payload::{Count, FieldList, Fields, Length, PointerSize, Uuid};
+use etw_layouts_payload::{Count, FieldList, Fields, Length, PointerSize, Schema, Uuid};
 use std::cmp::Reverse;
 
 /// The variant of an event that is tried first, from the first library that states its fields, otherwise from the first library with the
@@ -17,9 +17,15 @@ pub(super) fn choose(schemas: &Schemas, provider: Uuid, key: EventKey) -> Option
         }
     }
     let (library, variant) = chosen?;
-    let is_disputed = variant.schema().is_some_and(|schema| {
-        let others = schemas.libraries().flat_map(|library| library.find(provider, key));
-        others.filter_map(|other| other.schema()).any(|other| !is_same_size(&other.fields, &schema.fields))
+    let is_disputed = variant.schema().is_some_and(|Schema { fields, .. }| {
+        let others = schemas
+            .libraries()
+            .enumerate()
+            .flat_map(|(index, library)| library.find(provider, key).map(move |variant| (index, variant)));
+        let mut others = others.filter_map(|(index, other)| Some((index, other.schema()?.fields)));
+        others.any(|(index, other)| !is_same_size(&other, &fields) || index != library && !is_same_names(&other, &fields))
+            || exact_specs(provider, key)
+                .is_some_and(|specs| !is_same_size(&specs.fields, &fields) || !is_same_names(&specs.fields, &fields))
     });
     Some(Found { library, place: variant.place(), is_disputed })
 }
@@ -35,7 +41,17 @@ pub(super) fn other<'a>(schemas: &'a Schemas, first: &Decoded<'a>) -> Option<Dec
     let (provider, key) = (variant.provider().guid(), variant.key());
     let found = schemas.found(provider, key)?;
     let others = schemas.libraries().flat_map(|library| library.find(provider, key));
-    others.filter_map(|variant| by(variant, found, payload, pointers)).find(|other| other.fields.check().is_ok())
+    let specs = exact_specs(provider, key).map(|schema| {
+        let fields = schema.decode(payload, pointers);
+        Decoded { schema: *schema, is_exact: true, is_disputed: true, variant: None, fields }
+    });
+    let mut others = others.filter_map(|variant| by(variant, found, payload, pointers)).chain(specs);
+    others.find(|other| other.fields.check().is_ok())
+}
+
+/// The schema in the specs, if it is of the very version.
+fn exact_specs(provider: Uuid, key: EventKey) -> Option<&'static Schema<'static>> {
+    in_specs_by_key(provider, key).filter(|found| found.is_exact).map(|found| found.schema)
 }
 
 fn by<'a>(variant: Variant<'a>, found: Found, payload: &'a [u8], pointers: PointerSize) -> Option<Decoded<'a>> {
@@ -74,6 +90,16 @@ fn is_same_size(one: &FieldList<'_>, other: &FieldList<'_>) -> bool {
         list.iter().map(size).collect::<Vec<_>>()
     };
     sizes(one) == sizes(other)
+}
+
+/// Whether the fields of both lists have the same names. Some sources drop spaces and punctuation, or write names in another case.
+fn is_same_names(one: &FieldList<'_>, other: &FieldList<'_>) -> bool {
+    fn plain(name: &str) -> impl Iterator<Item = char> {
+        name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase)
+    }
+    one == other
+        || one.iter().count() == other.iter().count()
+            && one.iter().zip(other.iter()).all(|(one, other)| plain(one.name).eq(plain(other.name)))
 }
 
 /// A number that is the same for all types of the same size.

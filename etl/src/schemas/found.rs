@@ -1,6 +1,6 @@
 //! Events that were found in libraries, so that each is searched for once.
 
-use super::Schemas;
+use super::{Bytes, Schemas};
 use etw_layouts_payload::Uuid;
 use etw_layouts_payload::packed::{EventKey, Place, Variant};
 use std::fmt;
@@ -29,7 +29,7 @@ pub(super) struct Found {
     /// Index of the library.
     pub library: usize,
     pub place: Place,
-    /// Whether other variants have fields of other sizes.
+    /// Whether other variants have fields of other sizes, or those of other sources fields of other names.
     pub is_disputed: bool,
 }
 
@@ -63,6 +63,11 @@ fn hash(provider: Uuid, key: EventKey) -> usize {
 }
 
 impl Found {
+    /// Whether its library has priority over the specs: it is not part of the program.
+    pub fn has_priority(self, schemas: &Schemas) -> bool {
+        matches!(schemas.libraries.get(self.library), Some(Bytes::Shared(_)))
+    }
+
     /// The event in its library.
     #[inline]
     pub fn variant(self, schemas: &Schemas) -> Option<Variant<'_>> {

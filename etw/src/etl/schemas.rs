@@ -19,10 +19,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 ///
 /// For each source, the output has the number of schemas that were used, the number of events, and the number of
 /// events that were decoded to their last byte. Then it lists the problems: events without a schema, events with a
-/// payload that is shorter or longer than the schema, and events for which the sources have different schemas. If
-/// schemas differ, the first one that decodes the payload to its last byte is used. Sources: the event itself
-/// (TraceLogging), the specs of kernel events, the trace, the files of --manifests and --tmf, and the built-in
-/// catalogue.
+/// payload that is shorter or longer than the schema, events for which the sources have different schemas (other sizes of fields, or
+/// other names), and events of a later version than their schema. If schemas differ, the first one that decodes the
+/// payload to its last byte is used. Sources: the event itself (TraceLogging), the trace, the files of --manifests and
+/// --tmf, the specs of kernel events, and the built-in catalogue.
 ///
 ///     etw etl schemas trace.etl
 ///     etw etl schemas --format json folder
@@ -79,6 +79,8 @@ struct Kind {
     events: u64,
     whole: u64,
     is_disputed: bool,
+    /// The version of the schema, if it is that of an earlier version of the event.
+    earlier: Option<u8>,
     /// The number of events that were not decoded completely, by the number of undecoded bytes and the reason.
     faults: BTreeMap<(usize, String), u64>,
 }
@@ -114,6 +116,7 @@ impl Used {
             }
         };
         kind.is_disputed |= decoded.is_some_and(|decoded| decoded.is_disputed);
+        kind.earlier = decoded.filter(|decoded| !decoded.is_exact).map(|decoded| decoded.schema.version);
         match result {
             Ok(()) => kind.whole += 1,
             Err(fault) => {
@@ -149,6 +152,7 @@ impl Used {
             without: listed(&|kind| kind.source == NONE),
             partial: listed(&|kind| kind.source != NONE && kind.whole < kind.events),
             disputed: listed(&|kind| kind.is_disputed),
+            earlier: listed(&|kind| kind.earlier.is_some()),
             uncounted: self.uncounted,
         }
     }
@@ -194,6 +198,7 @@ impl Kind {
             events: 0,
             whole: 0,
             is_disputed: false,
+            earlier: None,
             faults: BTreeMap::new(),
         }
     }
@@ -212,6 +217,8 @@ struct Document<'a> {
     partial: Vec<Listed<'a>>,
     /// Events for which sources have different schemas.
     disputed: Vec<Listed<'a>>,
+    /// Events of a later version than their schema.
+    earlier: Vec<Listed<'a>>,
     /// Events of further kinds, which the lists do not contain.
     uncounted: u64,
 }
@@ -231,6 +238,9 @@ struct Listed<'a> {
     event: &'a str,
     version: Option<u16>,
     source: &'static str,
+    /// The version of the schema, if it is not that of the event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema_version: Option<u8>,
     events: u64,
     whole: u64,
     faults: Vec<Left<'a>>,
@@ -251,6 +261,7 @@ impl<'a> Listed<'a> {
             event: &kind.name,
             version: kind.version,
             source: kind.source,
+            schema_version: kind.earlier,
             events: kind.events,
             whole: kind.whole,
             faults: faults.collect(),
@@ -273,17 +284,20 @@ impl Display for Document<'_> {
             ("without schema", &self.without, false),
             ("partly decoded", &self.partial, true),
             ("with schemas that disagree", &self.disputed, false),
+            ("with the schema of an earlier version", &self.earlier, false),
         ];
         for (title, list, is_partial) in lists.into_iter().filter(|(_, list, _)| !list.is_empty()) {
             write!(f, "\n\n{:>14}  {title}", "events")?;
-            for Listed { event, version, source, events, whole, faults } in list {
+            for Listed { event, version, source, schema_version, events, whole, faults } in list {
                 let count = if is_partial { format!("{} of {events}", events - whole) } else { events.to_string() };
                 write!(f, "\n{count:>14}  {}", Escaped(event))?;
                 if let Some(version) = version {
                     write!(f, " version {version}")?;
                 }
-                if *source != NONE {
-                    write!(f, " ({source})")?;
+                match schema_version {
+                    Some(schema) => write!(f, " ({source}, version {schema})")?,
+                    None if *source != NONE => write!(f, " ({source})")?,
+                    None => {}
                 }
                 if !is_partial {
                     continue;

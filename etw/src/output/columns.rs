@@ -267,7 +267,13 @@ impl Column {
                 _ => {}
             },
             Self::Event => match line.event_name() {
-                Some((provider, event)) => put::shown(out, format_args!("{}/{}", Escaped(provider), Escaped(event))),
+                Some((provider, name)) => {
+                    put::shown(out, format_args!("{}/{}", Escaped(provider), Escaped(name)));
+                    let other = if is_text { known::other_than_class(event, provider, line.schemas) } else { None };
+                    if let Some(source) = other {
+                        put::shown(out, format_args!(" ({source})"));
+                    }
+                }
                 None if is_text => put::shown(out, Escaped(&known::identity(event, line.schemas))),
                 None => {}
             },

@@ -20,8 +20,8 @@ pub struct Asked {
     /// of one kernel event (--event Process/Start) has a column for each of its fields by default, with the values as in JSON.
     #[arg(long, value_parser = columns::Columns, value_delimiter = ',', value_name = "COLUMN|FIELD,…")]
     columns: Vec<Column>,
-    /// Print the payload. It is decoded with the schema in the event itself (TraceLogging), in the specs of kernel events, in the
-    /// trace, in the files of --manifests, or in the built-in catalogue. Bytes that cannot be decoded are printed in hexadecimal and
+    /// Print the payload. It is decoded with the schema in the event itself (TraceLogging), in the trace, in the files of --manifests,
+    /// in the specs of kernel events, or in the built-in catalogue. Bytes that cannot be decoded are printed in hexadecimal and
     /// reported as a diagnostic. In JSON, `schema` states the source of the schema, `fields` contains the decoded fields, and
     /// `undecoded` contains the bytes after the last decoded field.
     #[arg(long, value_enum)]

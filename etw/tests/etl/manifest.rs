@@ -272,6 +272,15 @@ fn texts_of_messages() {
     let (_, out, _) = run(&["schemas", "--tmf", &tmf, "--format", "json", &file]);
     let source = json(&out)[0]["sources"].as_array().unwrap().iter().find(|source| source["source"] == "TMF").cloned().unwrap();
     assert_eq!((&source["events"], &source["whole"]), (&json!(2), &json!(1)));
+    // Of two messages with the same GUID and number, the first is used, and the other is reported.
+    let other = std::fs::read_to_string(&tmf).unwrap().replace("of %11", "from %11");
+    let other = folder.file("other.tmf", &other);
+    for (tmfs, word, reported) in [([&tmf, &other], "of", true), ([&other, &tmf], "from", true), ([&tmf, &tmf], "of", false)] {
+        let (_, out, err) = run(&["events", "--tmf", tmfs[0], "--tmf", tmfs[1], "--payload", "message", &file]);
+        assert!(out.contains(&format!("Add: 5 {word} disk")), "{out}");
+        let text = format!("{}: ambiguous messages: 1 differ", tmfs[1]);
+        assert!(err.contains(&text) == reported && err.contains(&format!("the first is 10 of {GUID_TEXT}")) == reported, "{err}");
+    }
     // Tables have the arguments as fields, and the bytes of a payload that is too short.
     let output = folder.0.join("tables");
     let path = output.to_str().unwrap();

@@ -59,8 +59,15 @@ type Scope<'a> = HashMap<&'a str, usize>;
 
 /// The fields of a template or structure.
 fn fields<'a>(element: &'a Element, maps: &Maps<'_>, scope: &mut Scope<'a>) -> Result<Vec<Field>, SchemaError> {
-    let mut fields = Vec::new();
+    let mut fields: Vec<Field> = Vec::new();
     for child in element.children() {
+        if let Some(Field { name, in_type: InType::BINARY, length: Length::Type, out_type, .. }) = fields.last()
+            && *out_type != OutType::IPV6
+            && matches!(child.name, "data" | "struct")
+        {
+            let text = format!("missing length: binary data `{name}` is not the last field; add a length");
+            return Err(SchemaError::line(child.line, text));
+        }
         let in_type = match child.name {
             "data" => {
                 let name = child.required("inType")?;

@@ -118,6 +118,14 @@ pub enum DiagnosticKind {
     /// An EventSource manifest, or a part of it, is invalid.
     #[cfg(feature = "manifests")]
     Manifest(SchemaError),
+    /// An EventSource manifest describes a provider that did not send it. That provider is not used.
+    #[cfg(feature = "manifests")]
+    OtherProvider {
+        /// GUID of the sender.
+        sender: Uuid,
+        /// GUID of the described provider.
+        described: Uuid,
+    },
     /// All schemas together exceed 64 MiB, or 128 MiB with manifests expanded. This one is not used.
     Limit,
 }
@@ -134,6 +142,10 @@ impl fmt::Display for DiagnosticKind {
             }
             #[cfg(feature = "manifests")]
             Self::Manifest(error) => write!(f, "invalid EventSource manifest: {error}"),
+            #[cfg(feature = "manifests")]
+            Self::OtherProvider { sender, described } => {
+                write!(f, "EventSource manifest of another provider: {sender} describes {described}; schemas not used")
+            }
             Self::Limit => {
                 f.write_str("too many schemas: they exceed 64 MiB, or 128 MiB with manifests expanded; schema not used")
             }
@@ -275,12 +287,18 @@ impl Collector {
                 Ok(schemas) => schemas,
                 Err(error) => Schemas { errors: vec![error], ..Schemas::default() },
             };
+            let (read, others): (Vec<_>, Vec<_>) = read.into_iter().partition(|provider| provider.guid == manifest.provider);
             if read.iter().flat_map(|provider| &provider.events).any(|event| budget.event(event).is_err()) {
                 self.report(manifest.place, DiagnosticKind::Limit);
                 break;
             }
             providers.extend(read);
             errors.into_iter().for_each(|error| self.report(manifest.place, DiagnosticKind::Manifest(error)));
+            // Anybody can send a manifest. It is good for the events of its sender only.
+            for Provider { guid: described, .. } in others {
+                let kind = DiagnosticKind::OtherProvider { sender: manifest.provider, described };
+                self.report(manifest.place, kind);
+            }
         }
         providers
     }

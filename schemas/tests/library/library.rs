@@ -4,7 +4,7 @@ use crate::kit;
 use crate::made::provider;
 use etw_layouts_payload::packed::EventKey;
 use etw_layouts_payload::packed::Variant;
-use etw_layouts_payload::{self as payload, FieldList, MapKind, PointerSize, Schema, Source, Step, Uuid, Value};
+use etw_layouts_payload::{self as payload, FieldList, InType, MapKind, OutType, PointerSize, Schema, Source, Step, Uuid, Value};
 use etw_layouts_schemas::{Count, Event, Field, Length, Library, LibraryBuilder, Map, MapEntry, Name, Provider};
 use fastrand::Rng;
 
@@ -50,6 +50,35 @@ fn round_trip() {
         assert!(library.view().find(Uuid::from_u128(7), EventKey::of_id(1, 0)).first().is_none());
     }
     assert!(found > 2_000 && variants > found, "{found} {variants}");
+}
+
+/// Fields end with the first one of unknown extent, as a structure without members.
+#[test]
+fn unknown_extent() {
+    let binary = |length, out_type| Field { length, out_type, ..Field::new("Binary", InType::BINARY) };
+    let structure = |members| Field { members, ..Field::new("Structure", InType::STRUCT) };
+    let number = || Field::new("Number", InType::UINT8);
+    let open = || binary(Length::Type, OutType::NULL);
+    let unknown = |name: &str| Field::new(name, InType::STRUCT);
+    let added = |fields: &[Field]| {
+        let event = Event { fields: Some(fields.to_vec()), ..Event::default() };
+        let provider = Provider { events: vec![event], ..Provider::default() };
+        let library = Library::build(&[provider], Source::Manifest);
+        library.providers().next().unwrap().events[0].fields.clone().unwrap()
+    };
+    for whole in [
+        vec![number(), open()],
+        vec![binary(Length::Constant(2), OutType::NULL), number()],
+        vec![binary(Length::Type, OutType::IPV6), number()],
+        vec![number(), structure(vec![number(), open()])],
+    ] {
+        assert_eq!(added(&whole), whole);
+    }
+    assert_eq!(added(&[number(), open(), number()]), [number(), unknown("Binary")]);
+    assert_eq!(added(&[structure(vec![]), number()]), [unknown("Structure")]);
+    for members in [vec![open(), number()], vec![open()], vec![structure(vec![])]] {
+        assert_eq!(added(&[number(), structure(members), number()]), [number(), unknown("Structure")]);
+    }
 }
 
 /// An event with its maps instead of their indices. Enumerations are sorted, because a library does not keep their order.

@@ -68,12 +68,18 @@ fn fields(random: &mut Rng, maps: usize, depth: usize) -> Vec<Field> {
         field.length = match (random.u8(..3), &earlier) {
             (0, Some(name)) => Length::Field(name.clone()),
             (1, _) => Length::Constant(random.u16(..)),
+            // Fields after binary data of unknown length are left out.
+            _ if field.in_type == InType::BINARY => Length::Constant(3),
             _ => Length::Type,
         };
         field.out_type = random.choice([OutType::NULL, OutType::PID, OutType::XML]).unwrap();
         field.tags = random.choice([0, 0x0FFF_FFFF]).unwrap();
         field.map = (maps > 0 && random.bool()).then(|| random.usize(..maps));
-        field.members = if is_structure { self::fields(random, maps, depth + 1) } else { Vec::new() };
+        if is_structure {
+            // So are fields after a structure of unknown members.
+            field.members = self::fields(random, maps, depth + 1);
+            field.members.push(Field::new("last", InType::UINT8));
+        }
         fields.push(field);
     }
     fields

@@ -161,4 +161,14 @@ fn manifests() {
     assert_eq!(kinds(&changed(0, 2)), (0, "unknown format 2 of an EventSource manifest".into()));
     assert_eq!(kinds(&changed(6, 9)), (0, "invalid chunk of an EventSource manifest: number 9 of 3".into()));
     assert_eq!(kinds(&changed(3, 0)), (0, String::new()));
+    // A manifest is good for the events of its sender only.
+    let other = "99999999-2222-3333-4444-555555555555";
+    let others = String::from_utf8(MANIFEST.to_vec()).unwrap().replace("11111111-2222-3333-4444-555555555555", other);
+    let collected = collect(&Trace::from_bytes(schema_trace(&schema_events(others.as_bytes()))).unwrap());
+    let [diagnostic] = &collected.diagnostics[..] else { panic!("{:?}", collected.diagnostics) };
+    assert_eq!(
+        diagnostic.kind.to_string(),
+        format!("EventSource manifest of another provider: {provider} describes {other}; schemas not used")
+    );
+    assert_eq!((collected.manifests.len(), collected.manifest_providers), (1, vec![]));
 }

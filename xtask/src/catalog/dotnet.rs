@@ -1,137 +1,101 @@
-//! Events of .NET 5 and later that the other sources lack or state incompletely.
-//!
-//! Names and types are from `src/coreclr/vm/ClrEtwAll.man` in dotnet/runtime. The sizes equal those of the events in a trace of
-//! .NET 6. The members of `Values` in events 208 and 209 are left out: the manifest lacks the padding that the events have.
+//! Events of .NET 5 and later that the other sources lack, from tables of `src/coreclr/vm/ClrEtwAll.man` in dotnet/runtime.
 
-use super::fields;
-use super::rows::Row;
+use super::report::Report;
+use super::rows::{Row, masked};
 use etw_layouts_catalog::Mask;
-use etw_layouts_payload::Uuid;
+use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
+use etw_layouts_schemas::{Count, Field, Length, Map, MapEntry, Provider};
+use serde_json::Value;
 
-/// A provider.
-struct Provider {
-    guid: Uuid,
-    name: &'static str,
-    /// ID, version, level, task, opcode, keyword and fields of events.
-    events: &'static [(u16, u8, &'static str, [&'static str; 3], &'static str)],
-}
-
-const PROVIDERS: [Provider; 2] = [
-    Provider {
-        guid: Uuid::from_u128(0xe13c0d23_ccbc_4e12_931b_d9cc2eee27e4),
-        name: "Microsoft-Windows-DotNETRuntime",
-        events: RUNTIME,
-    },
-    Provider {
-        guid: Uuid::from_u128(0xa669021c_c450_4609_a035_5af59af4df18),
-        name: "Microsoft-Windows-DotNETRuntimeRundown",
-        events: RUNDOWN,
-    },
-];
-
-/// The names are those that a consumer on Windows prints.
-const RUNDOWN: &[(u16, u8, &str, [&str; 3], &str)] = &[
-    (
-        10,
-        0,
-        "Informational",
-        ["GC", "SettingsRundown", ""],
-        "HardLimit:UInt64;LOHThreshold:UInt64;PhysicalMemoryConfig:UInt64;Gen0MinBudgetConfig:UInt64;Gen0MaxBudgetConfig:UInt64;\
-         HighMemPercentConfig:UInt32;BitSettings:UInt32;ClrInstanceID:UInt16",
-    ),
-    (280, 0, "Informational", ["TieredCompilationRundown", "SettingsDCStart", ""], "ClrInstanceID:UInt16;Flags:UInt32"),
-];
-
-const RUNTIME: &[(u16, u8, &str, [&str; 3], &str)] = &[
-    (
-        4,
-        2,
-        "Informational",
-        ["GarbageCollection", "GCHeapStats", "GCKeyword"],
-        "GenerationSize0:UInt64:HexInt64;TotalPromotedSize0:UInt64:HexInt64;GenerationSize1:UInt64:HexInt64;\
-         TotalPromotedSize1:UInt64:HexInt64;GenerationSize2:UInt64:HexInt64;TotalPromotedSize2:UInt64:HexInt64;\
-         GenerationSize3:UInt64:HexInt64;TotalPromotedSize3:UInt64:HexInt64;FinalizationPromotedSize:UInt64:HexInt64;\
-         FinalizationPromotedCount:UInt64;PinnedObjectCount:UInt32;SinkBlockCount:UInt32;GCHandleCount:UInt32;ClrInstanceID:UInt16;\
-         GenerationSize4:UInt64:HexInt64;TotalPromotedSize4:UInt64:HexInt64",
-    ),
-    (
-        10,
-        4,
-        "Verbose",
-        ["GarbageCollection", "GCAllocationTick", "GCKeyword"],
-        "AllocationAmount:UInt32:HexInt32;AllocationKind:UInt32;ClrInstanceID:UInt16;AllocationAmount64:UInt64:HexInt64;TypeID:Pointer;\
-         TypeName:UnicodeString;HeapIndex:UInt32;Address:Pointer;ObjectSize:UInt64",
-    ),
-    (
-        204,
-        3,
-        "Informational",
-        ["GarbageCollection", "GCPerHeapHistory", "GCKeyword"],
-        "ClrInstanceID:UInt16;FreeListAllocated:Pointer;FreeListRejected:Pointer;EndOfSegAllocated:Pointer;CondemnedAllocated:Pointer;\
-         PinnedAllocated:Pointer;PinnedAllocatedAdvance:Pointer;RunningFreeListEfficiency:UInt32;CondemnReasons0:UInt32;\
-         CondemnReasons1:UInt32;CompactMechanisms:UInt32;ExpandMechanisms:UInt32;HeapIndex:UInt32;ExtraGen0Commit:Pointer;\
-         Count:UInt32;Values{SizeBefore:Pointer;FreeListBefore:Pointer;FreeObjBefore:Pointer;SizeAfter:Pointer;FreeListAfter:Pointer;\
-         FreeObjAfter:Pointer;In:Pointer;PinnedSurv:Pointer;NonePinnedSurv:Pointer;NewAllocation:Pointer} count=Count",
-    ),
-    (
-        205,
-        3,
-        "Informational",
-        ["GarbageCollection", "GCGlobalHeapHistory", "GCKeyword"],
-        "FinalYoungestDesired:UInt64:HexInt64;NumHeaps:Int32;CondemnedGeneration:UInt32;Gen0ReductionCount:UInt32;Reason:UInt32;\
-         GlobalMechanisms:UInt32;ClrInstanceID:UInt16;PauseMode:UInt32;MemoryPressure:UInt32;CondemnReasons0:UInt32;\
-         CondemnReasons1:UInt32",
-    ),
-    (
-        205,
-        4,
-        "Informational",
-        ["GarbageCollection", "GCGlobalHeapHistory", "GCKeyword"],
-        "FinalYoungestDesired:UInt64:HexInt64;NumHeaps:Int32;CondemnedGeneration:UInt32;Gen0ReductionCount:UInt32;Reason:UInt32;\
-         GlobalMechanisms:UInt32;ClrInstanceID:UInt16;PauseMode:UInt32;MemoryPressure:UInt32;CondemnReasons0:UInt32;\
-         CondemnReasons1:UInt32;Count:UInt32;Values:UInt32 count=Count",
-    ),
-    (
-        208,
-        0,
-        "Informational",
-        ["GarbageCollection", "GCLOHCompact", "GCKeyword"],
-        "ClrInstanceID:UInt16;Count:UInt16;Values{} count=Count",
-    ),
-    (
-        209,
-        0,
-        "Verbose",
-        ["GarbageCollection", "GCFitBucketInfo", "GCKeyword"],
-        "ClrInstanceID:UInt16;BucketKind:UInt16;TotalSize:UInt64:HexInt64;Count:UInt16;Values{} count=Count",
-    ),
-];
-
-/// The events. A field gets the map of the same field in `others`.
-pub fn rows(others: &[Row]) -> Vec<Row> {
-    let map = |guid: Uuid, id: u16, name: &str| {
-        let events = others.iter().filter(|other| other.guid == guid && other.id == id);
-        events.flat_map(|other| other.fields.iter().flatten()).filter(|field| field.name == name).find_map(|field| field.map)
-    };
-    let mut rows = Vec::new();
-    for Provider { guid, name, events } in PROVIDERS {
-        for (id, version, level, [task, opcode, keyword], text) in events {
-            let mut fields = fields::parse(text).unwrap_or_default().fields;
-            fields.iter_mut().for_each(|field| field.map = map(guid, *id, &field.name));
-            rows.push(Row {
-                guid,
-                provider: name.to_owned(),
-                id: *id,
-                version: *version,
-                task: (*task).to_owned(),
-                opcode: (*opcode).to_owned(),
-                level: (*level).to_owned(),
-                keywords: Some((*keyword).to_owned()).into_iter().filter(|keyword| !keyword.is_empty()).collect(),
-                masks: Vec::new(),
-                fields: Some(fields),
-                sources: Mask::named("dotnet"),
-            });
+/// Reads the events. `maps` has their value maps, `names` their keywords. Maps are added to `providers`.
+pub fn rows(events: &str, maps: &str, names: &str, providers: &mut Vec<Provider>, report: &mut Report) -> Vec<Row> {
+    for line in events.lines().skip(1) {
+        let (Some(name), Some(guid)) = (column(line, 0), column(line, 1).and_then(|guid| Uuid::try_parse(guid).ok())) else {
+            continue;
+        };
+        if providers.iter().all(|provider| provider.guid != guid) {
+            providers.push(Provider { guid, name: name.to_owned(), ..Provider::default() });
         }
     }
-    rows
+    maps.lines().skip(1).for_each(|line| add_entry(line, providers));
+    let row = |line: &str| {
+        let row = row(line, names, providers);
+        report.count(if row.is_some() { "rows of source dotnet" } else { "left out: a row of source dotnet cannot be read" });
+        row
+    };
+    events.lines().skip(1).filter_map(row).collect()
+}
+
+fn column(line: &str, index: usize) -> Option<&str> {
+    line.split('\t').nth(index)
+}
+
+/// Adds an entry of a map: columns map, kind, value, text, provider. A later text replaces that of another manifest.
+fn add_entry(line: &str, providers: &mut [Provider]) {
+    let columns: Vec<&str> = line.split('\t').collect();
+    let [name, kind, value, text, provider, ..] = columns[..] else { return };
+    let Some((_, value)) = masked(&format!("{text}={value}")) else { return };
+    let Some(provider) = providers.iter_mut().find(|own| own.name == provider) else { return };
+    let index = provider.maps.iter().position(|map| map.name == name).unwrap_or_else(|| {
+        let kind = if kind == "bitMap" { MapKind::Flags } else { MapKind::Enumeration };
+        provider.maps.push(Map { name: name.to_owned(), kind, entries: Vec::new() });
+        provider.maps.len() - 1
+    });
+    let entries = &mut provider.maps[index].entries;
+    match entries.iter_mut().find(|entry| entry.value == value) {
+        Some(entry) => text.clone_into(&mut entry.name),
+        None => entries.push(MapEntry { value, name: text.to_owned() }),
+    }
+}
+
+/// Reads an event: columns provider, GUID, ID, version, level, keywords, task, opcode, symbol, fields.
+fn row(line: &str, names: &str, providers: &[Provider]) -> Option<Row> {
+    let columns: Vec<&str> = line.split('\t').collect();
+    let [name, guid, id, version, level, keywords, task, opcode, _symbol, list] = columns[..] else { return None };
+    let bare = |name: &str| name.strip_prefix("win:").unwrap_or(name).to_owned();
+    let guid = Uuid::try_parse(guid).ok()?;
+    let maps = &providers.iter().find(|provider| provider.guid == guid)?.maps;
+    let of_provider = names.lines().filter(|line| column(line, 0) == Some(name) && column(line, 1) == Some("keyword"));
+    let masks = of_provider.filter_map(|line| masked(&format!("{}={}", column(line, 2)?, column(line, 3)?))).collect();
+    Some(Row {
+        guid,
+        provider: name.to_owned(),
+        id: id.parse().ok()?,
+        version: version.parse().ok()?,
+        task: bare(task),
+        opcode: bare(opcode),
+        level: bare(level),
+        keywords: keywords.split(' ').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
+        masks,
+        fields: Some(fields(&serde_json::from_str(list).ok()?, maps)?),
+        sources: Mask::named("dotnet"),
+        is_corrected: false,
+    })
+}
+
+/// Reads fields: `[name, input type, output type, length, count, map]`, or `["struct", name, count, members]`.
+fn fields(list: &Value, maps: &[Map]) -> Option<Vec<Field>> {
+    let field = |value: &Value| {
+        let text = |index: usize| value[index].as_str();
+        let count = |count: Option<&str>| match count {
+            None => Count::One,
+            Some(count) => count.parse().map_or_else(|_| Count::Field(count.to_owned()), Count::Constant),
+        };
+        if text(0) == Some("struct") && value[3].is_array() {
+            let members = fields(&value[3], maps)?;
+            return Some(Field { count: count(text(2)), members, ..Field::new(text(1)?, InType::STRUCT) });
+        }
+        let bare = |text: &str| text.split_once(':').map_or(text, |(_, bare)| bare).to_owned();
+        Some(Field {
+            out_type: text(2).map_or(Some(OutType::NULL), |name| OutType::named(&bare(name)))?,
+            length: match text(3) {
+                None => Length::Type,
+                Some(length) => length.parse().map_or_else(|_| Length::Field(length.to_owned()), Length::Constant),
+            },
+            count: count(text(4)),
+            map: text(5).and_then(|name| maps.iter().position(|map| map.name == name)),
+            ..Field::new(text(0)?, InType::named(&bare(text(1)?))?)
+        })
+    };
+    list.as_array()?.iter().map(field).collect()
 }

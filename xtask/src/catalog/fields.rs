@@ -13,6 +13,16 @@ pub struct Parsed {
     pub unresolved: Vec<String>,
 }
 
+/// Parses a list of fields that follow fields with these names. `Err` has the text that cannot be parsed.
+pub fn parse_after(text: &str, names: &[String]) -> Result<Vec<Field>, String> {
+    let mut unresolved = Vec::new();
+    let fields = list(&mut { text }, &mut names.to_vec(), &mut 0, &mut unresolved)?;
+    match unresolved.pop() {
+        Some(text) => Err(text),
+        None => Ok(fields),
+    }
+}
+
 /// Parses a list. `Err` has the text of the field that cannot be parsed.
 pub fn parse(text: &str) -> Result<Parsed, String> {
     let mut parsed = Parsed::default();

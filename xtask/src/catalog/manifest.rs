@@ -34,6 +34,7 @@ pub fn rows(provider: &Provider, source: &str, report: &mut Report) -> Vec<Row> 
             masks: provider.keywords.iter().filter_map(|keyword| Some((keyword.name.clone(), keyword.mask?))).collect(),
             fields: event.fields.clone(),
             sources: Mask::named(source),
+            is_corrected: false,
         }
     };
     provider.events.iter().map(row).collect()

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 struct Statement {
     fields: Vec<Field>,
     sources: Mask,
+    is_corrected: bool,
 }
 
 /// Counts and lengths of a provider's fields, by the plain name of the field. Source 28000 lacks them.
@@ -40,7 +41,9 @@ pub fn sizes(rows: &[Row]) -> Sizes {
 pub fn merge(rows: &[Row], sizes: &Sizes, report: &mut Report) -> Vec<(Event, Sources)> {
     let listed = rows.iter().fold(Mask::default(), |all, row| all.union(row.sources));
     let statements = statements(rows, sizes, report);
-    let event = described(rows, report);
+    // The runtime has reused the ID of an event of .NET Framework, which Windows has.
+    let (dotnet, others): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.sources == Mask::named("dotnet"));
+    let event = described(if others.is_empty() { &dotnet } else { &others }, report);
     report.count("events");
     match statements.len() {
         0 => report.count("events without fields"),
@@ -50,9 +53,13 @@ pub fn merge(rows: &[Row], sizes: &Sizes, report: &mut Report) -> Vec<(Event, So
     if statements.is_empty() {
         return vec![(event, Sources { listed, fields: Mask::default() })];
     }
-    let events = statements.into_iter().map(|Statement { fields, sources }| {
+    let events = statements.into_iter().map(|Statement { fields, mut sources, is_corrected }| {
         report.count("statements of fields");
-        (Event { fields: Some(fields), ..event.clone() }, Sources { listed, fields: sources })
+        let event = if sources == Mask::named("dotnet") { described(&dotnet, report) } else { event.clone() };
+        if is_corrected {
+            sources = sources.union(Mask::CORRECTED);
+        }
+        (Event { fields: Some(fields), ..event }, Sources { listed, fields: sources })
     });
     events.collect()
 }
@@ -78,6 +85,7 @@ fn statements(rows: &[Row], sizes: &Sizes, report: &mut Report) -> Vec<Statement
             }
             complete(&mut statement.fields, fields);
             statement.sources = statement.sources.union(row.sources);
+            statement.is_corrected |= row.is_corrected;
             continue;
         }
         let mut fields = fields.clone();
@@ -93,11 +101,12 @@ fn statements(rows: &[Row], sizes: &Sizes, report: &mut Report) -> Vec<Statement
                     complete(&mut fields, &statement.fields);
                     statement.fields = fields;
                     statement.sources = statement.sources.union(row.sources);
+                    statement.is_corrected |= row.is_corrected;
                     continue;
                 }
             }
         }
-        statements.push(Statement { fields, sources: row.sources });
+        statements.push(Statement { fields, sources: row.sources, is_corrected: row.is_corrected });
     }
     statements.sort_by_key(|statement| statement.sources);
     statements
@@ -258,10 +267,10 @@ fn infer_arrays(fields: &mut [Field], of_arrays: &[bool], provider: &str, id: u1
 }
 
 /// The names of an event, from the newest source that has them.
-fn described(rows: &[Row], report: &mut Report) -> Event {
-    let newest = rows.iter().max_by_key(|row| row.sources.0 & !without_sizes().0);
+fn described(rows: &[&Row], report: &mut Report) -> Event {
+    let newest = rows.iter().copied().max_by_key(|row| row.sources.0 & !without_sizes().0);
     let Some(newest) = newest else { return Event::default() };
-    let mut sorted: Vec<&Row> = rows.iter().collect();
+    let mut sorted = rows.to_vec();
     sorted.sort_by_key(|row| std::cmp::Reverse(row.sources.0 & !without_sizes().0));
     let mut level = level(&newest.level);
     // The sources without arrays print level 0 as Verbose for some providers; other sources print the number.

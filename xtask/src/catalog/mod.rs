@@ -1,7 +1,7 @@
 //! `cargo xtask catalog`: the catalogue of events from tables of manifests.
 
+mod corrections;
 mod dotnet;
-mod errata;
 mod fields;
 mod keywords;
 mod manifest;
@@ -11,6 +11,7 @@ mod rows;
 mod structures;
 
 use crate::{Error, Outcome, workspace};
+use corrections::Corrections;
 use etw_layouts_catalog::{Entry, Mask, SOURCES, write};
 use etw_layouts_payload::Uuid;
 use etw_layouts_schemas::{Map, Provider};
@@ -36,6 +37,9 @@ pub struct Args {
     /// Manifest of the .NET runtime.
     #[arg(long, value_name = "MANIFEST")]
     clr: PathBuf,
+    /// Tables of the .NET runtime's further events, of their value maps, and of their names.
+    #[arg(long, value_names = ["EVENTS", "MAPS", "NAMES"], num_args = 3)]
+    dotnet: Vec<PathBuf>,
     /// Output file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -47,8 +51,9 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let mut report = Report::default();
     let tables = args.tables.iter().map(|path| table(path)).collect::<Result<Vec<_>, _>>()?;
+    let dotnet = args.dotnet.iter().map(|path| plain(path)).collect::<Result<Vec<_>, _>>()?;
     let providers = manifest::read(&args.clr, &mut report)?;
-    let entries = reduce(&tables, &table(&args.events_28000)?, &providers, &mut report);
+    let entries = reduce(&tables, &table(&args.events_28000)?, providers, &dotnet, &mut report)?;
     let text = write(&entries, &comments());
     let packed = pack(text.as_bytes()).map_err(|error| Error::from(error.to_string()))?;
     let path = args.out.clone().unwrap_or(workspace::root().join("catalog/events.txt.xz"));
@@ -69,21 +74,33 @@ fn table(path: &Path) -> Result<String, Error> {
     Ok(text)
 }
 
+fn plain(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|error| Error::from(format!("{}: {error}", path.display())))
+}
+
 /// The catalogue of the tables.
-fn reduce(tables: &[String], events_28000: &str, clr: &[Provider], report: &mut Report) -> Vec<Entry> {
+fn reduce(
+    tables: &[String],
+    events_28000: &str,
+    mut clr: Vec<Provider>,
+    dotnet: &[String],
+    report: &mut Report,
+) -> Result<Vec<Entry>, Error> {
     let mut rows: Vec<Row> = tables.iter().flat_map(|table| rows::manifest_events(table, report)).collect();
     let guids: BTreeMap<String, Uuid> = rows.iter().map(|row| (row.provider.clone(), row.guid)).collect();
     rows.extend(rows::events_28000(events_28000, &guids, report));
     structures::resolve(&mut rows, report);
     rows.extend(clr.iter().flat_map(|provider| manifest::rows(provider, "clr", report)));
-    rows.extend(dotnet::rows(&rows));
-    errata::correct(&mut rows, report);
+    if let [events, maps, names] = dotnet {
+        rows.extend(dotnet::rows(events, maps, names, &mut clr, report));
+    }
+    Corrections::read()?.apply(&mut rows, report)?;
     let mut providers: BTreeMap<Uuid, Vec<Row>> = BTreeMap::new();
     for row in rows {
         providers.entry(row.guid).or_default().push(row);
     }
     let maps = |guid| clr.iter().find(|provider| provider.guid == guid).map_or(Vec::new(), |provider| provider.maps.clone());
-    providers.into_iter().map(|(guid, rows)| entry(guid, &rows, maps(guid), report)).collect()
+    Ok(providers.into_iter().map(|(guid, rows)| entry(guid, &rows, maps(guid), report)).collect())
 }
 
 fn entry(guid: Uuid, rows: &[Row], maps: Vec<Map>, report: &mut Report) -> Entry {

@@ -23,6 +23,8 @@ pub struct Row {
     /// `None` if the sources leave out the fields.
     pub fields: Option<Vec<Field>>,
     pub sources: Mask,
+    /// Whether the fields are not those of the sources, but corrected.
+    pub is_corrected: bool,
 }
 
 impl Row {
@@ -86,6 +88,7 @@ fn manifest_event(line: &str, report: &mut Report) -> Option<Row> {
         masks: words(keywords).iter().filter_map(|word| masked(word)).collect(),
         fields,
         sources,
+        is_corrected: false,
     })
 }
 
@@ -122,6 +125,7 @@ fn event_28000(line: &str, guids: &BTreeMap<String, Uuid>, report: &mut Report) 
         masks: Vec::new(),
         fields,
         sources: Mask::named("28000"),
+        is_corrected: false,
     })
 }
 
@@ -131,7 +135,8 @@ fn guid_in_name(provider: &str) -> Option<Uuid> {
     (digits.len() == 32).then(|| Uuid::try_parse(digits).ok())?
 }
 
-fn masked(word: &str) -> Option<(String, u64)> {
+/// A name with a mask: `GCKeyword=0x1`.
+pub fn masked(word: &str) -> Option<(String, u64)> {
     let (name, mask) = word.split_once("=0x")?;
     Some((name.to_owned(), u64::from_str_radix(mask, 16).ok()?))
 }
