@@ -10,12 +10,12 @@ use crate::header_type::HeaderType;
 use crate::wire::EVENT_HEADER_FLAG;
 use etw_layouts::events::{self, TypedEvent};
 use etw_layouts_payload::packed::{EventKey, Library, LibraryError, Variant};
-use etw_layouts_payload::{Fields, PointerSize, Schema, Source, Uuid, Value, Values};
+use etw_layouts_payload::{Field, Fields, InType, PointerSize, Schema, Source, Uuid, Value, Values};
 use found::{Found, FoundEvents};
 use std::fmt;
 use std::sync::Arc;
 
-/// Sources of schemas, used in this order: the event itself (TraceLogging), the specs of kernel events, then libraries of schemas in the
+/// Sources of schemas, used in this order: the event itself (a flag for texts, or TraceLogging), the specs of kernel events, then libraries of schemas in the
 /// order in which they were added. Add the library of the trace first, then those that a user names, and a catalogue last.
 ///
 /// ```no_run
@@ -194,13 +194,22 @@ impl Schemas {
         found.get(provider, key, || choice::choose(self, provider, key))
     }
 
+    /// The size of pointers in the payload of an event.
+    #[inline]
+    pub fn pointer_size(&self, event: &Event<'_>) -> PointerSize {
+        event.pointer_size().unwrap_or(self.pointers)
+    }
+
     /// Decodes an event without a hook identifier, with the schema that is tried first.
     fn decode_other<'a>(&'a self, event: &Event<'a>) -> Option<Decoded<'a>> {
-        let pointers = event.pointer_size().unwrap_or(self.pointers);
+        let pointers = self.pointer_size(event);
         let decoded = |schema: Schema<'a>, is_exact| {
             let fields = schema.decode(event.payload(), pointers);
             Decoded { schema, is_exact, is_disputed: false, variant: None, fields }
         };
+        if event.flags().is_some_and(|flags| flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_STRING_ONLY)) {
+            return Some(decoded(STRING_ONLY, true));
+        }
         if let Some(logging) = event.trace_logging() {
             return logging.schema.ok().map(|schema| decoded(schema, true));
         }
@@ -214,6 +223,14 @@ impl Schemas {
         in_library.or(by_specs)
     }
 }
+
+/// The schema of an event that is only a text, as EventWriteString writes it.
+const STRING_ONLY: Schema<'static> = {
+    const FIELDS: &[Field<'_>] = &[Field::new("Message", InType::UNICODESTRING)];
+    let mut schema = Schema::specified("", "", 0, FIELDS);
+    schema.source = Source::Header;
+    schema
+};
 
 /// A library of schemas.
 #[derive(Clone, Debug)]
@@ -290,7 +307,7 @@ impl<'a> Event<'a> {
     pub fn decode_first(&self, schemas: &'a Schemas) -> Option<Decoded<'a>> {
         let Some(hook) = self.hook() else { return schemas.decode_other(self) };
         let found = events::find((hook >> 8) as u8, hook as u8, u8::try_from(self.version()?).ok()?)?;
-        let pointers = self.pointer_size().unwrap_or(schemas.pointers);
+        let pointers = schemas.pointer_size(self);
         Some(Decoded {
             schema: *found.schema,
             is_exact: found.is_exact,
@@ -317,7 +334,7 @@ impl<'a> Event<'a> {
         if !is_of_type {
             return None;
         }
-        T::new(self.payload(), u8::try_from(self.version()?).ok()?, self.pointer_size().unwrap_or(schemas.pointers))
+        T::new(self.payload(), u8::try_from(self.version()?).ok()?, schemas.pointer_size(self))
     }
 }
 

@@ -25,7 +25,7 @@ pub fn correct(rows: &mut [Row], report: &mut Report) {
         for row in rows.iter_mut().filter(|row| row.provider.starts_with(providers)) {
             let fields = row.fields.as_mut().into_iter().flatten();
             for field in fields.filter(|known| known.name == *field) {
-                field.count = Count::Field((*count).to_owned());
+                field.count = Count::Field((*count).into());
                 report.count("counts corrected by real events");
             }
         }
