@@ -112,16 +112,23 @@ fn unusual() {
             .collect();
         let values: Vec<_> = fields.iter().map(|value| value.to_string()).collect();
         let steps = fields.steps().map_while(Result::ok);
-        let steps: Vec<_> = steps.filter_map(|step| if let Step::Value(value) = step { Some(value.to_string()) } else { None }).collect();
+        let steps: Vec<_> =
+            steps.filter_map(|step| if let Step::Value(value) = step { Some(value.to_string()) } else { None }).collect();
         assert_eq!((&values, &steps, &compiled), (&steps, &compiled, &values), "{payload:?}");
-        assert_eq!((&values[..], fields.check().err().map(|fault| fault.reason)), (&texts.iter().map(ToString::to_string).collect::<Vec<_>>()[..], *reason), "{payload:?}");
+        assert_eq!(
+            (&values[..], fields.check().err().map(|fault| fault.reason)),
+            (&texts.iter().map(ToString::to_string).collect::<Vec<_>>()[..], *reason),
+            "{payload:?}"
+        );
     }
 }
 
 /// Every character that is hidden by its Unicode properties is shown as an escape, and no other.
 #[test]
 fn hidden_characters() {
-    let hidden = Regex::new(r"^[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\x{2800}[\p{Cf}--\p{Prepended_Concatenation_Mark}]]$").unwrap();
+    let hidden =
+        Regex::new(r"^[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\x{2800}[\p{Cf}--\p{Prepended_Concatenation_Mark}]]$")
+            .unwrap();
     let wrong: Vec<_> = ('\0'..=char::MAX).filter(|c| is_hidden(*c) != hidden.is_match(c.encode_utf8(&mut [0; 4]))).collect();
     assert_eq!(wrong, []);
 }

@@ -80,7 +80,10 @@ fn messages_of_a_file() {
     let messages = messages();
     let numbers: Vec<_> =
         messages.iter().map(|message| (message.component.as_str(), message.number, message.arguments.len())).collect();
-    assert_eq!(numbers, [("example", 10, 5), ("example", 11, 6), ("example", 12, 11), ("other", 10, 0), ("other", 11, 2), ("other", 12, 10)]);
+    assert_eq!(
+        numbers,
+        [("example", 10, 5), ("example", 11, 6), ("example", 12, 11), ("other", 10, 0), ("other", 11, 2), ("other", 12, 10)]
+    );
     let first = &messages[0];
     assert_eq!(first.guid.to_string(), "ee01de89-cf3f-2d13-2be7-f6a1a3f9b94d");
     assert_eq!((first.name.as_str(), first.level.as_str(), first.flags.as_str()), ("Device_c87", "TRACE_LEVEL_ERROR", "INIT"));
@@ -147,10 +150,7 @@ fn texts() {
     ]
     .concat();
     let text = messages[5].text(&payload, PointerSize::Bits32);
-    assert_eq!(
-        text.text,
-        "due -0~00:00:00.5000000 after 1~02:03:04.0000001, [READ,0x80000008], LAST, 0x12345678, \u{20ac}a"
-    );
+    assert_eq!(text.text, "due -0~00:00:00.5000000 after 1~02:03:04.0000001, [READ,0x80000008], LAST, 0x12345678, \u{20ac}a");
     let others: Vec<_> = text.others.iter().map(|(index, text)| (*index, text.as_str())).collect();
     assert_eq!(others, [(6, "two"), (7, "s\u{2029}"), (8, "-2"), (9, "0000ABCD")]);
     assert_eq!((text.undecoded, text.rest), (None, 0));

@@ -40,7 +40,9 @@ impl<'a> Members<'a> {
                 self.len += 1;
                 self.classes |= 1 << class;
             }
-            None => drop(self.others.insert(name)),
+            None => {
+                self.others.insert(name);
+            }
         }
         None
     }

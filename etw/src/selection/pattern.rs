@@ -26,7 +26,8 @@ impl Pattern {
         if given.is_empty() {
             return Err("empty text; give the text to find".into());
         }
-        let regex = builder.build().map_err(|error| format!("invalid regular expression; see docs.rs/regex for the syntax: {error}"))?;
+        let regex =
+            builder.build().map_err(|error| format!("invalid regular expression; see docs.rs/regex for the syntax: {error}"))?;
         Ok(Self { given: given.to_owned(), regex })
     }
 

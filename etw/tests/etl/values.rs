@@ -7,7 +7,7 @@ use etw_layouts_etl::write::{FileWriter, Record};
 use etw_layouts_etl::{LogFile, Uuid};
 use serde_json::json as object;
 use std::io::Cursor;
-use test_support::event_infos::{Head, META_DATA, MADE, Property, event_info};
+use test_support::event_infos::{Head, MADE, META_DATA, Property, event_info};
 
 const MESSAGES: Uuid = Uuid::from_u128(0x1b2c3d4e_0e7b_422b_a0c7_2fad1fd0e716);
 const TMF: &str = "//PDB:  example.pdb\n1b2c3d4e-0e7b-422b-a0c7-2fad1fd0e716 example // SRC=Device.c MJ= MN=\n\
@@ -30,7 +30,8 @@ fn made() -> Vec<u8> {
         (header.EventDescriptor.Id, header.Flags) = (id, flags);
         EventHeader::Event(header)
     };
-    let property = |name, in_type, flags, length| Property { flags, name, types: [in_type, 0], count: 1, length, ..Property::default() };
+    let property =
+        |name, in_type, flags, length| Property { flags, name, types: [in_type, 0], count: 1, length, ..Property::default() };
     let (by_item, fixed) = (2, 0x10);
     let properties = [
         property("Len", 6, 0, 0),
@@ -125,7 +126,13 @@ fn search() {
         (&["--contains", "windows", "--id", "9"], &[9]),
     ] {
         // The schema of event 7 is in an event that contains its texts too.
-        let options = [&["events", "--format", "json", "--provider", "11111111-2222-3333-4444-555555555555", "--provider"], &["1b2c3d4e-0e7b-422b-a0c7-2fad1fd0e716"][..], options, &[&file]].concat();
+        let options = [
+            &["events", "--format", "json", "--provider", "11111111-2222-3333-4444-555555555555", "--provider"],
+            &["1b2c3d4e-0e7b-422b-a0c7-2fad1fd0e716"][..],
+            options,
+            &[&file],
+        ]
+        .concat();
         let (status, out, err) = run(&options);
         let ids: Vec<_> = json(&out).iter().map(|event| event["id"].as_i64().unwrap()).collect();
         assert_eq!((status, &ids[..]), (0, expected), "{options:?}: {err}");
