@@ -163,14 +163,14 @@ fn field(token: &str, names: &[&str]) -> Option<Field> {
             None => Count::One,
             Some(count) => match count.strip_prefix('=') {
                 Some(constant) => Count::Constant(constant.parse().ok()?),
-                None => Count::Field(named(count)?),
+                None => Count::Field(named(count)?.into()),
             },
         },
         length: match length {
             None => Length::Type,
             Some(length) => match length.strip_prefix('=') {
                 Some(constant) => Length::Constant(constant.parse().ok()?),
-                None => Length::Field(named(length)?),
+                None => Length::Field(named(length)?.into()),
             },
         },
         map: map.map_or(Some(None), |map| map.parse().ok().map(Some))?,

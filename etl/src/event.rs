@@ -220,6 +220,7 @@ impl<'a> Event<'a> {
         let is_64_bit = match () {
             () if flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_32_BIT_HEADER) => false,
             () if flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_64_BIT_HEADER) => true,
+            () if self.header_type == HeaderType::Message => Message::read(self.bytes).is_64_bit()?,
             () => self.header_type.is_64_bit()?,
         };
         Some(if is_64_bit { PointerSize::Bits64 } else { PointerSize::Bits32 })

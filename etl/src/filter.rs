@@ -1,14 +1,16 @@
-//! Selection of events by their headers.
+//! Selection of events by their headers and values.
 
 use crate::clock::Clock;
 use crate::event::Event;
 use crate::names;
 use crate::schemas::{Schemas, is_same};
+use crate::search::{self, TextTest};
 use crate::wire::EVENT_TRACE_GROUP;
 use etw_layouts::events;
 use etw_layouts_payload::Uuid;
+use std::sync::Arc;
 
-/// Selects events by the properties in their headers. A property can be given several times: an event matches if it has any of
+/// Selects events by the properties in their headers, and by their values. A property can be given several times: an event matches if it has any of
 /// the given values. Different properties must all match. An event without a given property does not match. Only the given
 /// properties are decoded.
 ///
@@ -41,6 +43,7 @@ pub struct Filter {
     processors: Vec<u16>,
     from: Option<i64>,
     to: Option<i64>,
+    texts: Vec<TextTest>,
     /// Whether any property other than the provider is given.
     more: bool,
 }
@@ -157,6 +160,16 @@ impl Filter {
         processor: processors, u16;
     }
 
+    /// Accepts events with a text that meets a condition. The texts are the values as they are displayed, by the schemas of
+    /// [`with_schemas`](Self::with_schemas), and all parts without control characters of bytes that are not decoded or have no type, read as single bytes and as
+    /// UTF-16. Several conditions must all be met, not necessarily by the same text.
+    #[must_use]
+    pub fn text(mut self, test: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.texts.push(TextTest(Arc::new(test)));
+        self.more = true;
+        self
+    }
+
     /// Accepts this time and later ones, in units of 100 ns since 1601.
     #[must_use]
     pub fn from(self, time: i64) -> Self {
@@ -215,6 +228,7 @@ impl Filter {
             && any(&self.levels, || event.level())
             && self.has_keyword(event)
             && self.is_in_time(event, clock)
+            && (self.texts.is_empty() || search::meets(&self.texts, event, self.schemas(), clock))
     }
 
     fn schemas(&self) -> &Schemas {

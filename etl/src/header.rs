@@ -211,6 +211,13 @@ impl Message {
             | bit(self.thread_and_process.is_some(), TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SYSTEMINFO)
     }
 
+    /// Whether the provider is a 64-bit program; `None` if the flags do not state it.
+    pub(crate) fn is_64_bit(&self) -> Option<bool> {
+        let flags = self.flags();
+        let is_64_bit = flags.contains(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_POINTER64);
+        (is_64_bit != flags.contains(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_POINTER32)).then_some(is_64_bit)
+    }
+
     fn write(&self, length: u16, out: &mut Vec<u8>) {
         let mut header: MESSAGE_TRACE_HEADER = crate::wire::zero();
         header.set_Size(length);

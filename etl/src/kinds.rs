@@ -144,7 +144,8 @@ fn other(event: &Event<'_>, ty: u64) -> Key {
         | or(event.opcode().map(u64::from)) << 17
         | or(event.version().map(u64::from)) << 26
         | or(event.level().map(u64::from)) << 43
-        | or(event.provider().map(|_| 0)) << 52;
+        | or(event.provider().map(|_| 0)) << 52
+        | or(event.pointer_size().map(|size| size as u64)) << 53;
     Key { header: ty << 56 | u64::from(unknown), provider: event.provider().unwrap_or(Uuid::nil()).as_u128(), descriptor }
 }
 

@@ -38,6 +38,7 @@ mod producer;
 mod reader;
 mod records;
 mod schemas;
+mod search;
 mod source;
 pub mod stat;
 pub mod text;

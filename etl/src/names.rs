@@ -113,6 +113,9 @@ pub fn event_of<'a>(event: &Event<'a>, schemas: &'a Schemas) -> Option<(&'a str,
         return Some((provider(), variant.name())).filter(|(provider, name)| !provider.is_empty() && !name.is_empty());
     }
     let schema = event.decode(schemas)?.schema;
+    if schema.source == Source::Header {
+        return None;
+    }
     let provider = if schema.provider.is_empty() { provider() } else { schema.provider };
     // Events of TraceLogging can have no provider name.
     Some((provider, schema.event)).filter(|_| !provider.is_empty() || schema.source == Source::TraceLogging)
@@ -122,6 +125,7 @@ pub fn event_of<'a>(event: &Event<'a>, schemas: &'a Schemas) -> Option<(&'a str,
 pub fn source(source: Source) -> &'static str {
     match source {
         Source::TraceLogging => "TraceLogging",
+        Source::Header => "header",
         Source::Specs => "specs",
         Source::Trace => "trace",
         Source::EventSource => "EventSource",
@@ -135,7 +139,7 @@ pub fn source(source: Source) -> &'static str {
 /// The diagnostic of an event with a payload that cannot be decoded to its end.
 pub fn undecoded(event: &Event<'_>, schemas: &Schemas, fault: Fault) -> DiagnosticKind {
     let left = event.payload().len().saturating_sub(fault.offset);
-    let event = match event.decode(schemas) {
+    let event = match event.decode(schemas).filter(|decoded| decoded.source() != Source::Header) {
         Some(decoded) if decoded.schema.provider.is_empty() => {
             let traits = event.traits().and_then(Result::ok);
             format!("{}/{}", traits.map_or("", |traits| traits.name), decoded.schema.event)

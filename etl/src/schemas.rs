@@ -12,14 +12,14 @@ use crate::wire::EVENT_HEADER_FLAG;
 use chunk::{MANIFEST_CHUNK, is_manifest_chunk};
 use etw_layouts::events::{self, TypedEvent};
 use etw_layouts_payload::packed::{EventKey, Library, LibraryError, Variant};
-use etw_layouts_payload::{Fields, PointerSize, Schema, Source, Uuid, Value, Values};
+use etw_layouts_payload::{Field, Fields, InType, PointerSize, Schema, Source, Uuid, Value, Values};
 use found::{Found, FoundEvents};
 use std::fmt;
 use std::sync::Arc;
 
 /// Sources of schemas, used in this order:
 ///
-/// 1. the event itself (TraceLogging);
+/// 1. the event itself (a flag that its payload is a text, or TraceLogging);
 /// 2. libraries, in the order in which they were added: first that of the trace, then those that a user names;
 /// 3. for kernel events, the specs, if they have the version of the event;
 /// 4. libraries that are part of the program ([`with_static_library`](Self::with_static_library)): a catalogue;
@@ -207,13 +207,22 @@ impl Schemas {
         found.get(provider, key, || choice::choose(self, provider, key))
     }
 
+    /// The size of pointers in the payload of an event.
+    #[inline]
+    pub fn pointer_size(&self, event: &Event<'_>) -> PointerSize {
+        event.pointer_size().unwrap_or(self.pointers)
+    }
+
     /// Decodes an event with the schema that is tried first.
     fn decode_other<'a>(&'a self, event: &Event<'a>) -> Option<Decoded<'a>> {
-        let pointers = event.pointer_size().unwrap_or(self.pointers);
+        let pointers = self.pointer_size(event);
         let decoded = |schema: Schema<'a>, is_exact| {
             let fields = schema.decode(event.payload(), pointers);
             Decoded { schema, is_exact, is_disputed: false, variant: None, fields }
         };
+        if event.flags().is_some_and(|flags| flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_STRING_ONLY)) {
+            return Some(decoded(STRING_ONLY, true));
+        }
         if let Some(logging) = event.trace_logging() {
             return logging.schema.ok().map(|schema| decoded(schema, true));
         }
@@ -229,6 +238,14 @@ impl Schemas {
         in_library.or(by_specs).or_else(manifest)
     }
 }
+
+/// The schema of an event that is only a text, as EventWriteString writes it.
+const STRING_ONLY: Schema<'static> = {
+    const FIELDS: &[Field<'_>] = &[Field::new("Message", InType::UNICODESTRING)];
+    let mut schema = Schema::specified("", "", 0, FIELDS);
+    schema.source = Source::Header;
+    schema
+};
 
 /// A library of schemas.
 #[derive(Clone, Debug)]
@@ -323,7 +340,7 @@ impl<'a> Event<'a> {
         // Most kernel events have a schema of their version in the specs, and no other.
         match self.hook().filter(|_| !schemas.has_classic).and_then(|_| in_specs(self)) {
             Some(found) if found.is_exact => {
-                let fields = found.schema.decode(self.payload(), self.pointer_size().unwrap_or(schemas.pointers));
+                let fields = found.schema.decode(self.payload(), schemas.pointer_size(self));
                 Some(Decoded { schema: *found.schema, is_exact: true, is_disputed: false, variant: None, fields })
             }
             _ => schemas.decode_other(self),
@@ -347,7 +364,7 @@ impl<'a> Event<'a> {
         if !is_of_type {
             return None;
         }
-        T::new(self.payload(), u8::try_from(self.version()?).ok()?, self.pointer_size().unwrap_or(schemas.pointers))
+        T::new(self.payload(), u8::try_from(self.version()?).ok()?, schemas.pointer_size(self))
     }
 }
 

@@ -58,6 +58,8 @@ fn values() -> Vec<Field> {
         field("\u{7}", InType::UINT8, &[3]),
         field("Ω", InType::UINT8, &[4]),
         field("Ω", InType::UINT8, &[5]),
+        field("Ω#3", InType::UINT8, &[7]),
+        field("Ω", InType::UINT8, &[8]),
         field(&"long".repeat(36), InType::UINT8, &[6]),
     ]
 }

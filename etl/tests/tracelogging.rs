@@ -90,10 +90,10 @@ fn values() {
     let (noon, not_noon) = ([2020, 2, 6, 29, 12, 59, 59, 999], [2020, 13, 6, 29, 12, 59, 59, 999]);
     let mut cases: Vec<(u8, u8, Vec<u8>, &str)> = vec![
         (1, 0, wide("aΩ😀\0"), "text aΩ😀"),
-        (1, 0, vec![0, 0xD8, 0, 0], "Binary([0, 216])"),
+        (1, 0, vec![0, 0xD8, 0, 0], r"text \u{d800}"),
         (2, 0, b"a\x80\xFF\x7F\xA0\0".to_vec(), "text a€ÿ\u{7f}\u{a0}"),
         (2, 35, "Ω\0".into(), "text Ω"),
-        (2, 35, b"\xCE\0".to_vec(), "Binary([206])"),
+        (2, 35, b"\xCE\0".to_vec(), r"text \xce"),
         (3, 0, vec![0x80], "Signed(-128)"),
         (3, 2, b"a".to_vec(), "text a"),
         (4, 0, vec![0xFE], "Unsigned(254)"),
@@ -129,18 +129,17 @@ fn values() {
         (20, 0, vec![255, 0, 0, 1], "Hexadecimal(16777471)"),
         (21, 0, vec![0, 0, 0, 0, 0, 0, 0, 1], "Hexadecimal(72057594037927936)"),
         (22, 0, [&[4, 0][..], &wide("zä")].concat(), "text zä"),
-        (22, 0, vec![3, 0, b'z', 0, 0], "Binary([122, 0, 0])"),
+        (22, 0, vec![3, 0, b'z', 0, 0], r"text z\x00"),
         (23, 0, vec![1, 0, 0x80], "text €"),
         (23, 11, vec![2, 0, 0xCE, 0xA9], "text Ω"),
         (25, 9, [&[16, 0][..], &[0; 15], &[1]].concat(), "Ipv6(::1)"),
         (25, 10, [&[16, 0, 2, 0, 0x1F, 0x90, 10, 0, 0, 1][..], &[0; 8]].concat(), "Socket(10.0.0.1:8080)"),
-        (25, 10, [&[9, 0, 2, 0, 0x1F, 0x90, 10, 0, 0, 1][..], &[1]].concat(), "Binary([2, 0, 31, 144, 10, 0, 0, 1, 1])"),
+        (25, 10, [&[9, 0, 2, 0, 0x1F, 0x90, 10, 0, 0, 1][..], &[1]].concat(), "Socket(10.0.0.1:8080)"),
         (25, 10, v6(0), "Socket([::1%9]:8080)"),
+        (25, 10, v6(1), "Socket([::1%9]:8080)"),
         (25, 10, vec![3, 0, 2, 0, 9], "Binary([2, 0, 9])"),
         (18, 0, time(noon), "time 2020-02-29T12:59:59.999"),
     ];
-    let flowing = format!("{:?}", Data::Binary(&v6(1)[2..]));
-    cases.push((25, 10, v6(1), &flowing));
     // Each part one above its maximum, and months and days below their minimum.
     let wrong: Vec<_> =
         [(1, 0), (3, 0), (3, 32), (4, 24), (5, 60), (6, 60), (7, 1000)].map(|(at, value)| (at, value, time(noon))).to_vec();

@@ -1,17 +1,19 @@
 //! The options that select events.
 
+mod pattern;
 mod similar;
 
 use crate::schemas::SchemaOptions;
 use etw_layouts_cli::Error;
 use etw_layouts_etl::{FileTime, Filter, Schemas, Uuid, names};
 use etw_layouts_trace::{Session, Trace, TraceFile};
+use pattern::Pattern;
 use serde::{Serialize, Serializer};
 use similar::{is_known, similar, similar_event};
 use std::num::IntErrorKind;
 use std::str::FromStr;
 
-/// Select events by their headers. The same option given twice: either value matches. Different options: all must match. An event
+/// Select events by their headers and values. The same option given twice: either value matches. Different options: all must match. An event
 /// without the value does not match.
 #[derive(Debug, clap::Args, Serialize)]
 #[command(next_help_heading = "Event selection")]
@@ -68,6 +70,17 @@ pub struct Wanted {
     #[arg(long, value_name = "TIME|SECONDS", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Time>,
+    /// Match events with a value that contains TEXT, ignoring case. Values are compared as they are displayed, without quotes and escapes: texts, numbers, times,
+    /// addresses, and names of values, but not names of fields. In bytes that are not decoded or have no type, such as the payload of an event without a
+    /// schema, every text is compared: single bytes, and UTF-16.
+    #[arg(long, value_name = "TEXT", value_parser = Pattern::text)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    contains: Vec<Pattern>,
+    /// Match events with a value in which the regular expression is found; see --contains for the values. Case matters, unless REGEX begins with `(?i)`. The
+    /// syntax is that of the Rust crate regex.
+    #[arg(long, value_name = "REGEX", value_parser = Pattern::regex)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    matches: Vec<Pattern>,
     // Last, because its heading also applies to the options after it.
     #[command(flatten)]
     #[serde(flatten)]
@@ -129,16 +142,21 @@ impl Wanted {
                 Opcode::Name(name) => filter.opcode_name(name),
             };
         }
+        for patterns in [&self.contains, &self.matches].into_iter().filter(|patterns| !patterns.is_empty()) {
+            let patterns = patterns.clone();
+            filter = filter.text(move |text| patterns.iter().any(|pattern| pattern.is_in(text)));
+        }
         ask!(id, level, process, thread, processor);
         filter.with_schemas(schemas)
     }
 
     /// Whether all events match.
     pub fn is_all(&self) -> bool {
-        let Self { provider, event, id, opcode, level, keyword, process, thread, processor, from, to, schemas: _ } = self;
+        let Self { provider, event, id, opcode, level, keyword, process, thread, processor, .. } = self;
+        let Self { from, to, contains, matches, .. } = self;
         let is_any = provider.is_empty() && event.is_empty() && id.is_empty() && opcode.is_empty() && level.is_empty();
         let is_any = is_any && keyword.is_empty() && process.is_empty() && thread.is_empty() && processor.is_empty();
-        is_any && from.is_none() && to.is_none()
+        is_any && from.is_none() && to.is_none() && contains.is_empty() && matches.is_empty()
     }
 
     /// The name of the event, if only one is selected.

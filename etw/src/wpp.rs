@@ -1,9 +1,9 @@
 //! Messages of the Windows software trace preprocessor (WPP). Their texts are in TMF files.
 
-use etw_layouts_etl::payload::{PointerSize, Uuid};
+use etw_layouts_etl::payload::Uuid;
 use etw_layouts_etl::tracelogging::{Fault, Reason};
-use etw_layouts_etl::{Event, HeaderType};
-use etw_layouts_schemas::tmf::WppMessage;
+use etw_layouts_etl::{Event, HeaderType, Schemas};
+use etw_layouts_schemas::tmf::{WppMessage, WppText};
 use std::collections::HashMap;
 
 /// Messages by GUID and number.
@@ -31,12 +31,13 @@ impl WppMessages {
 }
 
 /// The text of an event, and the fault if the text is incomplete.
-pub fn text(message: &WppMessage, event: &Event<'_>) -> (String, Option<Fault>) {
+pub fn text(message: &WppMessage, event: &Event<'_>, schemas: &Schemas) -> (WppText, Option<Fault>) {
     let payload = event.payload();
-    let text = message.text(payload, event.pointer_size().unwrap_or(PointerSize::Bits64));
+    let text = message.text(payload, schemas.pointer_size(event));
     let reason = match text.undecoded {
         Some(_) => Some(Reason::Payload),
         None => (text.rest > 0).then_some(Reason::Rest),
     };
-    (text.text, reason.map(|reason| Fault { reason, offset: payload.len().saturating_sub(text.rest) }))
+    let fault = reason.map(|reason| Fault { reason, offset: payload.len().saturating_sub(text.rest) });
+    (text, fault)
 }

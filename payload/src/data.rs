@@ -97,10 +97,9 @@ impl<'a> Data<'a> {
 /// Decodes an integer, a character or a pointer.
 fn integer<'a>(in_type: InType, out: OutType, bytes: &'a [u8]) -> Data<'a> {
     let number = number(bytes);
-    let text = |text: Text<'a>| if text.is_valid() { Data::Text(text) } else { Data::Binary(bytes) };
     match (in_type, out) {
-        (InType::INT8 | InType::UINT8, OutType::STRING) => text(Text::Cp1252(bytes)),
-        (InType::UINT16, OutType::STRING) => text(Text::Utf16(bytes)),
+        (InType::INT8 | InType::UINT8, OutType::STRING) => Data::Text(Text::Cp1252(bytes)),
+        (InType::UINT16, OutType::STRING) => Data::Text(Text::Utf16(bytes)),
         (InType::UINT8 | InType::UINT16 | InType::UINT32, OutType::BOOLEAN) => boolean(number),
         (InType::UINT16, OutType::PORT) => Data::Unsigned((number as u16).swap_bytes().into()),
         (InType::UINT32, OutType::IPV4) => Data::Ipv4((number as u32).to_le_bytes().into()),
@@ -167,7 +166,6 @@ fn boolean<'a>(number: u64) -> Data<'a> {
 /// Decodes values of less frequent types.
 #[inline(never)]
 fn other<'a>(in_type: InType, out: OutType, bytes: &'a [u8], has_length: bool) -> Data<'a> {
-    let text = |text: Text<'a>| if text.is_valid() { Data::Text(text) } else { Data::Binary(bytes) };
     match (in_type, out) {
         (InType(3..=10 | 16), _) => integer(in_type, out, bytes),
         (InType::BOOLEAN, _) => boolean(number(bytes)),
@@ -181,8 +179,8 @@ fn other<'a>(in_type: InType, out: OutType, bytes: &'a [u8], has_length: bool) -
         (InType::SYSTEMTIME, _) => SystemTime::read(bytes).map_or(Data::Binary(bytes), Data::SystemTime),
         (InType::WBEMSID, _) if bytes.is_empty() => Data::Absent,
         (InType::SID | InType::WBEMSID, _) => Data::Sid(Sid(bytes)),
-        (InType::UNICODECHAR, _) => text(Text::Utf16(wide_part(bytes))),
-        (InType::ANSICHAR, _) => text(Text::Cp1252(part(bytes))),
+        (InType::UNICODECHAR, _) => Data::Text(Text::fixed_utf16(bytes)),
+        (InType::ANSICHAR, _) => Data::Text(Text::Cp1252(part(bytes))),
         (
             InType::UNICODESTRING
             | InType::MANIFEST_COUNTEDSTRING
@@ -190,7 +188,7 @@ fn other<'a>(in_type: InType, out: OutType, bytes: &'a [u8], has_length: bool) -
             | InType::REVERSEDCOUNTEDSTRING
             | InType::NONNULLTERMINATEDSTRING,
             _,
-        ) => text(Text::Utf16(if has_length { wide_part(bytes) } else { bytes })),
+        ) => Data::Text(if has_length { Text::fixed_utf16(bytes) } else { Text::Utf16(bytes) }),
         (
             InType::ANSISTRING
             | InType::MANIFEST_COUNTEDANSISTRING
@@ -201,10 +199,8 @@ fn other<'a>(in_type: InType, out: OutType, bytes: &'a [u8], has_length: bool) -
         ) => {
             let part = if has_length { part(bytes) } else { bytes };
             match out {
-                OutType::UTF8 | OutType::XML | OutType::JSON => {
-                    core::str::from_utf8(part).map_or(Data::Binary(bytes), |utf8| Data::Text(Text::Utf8(utf8)))
-                }
-                _ => text(Text::Cp1252(part)),
+                OutType::UTF8 | OutType::XML | OutType::JSON => Data::Text(Text::Utf8(part)),
+                _ => Data::Text(Text::Cp1252(part)),
             }
         }
         (_, OutType::IPV6) => bytes.try_into().map_or(Data::Binary(bytes), |bytes: [u8; 16]| Data::Ipv6(bytes.into())),
@@ -213,30 +209,25 @@ fn other<'a>(in_type: InType, out: OutType, bytes: &'a [u8], has_length: bool) -
     }
 }
 
-/// The bytes before the first zero byte, or all.
+/// The bytes without zero bytes at their end. Zeros before other characters are part of the text.
 fn part(bytes: &[u8]) -> &[u8] {
-    &bytes[..bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len())]
+    &bytes[..bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)]
 }
 
-/// The bytes before the first UTF-16 unit that is zero, or all.
-fn wide_part(bytes: &[u8]) -> &[u8] {
-    &bytes[..bytes.chunks_exact(2).position(|unit| *unit == [0, 0]).map_or(bytes.len(), |at| 2 * at)]
-}
-
-/// Decodes a `sockaddr_in` or `sockaddr_in6`; `None` if members other than address, port and scope are not zero.
+/// Decodes the `sockaddr_in` or `sockaddr_in6` at the start of the bytes, which can be longer, such as a SOCKADDR_STORAGE. Padding has no meaning and can
+/// have any value.
 fn socket(bytes: &[u8]) -> Option<SocketAddr> {
     const INET: u16 = 2;
     const INET6: u16 = 23;
     let (&[a, b, c, d], rest) = bytes.split_first_chunk()?;
     let (family, port) = (u16::from_le_bytes([a, b]), u16::from_be_bytes([c, d]));
     match (family, rest) {
-        (INET, [a, b, c, d, zeroes @ ..]) if zeroes.iter().all(|byte| *byte == 0) => {
-            Some((Ipv4Addr::new(*a, *b, *c, *d), port).into())
-        }
-        (INET6, [0, 0, 0, 0, rest @ ..]) => {
-            let (address, scope) = rest.split_first_chunk::<16>()?;
-            let scope: [u8; 4] = scope.try_into().ok()?;
-            Some(SocketAddrV6::new((*address).into(), port, 0, u32::from_le_bytes(scope)).into())
+        (INET, [a, b, c, d, ..]) => Some((Ipv4Addr::new(*a, *b, *c, *d), port).into()),
+        (INET6, rest) => {
+            let (flow, rest) = rest.split_first_chunk()?;
+            let (address, rest) = rest.split_first_chunk::<16>()?;
+            let scope = u32::from_le_bytes(*rest.first_chunk()?);
+            Some(SocketAddrV6::new((*address).into(), port, u32::from_be_bytes(*flow), scope).into())
         }
         _ => None,
     }

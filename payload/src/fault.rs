@@ -34,6 +34,8 @@ pub enum Reason {
     Members,
     /// A count or length refers to the field with this index, which has no value yet.
     Reference(u16),
+    /// A count or length refers to the field with this index. Its value was discarded, because 16 later counts and lengths were read.
+    Sizes(u16),
     /// Structures and arrays are nested more than 32 levels deep.
     Depth,
     /// The output exceeds the work limit: 256 steps and bytes of names for each byte of schema and payload. Only arrays of elements
@@ -68,6 +70,7 @@ impl fmt::Display for Reason {
             Self::Type(ty) => write!(f, "unknown field type {ty}"),
             Self::Members => f.write_str("too many structure members: the schema has fewer fields"),
             Self::Reference(index) => write!(f, "invalid count or length: field {index} has no value yet"),
+            Self::Sizes(index) => write!(f, "too many counts and lengths: field {index} is needed after 16 later ones"),
             Self::Depth => f.write_str("too many levels of structures and arrays: more than 32"),
             Self::Work => f.write_str("too much output: arrays of empty elements exceed the work limit"),
             Self::Payload => f.write_str("truncated payload: ends within a value"),

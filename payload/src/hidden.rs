@@ -2,11 +2,14 @@
 
 use core::fmt;
 
-/// Whether a character is invisible, controls a terminal, or changes the direction of text.
+/// Whether a character controls a terminal, changes the direction of text, or has no visible form: the Unicode categories Cc, Zl, Zp and Cf
+/// (without Prepended_Concatenation_Mark, which are visible), the property Default_Ignorable_Code_Point, and the blank Braille pattern U+2800.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The escape of a character in JSON: `\u` and four digits for each of its UTF-16 units.

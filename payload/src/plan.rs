@@ -25,8 +25,7 @@ pub struct Slot {
     kept: Option<u8>,
     has_length: bool,
     is_optional: bool,
-    /// Whether a string needs a terminator.
-    is_strict: bool,
+    is_last: bool,
 }
 
 /// The bytes of a field.
@@ -167,9 +166,8 @@ impl<'a> Iterator for Slots<'a> {
             _ => (field.in_type, field.out_type),
         };
         let has_length = field.length != Length::Type;
-        let is_strict = matches!(self.list, FieldList::TraceLogging(_));
-        let is_optional = field.is_optional;
-        Some((field, Slot { in_type, out_type, at, shape, kept, has_length, is_optional, is_strict }))
+        let (is_optional, is_last) = (field.is_optional, self.is_done());
+        Some((field, Slot { in_type, out_type, at, shape, kept, has_length, is_optional, is_last }))
     }
 }
 
@@ -249,7 +247,7 @@ impl<'a> Cursor<'a> {
             Shape::Length(size) => Some(self.size(size)?),
         };
         let types = (slot.in_type, slot.out_type);
-        let (bytes, rest) = size::split(types, length, self.rest, self.pointers, slot.is_strict).ok()?;
+        let (bytes, rest) = size::split(types, length, self.rest, self.pointers, slot.is_last).ok()?;
         self.rest = rest;
         Some(Part::Value(bytes))
     }

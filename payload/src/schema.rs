@@ -31,6 +31,8 @@ pub struct Schema<'a> {
 pub enum Source {
     /// The event record itself: a TraceLogging schema.
     TraceLogging,
+    /// The header of the event: a flag states that the payload is a text.
+    Header,
     /// The event specs of this project.
     Specs,
     /// The trace: another event that describes this one, which merging added.

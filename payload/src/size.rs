@@ -46,16 +46,16 @@ pub(crate) fn character(in_type: InType, out_type: OutType) -> Option<usize> {
 }
 
 /// Splits a value of a type without a fixed size from the bytes after it; `length` is the length that the field states. A string without a
-/// terminator extends to the end of the bytes; that is an error if `is_strict`, or if the string would be empty.
+/// terminator extends to the end of the bytes. Providers can leave out an empty string that is the last field; elsewhere, that is an error.
 #[inline]
 pub(crate) fn split(
     types: (InType, OutType),
     length: Option<usize>,
     bytes: &[u8],
     pointers: PointerSize,
-    is_strict: bool,
+    is_last: bool,
 ) -> Result<(&[u8], &[u8]), Reason> {
-    let Extent { before, length, behind } = extent(types, length, bytes, pointers, is_strict)?;
+    let Extent { before, length, behind } = extent(types, length, bytes, pointers, is_last)?;
     let value = bytes.get(before..).and_then(|bytes| bytes.get(..length)).ok_or(Reason::Payload)?;
     Ok((value, bytes.get(before + length + behind..).unwrap_or_default()))
 }
@@ -76,15 +76,15 @@ fn extent(
     length: Option<usize>,
     rest: &[u8],
     pointers: PointerSize,
-    is_strict: bool,
+    is_last: bool,
 ) -> Result<Extent, Reason> {
     let plain = |length| Extent { before: 0, length, behind: 0 };
-    let unterminated = |length| if is_strict || length == 0 { Err(Reason::Payload) } else { Ok(plain(length)) };
+    let unterminated = |length| if length > 0 || is_last { Ok(plain(length)) } else { Err(Reason::Payload) };
     Ok(match (in_type, length) {
         (InType::UNICODESTRING, Some(length)) => plain(length.saturating_mul(2)),
         (InType::UNICODESTRING, None) => match wide_terminator(rest) {
             Some(length) => Extent { before: 0, length, behind: 2 },
-            None if rest.len().is_multiple_of(2) => unterminated(rest.len())?,
+            None if is_last || rest.len().is_multiple_of(2) => unterminated(rest.len() & !1)?,
             None => return Err(Reason::Payload),
         },
         (InType::ANSISTRING, None) => match terminator(rest) {

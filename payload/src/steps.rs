@@ -260,9 +260,8 @@ impl<'a> Steps<'a> {
             Length::Field(index) => Some(self.size_of(index)? as usize),
             Length::Variable => Some(self.word()?.into()),
         };
-        // TraceLogging terminates its strings; some other providers do not terminate the last one.
-        let is_strict = matches!(self.fields, FieldList::TraceLogging(_));
-        let (bytes, rest) = size::split((field.in_type, field.out_type), length, self.rest(), self.pointers, is_strict)?;
+        let is_last = self.depth == 0 && self.at >= self.fields.end();
+        let (bytes, rest) = size::split((field.in_type, field.out_type), length, self.rest(), self.pointers, is_last)?;
         self.read = self.payload.len() - rest.len();
         Ok(Step::Value(Value::new(&field, bytes)))
     }
@@ -319,7 +318,10 @@ impl<'a> Steps<'a> {
 
     fn size_of(&self, index: u16) -> Result<u32, Reason> {
         let found = self.known().find(|(place, _)| *place == u32::from(index));
-        found.map(|(_, value)| *value).ok_or(Reason::Reference(index))
+        found.map(|(_, value)| *value).ok_or_else(|| {
+            let was_read = u32::from(index) < self.at && self.fields.read(index.into()).is_ok_and(|(field, _)| field.is_size);
+            if self.remembered > SIZES && was_read { Reason::Sizes(index) } else { Reason::Reference(index) }
+        })
     }
 
     fn push(&mut self, level: Level) -> Result<(), Reason> {

@@ -1,13 +1,15 @@
 //! Texts in payloads.
 
-use core::char::{DecodeUtf16Error, REPLACEMENT_CHARACTER, decode_utf16};
+use core::char::{DecodeUtf16Error, decode_utf16};
 use core::fmt::{self, Write};
+use core::str::Utf8Chunk;
 
-/// A text, decoded on demand. Invalid characters are replaced by U+FFFD.
+/// A text, decoded on demand. Parts that are no characters are shown as escapes: half of a surrogate pair as `\u{d800}`, an invalid byte of UTF-8
+/// or an odd last byte of UTF-16 as `\x80`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Text<'a> {
     /// UTF-8.
-    Utf8(&'a str),
+    Utf8(&'a [u8]),
     /// UTF-16, little-endian.
     Utf16(&'a [u8]),
     /// Code page 1252.
@@ -15,37 +17,50 @@ pub enum Text<'a> {
 }
 
 impl<'a> Text<'a> {
+    /// UTF-16 in a place of fixed size: without zeros at its end. Zeros before other characters are part of the text.
+    pub fn fixed_utf16(bytes: &'a [u8]) -> Self {
+        let (units, odd) = bytes.as_chunks::<2>();
+        Self::Utf16(match odd {
+            [] => &bytes[..units.iter().rposition(|unit| *unit != [0, 0]).map_or(0, |last| 2 * last + 2)],
+            _ => bytes,
+        })
+    }
+
     /// The characters of the text.
     pub fn chars(self) -> impl Iterator<Item = char> + 'a {
         // One of the three is the text, the others are empty.
-        let (utf8, utf16, bytes): (&str, &[u8], &[u8]) = match self {
+        let (utf8, utf16, bytes): (&[u8], &[u8], &[u8]) = match self {
             Self::Utf8(utf8) => (utf8, &[], &[]),
-            Self::Utf16(utf16) => ("", utf16, &[]),
-            Self::Cp1252(bytes) => ("", &[], bytes),
+            Self::Utf16(utf16) => (&[], utf16, &[]),
+            Self::Cp1252(bytes) => (&[], &[], bytes),
         };
-        utf8.chars()
-            .chain(decoded(utf16).map(|unit| unit.unwrap_or(REPLACEMENT_CHARACTER)))
+        let (units, odd) = utf16.as_chunks::<2>();
+        let of_utf8 = |chunk: Utf8Chunk<'a>| chunk.valid().chars().chain(chunk.invalid().iter().flat_map(|byte| of_byte(*byte)));
+        let of_unit = |unit: Result<char, DecodeUtf16Error>| match unit {
+            Ok(c) => Some(c).into_iter().chain(None.into_iter().flatten()),
+            Err(error) => None.into_iter().chain(Some(of_surrogate(error.unpaired_surrogate())).into_iter().flatten()),
+        };
+        utf8.utf8_chunks()
+            .flat_map(of_utf8)
+            .chain(decode_utf16(units.iter().map(|unit| u16::from_le_bytes(*unit))).flat_map(of_unit))
+            .chain(odd.iter().flat_map(|byte| of_byte(*byte)))
             .chain(bytes.iter().map(|byte| cp1252(*byte)))
     }
-
-    pub(crate) fn is_valid(self) -> bool {
-        match self {
-            Self::Utf16(bytes) => {
-                // Without surrogates, every unit is a character.
-                let is_plain = || units(bytes).fold(true, |is_plain, unit| is_plain & (unit & 0xF800 != 0xD800));
-                bytes.len() % 2 == 0 && (is_plain() || decoded(bytes).all(|unit| unit.is_ok()))
-            }
-            Self::Utf8(_) | Self::Cp1252(_) => true,
-        }
-    }
 }
 
-fn units(bytes: &[u8]) -> impl Iterator<Item = u16> {
-    bytes.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]))
+/// The escape of a byte that is not a character.
+fn of_byte(byte: u8) -> [char; 4] {
+    ['\\', 'x', digit(byte >> 4), digit(byte)]
 }
 
-fn decoded(bytes: &[u8]) -> impl Iterator<Item = Result<char, DecodeUtf16Error>> {
-    decode_utf16(units(bytes))
+/// The escape of half of a surrogate pair.
+fn of_surrogate(unit: u16) -> [char; 8] {
+    let [high, low] = unit.to_be_bytes();
+    ['\\', 'u', '{', digit(high >> 4), digit(high), digit(low >> 4), digit(low), '}']
+}
+
+fn digit(value: u8) -> char {
+    char::from(b"0123456789abcdef"[usize::from(value & 15)])
 }
 
 /// A character of code page 1252. As in Windows, the five bytes that it does not define are control characters.

@@ -22,7 +22,7 @@ pub struct Value<'a> {
     pub map: Option<ValueMap<'a>>,
     /// The bytes in the payload, without a preceding length or pointers, and without a terminator.
     pub bytes: &'a [u8],
-    /// Whether the field states a length. A string can then end earlier, at its first zero.
+    /// Whether the field states a length. Zeros at the end are then no part of a string.
     pub(crate) has_length: bool,
 }
 

@@ -1,6 +1,9 @@
 //! Access to values, and their display.
 
-use etw_layouts_payload::{Count, Data, Field, InType, Map, OutType, PointerSize, Reason, Schema, Uuid};
+use etw_layouts_payload::{
+    Count, Cursor, Data, Field, InType, Length, Map, OutType, Part, PointerSize, Reason, Schema, Step, Uuid, is_hidden,
+};
+use regex::Regex;
 
 const STATE: Map<'_> = Map::enumeration("STATE", &[(0, "Ready"), (5, "Waiting")]);
 const FLAGS: Map<'_> = Map::flags("FLAGS", &[(3, "BOTH"), (1, "FIRST"), (2, "SECOND"), (8, "LAST")]);
@@ -48,7 +51,7 @@ fn found() {
     assert_eq!(schema.to_string(), "StackWalk/Stack");
 }
 
-/// With more counts than are kept, a reference to the oldest one is an error.
+/// With more counts than are kept, a reference to the oldest one is an error, which states the limit.
 #[test]
 fn forgotten() {
     let mut table = vec![Field::new("count", InType::UINT8).size(); 17];
@@ -56,8 +59,78 @@ fn forgotten() {
     table.push(Field::new("array", InType::UINT8).count(Count::Field(0)));
     let schema = Schema::specified("Class", "Event", 0, &table);
     let fields = schema.decode(&[1; 19], PointerSize::Bits32);
-    assert_eq!(fields.check().unwrap_err().reason, Reason::Reference(0));
+    assert_eq!(fields.check().unwrap_err().reason, Reason::Sizes(0));
     assert_eq!(fields.iter().count(), 18);
+    table[17] = Field::new("array", InType::UINT8).count(Count::Field(17));
+    let schema = Schema::specified("Class", "Event", 0, &table);
+    assert_eq!(schema.decode(&[1; 19], PointerSize::Bits32).check().unwrap_err().reason, Reason::Reference(17));
+}
+
+/// Texts with parts that are no characters, texts with zeros inside, and strings that the payload leaves out or does not terminate; and socket addresses. A second
+/// field of the same kind shows that only the last string can be left out.
+#[test]
+fn unusual() {
+    let wide = |name| Field::new(name, InType::UNICODESTRING);
+    let bytes = |name| Field::new(name, InType::ANSISTRING);
+    let sized = |in_type| Field::new("s", in_type).length(Length::Constant(4));
+    let utf8 = bytes("s").out(OutType::UTF8);
+    let socket = |length| Field::new("s", InType::BINARY).out(OutType::SOCKETADDRESS).length(Length::Constant(length));
+    let inet = [&[2, 0, 1, 0xBB, 1, 2, 3, 4][..], &[7; 120]].concat();
+    let inet6 = [&[23, 0, 1, 0xBB, 9, 9, 9, 9][..], &[0; 15], &[1, 5, 0, 0, 0], &[7; 100]].concat();
+    let cases: &[(&[Field<'_>], &[u8], &[&str], Option<Reason>)] = &[
+        (&[wide("s")], b"a\0\0\xD8b\0\0\0", &["a\\u{d800}b"], None),
+        (&[sized(InType::UNICODESTRING)], b"a\0\0\0b\0\0\0", &["a\0b"], None),
+        (&[sized(InType::UNICODESTRING)], b"\0\0\0\0\0\0\0\0", &[""], None),
+        (&[sized(InType::ANSISTRING)], b"a\0b\0", &["a\0b"], None),
+        (&[Field::new("s", InType::MANIFEST_COUNTEDSTRING)], b"\x03\0a\0b", &["a\\x62"], None),
+        (&[utf8], b"a\xFF\xC3\xA9\0", &["a\\xff\u{e9}"], None),
+        (&[utf8], b"0x41\0", &["0x41"], None),
+        (&[wide("s")], b"", &[""], None),
+        (&[wide("s")], b"a\0", &["a"], None),
+        (&[wide("s")], b"a\0\0", &["a"], Some(Reason::Rest)),
+        (&[bytes("s")], b"", &[""], None),
+        (&[bytes("s")], b"ab", &["ab"], None),
+        (&[wide("s"), wide("t")], b"a\0", &["a", ""], None),
+        (&[wide("s"), wide("t")], b"", &[], Some(Reason::Payload)),
+        (&[wide("s"), bytes("t")], b"a\0\0", &[], Some(Reason::Payload)),
+        (&[socket(16)], &inet[..16], &["1.2.3.4:443"], None),
+        (&[socket(128)], &inet, &["1.2.3.4:443"], None),
+        (&[socket(28)], &inet6[..28], &["[::1%5]:443"], None),
+        (&[socket(128)], &inet6, &["[::1%5]:443"], None),
+        (&[socket(8)], &[1, 0, 0, 0, 0, 0, 0, 0], &["0x0100000000000000"], None),
+    ];
+    for (table, payload, texts, reason) in cases {
+        let fields = Schema::specified("Class", "Event", 0, table).decode(payload, PointerSize::Bits64);
+        let mut slots = Schema::specified("Class", "Event", 0, table).fields.slots(PointerSize::Bits64);
+        let mut cursor = Cursor::new(payload, PointerSize::Bits64);
+        let compiled: Vec<_> = slots
+            .by_ref()
+            .map_while(|(_, slot)| match cursor.next(&slot)? {
+                Part::Value(bytes) => Some(slot.value(bytes).to_string()),
+                _ => None,
+            })
+            .collect();
+        let values: Vec<_> = fields.iter().map(|value| value.to_string()).collect();
+        let steps = fields.steps().map_while(Result::ok);
+        let steps: Vec<_> =
+            steps.filter_map(|step| if let Step::Value(value) = step { Some(value.to_string()) } else { None }).collect();
+        assert_eq!((&values, &steps, &compiled), (&steps, &compiled, &values), "{payload:?}");
+        assert_eq!(
+            (&values[..], fields.check().err().map(|fault| fault.reason)),
+            (&texts.iter().map(ToString::to_string).collect::<Vec<_>>()[..], *reason),
+            "{payload:?}"
+        );
+    }
+}
+
+/// Every character that is hidden by its Unicode properties is shown as an escape, and no other.
+#[test]
+fn hidden_characters() {
+    let hidden =
+        Regex::new(r"^[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\x{2800}[\p{Cf}--\p{Prepended_Concatenation_Mark}]]$")
+            .unwrap();
+    let wrong: Vec<_> = ('\0'..=char::MAX).filter(|c| is_hidden(*c) != hidden.is_match(c.encode_utf8(&mut [0; 4]))).collect();
+    assert_eq!(wrong, []);
 }
 
 /// A GUID in memory and as text.

@@ -30,5 +30,5 @@ mod write;
 pub use builder::LibraryBuilder;
 pub use library::Library;
 pub use messages::Messages;
-pub use model::{Count, Event, Field, Keyword, Length, Map, MapEntry, Name, Provider};
+pub use model::{Count, Event, Field, FieldReference, Keyword, Length, Map, MapEntry, Name, Provider};
 pub use schemas::{Place, SchemaError, Schemas};

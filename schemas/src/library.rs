@@ -96,12 +96,12 @@ fn fields<'a>(all: &[PackedField<'a>], at: &mut usize, count: usize, maps: &mut 
             out_type: field.out_type,
             count: match field.count {
                 PackedCount::Constant(count) => Count::Constant(count),
-                PackedCount::Field(index) => Count::Field(name(index)),
+                PackedCount::Field(index) => Count::Field(name(index).into()),
                 _ => Count::One,
             },
             length: match field.length {
                 PackedLength::Constant(length) => Length::Constant(length),
-                PackedLength::Field(index) => Length::Field(name(index)),
+                PackedLength::Field(index) => Length::Field(name(index).into()),
                 _ => Length::Type,
             },
             map: field.map.map(|map| maps.index(map)),

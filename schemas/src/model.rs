@@ -1,6 +1,7 @@
 //! The events of a provider as plain data: the result of every reader.
 
 use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
+use std::ops::Deref;
 
 /// Maximum nesting of structures. It is equal to the limit for decoding payloads.
 pub(crate) const DEPTH: usize = 32;
@@ -98,9 +99,8 @@ pub enum Count {
     One,
     /// An array of this length.
     Constant(u16),
-    /// An array with its length in an earlier field, which has this name. The field is in the same list of fields or in that of an enclosing
-    /// structure.
-    Field(String),
+    /// An array with its length in an earlier field. The field is in the same list of fields or in that of an enclosing structure.
+    Field(FieldReference),
 }
 
 /// Length of a value: bytes of binary data, characters of a string.
@@ -111,8 +111,32 @@ pub enum Length {
     Type,
     /// A constant length.
     Constant(u16),
-    /// The value of an earlier field, which has this name. The field is in the same list of fields or in that of an enclosing structure.
-    Field(String),
+    /// The value of an earlier field. The field is in the same list of fields or in that of an enclosing structure.
+    Field(FieldReference),
+}
+
+/// A reference to an earlier field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldReference {
+    /// Name of the field.
+    pub name: String,
+    /// The position of the field among all fields of the event, each followed by its members, if its name is that of a later field too.
+    pub position: Option<u16>,
+}
+
+impl<T: Into<String>> From<T> for FieldReference {
+    fn from(name: T) -> Self {
+        Self { name: name.into(), position: None }
+    }
+}
+
+/// The name of the field.
+impl Deref for FieldReference {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.name
+    }
 }
 
 /// An enumeration or flags.

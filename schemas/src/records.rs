@@ -1,7 +1,7 @@
 //! Strings and lists of fields of a library under construction.
 
 use crate::interned::{Lists, index};
-use crate::model::{Count, DEPTH, Field, Length};
+use crate::model::{Count, DEPTH, Field, FieldReference, Length};
 use etw_layouts_payload::InType;
 use etw_layouts_payload::packed::format::{COUNT_CONSTANT, COUNT_FIELD, IS_SIZE, LENGTH_CONSTANT, LENGTH_FIELD};
 use std::collections::HashMap;
@@ -74,6 +74,29 @@ impl Fields {
     }
 }
 
+/// Removes the positions of references that names determine, so that the fields of different sources are equal.
+pub(crate) fn forget_positions(fields: &mut [Field]) {
+    fn forget(fields: &mut [Field], scopes: &mut Vec<HashMap<String, u16>>, count: &mut u16) {
+        scopes.push(HashMap::new());
+        for field in fields {
+            let counted = if let Count::Field(to) = &mut field.count { Some(to) } else { None };
+            let measured = if let Length::Field(to) = &mut field.length { Some(to) } else { None };
+            for to in [counted, measured].into_iter().flatten() {
+                let by_name = scopes.iter().rev().find_map(|scope| scope.get(&to.name).copied());
+                to.position = to.position.filter(|position| by_name != Some(*position));
+            }
+            let position = *count;
+            *count = count.saturating_add(1);
+            forget(&mut field.members, scopes, count);
+            if let Some(scope) = scopes.last_mut() {
+                scope.insert(field.name.clone(), position);
+            }
+        }
+        scopes.pop();
+    }
+    forget(fields, &mut Vec::new(), &mut 0);
+}
+
 /// Appends fields, each followed by its members. A scope contains the fields of a list with their indices. The last scope is the innermost.
 fn flatten<'a>(
     fields: &'a [Field],
@@ -87,8 +110,9 @@ fn flatten<'a>(
     }
     scopes.push(HashMap::new());
     for field in fields {
-        let size = |name: &str, records: &mut Vec<FieldRecord>| {
-            let place = scopes.iter().rev().find_map(|scope| scope.get(name).copied());
+        let size = |to: &FieldReference, records: &mut Vec<FieldRecord>| {
+            let by_name = || scopes.iter().rev().find_map(|scope| scope.get(to.name.as_str()).copied());
+            let place = to.position.or_else(by_name);
             if let Some(record) = place.and_then(|place| records.get_mut(usize::from(place))) {
                 record.flags |= IS_SIZE;
             }

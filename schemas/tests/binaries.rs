@@ -73,12 +73,12 @@ fn fields(random: &mut Rng, depth: usize, number: &mut usize) -> Vec<Field> {
         }
         field.count = match (random.u8(..4), &earlier) {
             (0, _) => Count::Constant(random.u16(..)),
-            (1, Some(name)) => Count::Field(name.clone()),
+            (1, Some(name)) => Count::Field(name.clone().into()),
             _ => Count::One,
         };
         field.length = match (random.u8(..4), &earlier) {
             (0, _) => Length::Constant(random.u16(..)),
-            (1, Some(name)) => Length::Field(name.clone()),
+            (1, Some(name)) => Length::Field(name.clone().into()),
             _ => Length::Type,
         };
         fields.push(field);

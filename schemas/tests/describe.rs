@@ -36,12 +36,12 @@ fn describe_field(field: &Field, provider: &Provider, indent: usize, text: &mut 
     match &field.count {
         Count::One => {}
         Count::Constant(count) => write!(text, " count {count}").unwrap(),
-        Count::Field(name) => write!(text, " count by {name}").unwrap(),
+        Count::Field(to) => write!(text, " count by {}", to.name).unwrap(),
     }
     match &field.length {
         Length::Type => {}
         Length::Constant(length) => write!(text, " length {length}").unwrap(),
-        Length::Field(name) => write!(text, " length by {name}").unwrap(),
+        Length::Field(to) => write!(text, " length by {}", to.name).unwrap(),
     }
     if let Some(map) = field.map {
         write!(text, " map {}", provider.maps[map].name).unwrap();

@@ -49,6 +49,19 @@ user, ItemSid -- 20
 what, ItemFuture -- 10
 number, ItemLong -- 11
 }
+#typev Other_c3 12 \"%0due %10!s! after %11!s!, %12!s!, %13!s!, 0x%14!p!, %15!s!\" //   LEVEL=INFO
+{
+due, ItemDueTime -- 10
+wait, ItemTimeDelta -- 11
+rights, ItemSetLong(READ,WRITE) -- 12
+minor, ItemListByte(START,STOP,REMOVE=5,LAST) -- 13
+object, ItemPtr -- 14
+name, ItemString -- 15
+name, ItemString -- 15
+password, ItemPWString -- 16
+count, ItemLong -- 17
+handle, ItemPtr -- 18
+}
 ";
 
 fn wide(text: &str) -> Vec<u8> {
@@ -67,7 +80,10 @@ fn messages_of_a_file() {
     let messages = messages();
     let numbers: Vec<_> =
         messages.iter().map(|message| (message.component.as_str(), message.number, message.arguments.len())).collect();
-    assert_eq!(numbers, [("example", 10, 5), ("example", 11, 6), ("example", 12, 11), ("other", 10, 0), ("other", 11, 2)]);
+    assert_eq!(
+        numbers,
+        [("example", 10, 5), ("example", 11, 6), ("example", 12, 11), ("other", 10, 0), ("other", 11, 2), ("other", 12, 10)]
+    );
     let first = &messages[0];
     assert_eq!(first.guid.to_string(), "ee01de89-cf3f-2d13-2be7-f6a1a3f9b94d");
     assert_eq!((first.name.as_str(), first.level.as_str(), first.flags.as_str()), ("Device_c87", "TRACE_LEVEL_ERROR", "INIT"));
@@ -83,10 +99,10 @@ fn texts() {
     let payload =
         [wide("disk"), vec![0x22, 0, 0, 0xC0, 0xFE, 0xFF, 0xFF, 0xFF, 0xCD, 0xAB, 0, 0], vec![0x78, 0x56, 0x34, 0x12]].concat();
     let text = messages[0].text(&payload, PointerSize::Bits32);
-    assert_eq!(text.text, "DeviceAdd disk: status 0xc0000022, -2 of 0000abcd at 0x12345678");
+    assert_eq!(text.text, "DeviceAdd disk: status 0xc0000022(STATUS_ACCESS_DENIED), -2 of 0000abcd at 12345678");
     assert_eq!((text.undecoded, text.rest), (None, 0));
     let text = messages[0].text(&payload, PointerSize::Bits64);
-    assert_eq!(text.text, "DeviceAdd disk: status 0xc0000022, -2 of 0000abcd at <missing>");
+    assert_eq!(text.text, "DeviceAdd disk: status 0xc0000022(STATUS_ACCESS_DENIED), -2 of 0000abcd at <missing>");
     assert_eq!((text.undecoded, text.rest), (Some(4), 4));
 
     let payload = [&[2, 0, b'a', b'b'][..], &1.5f64.to_le_bytes(), &[7, 0, 0x1F, b'x'], &u64::MAX.to_le_bytes(), &[9]].concat();
@@ -112,13 +128,32 @@ fn texts() {
     let text = messages[2].text(&payload, PointerSize::Bits64);
     assert_eq!(
         text.text,
-        "example(Device_c101) %3 03020100-0504-0706-0809-0a0b0c0d0e0f 2020-01-01T00:00:00.0000000Z 1.5000000s 127.0.0.1 ::1 80 \
+        "example(Device_c101) %3 03020100-0504-0706-0809-0a0b0c0d0e0f 2020-01-01T00:00:00.0000000Z 0~00:00:01.5000000 127.0.0.1 ::1 80 \
          01-02-03-04-05-ff yes [READ,EXECUTE] 01 02 ab S-1-5-32-544"
     );
     assert_eq!((text.undecoded, text.rest), (None, 0));
 
     let text = messages[4].text(&[1, 0, 0, 0, 2, 0, 0, 0], PointerSize::Bits64);
     assert_eq!((text.text.as_str(), text.undecoded, text.rest), ("<missing> <missing>", Some(0), 8));
+
+    // Negative durations, a day and more; bits and numbers without names; a string of code page 1252; arguments that the format does not contain.
+    let payload = [
+        &(-5_000_000_i64).to_le_bytes()[..],
+        &(93_784 * 10_000_000_i64 + 1).to_le_bytes(),
+        &[9, 0, 0, 0x80],
+        &[6],
+        &[0x78, 0x56, 0x34, 0x12],
+        b"\x80a\0two\0",
+        &[4, 0, b's', 0, 0x29, 0x20],
+        &[0xFE, 0xFF, 0xFF, 0xFF],
+        &[0xCD, 0xAB, 0, 0],
+    ]
+    .concat();
+    let text = messages[5].text(&payload, PointerSize::Bits32);
+    assert_eq!(text.text, "due -0~00:00:00.5000000 after 1~02:03:04.0000001, [READ,0x80000008], LAST, 0x12345678, \u{20ac}a");
+    let others: Vec<_> = text.others.iter().map(|(index, text)| (*index, text.as_str())).collect();
+    assert_eq!(others, [(6, "two"), (7, "s\u{2029}"), (8, "-2"), (9, "0000ABCD")]);
+    assert_eq!((text.undecoded, text.rest), (None, 0));
 }
 
 /// A corrupt line loses its message, and no other.
@@ -131,11 +166,11 @@ fn corrupt_lines() {
     ] {
         let text = FILE.replacen(found, replacement, 1);
         let (messages, errors) = tmf::read(text.as_bytes());
-        assert_eq!(messages.len(), 4, "{found}");
+        assert_eq!(messages.len(), 5, "{found}");
         assert!(errors[0].to_string().starts_with(error), "{} not {error}", errors[0]);
     }
     let (messages, errors) = tmf::read(FILE.replacen("ee01de89", "no GUID ", 1).as_bytes());
-    assert_eq!((messages.len(), errors[0].to_string().starts_with("line 3: unexpected line: ")), (2, true));
+    assert_eq!((messages.len(), errors[0].to_string().starts_with("line 3: unexpected line: ")), (3, true));
 }
 
 /// The arguments are fields, with the values that the text has. A message with an argument of unknown type has no fields.

@@ -39,7 +39,7 @@ impl Unique {
         let new = (1..).map(names).find(|name| !self.0.contains(&name.to_lowercase())).unwrap_or_default();
         self.0.insert(new.to_lowercase());
         // Additional columns of a value have these names.
-        self.0.extend(["_name", "_tick"].map(|end| format!("{new}{end}").to_lowercase()));
+        self.0.extend(["_name", "_tick", "_number"].map(|end| format!("{new}{end}").to_lowercase()));
         new
     }
 }

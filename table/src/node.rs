@@ -157,6 +157,6 @@ fn item_of(field: Field) -> FieldRef {
 
 /// The name of the list for a column of the elements: the name of the array, with the suffix of that column.
 fn list_name(name: &str, item: &Field) -> String {
-    let end = item.name().strip_prefix(name).filter(|end| matches!(*end, "_name" | "_tick"));
+    let end = item.name().strip_prefix(name).filter(|end| matches!(*end, "_name" | "_tick" | "_number"));
     format!("{name}{}", end.unwrap_or_default())
 }

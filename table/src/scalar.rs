@@ -15,15 +15,15 @@ use etw_layouts_etl::payload::{Data, Field as SchemaField, InType, OutType, Text
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// The column of a field. A number with names has an additional column for the name, a time one for the raw value.
+/// The column of a field. A number with names has an additional column for the name, a time or a Boolean one for the number.
 #[derive(Debug)]
 pub(crate) struct Scalar {
     name: String,
     values: Values,
     /// The names of values of an enumeration or flags.
     named: Option<Named>,
-    /// The values of times before conversion.
-    raw: Option<Int64Builder>,
+    /// The numbers of times before conversion, and of Booleans other than 0 and 1; with the end of the name of their column.
+    raw: Option<(&'static str, Int64Builder)>,
     text: String,
 }
 
@@ -70,7 +70,11 @@ impl Scalar {
                 | Values::U64(_)
         );
         let named = (field.map.is_some() && is_number).then(Named::default);
-        let raw = matches!(values, Values::Time(_)).then(|| Int64Builder::with_capacity(0));
+        let raw = match values {
+            Values::Time(_) => Some(("tick", Int64Builder::with_capacity(0))),
+            Values::Boolean(_) => Some(("number", Int64Builder::with_capacity(0))),
+            _ => None,
+        };
         Self { name, values, named, raw, text: String::new() }
     }
 
@@ -96,8 +100,8 @@ impl Scalar {
         if self.named.is_some() {
             fields.push(Field::new(format!("{}_name", self.name), schema::name(), true));
         }
-        if self.raw.is_some() {
-            fields.push(Field::new(format!("{}_tick", self.name), DataType::Int64, true));
+        if let Some((end, _)) = &self.raw {
+            fields.push(Field::new(format!("{}_{end}", self.name), DataType::Int64, true));
         }
         fields
     }
@@ -126,7 +130,17 @@ impl Scalar {
                     values.append_value(&self.text);
                 }
             },
-            Values::Boolean(values) => values.append_value(value.bytes.iter().any(|byte| *byte != 0)),
+            Values::Boolean(values) => {
+                // A number other than 0 and 1 is neither false nor true.
+                let (is, number) = match value.data() {
+                    Data::Boolean(is) => (Some(is), None),
+                    _ => (None, value.number().map(|number| number as i64)),
+                };
+                values.append_option(is);
+                if let Some((_, column)) = &mut self.raw {
+                    column.append_option(number);
+                }
+            }
             Values::Bytes(values) => values.append_value(value.bytes),
             Values::F32(values) => values.append_option(if let Data::Float(number) = value.data() { Some(number) } else { None }),
             Values::F64(values) => {
@@ -141,7 +155,7 @@ impl Scalar {
                 };
                 // 0 means that there is no time.
                 values.append_option(time.filter(|_| raw != Some(0)).and_then(schema::nanoseconds));
-                if let Some(column) = &mut self.raw {
+                if let Some((_, column)) = &mut self.raw {
                     column.append_option(raw);
                 }
             }
@@ -189,7 +203,7 @@ impl Scalar {
         if let Some(Named { numbers, .. }) = &mut self.named {
             numbers.append_null();
         }
-        if let Some(raw) = &mut self.raw {
+        if let Some((_, raw)) = &mut self.raw {
             raw.append_null();
         }
     }
@@ -215,7 +229,7 @@ impl Scalar {
         if let Some(Named { numbers, names, .. }) = &mut self.named {
             arrays.push(names.column(numbers.finish())?);
         }
-        if let Some(raw) = &mut self.raw {
+        if let Some((_, raw)) = &mut self.raw {
             arrays.push(Arc::new(raw.finish()));
         }
         Ok(arrays)
@@ -227,16 +241,15 @@ impl Scalar {
 fn plain(data: &Data<'_>, out: &mut String) -> bool {
     let Data::Text(text) = data else { return false };
     match text {
-        Text::Utf8(text) => out.push_str(text),
         Text::Utf16(bytes) => {
-            let (units, _) = bytes.as_chunks::<2>();
-            if units.iter().fold(0, |all, unit| all | u16::from_le_bytes(*unit)) < 0x80 {
+            let (units, odd) = bytes.as_chunks::<2>();
+            if odd.is_empty() && units.iter().fold(0, |all, unit| all | u16::from_le_bytes(*unit)) < 0x80 {
                 out.extend(units.iter().map(|unit| char::from(unit[0])));
             } else {
                 out.extend(text.chars());
             }
         }
-        Text::Cp1252(bytes) => match std::str::from_utf8(bytes) {
+        Text::Utf8(bytes) | Text::Cp1252(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) if text.is_ascii() => out.push_str(text),
             _ => out.extend(text.chars()),
         },

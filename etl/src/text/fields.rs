@@ -3,7 +3,7 @@
 use super::{Style, put, values};
 use crate::clock::Clock;
 use etw_layouts_payload::{Fault, Field, Fields, Step, Steps};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// An open array or structure.
 #[expect(clippy::large_enum_variant, reason = "few are open at a time, and a box would be an allocation for each event")]
@@ -12,7 +12,7 @@ enum Level<'a> {
     Structure(Members<'a>),
 }
 
-/// The names of the members of a structure so far. In JSON, the second member with a name is `name#2`.
+/// The keys of the members of a structure so far. In JSON, the second member with a name is `name#2`, or has the next number that is no key yet.
 #[derive(Debug, Default)]
 pub struct Members<'a> {
     /// The first names. Most structures have no more, and comparing a few names is faster than hashing them.
@@ -20,39 +20,52 @@ pub struct Members<'a> {
     len: usize,
     /// A bit for each class of the first names, by length and last characters. If the bit of a name is not set, the name is new.
     classes: u64,
-    /// The number of further members with each name.
-    others: HashMap<&'a str, u32>,
+    others: HashSet<&'a str>,
+    /// Keys of members whose names were keys already.
+    made: HashSet<String>,
+    /// The last number of each such name.
+    numbers: HashMap<&'a str, u32>,
 }
 
 impl<'a> Members<'a> {
-    /// Adds a name. Returns a different name for JSON if an earlier member has the same name.
+    /// Adds a name. Returns a different key for JSON if the name is the key of an earlier member.
     pub fn add(&mut self, name: &'a str) -> Option<String> {
-        match self.count(name) {
-            1 => None,
-            count => Some(format!("{name}#{count}")),
-        }
-    }
-
-    /// Adds a name. Returns the number of members with this name.
-    fn count(&mut self, name: &'a str) -> u32 {
         let class = class(name);
-        let first = match self.classes >> class & 1 {
-            0 => 0,
-            _ => self.first.iter().take(self.len).filter(|own| **own == name).count() as u32,
-        };
+        if self.has(name, class) {
+            return Some(self.make(name));
+        }
         match self.first.get_mut(self.len) {
             Some(slot) => {
                 *slot = name;
                 self.len += 1;
                 self.classes |= 1 << class;
-                first + 1
             }
             None => {
-                let others = self.others.entry(name).or_default();
-                *others += 1;
-                first + *others
+                self.others.insert(name);
             }
         }
+        None
+    }
+
+    #[inline]
+    fn has(&self, key: &str, class: usize) -> bool {
+        let is_first = self.classes >> class & 1 != 0 && self.first.iter().take(self.len).any(|own| *own == key);
+        is_first || !self.others.is_empty() && self.others.contains(key) || !self.made.is_empty() && self.made.contains(key)
+    }
+
+    #[cold]
+    fn make(&mut self, name: &'a str) -> String {
+        let mut number = self.numbers.get(name).copied().unwrap_or(1);
+        let key = loop {
+            number += 1;
+            let key = format!("{name}#{number}");
+            if !self.has(&key, class(&key)) {
+                break key;
+            }
+        };
+        self.numbers.insert(name, number);
+        self.made.insert(key.clone());
+        key
     }
 }
 
@@ -127,15 +140,10 @@ fn inside<'a>(
             }
             None => break,
         };
-        if !is_first {
-            out.extend_from_slice(if style == Style::Text { b", " } else { b"," });
-        }
-        if let (Some(Level::Structure(members)), Some(name)) = (levels.last_mut(), name(&step)) {
-            match style {
-                Style::Text => bare(out, name),
-                Style::Json => key(members, name, out),
-            }
-            out.extend_from_slice(if style == Style::Text { b" = " } else { b":" });
+        match (levels.last_mut(), name(&step)) {
+            (Some(Level::Structure(members)), Some(name)) => member(members, name, is_first, style, out),
+            _ if !is_first => out.extend_from_slice(between(style)),
+            _ => {}
         }
         match step {
             Step::Array(..) => {
@@ -155,6 +163,22 @@ fn inside<'a>(
         close(Some(level), out);
     }
     fault
+}
+
+/// Writes the name of a member, with the punctuation before and after it.
+pub fn member<'a>(members: &mut Members<'a>, name: &'a str, is_first: bool, style: Style, out: &mut Vec<u8>) {
+    if !is_first {
+        out.extend_from_slice(between(style));
+    }
+    match style {
+        Style::Text => bare(out, name),
+        Style::Json => key(members, name, out),
+    }
+    out.extend_from_slice(if style == Style::Text { b" = " } else { b":" });
+}
+
+fn between(style: Style) -> &'static [u8] {
+    if style == Style::Text { b", " } else { b"," }
 }
 
 /// Writes the undecoded bytes and the fault, after the fields.

@@ -28,7 +28,7 @@ impl Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in self.0.chars() {
             match is_hidden(c) {
-                true => write!(f, "{}", c.escape_default())?,
+                true => write!(f, "{}", c.escape_unicode())?,
                 false => f.write_char(c)?,
             }
         }

@@ -2,6 +2,7 @@
 
 use etw_layouts_payload::{FileTime, Uuid, escape, is_hidden};
 use std::fmt::{self, Display, Write};
+use std::iter::repeat_n;
 use std::ops::BitOr;
 
 /// Appends any other value.
@@ -40,27 +41,6 @@ impl Write for Escaping<'_> {
 pub fn number(out: &mut Vec<u8>, value: impl itoa::Integer) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
-
-/// Appends a number to JSON: a number if a double represents it exactly, otherwise a string.
-#[inline]
-pub fn json_unsigned(out: &mut Vec<u8>, value: u64) {
-    match value < EXACT {
-        true => number(out, value),
-        false => json_shown(out, value),
-    }
-}
-
-/// As [`json_unsigned`].
-#[inline]
-pub fn json_signed(out: &mut Vec<u8>, value: i64) {
-    match value.unsigned_abs() < EXACT {
-        true => number(out, value),
-        false => json_shown(out, value),
-    }
-}
-
-/// A double represents all integers below this number exactly.
-pub(super) const EXACT: u64 = 1 << 53;
 
 /// Appends a text of visible ASCII characters as a JSON string. `size` is the number of bytes of a character, 1 or 2. Appends nothing, and
 /// returns `false`, if the text has other characters.
@@ -115,17 +95,28 @@ pub fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]));
 }
 
-/// Text from a file in quotes, with the escapes of Rust.
+/// Text from a file in quotes, with `\u{…}` for hidden characters. Paths are not changed: as in command lines of Windows, backslashes are doubled only before
+/// a quotation mark, which has a backslash in front, and at the end.
 pub fn quoted(out: &mut Vec<u8>, text: impl Iterator<Item = char>) {
     out.push(b'"');
+    let mut backslashes = 0;
     for character in text {
+        if character == '\\' {
+            backslashes += 1;
+            out.push(b'\\');
+            continue;
+        }
+        if character == '"' {
+            out.extend(repeat_n(b'\\', backslashes + 1));
+        }
+        backslashes = 0;
         match character {
-            '"' | '\\' => out.extend_from_slice(&[b'\\', character as u8]),
             ' '..='~' => out.push(character as u8),
-            _ if is_hidden(character) => out.extend(character.escape_default().map(|escape| escape as u8)),
+            _ if is_hidden(character) => out.extend(character.escape_unicode().map(|escape| escape as u8)),
             _ => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
+    out.extend(repeat_n(b'\\', backslashes));
     out.push(b'"');
 }
 

@@ -137,10 +137,10 @@ impl Hole {
         out: &mut Vec<u8>,
     ) {
         match self.form {
-            Form::Unsigned => put::json_unsigned(out, number(bytes)),
+            Form::Unsigned => put::number(out, number(bytes)),
             Form::Signed => {
                 let shift = 64 - 8 * bytes.len().min(8) as u32;
-                put::json_signed(out, (number(bytes) << (shift & 63)) as i64 >> (shift & 63));
+                put::number(out, (number(bytes) << (shift & 63)) as i64 >> (shift & 63));
             }
             Form::Hexadecimal => {
                 out.push(b'"');

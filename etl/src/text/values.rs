@@ -26,7 +26,8 @@ pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut V
     }
 }
 
-/// A value in JSON. Numbers that a double represents exactly are numbers; names, addresses, times and all others are strings.
+/// A value in JSON. All integers are numbers, also those above 2⁵³, which programs with floating-point numbers round; names, addresses, times and all others
+/// are strings.
 #[derive(Clone, Copy, Debug)]
 pub enum Json<'v, 'a> {
     /// A number.
@@ -62,8 +63,8 @@ impl<'v, 'a> Json<'v, 'a> {
             // JSON has no infinity.
             Data::Float(number) if number.is_finite() => Self::Float(number),
             Data::Double(number) if number.is_finite() => Self::Double(number),
-            Data::Unsigned(number) if !has_map && number < put::EXACT => Self::Unsigned(number),
-            Data::Signed(number) if !has_map && number.unsigned_abs() < put::EXACT => Self::Signed(number),
+            Data::Unsigned(number) if !has_map => Self::Unsigned(number),
+            Data::Signed(number) if !has_map => Self::Signed(number),
             Data::Boolean(is) if !has_map => Self::Boolean(is),
             Data::Hexadecimal(number) if !has_map => Self::Hexadecimal(number),
             _ => Self::Shown(value),

@@ -108,7 +108,7 @@ impl Used {
         let kind = self.kinds.entry(key).or_insert_with(|| Kind::new(event, decoded.as_ref(), schemas, message));
         kind.events += 1;
         let result = match (&decoded, message) {
-            (_, Some(message)) => wpp::text(message, event).1.map_or(Ok(()), Err),
+            (_, Some(message)) => wpp::text(message, event, schemas).1.map_or(Ok(()), Err),
             (Some(decoded), None) => decoded.fields.check(),
             (None, None) => {
                 kind.whole += u64::from(kind.source == LAYOUT);

@@ -1,6 +1,6 @@
 //! The payload of an event: its fields with the source of their schema, or its bytes.
 
-use super::fields::{self, undecoded};
+use super::fields::{self, Members, undecoded};
 use super::line::{Line, Payload};
 use super::{Escaped, message, put, structure};
 use crate::wpp;
@@ -8,7 +8,7 @@ use etw_layouts_etl::payload::Source;
 use etw_layouts_etl::text::Style;
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::{Decoded, names};
-use etw_layouts_schemas::tmf::WppMessage;
+use etw_layouts_schemas::tmf::{WppMessage, WppText};
 
 /// Writes the cell of a table: the message, the fields, or the bytes in hexadecimal digits. Returns the fault if fields cannot be decoded.
 pub fn text(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
@@ -23,8 +23,12 @@ pub fn text(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
         return None;
     }
     if let Some(message) = line.message {
-        let (text, fault) = wpp::text(message, line.event);
-        put::shown(out, Escaped(&text));
+        let (text, fault) = wpp::text(message, line.event, line.schemas);
+        put::shown(out, Escaped(&text.text));
+        if !text.others.is_empty() {
+            out.push(b' ');
+            arguments(message, &text, Style::Text, out);
+        }
         if let Some(fault) = &fault {
             undecoded(payload, fault, Style::Text, out);
         }
@@ -102,9 +106,24 @@ fn decoded_json(line: &Line<'_>, decoded: &Decoded<'_>, style: Payload, out: &mu
     reported(line, decoded, fault)
 }
 
-/// Writes the text of a WPP event. Its arguments have no names, so there are no fields.
+/// Writes the arguments that a message does not contain, with their expressions in the source.
+fn arguments(message: &WppMessage, text: &WppText, style: Style, out: &mut Vec<u8>) {
+    let mut members = Members::default();
+    out.push(b'{');
+    let named = text.others.iter().filter_map(|(index, text)| Some((&message.arguments.get(*index)?.name, text)));
+    for (index, (name, text)) in named.enumerate() {
+        fields::member(&mut members, name, index == 0, style, out);
+        match style {
+            Style::Text => put::quoted(out, text.chars()),
+            Style::Json => put::json(out, text.chars()),
+        }
+    }
+    out.push(b'}');
+}
+
+/// Writes the text of a WPP event.
 fn message_json(message: &WppMessage, line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
-    let (text, fault) = wpp::text(message, line.event);
+    let (text, fault) = wpp::text(message, line.event, line.schemas);
     out.extend_from_slice(b",\"schema\":{\"source\":\"TMF\"");
     for (key, value) in [("function", &message.function), ("level", &message.level), ("flags", &message.flags)] {
         if !value.is_empty() {
@@ -113,7 +132,11 @@ fn message_json(message: &WppMessage, line: &Line<'_>, out: &mut Vec<u8>) -> Opt
         }
     }
     out.extend_from_slice(b"},\"message\":");
-    put::json(out, text.chars());
+    put::json(out, text.text.chars());
+    if !text.others.is_empty() {
+        out.extend_from_slice(b",\"arguments\":");
+        arguments(message, &text, Style::Json, out);
+    }
     if let Some(fault) = &fault {
         undecoded(line.event.payload(), fault, Style::Json, out);
     }

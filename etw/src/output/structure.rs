@@ -4,6 +4,7 @@ use super::put;
 use etw_layouts::runtime::meta::{Member, Type};
 use etw_layouts::runtime::{Value, View};
 use etw_layouts::{Arch, Build, structures};
+use etw_layouts_etl::payload::Text;
 use etw_layouts_etl::text::Style;
 use etw_layouts_etl::{FileTime, LogFile};
 
@@ -73,8 +74,7 @@ fn put_value(value: Value<'_>, is_wide: bool, style: Style, out: &mut Vec<u8>) {
             }
         }
         Type::Array(..) if is_wide => {
-            let units = value.elements().map(|unit| unit.unsigned() as u16).take_while(|unit| *unit != 0);
-            let text = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER));
+            let text = Text::fixed_utf16(value.bytes()).chars();
             match style {
                 Style::Text => put::quoted(out, text),
                 Style::Json => put::json(out, text),

@@ -27,8 +27,7 @@ fn fields_are_printed() {
     );
     let fields = event["fields"].as_object().unwrap();
     assert_eq!(fields["narrow"], "a€\"\n");
-    // The number is a string, because a double cannot represent it.
-    assert_eq!(fields["u64"], u64::MAX.to_string());
+    assert_eq!(fields["u64"], u64::MAX);
     assert_eq!([&fields["i64"], &fields["f"], &fields["d"]], [&object!(-3), &object!(0.5), &object!("NaN")]);
     assert_eq!(fields["bin"], "0x0102");
     assert_eq!(fields["outer"], object!({"a": 1, "inner": [{"b": 2}, {"b": 3}], "c": 4}));
@@ -51,9 +50,7 @@ fn same_names() {
     let fields = &json(&out)[1]["fields"];
     assert_eq!(
         [&fields["i64"], &fields["i64#2"], &fields["i64#3"]],
-        ["0x80004005", "-3", "18446744073709551615"]
-            .map(|text| { if text == "-3" { Value::from(-3) } else { Value::from(text) } })
-            .each_ref()
+        [&Value::from("0x80004005"), &Value::from(-3), &Value::from(u64::MAX)]
     );
 }
 
@@ -98,7 +95,7 @@ fn header_is_printed() {
         assert!(text.starts_with("{BufferSize = 65536, ") && text.ends_with(", BuffersLost = 0}"), "{text}");
         for part in [
             &format!("PointerSize = {size}, EventsLost = 3"),
-            r#"LoggerName = "a \"b\"\u{9b}", LogFileName = "c:\\d.etl""#,
+            r#"LoggerName = "a \"b\"\u{9b}", LogFileName = "c:\d.etl""#,
             "StartTime = 2020-07-29T07:06:19.7984230Z",
             "ReservedFlags = EVENT_TRACE_CLOCK_PERFCOUNTER",
         ] {

@@ -307,7 +307,7 @@ fn formulas_are_text() {
         ("＝1", "'＝1"),
         ("a=1", "a=1"),
         ("=\"a\",1", "\"'=\"\"a\"\",1\""),
-        ("\t=1", "\\t=1"),
+        ("\t=1", "\\u{9}=1"),
     ] {
         let mut made = logging();
         made.traits = [&[0, 0][..], name.as_bytes(), &[0]].concat();

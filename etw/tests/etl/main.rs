@@ -15,6 +15,7 @@ mod names;
 mod packets;
 mod packets_damaged;
 mod saved;
+mod values;
 
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Arch, EVENT_HEADER, large, zero};

@@ -88,12 +88,12 @@ fn fields<'a>(element: &'a Element, maps: &Maps<'_>, scope: &mut Scope<'a>) -> R
         field.count = match reference(child, "count", scope)? {
             Reference::None => Count::One,
             Reference::Number(count) => Count::Constant(count),
-            Reference::Field(name) => Count::Field(name),
+            Reference::Field(name) => Count::Field(name.into()),
         };
         field.length = match reference(child, "length", scope)? {
             Reference::None => Length::Type,
             Reference::Number(length) => Length::Constant(length),
-            Reference::Field(name) => Length::Field(name),
+            Reference::Field(name) => Length::Field(name.into()),
         };
         field.tags = child.get("tags").and_then(number).and_then(|tags| u32::try_from(tags).ok()).unwrap_or_default();
         if in_type == InType::STRUCT {

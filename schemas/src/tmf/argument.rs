@@ -42,7 +42,9 @@ pub enum WppType {
     Timestamp,
     /// Duration in units of 100 ns: ItemTimeDelta, ItemWaitTime.
     Duration,
-    /// Status of 32 bits, shown in hexadecimal: ItemNTSTATUS, ItemHRESULT, ItemWINERROR, ItemNDIS_STATUS, ItemNDIS_OID.
+    /// Status of 32 bits, shown in hexadecimal with its name: ItemNTSTATUS.
+    Ntstatus,
+    /// Number of 32 bits, shown in hexadecimal: ItemHRESULT, ItemWINERROR, ItemNDIS_STATUS, ItemNDIS_OID.
     Status,
     /// IPv4 address: ItemIPAddr.
     Ipv4,
@@ -54,19 +56,19 @@ pub enum WppType {
     Mac,
     /// Security identifier: ItemSid.
     Sid,
-    /// A value with a name for each number from 0: ItemListByte, ItemListShort, ItemListLong.
+    /// A value with names: ItemListByte, ItemListShort, ItemListLong.
     List {
         /// Size in bytes.
         size: u8,
-        /// Names.
-        names: Vec<String>,
+        /// Numbers with their names.
+        names: Vec<(u32, String)>,
     },
-    /// Bits with a name for each, from the lowest: ItemSetByte, ItemSetShort, ItemSetLong.
+    /// Bits with names: ItemSetByte, ItemSetShort, ItemSetLong.
     Set {
         /// Size in bytes.
         size: u8,
-        /// Names.
-        names: Vec<String>,
+        /// Numbers of bits, from 0 for the lowest, with their names.
+        names: Vec<(u32, String)>,
     },
     /// Another type, of unknown size.
     Unknown(String),
@@ -79,7 +81,7 @@ impl WppType {
             Some((name, list)) => (name.trim(), list.trim_end().strip_suffix(')').unwrap_or(list)),
             None => (text.trim(), ""),
         };
-        let names = || list.split(',').map(|name| name.trim().to_owned()).collect();
+        let names = || self::names(list);
         let integer = |size, signed| Self::Integer { size, signed };
         match name {
             "ItemChar" | "ItemCharSign" => integer(1, true),
@@ -100,7 +102,8 @@ impl WppType {
             "ItemGuid" | "ItemGUID" | "ItemCLSID" | "ItemIID" | "ItemLIBID" => Self::Guid,
             "ItemTimestamp" => Self::Timestamp,
             "ItemTimeDelta" | "ItemWaitTime" | "ItemDueTime" => Self::Duration,
-            "ItemNTSTATUS" | "ItemNTerror" | "ItemHRESULT" | "ItemWINERROR" | "ItemNDIS_STATUS" | "ItemNDIS_OID" => Self::Status,
+            "ItemNTSTATUS" | "ItemNTerror" => Self::Ntstatus,
+            "ItemHRESULT" | "ItemWINERROR" | "ItemNDIS_STATUS" | "ItemNDIS_OID" => Self::Status,
             "ItemIPAddr" => Self::Ipv4,
             "ItemIPV6Addr" => Self::Ipv6,
             "ItemPort" => Self::Port,
@@ -115,4 +118,16 @@ impl WppType {
             _ => Self::Unknown(text.trim().to_owned()),
         }
     }
+}
+
+/// Names with their numbers: each has the next number after the name before, unless it states its own (`NAME=5`), as in an enumeration of C.
+fn names(list: &str) -> Vec<(u32, String)> {
+    let mut next = 0_u32;
+    let named = |text: &str| {
+        let stated = text.split_once('=').and_then(|(name, number)| Some((number.trim().parse().ok()?, name.trim())));
+        let (number, name) = stated.unwrap_or((next, text.trim()));
+        next = number.wrapping_add(1);
+        (number, name.to_owned())
+    };
+    list.split(',').map(named).collect()
 }

@@ -61,7 +61,7 @@ impl Conversion {
         let text = match self.letter {
             'x' => prefix("0x").to_owned() + &digits(format!("{unsigned:x}")),
             'X' => prefix("0X").to_owned() + &digits(format!("{unsigned:X}")),
-            'p' => return format!("0x{unsigned:0width$X}", width = bits as usize / 4),
+            'p' => return format!("{unsigned:0width$X}", width = bits as usize / 4),
             'o' => digits(format!("{unsigned:o}")),
             'u' => digits(unsigned.to_string()),
             'c' | 'C' => {

@@ -29,6 +29,7 @@ fn field(argument: &WppArgument, maps: &mut Vec<Map>) -> Option<Field> {
         WppType::Guid => (InType::GUID, OutType::NULL),
         WppType::Timestamp => (InType::FILETIME, OutType::NULL),
         WppType::Duration => (InType::INT64, OutType::NULL),
+        WppType::Ntstatus => (InType::UINT32, OutType::NTSTATUS),
         WppType::Status => (InType::UINT32, OutType::HEXINT32),
         WppType::Ipv4 => (InType::UINT32, OutType::IPV4),
         WppType::Ipv6 => (InType::BINARY, OutType::IPV6),
@@ -39,7 +40,7 @@ fn field(argument: &WppArgument, maps: &mut Vec<Map>) -> Option<Field> {
         WppType::Unknown(_) => return None,
     };
     let map = match &argument.ty {
-        WppType::List { names, .. } => Some(add(maps, MapKind::Enumeration, names, |index| Some(index.into()))),
+        WppType::List { names, .. } => Some(add(maps, MapKind::Enumeration, names, |number| Some(number.into()))),
         WppType::Set { names, .. } => Some(add(maps, MapKind::Flags, names, |bit| 1u64.checked_shl(bit))),
         _ => None,
     };
@@ -48,9 +49,9 @@ fn field(argument: &WppArgument, maps: &mut Vec<Map>) -> Option<Field> {
 }
 
 /// Adds a map. Returns its index.
-fn add(maps: &mut Vec<Map>, kind: MapKind, names: &[String], value: impl Fn(u32) -> Option<u64>) -> usize {
-    let entry = |(index, name): (u32, &String)| Some(MapEntry { value: value(index)?, name: name.clone() });
-    maps.push(Map { name: String::new(), kind, entries: (0..).zip(names).filter_map(entry).collect() });
+fn add(maps: &mut Vec<Map>, kind: MapKind, names: &[(u32, String)], value: impl Fn(u32) -> Option<u64>) -> usize {
+    let entry = |(number, name): &(u32, String)| Some(MapEntry { value: value(*number)?, name: name.clone() });
+    maps.push(Map { name: String::new(), kind, entries: names.iter().filter_map(entry).collect() });
     maps.len() - 1
 }
 

@@ -3,14 +3,20 @@
 use super::WppMessage;
 use super::argument::{WppArgument, WppType};
 use super::printf::Conversion;
-use etw_layouts_payload::{FileTime, PointerSize, Uuid};
+use etw_layouts::constants::NTSTATUS_VALUE;
+use etw_layouts::runtime::meta::Named;
+use etw_layouts_payload::{FileTime, PointerSize, Text, Uuid};
+use std::collections::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::LazyLock;
 
 /// The text of an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WppText {
     /// The text. Arguments that the payload lacks are `<missing>`.
     pub text: String,
+    /// Arguments that the format does not contain: index in [`WppMessage::arguments`], and text.
+    pub others: Vec<(usize, String)>,
     /// The first argument that could not be decoded: an index in [`WppMessage::arguments`].
     pub undecoded: Option<usize>,
     /// Number of bytes of the payload after the last decoded argument.
@@ -44,10 +50,21 @@ impl WppMessage {
                 }
             }
         }
-        WppText { text: self.formatted(&values), undecoded, rest: rest.len() }
+        let mut is_shown = vec![false; values.len()];
+        let text = self.formatted(&values, &mut is_shown);
+        let is_other = |(index, _): &(usize, &Value)| is_shown.get(*index) == Some(&false);
+        let others = values.iter().enumerate().filter(is_other).map(|(index, value)| (index, self.shown(index, value))).collect();
+        WppText { text, others, undecoded, rest: rest.len() }
     }
 
-    fn formatted(&self, values: &[Value]) -> String {
+    /// The text of an argument without a conversion.
+    fn shown(&self, index: usize, value: &Value) -> String {
+        let is_pointer = self.arguments.get(index).is_some_and(|argument| argument.ty == WppType::Pointer);
+        value.text(Conversion::parse(if is_pointer { "p" } else { "s" }))
+    }
+
+    /// The format with values in place of insertions. `is_shown` is set for these values.
+    fn formatted(&self, values: &[Value], is_shown: &mut [bool]) -> String {
         let (mut text, mut rest) = (String::new(), self.format.as_str());
         while let Some((before, behind)) = rest.split_once('%') {
             text.push_str(before);
@@ -69,7 +86,7 @@ impl WppMessage {
                 });
                 rest = behind;
             } else {
-                rest = self.insert(rest, values, &mut text);
+                rest = self.insert(rest, values, is_shown, &mut text);
             }
         }
         text.push_str(rest);
@@ -77,7 +94,7 @@ impl WppMessage {
     }
 
     /// Inserts an argument. The format begins with its number and conversion; returns the format after them.
-    fn insert<'a>(&self, format: &'a str, values: &[Value], text: &mut String) -> &'a str {
+    fn insert<'a>(&self, format: &'a str, values: &[Value], is_shown: &mut [bool], text: &mut String) -> &'a str {
         let rest = format.trim_start_matches(|c: char| c.is_ascii_digit());
         let digits = format.strip_suffix(rest).unwrap_or_default();
         let Ok(number) = digits.parse::<u16>() else {
@@ -87,12 +104,12 @@ impl WppMessage {
         let (conversion, rest) = rest.strip_prefix('!').and_then(|rest| rest.split_once('!')).unwrap_or(("s", rest));
         let conversion = Conversion::parse(conversion);
         let is_it = |argument: &WppArgument| argument.number == number;
-        match (number, self.arguments.iter().position(is_it).map(|index| values.get(index))) {
-            (_, Some(Some(value))) => text.push_str(&match value {
-                Value::Integer(value, bits) => conversion.integer(*value, *bits),
-                Value::Float(value) => conversion.float(*value),
-                Value::Text(value) => conversion.text(value),
-            }),
+        let index = self.arguments.iter().position(is_it);
+        if let Some(is_shown) = index.and_then(|index| is_shown.get_mut(index)) {
+            *is_shown = true;
+        }
+        match (number, index.map(|index| values.get(index))) {
+            (_, Some(Some(value))) => text.push_str(&value.text(conversion)),
             (_, Some(None)) => text.push_str("<missing>"),
             (1, None) => text.push_str(&self.component),
             (2, None) => text.push_str(&self.name),
@@ -100,6 +117,16 @@ impl WppMessage {
             (_, None) => text.push_str(&format!("%{number}")),
         }
         rest
+    }
+}
+
+impl Value {
+    fn text(&self, conversion: Conversion) -> String {
+        match self {
+            Self::Integer(value, bits) => conversion.integer(*value, *bits),
+            Self::Float(value) => conversion.float(*value),
+            Self::Text(value) => conversion.text(value),
+        }
     }
 }
 
@@ -111,7 +138,7 @@ fn value(ty: &WppType, rest: &mut &[u8], pointers: PointerSize) -> Option<Value>
         WppType::Double => Value::Float(f64::from_le_bytes(*take(rest, 8)?.first_chunk()?)),
         WppType::String => {
             let length = rest.iter().position(|byte| *byte == 0)?;
-            let text = latin(take(rest, length)?);
+            let text = ansi(take(rest, length)?);
             take(rest, 1)?;
             Value::Text(text)
         }
@@ -121,7 +148,7 @@ fn value(ty: &WppType, rest: &mut &[u8], pointers: PointerSize) -> Option<Value>
             take(rest, 2)?;
             Value::Text(text)
         }
-        WppType::CountedString => Value::Text(latin(counted(rest)?)),
+        WppType::CountedString => Value::Text(ansi(counted(rest)?)),
         WppType::CountedWideString => Value::Text(wide(counted(rest)?)),
         WppType::HexDump => {
             Value::Text(counted(rest)?.iter().map(|byte| format!("{byte:02x} ")).collect::<String>().trim_end().to_owned())
@@ -133,8 +160,9 @@ fn value(ty: &WppType, rest: &mut &[u8], pointers: PointerSize) -> Option<Value>
         }
         WppType::Duration => {
             let ticks = i64::from_le_bytes(*take(rest, 8)?.first_chunk()?);
-            Value::Text(format!("{}.{:07}s", ticks / 10_000_000, (ticks % 10_000_000).unsigned_abs()))
+            Value::Text(duration(ticks))
         }
+        WppType::Ntstatus => Value::Text(status(u32::from_le_bytes(*take(rest, 4)?.first_chunk()?))),
         WppType::Status => Value::Text(format!("{:#010x}", u32::from_le_bytes(*take(rest, 4)?.first_chunk()?))),
         WppType::Ipv4 => Value::Text(Ipv4Addr::from(*take(rest, 4)?.first_chunk::<4>()?).to_string()),
         WppType::Ipv6 => Value::Text(Ipv6Addr::from(*take(rest, 16)?.first_chunk::<16>()?).to_string()),
@@ -146,13 +174,18 @@ fn value(ty: &WppType, rest: &mut &[u8], pointers: PointerSize) -> Option<Value>
         WppType::Sid => Value::Text(sid(rest)?),
         WppType::List { size, names } => {
             let Value::Integer(number, _) = integer(rest, (*size).into(), false)? else { return None };
-            let name = usize::try_from(number).ok().and_then(|index| names.get(index));
-            Value::Text(name.cloned().unwrap_or_else(|| format!("<{number}>")))
+            let name = names.iter().find(|(own, _)| i128::from(*own) == number).map(|(_, name)| name.clone());
+            Value::Text(name.unwrap_or_else(|| format!("<{number}>")))
         }
         WppType::Set { size, names } => {
             let Value::Integer(bits, _) = integer(rest, (*size).into(), false)? else { return None };
-            let set = names.iter().take(32).enumerate().filter(|(bit, _)| bits >> bit & 1 != 0);
-            Value::Text(format!("[{}]", set.map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(",")))
+            let is_set = |(bit, _): &&(u32, String)| *bit < 32 && bits >> *bit & 1 != 0;
+            let mut set: Vec<_> = names.iter().filter(is_set).map(|(_, name)| name.clone()).collect();
+            let unnamed = names.iter().filter(is_set).fold(bits, |bits, (bit, _)| bits & !(1 << *bit));
+            if unnamed != 0 {
+                set.push(format!("{unnamed:#x}"));
+            }
+            Value::Text(format!("[{}]", set.join(",")))
         }
         WppType::Unknown(_) => return None,
     })
@@ -178,17 +211,29 @@ fn integer(rest: &mut &[u8], size: usize, signed: bool) -> Option<Value> {
     Some(Value::Integer(value, bits))
 }
 
-/// Bytes as text. The event does not state their code page.
-fn latin(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text.to_owned(),
-        Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
-    }
+/// A string of the code page of the provider. The event does not state which: as for other events, it is taken as 1252.
+fn ansi(bytes: &[u8]) -> String {
+    Text::Cp1252(bytes).chars().collect()
 }
 
 fn wide(bytes: &[u8]) -> String {
-    let units = bytes.as_chunks::<2>().0.iter().map(|pair| u16::from_le_bytes(*pair));
-    char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    Text::Utf16(bytes).chars().collect()
+}
+
+/// A status with its name, as tracefmt prints it.
+fn status(status: u32) -> String {
+    static NAMES: LazyLock<HashMap<i64, &'static str>> =
+        LazyLock::new(|| NTSTATUS_VALUE::VALUES.constants.iter().map(|(name, value)| (*value, *name)).collect());
+    let name = NAMES.get(&status.into()).map_or_else(String::new, |name| format!("({name})"));
+    format!("{status:#010x}{name}")
+}
+
+/// A duration in the form that Microsoft documents for `%!delta!`, day~h:m:s, with all digits of a second.
+fn duration(ticks: i64) -> String {
+    let (sign, ticks) = (if ticks < 0 { "-" } else { "" }, ticks.unsigned_abs());
+    let (seconds, fraction) = (ticks / 10_000_000, ticks % 10_000_000);
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+    format!("{sign}{days}~{hours:02}:{minutes:02}:{:02}.{fraction:07}", seconds % 60)
 }
 
 /// A security identifier: revision, number of parts, authority of 48 bits in network byte order, and parts.

@@ -1,7 +1,8 @@
 //! Reads the schema of an event from a TRACE_EVENT_INFO.
 
 use super::info_bytes::{Info, InfoError};
-use crate::model::{Count, Event, Field, Keyword, Length, Map, Name, Provider};
+use crate::model::{Count, Event, Field, FieldReference, Keyword, Length, Map, Name, Provider};
+use crate::records::forget_positions;
 use etw_layouts::constants::{DECODING_SOURCE, PROPERTY_FLAGS};
 use etw_layouts::layouts::{EVENT_PROPERTY_INFO_10_0 as EVENT_PROPERTY_INFO, TRACE_EVENT_INFO_10_0 as TRACE_EVENT_INFO};
 use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
@@ -69,8 +70,11 @@ pub fn read(bytes: &[u8]) -> Result<Provider, InfoError> {
         properties,
         maps: &mut provider.maps,
         map_indices: HashMap::new(),
+        count: 0,
     };
-    event.fields = Some(reader.fields(0..head.TopLevelPropertyCount as usize, 0)?);
+    let mut fields = reader.fields(0..head.TopLevelPropertyCount as usize, 0)?;
+    forget_positions(&mut fields);
+    event.fields = Some(fields);
     provider.events.push(event);
     Ok(provider)
 }
@@ -106,6 +110,8 @@ struct Reader<'a> {
     maps: &'a mut Vec<Map>,
     /// Indices of maps by name.
     map_indices: HashMap<String, usize>,
+    /// Number of fields so far, including members.
+    count: u16,
 }
 
 #[derive(Clone, Default)]
@@ -115,6 +121,8 @@ struct State {
     /// Whether the current field can refer to it.
     is_visible: bool,
     name: String,
+    /// Its position among all fields, each followed by its members.
+    position: u16,
 }
 
 impl Reader<'_> {
@@ -136,6 +144,8 @@ impl Reader<'_> {
         let at = u16::try_from(index).unwrap_or(u16::MAX);
         let name = self.info.text("NameOffset", property.NameOffset)?;
         self.states[index].name.clone_from(&name);
+        self.states[index].position = self.count;
+        self.count = self.count.saturating_add(1);
         let is = |flag| property.Flags.contains(flag);
         let mut field = Field::new(name, InType::STRUCT);
         if is(PROPERTY_FLAGS::PropertyHasTags) {
@@ -174,12 +184,12 @@ impl Reader<'_> {
         if is_free { self.fields(range, depth + 1) } else { Err(InfoError::Members { property, first, count }) }
     }
 
-    /// The name of the property that a count or length refers to.
-    fn reference(&mut self, property: u16, to: u16) -> Result<String, InfoError> {
+    /// The property that a count or length refers to.
+    fn reference(&mut self, property: u16, to: u16) -> Result<FieldReference, InfoError> {
         let state = self.states.get(usize::from(to)).filter(|state| state.is_visible);
-        let name = state.map(|state| state.name.clone()).ok_or(InfoError::Reference { property, to })?;
+        let State { name, position, .. } = state.cloned().ok_or(InfoError::Reference { property, to })?;
         self.info.charge(2 * name.len())?;
-        Ok(name)
+        Ok(FieldReference { name, position: Some(position) })
     }
 
     /// The index of the map with the name at an offset.

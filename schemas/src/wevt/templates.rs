@@ -4,9 +4,11 @@ use super::Failure;
 use super::bytes::Bytes;
 use super::maps::MapIndices;
 use crate::budget::Budget;
-use crate::model::{Count, Field, Length};
+use crate::model::{Count, Field, FieldReference, Length};
+use crate::records::forget_positions;
 use crate::schemas::SchemaError;
 use etw_layouts_payload::{InType, OutType};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Size of an item, in bytes: flags; encoding and display format, or index and number of members; offset of a map; count; length; offset of the name.
@@ -33,7 +35,10 @@ pub(super) fn fields(bytes: Bytes<'_>, at: usize, maps: &MapIndices, budget: &mu
     }
     let first = bytes.size(at + 16)?;
     let all = bytes.count(at + 12, first, ITEM)?;
-    Items { bytes, first, all, maps, budget }.fields(0..top, &mut Vec::new())
+    let mut items = Items { bytes, first, all, maps, budget, count: 0, positions: HashMap::new() };
+    let mut fields = items.fields(0..top, &mut Vec::new())?;
+    forget_positions(&mut fields);
+    Ok(fields)
 }
 
 struct Items<'a, 'b> {
@@ -42,6 +47,10 @@ struct Items<'a, 'b> {
     all: usize,
     maps: &'a MapIndices,
     budget: &'b mut Budget,
+    /// Number of fields so far, including members.
+    count: u16,
+    /// The positions of the latest fields of items among all fields.
+    positions: HashMap<usize, u16>,
 }
 
 impl Items<'_, '_> {
@@ -64,6 +73,8 @@ impl Items<'_, '_> {
 
     fn field(&mut self, index: usize, scope: &mut Vec<Range<usize>>) -> Result<Field, Failure> {
         let (bytes, at) = (self.bytes, self.at(index));
+        self.positions.insert(index, self.count);
+        self.count = self.count.saturating_add(1);
         let flags = bytes.u32(at)?;
         let (count, length) = (bytes.u16(at + 12)?, bytes.u16(at + 14)?);
         let mut field = if flags & STRUCTURE != 0 {
@@ -96,10 +107,11 @@ impl Items<'_, '_> {
         Ok(field)
     }
 
-    /// The name of the item with an index. The item at the offset `at` refers to it.
-    fn referred(&self, at: usize, index: u16, scope: &[Range<usize>]) -> Result<String, SchemaError> {
+    /// The item with an index. The item at the offset `at` refers to it.
+    fn referred(&self, at: usize, index: u16, scope: &[Range<usize>]) -> Result<FieldReference, SchemaError> {
         if scope.iter().any(|before| before.contains(&index.into())) {
-            return self.name(index.into());
+            let position = self.positions.get(&index.into()).copied();
+            return Ok(FieldReference { name: self.name(index.into())?, position });
         }
         Err(SchemaError::offset(
             at,

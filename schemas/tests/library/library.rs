@@ -154,13 +154,13 @@ fn model(all: &[payload::Field<'_>]) -> Option<Vec<Field>> {
                 count: match field.count {
                     payload::Count::One => Count::One,
                     payload::Count::Constant(count) => Count::Constant(count),
-                    payload::Count::Field(index) => Count::Field(name(index)),
+                    payload::Count::Field(index) => Count::Field(name(index).into()),
                     _ => return None,
                 },
                 length: match field.length {
                     payload::Length::Type => Length::Type,
                     payload::Length::Constant(length) => Length::Constant(length),
-                    payload::Length::Field(index) => Length::Field(name(index)),
+                    payload::Length::Field(index) => Length::Field(name(index).into()),
                     _ => return None,
                 },
                 members: if field.is_structure() { some(all, at, field.members.count.into())? } else { Vec::new() },

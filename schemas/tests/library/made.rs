@@ -61,12 +61,12 @@ fn fields(random: &mut Rng, maps: usize, depth: usize) -> Vec<Field> {
             [(depth, place), (depth.wrapping_sub(1), 1)].map(|(depth, place)| format!("f{depth}{}", place.wrapping_sub(1)));
         let earlier = fields.iter().map(|field: &Field| field.name.clone()).find(|name| earlier.contains(name));
         field.count = match (random.u8(..3), &earlier) {
-            (0, Some(name)) => Count::Field(name.clone()),
+            (0, Some(name)) => Count::Field(name.clone().into()),
             (1, _) => Count::Constant(random.u16(..)),
             _ => Count::One,
         };
         field.length = match (random.u8(..3), &earlier) {
-            (0, Some(name)) => Length::Field(name.clone()),
+            (0, Some(name)) => Length::Field(name.clone().into()),
             (1, _) => Length::Constant(random.u16(..)),
             // Fields after binary data of unknown length are left out.
             _ if field.in_type == InType::BINARY => Length::Constant(3),

@@ -38,12 +38,12 @@ fn fields(all: &[Field], maps: &[Map], depth: usize, text: &mut String) {
         let count = match &field.count {
             Count::One => String::new(),
             Count::Constant(count) => format!(", count {count}"),
-            Count::Field(name) => format!(", count of {name}"),
+            Count::Field(to) => format!(", count of {}", to.name),
         };
         let length = match &field.length {
             Length::Type => String::new(),
             Length::Constant(length) => format!(", length {length}"),
-            Length::Field(name) => format!(", length of {name}"),
+            Length::Field(to) => format!(", length of {}", to.name),
         };
         let map = field.map.map_or_else(String::new, |map| format!(", map {}", maps[map].name));
         let tags = if field.tags == 0 { String::new() } else { format!(", tags {:#x}", field.tags) };

@@ -147,9 +147,9 @@ fn attribute(text: &str, field: &mut Field, names: &[String], maps: &mut usize, 
         }
         match (key, constant, named) {
             ("count", Some(count), _) => field.count = Count::Constant(count),
-            ("count", _, Some(name)) => field.count = Count::Field(name.clone()),
+            ("count", _, Some(name)) => field.count = Count::Field(name.clone().into()),
             ("length", Some(length), _) => field.length = Length::Constant(length),
-            ("length", _, Some(name)) => field.length = Length::Field(name.clone()),
+            ("length", _, Some(name)) => field.length = Length::Field(name.clone().into()),
             _ => {}
         }
     }

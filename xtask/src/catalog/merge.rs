@@ -185,10 +185,10 @@ fn complete(fields: &mut [Field], others: &[Field]) {
     };
     for field in fields {
         if let Count::Field(counted) = &mut field.count {
-            name(counted);
+            name(&mut counted.name);
         }
         if let Length::Field(length) = &mut field.length {
-            name(length);
+            name(&mut length.name);
         }
     }
 }
@@ -203,13 +203,13 @@ fn infer_sizes(fields: &mut [Field], sizes: &Sizes, report: &mut Report) {
         match (count, length) {
             (Count::Field(name), _) if field.count == Count::One => {
                 if let Some(name) = find(&name) {
-                    field.count = Count::Field(name);
+                    field.count = Count::Field(name.into());
                     report.count("counts and lengths of source 28000 inferred from other events of the provider");
                 }
             }
             (_, Length::Field(name)) if matches!(field.in_type, InType::BINARY | InType::UNICODESTRING | InType::ANSISTRING) => {
                 if let Some(name) = find(&name) {
-                    field.length = Length::Field(name);
+                    field.length = Length::Field(name.into());
                     report.count("counts and lengths of source 28000 inferred from other events of the provider");
                 }
             }
@@ -219,7 +219,7 @@ fn infer_sizes(fields: &mut [Field], sizes: &Sizes, report: &mut Report) {
         if field.in_type == InType::BINARY && field.length == Length::Type {
             let ends = ["Length", "Len", "Size", "Bytes"];
             if let Some(name) = ends.iter().find_map(|end| find(&format!("{}{end}", field.name))) {
-                field.length = Length::Field(name);
+                field.length = Length::Field(name.into());
                 report.count("lengths of source 28000 inferred from the name of a field before");
             }
         }
@@ -253,7 +253,7 @@ fn infer_arrays(fields: &mut [Field], of_arrays: &[bool], provider: &str, id: u1
                 && matches!(field.in_type, InType::UINT8 | InType::UINT16 | InType::UINT32 | InType::UINT64 | InType::INT32)
         };
         if let Some(count) = before.iter().rfind(is_count) {
-            field.count = Count::Field(count.name.clone());
+            field.count = Count::Field(count.name.clone().into());
             if usize::from(field.in_type.0) == total {
                 field.in_type = InType::STRUCT;
             }
