@@ -66,7 +66,7 @@ def test_four_libraries_read_the_events(trace, printed):
 
     table = pyarrow.table(stream)
     assert table.num_rows == stream.counts["events"] == stream.counts["rows"] == expected.count
-    assert table.schema.metadata[b"etw.version"] == b"3"
+    assert table.schema.metadata[b"etw.version"] == b"2"
     times = table["time"].cast("int64")
     check(table.drop_columns(["time"]).append_column("nanoseconds", times).take(indices).to_pylist(), lines)
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The version of the tables. It is incremented if a release removes or changes a column, but not if a release adds a column.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 2;
 
 /// The key of the version in the metadata of a schema.
 pub const VERSION_KEY: &str = "etw.version";
