@@ -77,7 +77,9 @@ fn unusual() {
     let socket = |length| Field::new("s", InType::BINARY).out(OutType::SOCKETADDRESS).length(Length::Constant(length));
     let inet = [&[2, 0, 1, 0xBB, 1, 2, 3, 4][..], &[7; 120]].concat();
     let inet6 = [&[23, 0, 1, 0xBB, 9, 9, 9, 9][..], &[0; 15], &[1, 5, 0, 0, 0], &[7; 100]].concat();
-    let cases: &[(&[Field<'_>], &[u8], &[&str], Option<Reason>)] = &[
+    /// Fields, a payload, the texts of its values, and the fault.
+    type Case<'a> = (&'a [Field<'a>], &'a [u8], &'a [&'a str], Option<Reason>);
+    let cases: &[Case<'_>] = &[
         (&[wide("s")], b"a\0\0\xD8b\0\0\0", &["a\\u{d800}b"], None),
         (&[sized(InType::UNICODESTRING)], b"a\0\0\0b\0\0\0", &["a\0b"], None),
         (&[sized(InType::UNICODESTRING)], b"\0\0\0\0\0\0\0\0", &[""], None),

@@ -104,6 +104,25 @@ fn unusual_payloads() {
     }
 }
 
+/// A typed table has the number of a Boolean that is neither false nor true, and the texts of JSON.
+#[cfg(feature = "table")]
+#[test]
+fn table() {
+    let folder = Folder::new("values-table");
+    let file = folder.file("a.etl", made());
+    let output = folder.0.join("tables");
+    let (status, _, err) = run(&["export", "--format", "jsonl", "--shape", "typed", "-o", output.to_str().unwrap(), &file]);
+    assert_eq!(status, 0, "{err}");
+    let rows = |folder: &str| {
+        let files = std::fs::read_dir(output.join("typed").join(folder)).unwrap();
+        json(&files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect::<String>())
+    };
+    let row = &rows("provider=Maker/event=Task")[0];
+    let values = ["Multi", "Half", "Is", "Is_number", "Large"].map(|column| &row[column]);
+    assert_eq!(object!(values), object!(["a\0b", "\\u{d800}x", null, 2, u64::MAX]));
+    assert_eq!(rows("provider=Maker/event=0")[0]["Message"], "only a text");
+}
+
 /// Each search selects the events with these numbers.
 #[test]
 fn search() {
