@@ -216,24 +216,22 @@ impl Frames {
     }
 
     fn unwritten(&mut self, bytes: u64) {
-        let is_whole = self.common.written > 0 && self.is_complete();
+        let is_whole = !self.common.is_closed || self.common.written > 0 && self.is_complete();
         self.report(if is_whole { DiagnosticKind::Unwritten(bytes) } else { DiagnosticKind::Zeroes { bytes, next: None } });
     }
 
     fn is_complete(&self) -> bool {
-        let Common { written, least, is_closed, .. } = self.common;
-        written == 0 || !is_closed || (least..=written).contains(&self.place.index)
+        let Common { written, least, .. } = self.common;
+        written == 0 || (least..=written).contains(&self.place.index)
     }
 
     fn end(&mut self) {
         self.done = true;
-        let Common { written: stated, is_closed, .. } = self.common;
-        if !is_closed || !self.is_complete() {
-            let read = self.place.index;
-            let kind = if is_closed {
-                DiagnosticKind::BuffersWritten { stated, read }
-            } else {
-                DiagnosticKind::NotClosed { stated, read }
+        if !self.is_complete() {
+            let (stated, read) = (self.common.written, self.place.index);
+            let kind = match self.common.is_closed {
+                true => DiagnosticKind::BuffersWritten { stated, read },
+                false => DiagnosticKind::NotClosed { stated, read },
             };
             self.found.push_back(Err(FILE.diagnostic(BUFFER_HEADER as u32, kind)));
         }

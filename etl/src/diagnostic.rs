@@ -72,9 +72,10 @@ pub enum DiagnosticKind {
     Copy(i64),
     /// The buffer has this time by the file's clock, more than a day before the start or after the end of the file.
     BufferTime(i64),
-    /// The log file header states a start before the boot of the system; 0 if it states no start.
+    /// The log file header states a start before the boot of the system.
     StartTime(i64),
-    /// The log file header states no end: the session was running when the file was copied, or ended abruptly. BuffersWritten is not final.
+    /// There are more or fewer buffers than the log file header counts, but it states no end either: the session was running when the file was
+    /// copied, or ended abruptly.
     NotClosed {
         /// The number of buffers in the log file header.
         stated: u32,
@@ -223,9 +224,7 @@ pub struct Undecoded {
 impl Diagnostic {
     /// Whether data is damaged or missing. Other diagnostics are for information only.
     pub fn is_damage(&self) -> bool {
-        let is_note =
-            matches!(self.kind, DiagnosticKind::Unwritten(_) | DiagnosticKind::NotClosed { .. } | DiagnosticKind::StartTime(0));
-        !is_note && !self.is_uncovered()
+        !matches!(self.kind, DiagnosticKind::Unwritten(_) | DiagnosticKind::NotClosed { .. }) && !self.is_uncovered()
     }
 
     /// Whether a payload is decoded, but longer than its schema, as those of newer versions of a provider are.
@@ -315,9 +314,6 @@ impl fmt::Display for DiagnosticKind {
                 "invalid buffer time: {} is more than a day before the start of the file or after its end; the buffer is from another \
                  trace, or the clock in the log file header is wrong",
                 FileTime(*time)
-            ),
-            Self::StartTime(0) => f.write_str(
-                "no start time in the log file header: times count from 1601-01-01; only differences of times are right",
             ),
             Self::StartTime(time) => {
                 write!(f, "invalid start time: {} is before the boot of the system; times can be wrong", FileTime(*time))

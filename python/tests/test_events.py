@@ -207,7 +207,7 @@ def test_damage_is_reported_once(made, tmp_path):
         count = len(list(trace.events()))
         assert len(list(trace.events())) == count < conftest.COUNT + 1
     assert len(caught) == 1
-    expected = conftest.program("etl", "info", path)[0]
+    expected = conftest.program("etl", "info", "--diagnostics", path)[0]
     assert trace.diagnostics == expected["diagnostics"] == trace.info["diagnostics"] != []
     assert trace.diagnostics[0]["buffer"] == 3 and trace.diagnostics[0]["buffer_offset"] == 0x3000
 

@@ -1,5 +1,6 @@
 //! `check`.
 
+use super::traces::Reported;
 use crate::input::{Files, Opened};
 use crate::output::stop::Stop;
 use crate::output::tally::Tally;
@@ -40,6 +41,7 @@ impl Display for Total<'_> {
 pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let (name, progress) = (source.name, source.progress.clone());
     let mut buffers = source.reader()?;
+    Reported::of(name, out).without_start(buffers.log_file(), out);
     let (mut tally, mut result) = (Tally::default(), Ok(()));
     let mut found = |diagnostic: Diagnostic| {
         let line = tally.add(Some(name), &diagnostic).filter(|_| result.is_ok());

@@ -39,6 +39,7 @@ fn file(source: Opened<'_>, printer: &mut Printer<'_>, is_strict: bool, out: &mu
     let (clock, filter) = (log.to_clock(), wanted.filter(log.start_time, &schemas));
     let note = "read once: processes are those of headers, and schemas in the trace are not used";
     reported.note(note.into(), out);
+    reported.without_start(log, out);
     printer.head(out)?;
     let (mut text_names, mut kinds) = (Names::default(), LineKinds::default());
     while let Some(buffer) = buffers.next()? {

@@ -220,6 +220,9 @@ impl Opened {
             tally.take_more(Some(&name)).iter().for_each(|line| progress.beside(|| out.aside(line)));
         }
         let trace = trace.map_err(|why| Stop::Input(why.to_string()))?;
+        for (file, reported) in trace.files().iter().zip(&reported) {
+            reported.without_start(file.log_file(), out);
+        }
         for session in trace.sessions() {
             let is_complete = session.processes().is_complete() && session.threads().is_complete();
             if let Some(file) = session.files().first().filter(|_| !is_complete) {
@@ -283,6 +286,16 @@ impl Reported {
 
     fn print(&self, print: impl FnOnce()) {
         self.progress.beside(print);
+    }
+
+    /// Prints a note if the file states no start.
+    pub fn without_start(&self, log: &LogFile, out: &Output) {
+        if log.start_time == 0 {
+            self.note(
+                "no start time in the log file header: times count from 1601-01-01, and only their differences are right".into(),
+                out,
+            );
+        }
     }
 
     /// Prints a note about the file.

@@ -2,7 +2,7 @@
 
 use super::{Escaped, Grouped};
 use etw_layouts_cli::Outcome;
-use etw_layouts_etl::{Diagnostic, DiagnosticKind};
+use etw_layouts_etl::Diagnostic;
 #[cfg(feature = "table")]
 use etw_layouts_table::Part;
 use serde::Serialize;
@@ -97,8 +97,11 @@ impl Tally {
     }
 
     /// The number of diagnostics of each kind, and of payloads that are longer than their schemas.
+    #[cfg(feature = "table")]
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        let is_counted = |(kind, counted): &(&&'static str, &Counted)| !counted.is_note || **kind == DiagnosticKind::UNCOVERED;
+        let is_counted = |(kind, counted): &(&&'static str, &Counted)| {
+            !counted.is_note || **kind == etw_layouts_etl::DiagnosticKind::UNCOVERED
+        };
         self.kinds.iter().filter(is_counted).map(|(kind, counted)| (*kind, counted.count))
     }
 
