@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use crate::process::{Known, Moment, Process, StatedBy};
-use crate::specified::kernel_process;
+use crate::specified::{kernel_process, number};
 use etw_layouts_etl::payload::Source;
 use etw_layouts_etl::wire::EVENT_TRACE_GROUP;
 use etw_layouts_etl::{Decoded, Event, FileTime, Schemas};
@@ -144,16 +144,16 @@ impl Reader<'_, '_> {
     }
 
     fn image(&mut self, change: Change, event: &Event<'_>) -> Option<Fact> {
-        let either = |names: &[&str]| names.iter().find_map(|name| self.number(name));
-        let (base, size) = (either(&["ImageBase", "BaseAddress"])?, either(&["ImageSize", "ModuleSize"])?);
+        let fields = &self.decoded.fields;
+        let (base, size) = (number(fields, &["ImageBase", "BaseAddress"])?, number(fields, &["ImageSize", "ModuleSize"])?);
         // Version 0 has no process: the one that loads logs it.
-        let process = either(&["ProcessId", "ProcessID"]).map(|process| process as u32).or(event.process())?;
+        let process = number(fields, &["ProcessId", "ProcessID"]).map(|process| process as u32).or(event.process())?;
         let path = ["FileName", "ImageFileName", "ImageName"].iter().find_map(|name| self.decoded.get(name))?.to_string();
         Some(Fact::Image(ImageFact { process, change, path: self.names.intern(&path)?, base, size }))
     }
 
     fn number(&self, name: &str) -> Option<u64> {
-        self.decoded.get(name)?.number()
+        number(&self.decoded.fields, &[name])
     }
 
     fn id(&self, name: &str) -> Option<u32> {
