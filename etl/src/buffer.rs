@@ -4,7 +4,8 @@ use crate::buffer_header::BufferHeader;
 use crate::common::Common;
 use crate::compression;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
-use crate::walk::Events;
+use crate::event::Event;
+use crate::walk::{Events, step};
 use crate::wire::{BUFFER_HEADER, Generation, align8};
 
 /// A buffer as stored in a file.
@@ -39,6 +40,12 @@ impl BufferFormat {
     pub fn buffer<'a>(&self, index: u32, offset: u64, bytes: &'a [u8]) -> Option<Buffer<'a>> {
         let header = BufferHeader::read(self.0.generation, bytes)?;
         Some(Buffer { place: Place { offset, index }, header, bytes, common: self.0 })
+    }
+
+    /// The event at an offset of a decompressed buffer: one that [`Events`] returned before. `None` if there is no event.
+    pub fn event<'a>(&self, bytes: &'a [u8], offset: u32) -> Option<Event<'a>> {
+        let rest = bytes.get(offset as usize..)?;
+        Some(step(rest, self.0.generation).ok()??.event(rest, offset))
     }
 }
 

@@ -87,6 +87,13 @@ impl<'a> Fields<'a> {
 
     /// The first value of the first field with this name, which can be a member of a structure.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
+        let mut values = self.iter();
+        // Most fields that are asked for by name are among the first ones of a table, which have fixed sizes.
+        while let Some(value) = values.usual() {
+            if value.name() == name {
+                return Some(value);
+            }
+        }
         let (mut slots, mut cursor) = (self.schema.fields.slots(self.pointers), Cursor::new(self.payload, self.pointers));
         for (field, slot) in slots.by_ref() {
             let bytes = match cursor.next(&slot) {

@@ -1,11 +1,16 @@
 //! A macro that defines the columns of a table: one line states the builder, the type and the field of a column.
 
+use crate::keys::guid;
 use crate::schema;
 use arrow_array::builder::{
-    BinaryBuilder, FixedSizeBinaryBuilder, Int32Builder, Int64Builder, ListBuilder, StringBuilder, TimestampNanosecondBuilder,
+    BinaryBuilder, FixedSizeBinaryBuilder, Int32Builder, Int64Builder, ListBuilder, PrimitiveBuilder, TimestampNanosecondBuilder,
     UInt8Builder, UInt16Builder, UInt32Builder, UInt64Builder,
 };
+use arrow_array::types::ArrowPrimitiveType;
+use arrow_array::{FixedSizeBinaryArray, StringArray};
+use arrow_buffer::{Buffer, NullBufferBuilder, OffsetBuffer};
 use arrow_schema::{DataType, Field};
+use etw_layouts_etl::Uuid;
 
 /// A builder of a column.
 pub(crate) trait Column {
@@ -13,16 +18,113 @@ pub(crate) trait Column {
     fn field(name: &str, is_nullable: bool) -> Field;
 }
 
+/// Builder of a column of texts that are written in place.
+#[derive(Debug)]
+pub(crate) struct TextBuilder {
+    /// The texts so far. The text of the next row is appended before [`end`](Self::end).
+    pub bytes: Vec<u8>,
+    ends: Vec<i32>,
+    nulls: NullBufferBuilder,
+}
+
+impl TextBuilder {
+    /// The length of the text of the next row so far.
+    pub fn length(&self) -> usize {
+        self.bytes.len() - self.start()
+    }
+
+    /// Removes the text of the next row.
+    pub fn clear(&mut self) {
+        self.bytes.truncate(self.start());
+    }
+
+    /// Ends a row, which has no value if not `is_valid`.
+    pub fn end(&mut self, is_valid: bool) {
+        // A batch is complete long before 2 GiB.
+        self.ends.push(i32::try_from(self.bytes.len()).unwrap_or(i32::MAX));
+        self.nulls.append(is_valid);
+    }
+
+    fn start(&self) -> usize {
+        self.ends.last().map_or(0, |end| *end as usize)
+    }
+
+    /// Removes all rows. Bytes that are not UTF-8 are replaced.
+    pub fn finish(&mut self) -> StringArray {
+        let (bytes, nulls) = (Buffer::from_vec(std::mem::take(&mut self.bytes)), self.nulls.finish());
+        let offsets = OffsetBuffer::new(std::mem::replace(&mut self.ends, vec![0]).into());
+        StringArray::try_new(offsets.clone(), bytes.clone(), nulls.clone()).unwrap_or_else(|_| {
+            let text = |(row, range): (usize, &[i32])| {
+                let is_valid = nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+                is_valid.then(|| String::from_utf8_lossy(&bytes[range[0] as usize..range[1] as usize]))
+            };
+            offsets.windows(2).enumerate().map(text).collect()
+        })
+    }
+}
+
+/// A builder of a column whose values are those of the kinds of the rows.
+pub(crate) trait Spread<V> {
+    /// Appends the value of the kind of each row. `kinds` has the value of each kind.
+    fn spread(&mut self, rows: &[u32], kinds: Vec<Option<V>>);
+}
+
+impl<T: ArrowPrimitiveType> Spread<T::Native> for PrimitiveBuilder<T> {
+    fn spread(&mut self, rows: &[u32], kinds: Vec<Option<T::Native>>) {
+        let values: Vec<_> = kinds.iter().map(|value| value.unwrap_or_default()).collect();
+        let values: Vec<_> = rows.iter().map(|kind| values[*kind as usize]).collect();
+        match nulls(rows, &kinds) {
+            Nulls::None => self.append_slice(&values),
+            Nulls::All => self.append_nulls(rows.len()),
+            Nulls::Some(is_valid) => self.append_values(&values, &is_valid),
+        }
+    }
+}
+
+impl Spread<Uuid> for FixedSizeBinaryBuilder {
+    fn spread(&mut self, rows: &[u32], kinds: Vec<Option<Uuid>>) {
+        match nulls(rows, &kinds) {
+            Nulls::None => {
+                let values: Vec<_> = kinds.iter().map(|guid| guid.unwrap_or_default().into_bytes()).collect();
+                let values: Vec<_> = rows.iter().map(|kind| values[*kind as usize]).collect();
+                let values = FixedSizeBinaryArray::new(16, Buffer::from_vec(values.into_flattened()), None);
+                // The array has the width of the builder.
+                drop(self.append_array(&values));
+            }
+            Nulls::All => self.append_nulls(rows.len()),
+            Nulls::Some(_) => rows.iter().for_each(|kind| guid(self, kinds[*kind as usize])),
+        }
+    }
+}
+
+/// Which rows have no value.
+enum Nulls {
+    None,
+    All,
+    Some(Vec<bool>),
+}
+
+fn nulls<V>(rows: &[u32], kinds: &[Option<V>]) -> Nulls {
+    let is_valid: Vec<bool> = kinds.iter().map(Option::is_some).collect();
+    let is_valid: Vec<bool> = rows.iter().map(|kind| is_valid[*kind as usize]).collect();
+    match is_valid.iter().filter(|is_valid| **is_valid).count() {
+        0 => Nulls::All,
+        count if count == rows.len() => Nulls::None,
+        _ => Nulls::Some(is_valid),
+    }
+}
+
 /// Builder of a column of names, as their numbers in a dictionary.
 pub(crate) type NameBuilder = Int32Builder;
 
 /// Defines a structure of columns in the order of its lines. A line has the name, whether each row has a value, and the builder. For names, it
-/// also has the dictionary, a member of the argument of `take`.
+/// also has the dictionary, a member of the argument of `take`. Before the builder, `@kind` says that the value is the member with this name of
+/// the kind of the row; other values are appended.
 macro_rules! columns {
     (
         $(#[$doc:meta])*
-        $vis:vis struct $columns:ident of $names:ty {
-            $($column:ident: $presence:ident $builder:ty $(=> $dictionary:ident)?,)+
+        $vis:vis struct $columns:ident of $names:ty, $kind:ty {
+            $($column:ident: $presence:ident $(@$by:ident)? $builder:ty $(=> $dictionary:ident)?,)+
         }
     ) => {
         $(#[$doc])*
@@ -46,8 +148,18 @@ macro_rules! columns {
                 vec![$(<$builder>::field(stringify!($column), $presence)),+]
             }
 
-            /// Removes all rows, and returns their columns.
-            pub fn take(&mut self, names: &mut $names) -> Result<Vec<arrow_array::ArrayRef>, arrow_schema::ArrowError> {
+            #[allow(unused_variables, reason = "a table can have no columns of kinds")]
+            /// Removes all rows, and returns their columns. `rows` are the kinds of the rows, as indices of `kinds`.
+            pub fn take(
+                &mut self,
+                rows: &[u32],
+                kinds: &[$kind],
+                names: &mut $names,
+            ) -> Result<Vec<arrow_array::ArrayRef>, arrow_schema::ArrowError> {
+                $($(
+                    let $by = kinds.iter().map(|kind| kind.$column).collect();
+                    $crate::columns::Spread::spread(&mut self.$column, rows, $by);
+                )?)+
                 Ok(vec![$($crate::columns::columns!(@take self.$column, names $($dictionary)?)),+])
             }
         }
@@ -85,7 +197,7 @@ builders! {
     NameBuilder, of(schema::name()), Self::with_capacity(0);
     TimestampNanosecondBuilder, of(schema::time()), Self::with_capacity(0).with_data_type(schema::time());
     FixedSizeBinaryBuilder, |name, _| schema::guid(name), Self::with_capacity(0, 16);
-    StringBuilder, of(DataType::Utf8), Self::new();
+    TextBuilder, of(DataType::Utf8), Self { bytes: Vec::new(), ends: vec![0], nulls: NullBufferBuilder::new(0) };
     BinaryBuilder, of(DataType::Binary), Self::new();
     ListBuilder<UInt64Builder>, of(DataType::new_list(DataType::UInt64, true)), Self::new(UInt64Builder::with_capacity(0));
 }

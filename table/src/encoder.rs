@@ -104,7 +104,7 @@ impl Encoder {
             // The header's own process is another column.
             who,
             thread_process: who.process.filter(|_| !matches!(who.known, KnownBy::Header)),
-            trace: file.name,
+            trace: Some(file.name),
             host: file.host,
             process_name,
         };

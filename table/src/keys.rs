@@ -19,9 +19,38 @@ pub(crate) struct Key {
     pub who: Party,
     pub thread_process: Option<u32>,
     /// Numbers of names in the dictionaries that all tables share.
-    pub trace: i32,
+    pub trace: Option<i32>,
     pub host: Option<i32>,
     pub process_name: Option<i32>,
+}
+
+/// The values of key columns that all events of a kind in a file have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    trace: Option<i32>,
+    host: Option<i32>,
+    provider_guid: Option<Uuid>,
+    id: Option<u16>,
+    version: Option<u16>,
+    opcode: Option<u8>,
+    level: Option<u8>,
+    keyword: Option<u64>,
+}
+
+impl Kind {
+    /// The kind of an event.
+    pub fn new(event: &Event<'_>, key: &Key) -> Self {
+        Self {
+            trace: key.trace,
+            host: key.host,
+            provider_guid: event.provider(),
+            id: event.id(),
+            version: event.version(),
+            opcode: event.opcode(),
+            level: event.level(),
+            keyword: event.keyword(),
+        }
+    }
 }
 
 /// Dictionaries that all tables share.
@@ -42,18 +71,18 @@ impl Names {
 
 columns! {
     /// The key columns.
-    pub(crate) struct Keys of Names {
-        trace: REQUIRED NameBuilder => traces,
-        host: OPTIONAL NameBuilder => hosts,
+    pub(crate) struct Keys of Names, Kind {
+        trace: REQUIRED @kind NameBuilder => traces,
+        host: OPTIONAL @kind NameBuilder => hosts,
         sequence: REQUIRED UInt64Builder,
         time: OPTIONAL TimestampNanosecondBuilder,
         tick: OPTIONAL Int64Builder,
-        provider_guid: OPTIONAL FixedSizeBinaryBuilder,
-        id: OPTIONAL UInt16Builder,
-        version: OPTIONAL UInt16Builder,
-        opcode: OPTIONAL UInt8Builder,
-        level: OPTIONAL UInt8Builder,
-        keyword: OPTIONAL UInt64Builder,
+        provider_guid: OPTIONAL @kind FixedSizeBinaryBuilder,
+        id: OPTIONAL @kind UInt16Builder,
+        version: OPTIONAL @kind UInt16Builder,
+        opcode: OPTIONAL @kind UInt8Builder,
+        level: OPTIONAL @kind UInt8Builder,
+        keyword: OPTIONAL @kind UInt64Builder,
         processor: REQUIRED UInt16Builder,
         process: OPTIONAL UInt32Builder,
         thread: OPTIONAL UInt32Builder,
@@ -67,22 +96,14 @@ columns! {
 impl Keys {
     #[inline]
     pub fn add(&mut self, event: &Event<'_>, key: &Key) {
-        self.trace.append_value(key.trace);
-        self.host.append_option(key.host);
         self.sequence.append_value(key.place.sequence());
         self.time.append_option(key.time.and_then(schema::nanoseconds));
         self.tick.append_option(event.time_stamp());
-        guid(&mut self.provider_guid, event.provider());
-        self.id.append_option(event.id());
-        self.version.append_option(event.version());
-        self.opcode.append_option(event.opcode());
         self.processor.append_value(key.place.processor);
         self.process.append_option(event.process());
         self.thread.append_option(event.thread());
         self.thread_process.append_option(key.thread_process);
         self.process_name.append_option(key.process_name);
-        self.level.append_option(event.level());
-        self.keyword.append_option(event.keyword());
         guid(&mut self.activity, event.activity_id().filter(|activity| !activity.is_nil()));
         guid(&mut self.related, event.related_activity_id());
     }

@@ -1,13 +1,13 @@
 //! The column of a field with one value.
 
+use crate::columns::{Column, TextBuilder};
 use crate::dictionary::Dictionary;
 use crate::keys::guid;
 use crate::schema;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{
     BinaryBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Float32Builder, Float64Builder, Int8Builder, Int16Builder,
-    Int32Builder, Int64Builder, StringBuilder, TimestampNanosecondBuilder, UInt8Builder, UInt16Builder, UInt32Builder,
-    UInt64Builder,
+    Int32Builder, Int64Builder, TimestampNanosecondBuilder, UInt8Builder, UInt16Builder, UInt32Builder, UInt64Builder,
 };
 use arrow_schema::{ArrowError, DataType, Field};
 use etw_layouts_etl::Clock;
@@ -49,7 +49,7 @@ enum Values {
     F32(Float32Builder),
     F64(Float64Builder),
     Boolean(BooleanBuilder),
-    Text(StringBuilder),
+    Text(TextBuilder),
     Bytes(BinaryBuilder),
     Guid(FixedSizeBinaryBuilder),
     Time(TimestampNanosecondBuilder),
@@ -120,14 +120,13 @@ impl Scalar {
             Values::I16(values) => values.append_value(number() as i16),
             Values::I8(values) => values.append_value(number() as i8),
             Values::Text(values) => match value.data() {
-                Data::Absent => values.append_null(),
+                Data::Absent => values.end(false),
                 data => {
-                    self.text.clear();
-                    if !plain(&data, &mut self.text) {
+                    if !plain(&data, &mut values.bytes) {
                         // Writing to memory cannot fail.
-                        let _ = write!(self.text, "{data}");
+                        let _ = std::io::Write::write_fmt(&mut values.bytes, format_args!("{data}"));
                     }
-                    values.append_value(&self.text);
+                    values.end(true);
                 }
             },
             Values::Boolean(values) => {
@@ -195,7 +194,7 @@ impl Scalar {
             Values::F32(values) => values.append_null(),
             Values::F64(values) => values.append_null(),
             Values::Boolean(values) => values.append_null(),
-            Values::Text(values) => values.append_null(),
+            Values::Text(values) => values.end(false),
             Values::Bytes(values) => values.append_null(),
             Values::Guid(values) => values.append_null(),
             Values::Time(values) => values.append_null(),
@@ -236,23 +235,22 @@ impl Scalar {
     }
 }
 
-/// Writes a value that is a text, without `core::fmt`. Returns whether it is one.
+/// Writes a text of ASCII characters or UTF-8, without `core::fmt`. Returns whether it is one.
 #[inline]
-fn plain(data: &Data<'_>, out: &mut String) -> bool {
+fn plain(data: &Data<'_>, out: &mut Vec<u8>) -> bool {
     let Data::Text(text) = data else { return false };
+    let mut characters = |text: &Text<'_>| text.chars().for_each(|character| out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()));
     match text {
         Text::Utf16(bytes) => {
             let (units, odd) = bytes.as_chunks::<2>();
             if odd.is_empty() && units.iter().fold(0, |all, unit| all | u16::from_le_bytes(*unit)) < 0x80 {
-                out.extend(units.iter().map(|unit| char::from(unit[0])));
+                out.extend(units.iter().map(|unit| unit[0]));
             } else {
-                out.extend(text.chars());
+                characters(text);
             }
         }
-        Text::Utf8(bytes) | Text::Cp1252(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) if text.is_ascii() => out.push_str(text),
-            _ => out.extend(text.chars()),
-        },
+        Text::Utf8(bytes) | Text::Cp1252(bytes) if bytes.is_ascii() => out.extend_from_slice(bytes),
+        Text::Utf8(_) | Text::Cp1252(_) => characters(text),
     }
     true
 }
@@ -316,6 +314,6 @@ impl Values {
     }
 
     fn text() -> Self {
-        Self::Text(StringBuilder::new())
+        Self::Text(TextBuilder::empty())
     }
 }

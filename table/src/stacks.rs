@@ -22,7 +22,7 @@ pub(crate) struct Stacks {
 
 columns! {
     /// The columns of call stacks.
-    struct Columns of Names {
+    struct Columns of Names, () {
         trace: REQUIRED NameBuilder => traces,
         host: OPTIONAL NameBuilder => hosts,
         sequence: REQUIRED UInt64Builder,
@@ -65,7 +65,7 @@ impl Stacks {
 
     fn push(&mut self, event: &Event<'_>, key: &Key, part: &StackPart, names: &mut Names) {
         let columns = &mut self.columns;
-        columns.trace.append_value(key.trace);
+        columns.trace.append_option(key.trace);
         columns.host.append_option(key.host);
         columns.sequence.append_value(key.place.sequence());
         columns.time.append_option(key.time.and_then(schema::nanoseconds));
@@ -95,7 +95,7 @@ impl Stacks {
     /// Removes and returns all rows.
     pub fn take(&mut self, names: &mut Names) -> Result<Batch, ArrowError> {
         (self.rows, self.addresses) = (0, 0);
-        let columns = self.columns.take(names)?;
+        let columns = self.columns.take(&[], &[], names)?;
         Ok(Batch { rows: RecordBatch::try_new(self.table.schema.clone(), columns)?, table: self.table.clone(), generation: 0 })
     }
 }

@@ -1,7 +1,7 @@
 //! A table for each kind of event, with fields as columns.
 
 use crate::hash::Mix;
-use crate::keys::{Key, Keys, Names};
+use crate::keys::{self, Key, Keys, Names};
 use crate::kinds::{Decoding, address, list};
 use crate::layout;
 use crate::node::{Filled, Node};
@@ -22,6 +22,8 @@ pub(crate) struct Typed {
     tables: Vec<Rows>,
     by_name: HashMap<(String, String, u16), Vec<usize>>,
     kinds: Kinds<Properties>,
+    /// The values of key columns of each kind, by its number.
+    kind_keys: Vec<keys::Kind>,
     /// Approximate memory for the rows of all tables, in bytes.
     memory: usize,
     /// The table that has reached the maximum number of rows of a batch.
@@ -32,12 +34,19 @@ pub(crate) struct Typed {
 /// The properties of a kind of event.
 #[derive(Debug)]
 struct Properties {
+    number: u32,
     decoding: Decoding,
-    /// The address of the schema, and the table.
-    table: (u64, usize),
-    /// The same for other schemas, if sources disagree.
-    others: Vec<(u64, usize)>,
-    /// The fields by the schema of the table.
+    /// The table by the schema that is tried first, and by other schemas if sources disagree.
+    tables: Vec<Planned>,
+}
+
+/// A table with the fields of a schema.
+#[derive(Debug)]
+struct Planned {
+    /// The address of the schema.
+    schema: u64,
+    table: usize,
+    /// `None` if there is no schema.
     plan: Option<Plan>,
 }
 
@@ -45,6 +54,8 @@ struct Properties {
 struct Rows {
     table: Arc<Table>,
     keys: Keys,
+    /// The kind of each row.
+    kinds: Vec<u32>,
     nodes: Vec<Node>,
     /// The address of the schema of the latest event; `None` before the first event of a trace.
     schema: Option<u64>,
@@ -68,24 +79,23 @@ impl Typed {
     pub fn add(&mut self, event: &Event<'_>, key: &Key, schemas: &Schemas, clock: &Clock) -> Option<Fault> {
         let (tables, by_name, names) = (&mut self.tables, &mut self.by_name, &mut self.names);
         let mut find = |decoded: Option<&Decoded<'_>>| find(tables, by_name, names, event, decoded, schemas);
-        let kind = self.kinds.get(event, || Properties::new(event, schemas, &mut find));
-        let mut table = kind.table;
-        let is_disputed = kind.decoding.is_disputed && !kind.plan.as_ref().is_some_and(|plan| plan.fits(event.payload()));
-        if is_disputed {
-            let decoded = event.decode(schemas);
-            let address = decoded.map_or(0, |decoded| address(&decoded.schema.fields));
-            let known = kind.others.iter().chain([&kind.table]).find(|(own, _)| *own == address);
-            table = known.copied().unwrap_or_else(|| (address, find(decoded.as_ref())));
-            if known.is_none() {
-                kind.others.push(table);
-            }
-        }
-        let rows = &mut self.tables[table.1];
+        let keys = &mut self.kind_keys;
+        let kind = self.kinds.get(event, || {
+            keys.push(keys::Kind::new(event, key));
+            Properties::new(event, schemas, keys.len() as u32 - 1, &mut find)
+        });
+        let is_disputed =
+            kind.decoding.is_disputed && !kind.tables[0].plan.as_ref().is_some_and(|plan| plan.fits(event.payload()));
+        let decoded = if is_disputed { event.decode(schemas) } else { None };
+        let at = if is_disputed { kind.by(decoded.as_ref(), &mut find) } else { 0 };
+        let planned = &kind.tables[at];
+        let rows = &mut self.tables[planned.table];
         let before = rows.bytes;
-        let fault = rows.add(event, key, kind, (table.0, is_disputed), schemas, clock);
+        let decode = || decoded.or_else(|| event.decode_first(schemas));
+        let fault = rows.add(event, key, (kind.number, planned), decode, clock);
         self.memory += rows.width + rows.bytes - before;
         if rows.keys.len() >= ROWS || rows.bytes >= BYTES {
-            self.full = Some(table.1);
+            self.full = Some(planned.table);
         }
         kind.decoding.reported(fault)
     }
@@ -102,7 +112,7 @@ impl Typed {
 
     /// Memory for names of tables, in bytes.
     pub fn names_size(&self) -> usize {
-        self.names
+        self.names + size_of_val(&self.kind_keys[..])
     }
 
     /// Discards all tables. There must be no rows.
@@ -116,19 +126,38 @@ impl Typed {
         let Some(number) = self.full.take().or_else(most) else { return Ok(None) };
         let rows = &mut self.tables[number];
         self.memory = self.memory.saturating_sub(rows.memory());
-        if rows.keys.len() == 0 { Ok(None) } else { rows.take(names).map(Some) }
+        if rows.keys.len() == 0 { Ok(None) } else { rows.take(&self.kind_keys, names).map(Some) }
     }
 }
 
 impl Properties {
     /// The properties of the kind of an event, and their size in bytes.
-    fn new(event: &Event<'_>, schemas: &Schemas, find: impl FnOnce(Option<&Decoded<'_>>) -> usize) -> (Self, usize) {
+    fn new(event: &Event<'_>, schemas: &Schemas, number: u32, find: impl FnOnce(Option<&Decoded<'_>>) -> usize) -> (Self, usize) {
         let decoded = event.decode_first(schemas);
         let decoding = Decoding::new(event, decoded.as_ref());
-        let plan = decoded.map(|decoded| Plan::new(&decoded.schema.fields, decoded.fields.pointers));
-        let address = decoded.map_or(0, |decoded| address(&decoded.schema.fields));
-        let size = plan.as_ref().map_or(0, Plan::size);
-        (Self { decoding, table: (address, find(decoded.as_ref())), others: Vec::new(), plan }, size)
+        let first = Planned::new(decoded.as_ref(), find);
+        let size = first.plan.as_ref().map_or(0, Plan::size);
+        (Self { number, decoding, tables: vec![first] }, size)
+    }
+
+    /// The index of the table by the schema of an event.
+    fn by(&mut self, decoded: Option<&Decoded<'_>>, find: impl FnOnce(Option<&Decoded<'_>>) -> usize) -> usize {
+        let schema = decoded.map_or(0, |decoded| address(&decoded.schema.fields));
+        let known = self.tables.iter().position(|planned| planned.schema == schema);
+        known.unwrap_or_else(|| {
+            self.tables.push(Planned::new(decoded, find));
+            self.tables.len() - 1
+        })
+    }
+}
+
+impl Planned {
+    fn new(decoded: Option<&Decoded<'_>>, find: impl FnOnce(Option<&Decoded<'_>>) -> usize) -> Self {
+        Self {
+            schema: decoded.map_or(0, |decoded| address(&decoded.schema.fields)),
+            table: find(decoded),
+            plan: decoded.map(|decoded| Plan::new(&decoded.schema.fields, decoded.fields.pointers)),
+        }
     }
 }
 
@@ -185,6 +214,7 @@ impl Rows {
             width: 120 + 12 * schema.fields().len(),
             table: Arc::new(Table { kind, schema, layout: (Mix::of(text.as_bytes()) >> 32) as u32 }),
             keys: Keys::default(),
+            kinds: Vec::new(),
             nodes,
             schema: None,
             is_whole,
@@ -198,28 +228,30 @@ impl Rows {
     }
 
     #[inline]
-    fn add(
+    fn add<'a>(
         &mut self,
-        event: &Event<'_>,
+        event: &Event<'a>,
         key: &Key,
-        kind: &Properties,
-        (schema, is_disputed): (u64, bool),
-        schemas: &Schemas,
+        (kind, planned): (u32, &Planned),
+        decode: impl Fn() -> Option<Decoded<'a>>,
         clock: &Clock,
     ) -> Option<Fault> {
         self.keys.add(event, key);
+        self.kinds.push(kind);
         let payload = event.payload();
         self.bytes += payload.len();
-        if self.schema != Some(schema) {
-            self.schema = Some(schema);
+        if self.schema != Some(planned.schema) {
+            self.schema = Some(planned.schema);
             self.nodes.iter_mut().for_each(Node::forget_names);
         }
-        let has_schema = kind.decoding.source.is_some();
-        let fault = match &kind.plan {
-            Some(plan) if !is_disputed => self.add_planned(plan, payload, || event.decode_first(schemas), clock),
-            _ => self.add_steps(event.decode(schemas).filter(|_| has_schema), clock),
+        let fault = match &planned.plan {
+            Some(plan) => self.add_planned(plan, payload, decode, clock),
+            None => {
+                self.nodes.iter_mut().for_each(Node::add_null);
+                None
+            }
         };
-        let is_whole = self.is_whole && has_schema && fault.is_none();
+        let is_whole = self.is_whole && planned.plan.is_some() && fault.is_none();
         self.payload.append_option((!is_whole).then_some(payload));
         fault
     }
@@ -264,17 +296,9 @@ impl Rows {
         decoded.fields.check().err()
     }
 
-    fn add_steps(&mut self, decoded: Option<Decoded<'_>>, clock: &Clock) -> Option<Fault> {
-        let Some(decoded) = decoded else {
-            self.nodes.iter_mut().for_each(Node::add_null);
-            return None;
-        };
-        self.bytes += fill(self.nodes.iter_mut(), &mut decoded.fields.steps(), clock);
-        decoded.fields.check().err()
-    }
-
-    fn take(&mut self, names: &mut Names) -> Result<Batch, ArrowError> {
-        let mut columns = self.keys.take(names)?;
+    fn take(&mut self, kinds: &[keys::Kind], names: &mut Names) -> Result<Batch, ArrowError> {
+        let rows = std::mem::take(&mut self.kinds);
+        let mut columns = self.keys.take(&rows, kinds, names)?;
         for node in &mut self.nodes {
             columns.extend(node.take()?);
         }

@@ -1,5 +1,6 @@
 //! Events that state a name: of a file, an image, or a method of .NET.
 
+use crate::specified::number;
 use etw_layouts_etl::payload::{Field, Fields, InType, PointerSize, Schema};
 use etw_layouts_etl::{Event, Schemas, Uuid};
 
@@ -201,8 +202,4 @@ fn image(event: &Event<'_>, fields: &Fields<'_>) -> Option<Range> {
         start: number(fields, &["ImageBase", "BaseAddress"])?,
         size: u32::try_from(size).unwrap_or(u32::MAX),
     })
-}
-
-fn number(fields: &Fields<'_>, names: &[&str]) -> Option<u64> {
-    names.iter().find_map(|name| fields.get(name))?.number()
 }

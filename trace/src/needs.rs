@@ -5,7 +5,8 @@ use crate::event::Event;
 use crate::name_event::{KERNEL_PROCESS, NameEvent, PROVIDERS, Subject};
 use crate::place::Position;
 use crate::sorted::{Record, Sorter, Table, word_of_tick};
-use crate::stacks::{Owner, STACK_WALK, number};
+use crate::specified::number;
+use crate::stacks::{Owner, STACK_WALK};
 use crate::trace::Trace;
 use etw_layouts_etl::payload::{OutType, Uuid};
 use etw_layouts_etl::{self as etl, Schemas};
@@ -134,7 +135,7 @@ impl Stated {
             return Ok(event.id() == Some(MANIFEST_EVENT) && self.has_provider(provider)?);
         }
         match event.decode(Schemas::BUILT_IN) {
-            Some(decoded) if decoded.schema.provider == "ImageID" => match number(&decoded, "ProcessId") {
+            Some(decoded) if decoded.schema.provider == "ImageID" => match number(&decoded.fields, &["ProcessId"]) {
                 Some(process) => is_image(process as u32),
                 None => Ok(false),
             },
@@ -263,7 +264,7 @@ fn of_process(event: &etl::Event<'_>) -> Option<(Option<u32>, Option<u32>)> {
         None => matches!(event.opcode(), Some(1..=4 | 39)),
     };
     let decoded = is_class.then(|| event.decode(Schemas::BUILT_IN)).flatten()?;
-    let id = |name: &str| number(&decoded, name).map(|id| id as u32);
+    let id = |name: &str| number(&decoded.fields, &[name]).map(|id| id as u32);
     match decoded.schema.provider {
         "Process" => Some((id("ProcessId"), None)),
         "Thread" => Some((id("ProcessId"), Some(id("TThreadId")?))),
@@ -274,7 +275,7 @@ fn of_process(event: &etl::Event<'_>) -> Option<(Option<u32>, Option<u32>)> {
 /// The tick and the thread of the event whose stack a StackWalk event states.
 fn stack_of(event: &etl::Event<'_>) -> Option<(i64, u32)> {
     let decoded = event.decode(Schemas::BUILT_IN)?;
-    Some((number(&decoded, "EventTimeStamp")? as i64, number(&decoded, "StackThread")? as u32))
+    Some((number(&decoded.fields, &["EventTimeStamp"])? as i64, number(&decoded.fields, &["StackThread"])? as u32))
 }
 
 fn record(at: Position) -> Record<2> {

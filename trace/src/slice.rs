@@ -48,6 +48,7 @@ impl Loaded {
             runs.push((buffer.processor, start..items.len()));
             buffers.push(Arc::new(buffer));
         }
+        trace.recall.share(&buffers);
         if slice.order == Order::Time {
             items = sorted(items, runs, &buffers);
         }

@@ -1,6 +1,7 @@
 //! Events by their identification: those of the kernel, which the specs describe, and those of providers with manifests.
 
 use etw_layouts::events::{Found, find, find_guid};
+use etw_layouts_etl::payload::Fields;
 use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
 use etw_layouts_etl::{Event, HeaderType, Uuid};
 
@@ -19,6 +20,11 @@ pub(crate) fn kernel(event: &Event<'_>) -> Option<Found> {
 #[inline]
 pub(crate) fn is_of_manifest(event: &Event<'_>) -> bool {
     event.flags().is_some_and(|flags| !flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER))
+}
+
+/// The number in the first field that has one of the names.
+pub(crate) fn number(fields: &Fields<'_>, names: &[&str]) -> Option<u64> {
+    names.iter().find_map(|name| fields.get(name))?.number()
 }
 
 /// Microsoft-Windows-Kernel-Process.

@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::stacks::{Found, KEY_32, KEY_64, Owner, STACK_WALK, StackSource, number};
+use crate::specified::number;
+use crate::stacks::{Found, KEY_32, KEY_64, Owner, STACK_WALK, StackSource};
 use etw_layouts_etl::Schemas;
 use etw_layouts_etl::payload::PointerSize;
 use etw_layouts_etl::wire::EVENT_HEADER_EXT_TYPE;
@@ -136,7 +137,7 @@ fn is_kernel(frames: &[u64], width: PointerSize) -> bool {
 fn thread(event: &etw_layouts_etl::Event<'_>) -> Option<u32> {
     event.thread().or_else(|| {
         let decoded = event.decode(Schemas::BUILT_IN).filter(|decoded| decoded.schema.event != "ReadyThread")?;
-        let thread = ["ThreadId", "TThreadId", "NewThreadId"].iter().find_map(|name| number(&decoded, name))?;
+        let thread = number(&decoded.fields, &["ThreadId", "TThreadId", "NewThreadId"])?;
         u32::try_from(thread).ok()
     })
 }

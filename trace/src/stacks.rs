@@ -2,8 +2,9 @@
 
 use crate::place::{Place, Position};
 use crate::sorted::{Record, Sorter, Table, tick_of_word, word_of_tick};
+use crate::specified::number;
 use etw_layouts_etl::wire::EVENT_HEADER_EXT_TYPE;
-use etw_layouts_etl::{Decoded, Event, Schemas};
+use etw_layouts_etl::{Event, Schemas};
 use std::io;
 use std::ops::ControlFlow;
 
@@ -16,7 +17,20 @@ pub(crate) const KEY_64: EVENT_HEADER_EXT_TYPE = EVENT_HEADER_EXT_TYPE::EVENT_HE
 
 /// The parts of stacks that are not in their event, sorted by the event.
 #[derive(Debug)]
-pub(crate) struct Stacks(Table<5>);
+pub(crate) struct Stacks {
+    parts: Table<5>,
+    /// A bit for each hash of a tick that has parts: most events have none, and need no search.
+    ticks: Vec<u64>,
+}
+
+/// Number of bits for ticks: 128 KiB.
+const TICK_BITS: u32 = 20;
+
+/// The word and the bit of a tick.
+fn bit(tick: u64) -> (usize, u64) {
+    let hash = tick.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - TICK_BITS);
+    ((hash / 64) as usize, 1 << (hash % 64))
+}
 
 /// Where a trace has a part of a call stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,7 +81,11 @@ impl Stacks {
     /// The temporary file cannot be read.
     pub fn has(&self, tick: i64) -> io::Result<bool> {
         let (tick, mut has) = (word_of_tick(tick), false);
-        self.0.ascend(&[tick, 0, 0, 0, 0], |record| {
+        let (word, mask) = bit(tick);
+        if self.ticks.get(word).is_none_or(|word| word & mask == 0) {
+            return Ok(false);
+        }
+        self.parts.ascend(&[tick, 0, 0, 0, 0], |record| {
             has = record[0] == tick;
             ControlFlow::Break(())
         })?;
@@ -75,7 +93,7 @@ impl Stacks {
     }
 
     pub fn file_size(&self) -> u64 {
-        self.0.file_size()
+        self.parts.file_size()
     }
 
     /// The parts of the stack of an event.
@@ -90,7 +108,7 @@ impl Stacks {
             owner => (owner.word(), owner.word()),
         };
         let mut left = MOST_PARTS;
-        self.0.ascend(&[word_of_tick(tick), first, 0, 0, 0], |record| {
+        self.parts.ascend(&[word_of_tick(tick), first, 0, 0, 0], |record| {
             left -= 1;
             if record[0] != word_of_tick(tick) || record[1] > last || left == 0 {
                 return ControlFlow::Break(());
@@ -193,7 +211,7 @@ impl StackBuilder {
             return Ok(());
         }
         let Some(decoded) = event.decode(Schemas::BUILT_IN) else { return Ok(()) };
-        let number = |name: &str| number(&decoded, name);
+        let number = |name: &str| number(&decoded.fields, &[name]);
         let owner = || Some((number("EventTimeStamp")? as i64, Owner::Thread(number("StackThread")? as u32)));
         let source = match decoded.schema.event {
             "KeyCreate" | "KeyDelete" | "KeyRundown" => {
@@ -243,7 +261,15 @@ impl StackBuilder {
             let source = StackSource::ALL[(rest >> 16) as u16 as usize % StackSource::ALL.len()];
             parts.push(part(tick_of_word(of_tick), owner, (source, rest as u16), at, key))?;
         }
-        parts.table(|_| {}).map(Stacks)
+        let mut ticks = Vec::new();
+        let parts = parts.table(|record| {
+            let (word, mask) = bit(record[0]);
+            if ticks.is_empty() {
+                ticks.resize(1 << TICK_BITS >> 6, 0);
+            }
+            ticks[word] |= mask;
+        })?;
+        Ok(Stacks { parts, ticks })
     }
 }
 
@@ -258,9 +284,4 @@ fn part(tick: i64, owner: u64, (source, processor): (StackSource, u16), at: Opti
 
 fn two(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
-}
-
-/// The number in a field.
-pub(crate) fn number(decoded: &Decoded<'_>, name: &str) -> Option<u64> {
-    decoded.get(name)?.number()
 }

@@ -3,7 +3,7 @@
 mod seen;
 
 use crate::deferred::Deferred;
-use crate::specified::{is_of_manifest, kernel, kernel_process};
+use crate::specified::{is_of_manifest, kernel, kernel_process, number};
 use etw_layouts::events::FieldPlace;
 use etw_layouts_etl::payload::PointerSize;
 use etw_layouts_etl::{Event, Schemas, Uuid};
@@ -107,8 +107,8 @@ impl Threads {
         let deferred = std::mem::take(&mut self.deferred);
         for (tick, event) in deferred.events() {
             let Some(decoded) = event.decode(schemas) else { continue };
-            let number = |name| decoded.get(name)?.number().map(|number| number as u32);
-            let (Some(thread), Some(process)) = (number("ThreadID"), number("ProcessID")) else { continue };
+            let id = |name| number(&decoded.fields, &[name]).map(|id| id as u32);
+            let (Some(thread), Some(process)) = (id("ThreadID"), id("ProcessID")) else { continue };
             let change = if event.id() == Some(3) { Change::Start } else { Change::End };
             self.keep(Fact { tick, thread, process, change });
         }

@@ -1,5 +1,6 @@
 //! Disks and volumes of the computer of a session.
 
+use crate::specified::number;
 use etw_layouts_etl::{Event, Schemas, Uuid};
 use std::borrow::Cow;
 
@@ -45,15 +46,15 @@ impl Volumes {
         };
         let Some(decoded) = is_candidate.then(|| event.decode(Schemas::BUILT_IN)).flatten() else { return };
         let text = |name: &str| decoded.get(name).map(|value| value.to_string()).unwrap_or_default();
-        let number = |name: &str| decoded.get(name).and_then(|value| value.number()).unwrap_or_default();
+        let integer = |name: &str| number(&decoded.fields, &[name]).unwrap_or_default();
         match decoded.schema.event {
             "LogDisk" if self.volumes.len() < MOST => {
                 let new = Volume {
-                    disk: number("DiskNumber") as u32,
-                    partition: number("PartitionNumber") as u32,
+                    disk: integer("DiskNumber") as u32,
+                    partition: integer("PartitionNumber") as u32,
                     drive: text("DriveLetterString"),
-                    start: number("StartOffset"),
-                    size: number("PartitionSize"),
+                    start: integer("StartOffset"),
+                    size: integer("PartitionSize"),
                 };
                 // Each part of a session states them again.
                 if !self.volumes.contains(&new) {

@@ -3,7 +3,7 @@
 use etw_layouts_payload::{FileTime, Uuid, escape, is_hidden};
 use std::fmt::{self, Display, Write};
 use std::iter::repeat_n;
-use std::ops::BitOr;
+use std::ops::{BitAnd, BitOr};
 
 /// Appends any other value.
 pub fn shown(out: &mut Vec<u8>, value: impl Display) {
@@ -56,12 +56,21 @@ fn ascii<const SIZE: usize>(out: &mut Vec<u8>, text: &[u8]) -> bool {
     let ((characters, rest), start) = (text.as_chunks::<SIZE>(), out.len());
     out.push(b'"');
     let mut is_ascii = rest.is_empty();
+    // Few parts need escapes. The loop has no early exit, so the compiler compares many characters at once.
+    let is_visible = |character: &[u8; SIZE]| {
+        matches!(character[0], b' '..=b'~') & (character[SIZE - 1] == if SIZE == 1 { character[0] } else { 0 })
+    };
+    let is_plain = |character: &[u8; SIZE]| is_visible(character) & (character[0] != b'"') & (character[0] != b'\\');
     for characters in characters.chunks(32) {
+        if characters.iter().map(is_plain).fold(true, BitAnd::bitand) {
+            out.extend(characters.iter().map(|character| character[0]));
+            continue;
+        }
         // Space to escape each character.
         let (mut escaped, mut length) = ([0; 64], 0);
         for character in characters {
             let byte = character[0];
-            is_ascii &= matches!(byte, b' '..=b'~') & (character[SIZE - 1] == if SIZE == 1 { byte } else { 0 });
+            is_ascii &= is_visible(character);
             escaped[length % 64] = b'\\';
             length += usize::from(matches!(byte, b'"' | b'\\'));
             escaped[length % 64] = byte;
@@ -83,10 +92,25 @@ pub fn guid(out: &mut Vec<u8>, guid: Uuid) {
 
 /// A number in hexadecimal digits, as `0x1f`.
 pub fn hexadecimal(out: &mut Vec<u8>, number: u64) {
-    let digits: [u8; 16] = std::array::from_fn(|place| b"0123456789abcdef"[(number >> (60 - 4 * place) & 15) as usize]);
     let start = (number.leading_zeros() as usize / 4).min(15);
-    out.extend_from_slice(b"0x");
-    out.extend_from_slice(&digits[start..]);
+    let mut text = [0; 18];
+    for (half, digits) in [(number >> 32) as u32, number as u32].into_iter().zip(text[2..].chunks_exact_mut(8)) {
+        digits.copy_from_slice(&digits_of(half));
+    }
+    text[start..start + 2].copy_from_slice(b"0x");
+    out.extend_from_slice(&text[start..]);
+}
+
+/// The eight digits of a number, computed at once in the bytes of a word.
+fn digits_of(number: u32) -> [u8; 8] {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let mut nibbles = u64::from(number);
+    nibbles = (nibbles | nibbles << 16) & 0x0000_FFFF_0000_FFFF;
+    nibbles = (nibbles | nibbles << 8) & 0x00FF_00FF_00FF_00FF;
+    nibbles = (nibbles | nibbles << 4) & (ONES * 0x0F);
+    // 1 in each byte whose digit is a letter.
+    let letters = (nibbles + ONES * 6) >> 4 & ONES;
+    (nibbles + ONES * u64::from(b'0') + letters * u64::from(b'a' - b'9' - 1)).to_be_bytes()
 }
 
 /// Two digits per byte.

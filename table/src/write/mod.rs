@@ -14,7 +14,7 @@ pub const ROWS: u64 = 1 << 25;
 /// The format of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Parquet, compressed with zstd, with statistics.
+    /// Parquet, compressed with zstd. Columns of numbers, and the columns `trace` and `host`, have statistics.
     Parquet,
     /// The file format of Arrow, also called Feather.
     Arrow,

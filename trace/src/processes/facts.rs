@@ -3,7 +3,7 @@
 use super::names::Names;
 use crate::name_event::{NameEvent, Subject};
 use crate::process::{Known, Moment, Process, StatedBy};
-use crate::specified::kernel_process;
+use crate::specified::{kernel_process, number};
 use etw_layouts_etl::payload::Source;
 use etw_layouts_etl::wire::EVENT_TRACE_GROUP;
 use etw_layouts_etl::{Decoded, Event, FileTime, Schemas};
@@ -127,7 +127,7 @@ impl Reader<'_, '_> {
     }
 
     fn number(&self, name: &str) -> Option<u64> {
-        self.decoded.get(name)?.number()
+        number(&self.decoded.fields, &[name])
     }
 
     fn id(&self, name: &str) -> Option<u32> {

@@ -27,6 +27,8 @@ struct Open {
     file: Written,
     generation: u32,
     used: u64,
+    /// Memory for its rows, in bytes.
+    memory: usize,
 }
 
 /// The maximum number of open files. At this number, the least recently used file is completed. Further rows of its table go to a
@@ -61,13 +63,20 @@ impl Files {
         open.writer.write(&batch.rows)?;
         open.file.rows += batch.rows.num_rows() as u64;
         open.used = self.now;
-        let memory: usize = self.open.values().map(|open| open.writer.memory()).sum();
-        if memory > MEMORY
-            && let Some(largest) = self.open.values_mut().max_by_key(|open| open.writer.memory())
+        open.memory = open.writer.memory();
+        if self.open.values().map(|open| open.memory).sum::<usize>() > MEMORY
+            && let Some(largest) = self.open.values_mut().max_by_key(|open| open.memory)
         {
             largest.writer.flush()?;
+            largest.memory = largest.writer.memory();
         }
         Ok(())
+    }
+
+    /// Writes the last batch of a table, and completes its file.
+    pub fn write_last(&mut self, batch: &Batch) -> Result<(), Error> {
+        self.write(batch)?;
+        self.close(&base(batch))
     }
 
     /// Completes all files.
@@ -93,7 +102,7 @@ impl Files {
         let file = Written { path, table: name.into(), provider, event, version, rows: 0, bytes: 0 };
         let out = self.folder.create_file(&file.path)?;
         let writer = Writer::new(self.format, &batch.table, BufWriter::with_capacity(1 << 16, out))?;
-        Ok(Open { writer, file, generation: batch.generation, used: self.now })
+        Ok(Open { writer, file, generation: batch.generation, used: self.now, memory: 0 })
     }
 
     fn close(&mut self, table: &str) -> Result<(), Error> {

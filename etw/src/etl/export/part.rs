@@ -118,7 +118,7 @@ impl Work<'_> {
             }
             exported.push(self.trace(number, begun, &mut opened, &mut merge, &mut files)?);
         }
-        merge.rest(|batch| files.write(&batch).map_err(Failed::Output))?;
+        merge.rest(|batch| files.write_last(&batch).map_err(Failed::Output))?;
         let files = files.finish().map_err(Failed::Output)?;
         let record = Record { part: part.name.clone(), options: state.options.clone(), traces: exported, files };
         Ok((!record.traces.is_empty()).then_some(record))
