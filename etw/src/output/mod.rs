@@ -180,7 +180,12 @@ impl Output {
 
     /// Reports that a file is given twice.
     pub fn duplicate(&self, file: &str, earlier: &str) {
-        self.aside(&Duplicate { file, note: format!("duplicate: same file as {earlier}; read once") });
+        self.note(file, format!("duplicate: same file as {earlier}; read once"));
+    }
+
+    /// Reports a note about a file.
+    pub fn note(&self, file: &str, note: String) {
+        self.aside(&Note { file, note });
     }
 
     /// Reports the number of files found in a folder.
@@ -230,12 +235,12 @@ impl Display for Refused<'_> {
 }
 
 #[derive(Serialize)]
-struct Duplicate<'a> {
+struct Note<'a> {
     file: &'a str,
     note: String,
 }
 
-impl Display for Duplicate<'_> {
+impl Display for Note<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: note: {}", Escaped(self.file), Escaped(&self.note))
     }
