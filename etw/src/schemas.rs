@@ -26,12 +26,12 @@ pub struct SchemaOptions {
     /// folder of a mounted disk image. Repeatable. Without the option, the environment variable ETW_MANIFESTS names paths,
     /// separated as in the environment variable PATH (`;` on Windows, `:` elsewhere). Schemas in the trace itself have priority; those of PATH have priority over the built-in ones.
     #[arg(long, value_name = "PATH")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip)]
     manifests: Vec<PathBuf>,
     /// Use the messages in PATH for events of the Windows software trace preprocessor (WPP): trace message format files (.tmf), or
     /// folders of them. Repeatable.
     #[arg(long, value_name = "PATH")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip)]
     tmf: Vec<PathBuf>,
     #[arg(skip)]
     #[serde(skip)]
@@ -78,6 +78,21 @@ impl SchemaOptions {
         }
         self.named.get_or_init(|| Arc::new(named));
         Ok(())
+    }
+
+    /// The schemas that the user named, without the paths of their files: a library for each path.
+    #[cfg(feature = "table")]
+    pub fn contents(&self) -> Vec<Vec<u8>> {
+        let libraries = self.named.get().into_iter().flat_map(|named| &named.libraries);
+        let content = |library: &Arc<[u8]>| {
+            let mut builder = LibraryBuilder::default();
+            let origin = builder.origin(Source::Manifest, "", None);
+            // Each library was already read successfully.
+            let library = etw_layouts_schemas::Library::from_bytes(&**library).ok();
+            library.iter().flat_map(|library| library.providers()).for_each(|provider| builder.add(&provider, origin));
+            builder.build().bytes().to_vec()
+        };
+        libraries.map(content).collect()
     }
 
     /// The WPP messages that the user named.

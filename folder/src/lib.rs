@@ -120,16 +120,26 @@ impl Folder {
     ///
     /// It cannot be read, is not a regular file, or has more bytes than the limit; or the path is not valid.
     pub fn read(&self, path: &str, limit: u64) -> io::Result<Option<Vec<u8>>> {
-        let Some((folder, name)) = self.parent(path)? else { return Ok(None) };
-        let file = match folder.opened(name, OpenOptions::new().read(true)) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            file => file?,
-        };
+        let Some(file) = self.open_file(path)? else { return Ok(None) };
+        let path = self.path.join(path);
         let mut bytes = Vec::new();
-        file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| folder.failed(name, &error))?;
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| named(&path, &error))?;
         match bytes.len() as u64 > limit {
-            true => Err(named(&folder.path.join(name), &io::Error::other(format!("file too large: more than {limit} bytes")))),
+            true => Err(named(&path, &io::Error::other(format!("file too large: more than {limit} bytes")))),
             false => Ok(Some(bytes)),
+        }
+    }
+
+    /// Opens a file for reading; `None` if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be opened, or is not a regular file; or the path is not valid.
+    pub fn open_file(&self, path: &str) -> io::Result<Option<File>> {
+        let Some((folder, name)) = self.parent(path)? else { return Ok(None) };
+        match folder.opened(name, OpenOptions::new().read(true)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            file => file.map(Some),
         }
     }
 

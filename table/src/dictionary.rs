@@ -1,14 +1,14 @@
 //! Names in dictionaries: each name is stored once, and rows refer to it by number.
 
-use crate::hash::Map;
 use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, StringArray};
 use arrow_schema::ArrowError;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Names with their numbers. Names are only added, so that the names of a batch begin with those of the batch before it.
 #[derive(Debug, Default)]
 pub(crate) struct Dictionary {
-    numbers: Map<Box<str>, i32>,
+    numbers: HashMap<Box<str>, i32>,
     names: Vec<Box<str>>,
     bytes: usize,
     array: Option<Arc<StringArray>>,

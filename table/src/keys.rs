@@ -9,6 +9,9 @@ use arrow_array::builder::{
 use etw_layouts_etl::{Event, Uuid};
 use etw_layouts_trace::{Party, Place};
 
+/// The column with the name of the trace.
+pub(crate) const TRACE: &str = "trace";
+
 /// The values for the key columns that are not in the header of the event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {

@@ -13,7 +13,6 @@ mod columns;
 mod dictionary;
 mod encoder;
 mod error;
-mod hash;
 mod keys;
 mod kinds;
 mod layout;

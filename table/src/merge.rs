@@ -2,7 +2,6 @@
 
 use crate::Error;
 use crate::dictionary::Dictionary;
-use crate::hash::Map;
 use crate::options::{BYTES, ROWS};
 use crate::table::{Batch, Kind, Table};
 use arrow_array::cast::AsArray;
@@ -16,8 +15,8 @@ use std::sync::Arc;
 /// it.
 #[derive(Debug, Default)]
 pub struct Merge {
-    tables: HashMap<(Kind, u32), Rows>,
-    names: Map<Box<str>, Dictionary>,
+    tables: HashMap<(Kind, u128), Rows>,
+    names: HashMap<Box<str>, Dictionary>,
     /// Approximate memory for rows, in bytes.
     memory: usize,
     generation: u32,
@@ -81,7 +80,7 @@ impl Merge {
         keys.iter().try_for_each(|key| self.flush(key, &mut full))
     }
 
-    fn flush<E: From<Error>>(&mut self, key: &(Kind, u32), full: &mut impl FnMut(Batch) -> Result<(), E>) -> Result<(), E> {
+    fn flush<E: From<Error>>(&mut self, key: &(Kind, u128), full: &mut impl FnMut(Batch) -> Result<(), E>) -> Result<(), E> {
         let Some(Rows { table, batches, memory, .. }) = self.tables.remove(key) else { return Ok(()) };
         self.memory = self.memory.saturating_sub(memory);
         let rows = self.merged(&table, batches).map_err(Error::from)?;

@@ -13,9 +13,9 @@ pub struct Table {
     pub kind: Kind,
     /// Its columns.
     pub schema: SchemaRef,
-    /// A hash of the names and types of its columns, the same in every run. It distinguishes tables of the same event, because traces can state
-    /// different fields for it.
-    pub layout: u32,
+    /// The first 128 bits of the SHA-256 of its names and its columns, the same in every run. It distinguishes tables of the same event, because
+    /// traces can state different fields for it.
+    pub layout: u128,
 }
 
 /// The kind of rows in a table.

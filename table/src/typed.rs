@@ -1,6 +1,5 @@
 //! A table for each kind of event, with fields as columns.
 
-use crate::hash::Mix;
 use crate::keys::{self, Key, Keys, Names};
 use crate::kinds::{Decoding, address, list};
 use crate::layout;
@@ -13,6 +12,7 @@ use arrow_array::builder::BinaryBuilder;
 use arrow_schema::{ArrowError, DataType, Field};
 use etw_layouts_etl::payload::{Fault, Part, Steps};
 use etw_layouts_etl::{Clock, Decoded, Event, Kinds, Plan, Schemas};
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -206,13 +206,13 @@ impl Rows {
         let mut columns = Keys::fields();
         columns.extend(nodes.iter().flat_map(Node::fields));
         columns.push(Field::new("payload", DataType::Binary, true));
-        let text = format!("{provider}/{event}/{version}:{is_whole}:{columns:?}");
+        let identity = identity(&format!("{:?}", (provider, event, version, is_whole, &columns)));
         let more = [("etw.provider", provider.clone()), ("etw.event", event.clone()), ("etw.event_version", version.to_string())];
         let schema = schema::table(&format!("{provider}/{event}"), columns, &more);
         let kind = Kind::Event { provider: provider.clone(), event: event.clone(), version: *version };
         Self {
             width: 120 + 12 * schema.fields().len(),
-            table: Arc::new(Table { kind, schema, layout: (Mix::of(text.as_bytes()) >> 32) as u32 }),
+            table: Arc::new(Table { kind, schema, layout: identity }),
             keys: Keys::default(),
             kinds: Vec::new(),
             nodes,
@@ -306,6 +306,12 @@ impl Rows {
         self.bytes = 0;
         Ok(Batch { rows: RecordBatch::try_new(self.table.schema.clone(), columns)?, table: self.table.clone(), generation: 0 })
     }
+}
+
+/// The first 128 bits of the SHA-256 of a text.
+fn identity(text: &str) -> u128 {
+    let [first, ..] = *Sha256::digest(text).as_chunks::<16>().0 else { return 0 };
+    u128::from_be_bytes(first)
 }
 
 /// Fills nodes with the next fields of a payload. Returns the additional memory in bytes.

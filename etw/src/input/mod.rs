@@ -84,7 +84,11 @@ fn find(path: &Path, kind: &Kind, out: &Output) -> Vec<Input> {
     }
     let mut found = Vec::new();
     let mut refused = Vec::new();
-    search(path, kind.ending, &mut found, &mut refused);
+    let mut links = Vec::new();
+    search(path, kind.ending, &mut found, &mut refused, &mut links);
+    for link in links {
+        out.note(&link.display().to_string(), "link to a folder; not searched; name it to read its files");
+    }
     if !found.is_empty() {
         out.searched(&path.display().to_string(), kind.name, found.len());
     }
@@ -99,8 +103,14 @@ fn find(path: &Path, kind: &Kind, out: &Output) -> Vec<Input> {
 }
 
 /// Adds the files with an extension in a folder and its subfolders, sorted by name. Does not follow links to folders, which could
-/// form a loop.
-fn search(folder: &Path, ending: &str, found: &mut Vec<PathBuf>, refused: &mut Vec<(PathBuf, String)>) {
+/// form a loop; reports them.
+fn search(
+    folder: &Path,
+    ending: &str,
+    found: &mut Vec<PathBuf>,
+    refused: &mut Vec<(PathBuf, String)>,
+    links: &mut Vec<PathBuf>,
+) {
     let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
     let mut entries = match entries {
         Ok(entries) => entries,
@@ -111,9 +121,15 @@ fn search(folder: &Path, ending: &str, found: &mut Vec<PathBuf>, refused: &mut V
         let path = entry.path();
         let is_wanted = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(OsStr::new(ending)));
         if entry.file_type().is_ok_and(|ty| ty.is_dir()) {
-            search(&path, ending, found, refused);
-        } else if is_wanted && path.is_file() {
-            found.push(path);
+            search(&path, ending, found, refused, links);
+        } else if path.is_dir() {
+            links.push(path);
+        } else if is_wanted {
+            match fs::metadata(&path) {
+                Ok(metadata) if metadata.is_file() => found.push(path),
+                Ok(_) => refused.push((path, "neither a file nor a folder".to_owned())),
+                Err(error) => refused.push((path, reason(&error))),
+            }
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Files of tables: Parquet, Arrow, CSV and JSON.
 
 mod parquet;
+mod retain;
 mod text;
 
 use crate::{Error, Table};
+pub use retain::retain;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions};
 use std::io::Write;
@@ -59,11 +61,11 @@ impl<W: Write + Send> Writer<W> {
                 Kind::Arrow(Box::new(FileWriter::try_new_with_options(out, &table.schema, options)?))
             }
             Format::Csv => {
-                let mut text = text::Text::default();
+                let mut text = text::Text::new(table);
                 out.write_all(text.heading(&table.schema))?;
                 Kind::Text(out, format, text)
             }
-            Format::Jsonl => Kind::Text(out, format, text::Text::default()),
+            Format::Jsonl => Kind::Text(out, format, text::Text::new(table)),
         }))
     }
 

@@ -1,6 +1,6 @@
 //! Rows as CSV and as JSON.
 
-use crate::Error;
+use crate::{Error, Kind, Table};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampNanosecondType, UInt8Type, UInt16Type,
@@ -18,12 +18,21 @@ use std::io::Write;
 pub(super) struct Text {
     lines: Vec<u8>,
     cell: Vec<u8>,
+    /// Whether a column has the fields of an event as JSON: in JSON, its values are objects.
+    has_fields: bool,
 }
+
+/// The column with the fields of an event, in the table of all events.
+const FIELDS: &str = "fields";
 
 /// Number of bytes that are written at once.
 const BLOCK: usize = 1 << 18;
 
 impl Text {
+    pub fn new(table: &Table) -> Self {
+        Self { has_fields: table.kind == Kind::Events, ..Self::default() }
+    }
+
     /// The first line of CSV.
     pub fn heading(&mut self, schema: &Schema) -> &[u8] {
         self.lines.clear();
@@ -66,7 +75,10 @@ impl Text {
                 self.lines.push(if index > 0 { b',' } else { b'{' });
                 put::json_name(&mut self.lines, field.name());
                 self.lines.push(b':');
-                json(column, row, &mut self.lines);
+                match text(column, row) {
+                    Some(text) if self.has_fields && field.name() == FIELDS && !column.is_null(row) => self.lines.extend_from_slice(text.as_bytes()),
+                    _ => json(column, row, &mut self.lines),
+                }
             }
             self.lines.extend_from_slice(b"}\n");
             self.write(out, BLOCK)?;

@@ -2,11 +2,10 @@
 
 use etw_layouts_trace::{FileSource, Source};
 use indicatif::ProgressBar;
-use std::hash::Hasher;
+use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use twox_hash::XxHash64;
 
 /// A file that hashes the bytes that are read, as long as they are read in order, and shows progress.
 #[derive(Clone, Debug)]
@@ -21,18 +20,18 @@ struct Inner {
 
 #[derive(Debug)]
 struct Hashed {
-    hasher: XxHash64,
+    hasher: Sha256,
     /// Number of bytes at the start of the file that are hashed.
     length: u64,
 }
 
 impl Hashing {
     pub fn open(path: &Path, bar: &ProgressBar) -> io::Result<Self> {
-        let hashed = Mutex::new(Hashed { hasher: XxHash64::with_seed(0), length: 0 });
+        let hashed = Mutex::new(Hashed { hasher: Sha256::new(), length: 0 });
         Ok(Self(Arc::new(Inner { file: FileSource::open(path)?, bar: bar.clone(), hashed })))
     }
 
-    /// The hash of all bytes.
+    /// The SHA-256 of all bytes.
     pub fn finish(&self) -> io::Result<String> {
         let mut bytes = vec![0; 1 << 16];
         loop {
@@ -42,7 +41,7 @@ impl Hashing {
             };
             if left == 0 {
                 let hashed = self.0.hashed.lock().unwrap_or_else(PoisonError::into_inner);
-                return Ok(format!("{:016x}", hashed.hasher.finish()));
+                return Ok(hex(&hashed.hasher.clone().finalize()));
             }
             let count = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
             self.read_at(start, &mut bytes[..count])?;
@@ -61,7 +60,7 @@ impl Source for Hashing {
         let mut hashed = self.0.hashed.lock().unwrap_or_else(PoisonError::into_inner);
         let known = hashed.length.checked_sub(offset).and_then(|known| usize::try_from(known).ok());
         if let Some(new) = known.and_then(|known| bytes.get(known..)) {
-            hashed.hasher.write(new);
+            hashed.hasher.update(new);
             hashed.length += new.len() as u64;
         }
         Ok(())
@@ -72,7 +71,12 @@ impl Source for Hashing {
     }
 }
 
-/// The hash of a file.
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The SHA-256 of a file.
 pub fn hash(path: &Path) -> io::Result<String> {
     Hashing::open(path, &ProgressBar::hidden())?.finish()
 }

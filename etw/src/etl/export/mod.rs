@@ -22,6 +22,7 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use record::Options;
 use state::State;
+use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::thread;
 use summary::Summary;
@@ -37,7 +38,9 @@ use summary::Summary;
 ///
 /// Small traces are written together to the same files. Files appear only when they are complete. If the command is
 /// interrupted, run it again: traces that are complete and did not change are not exported again. New traces can be
-/// added to a dataset with the same options.
+/// added to a dataset with the same options. A trace with the same bytes under another name is not exported again. The
+/// rows of a trace are replaced only if its file has grown in the same session; rows of files that were removed or
+/// replaced by other files stay.
 ///
 ///     etw etl export -o tables folder
 ///     etw etl export -o tables --shape typed --provider Process --provider DiskIo folder
@@ -70,6 +73,9 @@ pub struct Args {
     /// Use N threads; each needs up to 100 MB of memory. By default, as many as there are processors.
     #[arg(long, value_name = "N", value_parser = jobs)]
     jobs: Option<usize>,
+    /// Remove the rows of traces that are no longer on disk, as far as the named folders and files show it. Without the option, they stay.
+    #[arg(long)]
+    prune: bool,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
 }
@@ -131,7 +137,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     args.wanted.schemas.load(&out)?;
     let mut state = State::open(&args.output, &args.options()?)?;
     let inputs = input::find_all(&args.files, &TRACES, &out);
-    let plan = plan::plan(&inputs, args.group.saturating_mul(1 << 20), &mut state, &out)?;
+    let plan = plan::plan(&inputs, &args.files, args.group.saturating_mul(1 << 20), &mut state, &out)?;
     let bar = progress(plan.bytes());
     let jobs = args.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
     // A few groups share the threads.
@@ -151,6 +157,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
             Err(error) => return Err(format!("{}: {error}", Escaped(&args.output.display().to_string())).into()),
         }
     }
+    state.settle(args.prune)?;
     state.summarize()?;
     summary.print(args, inputs.len())
 }
@@ -166,6 +173,7 @@ impl Args {
             order: name(&self.order),
             payload: name(&self.payload),
             selection: serde_json::to_value(&self.wanted)?,
+            schemas: self.wanted.schemas.contents().iter().map(|bytes| hashing::hex(&Sha256::digest(bytes))).collect(),
         })
     }
 

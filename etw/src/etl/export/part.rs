@@ -4,7 +4,7 @@ use super::Args;
 use super::files::Files;
 use super::hashing::Hashing;
 use super::plan::{self, Source};
-use super::record::{Exported, Record};
+use super::record::{Exported, Record, Session};
 use super::state::State;
 use crate::etl::traces::{Opened, Reported};
 use crate::output::{Format, Output};
@@ -120,7 +120,7 @@ impl Work<'_> {
         }
         merge.rest(|batch| files.write_last(&batch).map_err(Failed::Output))?;
         let files = files.finish().map_err(Failed::Output)?;
-        let record = Record { part: part.name.clone(), options: state.options.clone(), traces: exported, files };
+        let record = Record { part: part.name.clone(), options: state.options.clone(), traces: exported, files, is_broken: false };
         Ok((!record.traces.is_empty()).then_some(record))
     }
 
@@ -154,7 +154,14 @@ impl Work<'_> {
             reported.note(note.into(), &self.out);
         }
         reported.end(&self.out);
+        let log = trace.files()[number].log_file();
+        let session = Session { logger: log.logger_name.clone(), start: log.start_time, boot: log.boot_time };
         Ok(Exported {
+            path: begun.source.location.clone(),
+            session,
+            changed: begun.source.changed,
+            is_gone: false,
+            is_partial: false,
             trace: begun.source.name.clone(),
             host: trace.session_of(number).and_then(|session| session.host()).map(str::to_owned),
             size: begun.source.size,

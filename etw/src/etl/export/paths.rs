@@ -1,5 +1,6 @@
 //! The paths of a dataset's files.
 
+use super::hashing::hex;
 use etw_layouts_table::write::Format;
 use etw_layouts_table::{Batch, Kind};
 use std::fmt::Write as _;
@@ -9,7 +10,7 @@ pub fn base(batch: &Batch) -> String {
     match &batch.table.kind {
         Kind::Event { provider, event, version } => {
             let layout = batch.table.layout;
-            format!("typed/provider={}/event={}/v{version}-{layout:08x}-", value(provider), value(event))
+            format!("typed/provider={}/event={}/v{version}-{layout:032x}-", value(provider), value(event))
         }
         Kind::Stacks => "stacks/".into(),
         _ => "events/".into(),
@@ -23,8 +24,16 @@ pub fn end(part: &str, number: u32, format: Format) -> String {
 }
 
 /// The name of the part with this hash.
-pub fn part(hash: u64) -> String {
-    format!("{PART}{hash:016x}")
+pub fn part(hash: &[u8]) -> String {
+    format!("{PART}{}", hex(hash.get(..8).unwrap_or(hash)))
+}
+
+/// The formats of files.
+const FORMATS: [Format; 4] = [Format::Parquet, Format::Arrow, Format::Csv, Format::Jsonl];
+
+/// The format of a file.
+pub fn format(path: &str) -> Option<Format> {
+    FORMATS.into_iter().find(|format| path.rsplit_once('.').is_some_and(|(_, end)| end == format.extension()))
 }
 
 const PART: &str = "part-";
@@ -43,7 +52,7 @@ pub fn is_file(path: &str, part: &str) -> bool {
             let are_values = is_value(provider, "provider=") && is_value(event, "event=");
             let is_version = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             let rest = file.strip_prefix('v').and_then(|rest| rest.split_once('-')).filter(|(version, _)| is_version(version));
-            let rest = rest.and_then(|(_, rest)| rest.split_once('-')).filter(|(layout, _)| is_hex(layout, 8));
+            let rest = rest.and_then(|(_, rest)| rest.split_once('-')).filter(|(layout, _)| is_hex(layout, 32));
             rest.map(|(_, end)| end).filter(|_| are_values)
         }
         _ => None,
@@ -53,8 +62,7 @@ pub fn is_file(path: &str, part: &str) -> bool {
         let is_number = number
             .strip_prefix('-')
             .is_some_and(|digits| digits.parse().is_ok_and(|number: u32| number > 1 && number.to_string() == digits));
-        let formats = [Format::Parquet, Format::Arrow, Format::Csv, Format::Jsonl];
-        (number.is_empty() || is_number) && formats.iter().any(|format| format.extension() == extension)
+        (number.is_empty() || is_number) && FORMATS.iter().any(|format| format.extension() == extension)
     })
 }
 

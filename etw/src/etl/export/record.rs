@@ -16,8 +16,11 @@ pub struct Options {
     pub shape: String,
     pub order: String,
     pub payload: String,
-    /// The options that select events and schemas, by their names.
+    /// The options that select events, by their names.
     pub selection: Value,
+    /// The SHA-256 of the schemas in each path that the user named, in order.
+    #[serde(default)]
+    pub schemas: Vec<String>,
 }
 
 /// A part.
@@ -28,18 +31,28 @@ pub struct Record {
     pub options: Options,
     pub traces: Vec<Exported>,
     pub files: Vec<Written>,
+    /// Whether a file is missing, or has another size.
+    #[serde(skip)]
+    pub is_broken: bool,
 }
 
 /// A trace in a part.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Exported {
+    /// The name in the rows: unique in the dataset.
     pub trace: String,
+    /// The absolute path of the file.
+    pub path: String,
+    pub session: Session,
     pub host: Option<String>,
     /// In bytes.
     pub size: u64,
     /// Modification time, in nanoseconds since 1970.
     pub modified: u64,
-    /// XXH64 of the contents.
+    /// Time of the last change of its inode, or without inodes of its creation, in nanoseconds since 1970.
+    pub changed: u64,
+    /// SHA-256 of the contents.
     pub hash: String,
     /// Events in the trace.
     pub events: u64,
@@ -51,6 +64,20 @@ pub struct Exported {
     pub diagnostics: BTreeMap<String, u64>,
     /// Whether the file is damaged. Payloads that are not decoded to the end are diagnostics, but no damage.
     pub is_damaged: bool,
+    /// Whether the file is no longer at its path: it was removed, or another file replaced it.
+    pub is_gone: bool,
+    /// Whether rows are missing, because a file of the dataset was.
+    pub is_partial: bool,
+}
+
+/// What two files of one session have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Session {
+    pub logger: String,
+    /// System time at the start of the session and of Windows, in units of 100 ns since 1601.
+    pub start: i64,
+    pub boot: i64,
 }
 
 impl Record {
@@ -68,6 +95,11 @@ impl Record {
 }
 
 impl Exported {
+    /// Whether this trace is a later state of the file of the other one: the same session, with more bytes.
+    pub fn replaces(&self, other: &Self) -> bool {
+        self.path == other.path && self.session == other.session && self.size > other.size
+    }
+
     /// Whether there are diagnostics, or the rows are not in the requested order.
     pub fn has_diagnostics(&self) -> bool {
         self.diagnostics.keys().any(|kind| kind != DiagnosticKind::UNCOVERED) || !self.is_ordered

@@ -1,12 +1,16 @@
 //! The folder of a dataset: the records of its parts, and the recovery after an interrupted run.
 
 use super::paths;
-use super::record::{Exported, Options, Record};
+use super::record::{Exported, Options, Record, Written};
 use etw_layouts_cli::{Error, no_folder, pretty};
 use etw_layouts_folder::Folder;
+use etw_layouts_table::write::retain;
+use etw_layouts_table::{self as table};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, BufWriter};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
@@ -72,10 +76,8 @@ impl State {
         // All records are read before the first of them changes a file.
         for record in self.stored()? {
             self.publish(&record)?;
-            match self.is_whole(&record)? {
-                true => self.records.push(record),
-                false => self.remove(&record)?,
-            }
+            let is_broken = !self.is_whole(&record)?;
+            self.records.push(Record { is_broken, ..record });
         }
         self.staging.names()?.iter().filter(|name| paths::is_part(name)).try_for_each(|part| self.staging.remove_folder(part))
     }
@@ -136,6 +138,91 @@ impl State {
     pub fn remove(&self, record: &Record) -> io::Result<()> {
         record.files.iter().try_for_each(|file| self.root.remove_file(&file.path))?;
         self.parts.remove_file(&format!("{}.json", record.part))
+    }
+
+    /// Stores the record of a part again, with other marks of its traces.
+    pub fn update(&self, record: &Record) -> io::Result<()> {
+        let text = pretty(record).map_err(io::Error::other)?;
+        self.parts.replace(&format!("{}.json", record.part), text.as_bytes())
+    }
+
+    /// Removes rows that are in the dataset twice, rows of files that have grown since, and with `prunes` rows of traces that are no longer on
+    /// disk. Other rows of their parts are copied to a new part first.
+    pub fn settle(&self, prunes: bool) -> Result<(), Error> {
+        let mut records = self.stored()?;
+        for record in &mut records {
+            record.is_broken = !self.is_whole(record)?;
+        }
+        // Of equal traces, the first complete one stays.
+        let mut best: HashMap<String, (bool, usize)> = HashMap::new();
+        let mut by_path: HashMap<String, Vec<Exported>> = HashMap::new();
+        for (index, record) in records.iter().enumerate() {
+            for trace in &record.traces {
+                let own = (record.is_broken || trace.is_partial, index);
+                let best = best.entry(trace.hash.clone()).or_insert(own);
+                *best = own.min(*best);
+                by_path.entry(trace.path.clone()).or_default().push(trace.clone());
+            }
+        }
+        for (index, record) in records.iter().enumerate() {
+            let is_dropped = |trace: &Exported| {
+                prunes && trace.is_gone
+                    || best.get(&trace.hash).is_some_and(|(_, best)| *best != index)
+                    || by_path.get(&trace.path).into_iter().flatten().any(|other| other.replaces(trace))
+            };
+            let (dropped, kept): (Vec<_>, Vec<_>) = record.traces.iter().cloned().partition(is_dropped);
+            if dropped.is_empty() {
+                continue;
+            }
+            if !kept.is_empty() {
+                self.copy(record, kept).map_err(|error| {
+                    let folder = self.root.path().display();
+                    format!("{folder}: cannot copy the rows of {}: {error}; they stay as they are", record.part)
+                })?;
+            }
+            self.remove(record)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a part with the rows of some traces of another.
+    fn copy(&self, from: &Record, traces: Vec<Exported>) -> Result<(), table::Error> {
+        let part = self.unused_name(&traces.iter().map(|trace| trace.hash.as_str()).collect::<Vec<_>>())?;
+        let staging = self.stage(&part)?;
+        let mut files = Vec::new();
+        for file in &from.files {
+            // A file that is missing or has another size was reported.
+            if self.root.stat(&file.path)?.is_none_or(|stat| stat.bytes != file.bytes) {
+                continue;
+            }
+            let Some(old) = self.root.open_file(&file.path)? else { continue };
+            let Some((base, end)) = file.path.rsplit_once(&from.part) else { continue };
+            let path = format!("{base}{part}{end}");
+            let Some(format) = paths::format(&path) else { continue };
+            let out = BufWriter::new(staging.create_file(&path)?);
+            let (rows, out) = retain(format, old, out, |name| traces.iter().any(|trace| trace.trace == name))?;
+            let out = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+            out.sync_all()?;
+            match rows {
+                0 => staging.remove_file(&path)?,
+                _ => files.push(Written { path, rows, bytes: out.metadata()?.len(), ..file.clone() }),
+            }
+        }
+        let traces = traces.into_iter().map(|trace| Exported { is_partial: trace.is_partial || from.is_broken, ..trace });
+        let options = from.options.clone();
+        Ok(self.commit(&Record { part, options, traces: traces.collect(), files, is_broken: false })?)
+    }
+
+    /// A name for a part with this content that no part has.
+    pub fn unused_name(&self, content: &[&str]) -> io::Result<String> {
+        let mut text = content.join("\n");
+        loop {
+            let name = paths::part(&Sha256::digest(&text));
+            if self.parts.stat(&format!("{name}.json"))?.is_none() {
+                return Ok(name);
+            }
+            text.push('\n');
+        }
     }
 
     /// Writes the manifest: the records of all parts.
