@@ -1,7 +1,7 @@
 //! Traces of Event Tracing for Windows: the events of one or more trace files in the order of time, with what the trace says about them elsewhere.
 //!
 //! [`Trace::open`] reads a file once; [`Trace::events`] reads it again, in any order. Memory does not depend on the number of events: a trace
-//! needs 120 bytes for each buffer, what [`Processes`] and [`Threads`] state, about 10 MB for the buffers that are in memory at the same time, and up to 64 MB for the keys, times and positions
+//! needs 56 bytes for each buffer, what [`Processes`] and [`Threads`] state, about 10 MB for the buffers that are in memory at the same time, and up to 32 MB for the keys, times and positions
 //! of names and call stacks. More of these are written to temporary files; [`Notice::Temporary`] reports their size. Names and call stacks
 //! are read again from the trace.
 //!

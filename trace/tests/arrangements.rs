@@ -6,7 +6,7 @@ use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Arch, EVENT_HEADER, LOG_FILE_MODE, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{Diagnostic, LogFile};
-use etw_layouts_trace::{Error, Event, Record as EventRecord, Trace};
+use etw_layouts_trace::{Error, Event, Order, Record as EventRecord, Trace, in_order};
 use fastrand::Rng;
 use std::io::Cursor;
 
@@ -113,6 +113,30 @@ fn merged() {
     assert_eq!(seen.len(), 3 + 2 * (40 + 39 + 38));
     // The events of one file alone.
     assert!(trace.events_of(1).map(key).eq(seen.into_iter().filter(|key| key.1 == 1)));
+}
+
+/// The results of threads are in the order of the slices, also if a slice has more than can wait. An error ends the work.
+#[test]
+fn results_of_threads() {
+    let buffers: Vec<_> = (0..40).map(|buffer| (0, (0..50).map(|event| buffer * 50 + event).collect())).collect();
+    let trace = Trace::from_bytes(file(log(1 << 14), &[0; 8], &buffers)).expect("a trace");
+    let expected: Vec<_> = trace.events().map(|event| event.expect("an event").tick()).collect();
+    for (threads, taken) in [1, 2, 5].into_iter().flat_map(|threads| [(threads, expected.len()), (threads, 700)]) {
+        let (slices, _) = trace.slices(None, Order::Time, 1 << 13);
+        assert!(slices.len() > 10);
+        let mut ticks = Vec::new();
+        let result = in_order(
+            slices,
+            threads,
+            || trace.no_events(),
+            |events, slice, put| _ = events.of_slice(slice).all(|event| put(event.expect("an event").tick())),
+            |tick| {
+                ticks.push(tick);
+                if ticks.len() == taken { Err(()) } else { Ok(()) }
+            },
+        );
+        assert_eq!((result, &ticks[..]), (Err(()), &expected[..taken]), "{threads} threads");
+    }
 }
 
 /// Traces and events can be sent to other threads.

@@ -44,7 +44,7 @@ fn flat() {
                 most.saturating_sub(start)
             });
             println!("{name}, compressed {compressed}: {small} KiB for {EVENTS} events, {large} KiB for eight times as many");
-            // 120 bytes for each buffer.
+            // 56 bytes for each buffer.
             assert!(large <= small + 2_048 && large < 40_960, "{name}, compressed {compressed}: {small} KiB, {large} KiB");
         }
     }

@@ -2,7 +2,9 @@
 
 use crate::made::{Made, each, kernel, manifest, schemas, written};
 use etw_layouts_etl::{Clock, ClockType, Uuid};
-use etw_layouts_trace::{Known, LoadedImage, Moment, ProcessIndex, ProcessTable, Processes, Trace};
+use etw_layouts_trace::{
+    BytesSource, Known, LoadedImage, Moment, Options, ProcessIndex, ProcessTable, Processes, Trace, TraceFile,
+};
 
 const START: u16 = 0x0301;
 const END: u16 = 0x0302;
@@ -80,7 +82,8 @@ fn of_manifest(id: u16, process: u64, numbers: &[(&'static str, u64)], text: &'s
 
 /// The images of the first processes, with the time stamps of their load and unload.
 fn loaded(made: &[Made], processes: u32) -> Vec<String> {
-    let trace = Trace::from_bytes(written(made, &schemas())).expect("a trace");
+    let file = TraceFile::new("made", BytesSource(written(made, &schemas()))).expect("a trace");
+    let trace = Trace::new(vec![file], Options::new().schemas(schemas())).expect("a trace");
     let names = trace.names(0).expect("a session");
     let tick = |moment| if let Moment::At { tick, .. } = moment { tick.to_string() } else { "-".to_owned() };
     let line = |image: &LoadedImage| {
