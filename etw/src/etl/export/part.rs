@@ -120,7 +120,8 @@ impl Work<'_> {
         }
         merge.rest(|batch| files.write(&batch).map_err(Failed::Output))?;
         let files = files.finish().map_err(Failed::Output)?;
-        let record = Record { part: part.name.clone(), options: state.options.clone(), traces: exported, files, is_broken: false };
+        let record =
+            Record { part: part.name.clone(), options: state.options.clone(), traces: exported, files, is_broken: false };
         Ok((!record.traces.is_empty()).then_some(record))
     }
 
