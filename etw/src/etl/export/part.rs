@@ -155,8 +155,7 @@ impl Work<'_> {
             reported.note(note.into(), &self.out);
         }
         reported.end(&self.out);
-        let log = trace.files()[number].log_file();
-        let session = Session { logger: log.logger_name.clone(), start: log.start_time, boot: log.boot_time };
+        let session = Session::of(trace.files()[number].log_file());
         Ok(Exported {
             path: begun.source.location.clone(),
             session,
