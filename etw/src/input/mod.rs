@@ -104,13 +104,7 @@ fn find(path: &Path, kind: &Kind, out: &Output) -> Vec<Input> {
 
 /// Adds the files with an extension in a folder and its subfolders, sorted by name. Does not follow links to folders, which could
 /// form a loop; reports them.
-fn search(
-    folder: &Path,
-    ending: &str,
-    found: &mut Vec<PathBuf>,
-    refused: &mut Vec<(PathBuf, String)>,
-    links: &mut Vec<PathBuf>,
-) {
+fn search(folder: &Path, ending: &str, found: &mut Vec<PathBuf>, refused: &mut Vec<(PathBuf, String)>, links: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
     let mut entries = match entries {
         Ok(entries) => entries,

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
+use test_support::logging::logging;
 
 /// The files of a dataset with their contents, without the program's own files.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -126,37 +127,133 @@ fn repeated() {
     assert!(out.contains("of 1 trace in 1 file") && out.contains("1 trace exported before"), "{out}");
     let after = files(Path::new(&output));
     assert!(before.iter().all(|(path, bytes)| path.ends_with("manifest.json") || after.get(path) == Some(bytes)));
-    // If the contents change, the old rows are removed.
-    fs::write(&first, mixed()).unwrap();
-    export(&[]);
-    let last = files(Path::new(&output));
-    assert_eq!(last.keys().filter(|path| path.starts_with("events")).count(), 2);
-    assert!(before.keys().filter(|path| path.starts_with("events")).all(|path| !last.contains_key(path)));
     // A missing file is written again.
-    let gone = last.keys().find(|path| path.starts_with("events")).unwrap();
+    let rows_before = rows(Path::new(&output));
+    let gone = after.keys().find(|path| path.starts_with("events")).unwrap();
     fs::remove_file(Path::new(&output).join(gone)).unwrap();
+    assert!(rows(Path::new(&output)) != rows_before);
     export(&[]);
-    assert!(last == files(Path::new(&output)));
+    assert_eq!(rows(Path::new(&output)), rows_before);
 }
 
-/// If a trace changed that shares files with a trace that is not among the inputs, nothing is removed, and the other trace is not
-/// read because its record names it.
+/// The number of rows of each trace, by the manifest, without the folder of the trace.
+fn rows(folder: &Path) -> BTreeMap<String, u64> {
+    let manifest: Value = serde_json::from_slice(&fs::read(folder.join("manifest.json")).unwrap()).unwrap();
+    let parts = manifest["parts"].as_array().unwrap();
+    let is_whole =
+        |part: &&Value| part["files"].as_array().unwrap().iter().all(|file| folder.join(file["path"].as_str().unwrap()).exists());
+    let traces = parts.iter().filter(is_whole).flat_map(|part| part["traces"].as_array().unwrap());
+    let name = |trace: &Value| trace["trace"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    traces.map(|trace| (name(trace), trace["rows"].as_u64().unwrap())).collect()
+}
+
+/// The file of a session after another buffer was written to it.
+fn grown(mut trace: Vec<u8>) -> Vec<u8> {
+    let size = u32::from_le_bytes(*trace.first_chunk().unwrap()) as usize;
+    trace.extend_from_within(trace.len() - size..);
+    trace
+}
+
+/// Rows of a trace are replaced only by those of its own grown file. A trace is known by its bytes, under any name.
 #[test]
-fn neighbours() {
-    let folder = Folder::new("neighbours");
+fn sources_change() {
+    let folder = Folder::new("sources-change");
     let (first, second) = (folder.file("a.etl", kernel_trace()), folder.file("b.etl", mixed()));
-    let output = text(&folder.0.join("out"));
-    run(&["export", "-o", &output, &first, &second]);
-    let before = files(Path::new(&output));
-    folder.file("a.etl", mixed());
-    let (status, out, err) = run(&["export", "-o", &output, &first]);
-    assert!(status == 2 && out.is_empty() && err.contains("a.etl: changed since it was exported; "), "{out}{err}");
-    assert!(
-        err.contains("in the same files as those of ") && err.contains("b.etl: name both, or export to another folder"),
-        "{err}"
-    );
-    assert!(before == files(Path::new(&output)));
-    assert!(run(&["export", "-o", &output, &first, &second]).1.contains("of 2 traces"));
+    let output = folder.0.join("out");
+    let export = |more: &[&str]| {
+        let (status, out, err) = run(&[&["export", "-o", &text(&output)][..], more].concat());
+        assert!(status < 2, "{out}{err}");
+        (out + &err, rows(&output))
+    };
+    let of = |rows: &[(&str, u64)]| rows.iter().map(|(name, rows)| ((*name).to_owned(), *rows)).collect::<BTreeMap<_, _>>();
+    let (_, before) = export(&[&first, &second]);
+    let [a, b] = ["a.etl", "b.etl"].map(|name| before[name]);
+    // The file has grown: its rows are replaced, and those of a trace in the same files stay, although it is not named.
+    folder.file("a.etl", grown(kernel_trace()));
+    let (_, after) = export(&[&first]);
+    let grown = after["a.etl"];
+    assert!(grown > a && after == of(&[("a.etl", grown), ("b.etl", b)]), "{after:?}");
+    // Another trace takes the place of the file: both stay.
+    folder.file("a.etl", logging().trace());
+    let (said, after) = export(&[&first]);
+    let other = after["a.etl (2)"];
+    assert!(said.contains("a.etl: note: no longer on disk; its rows stay"), "{said}");
+    assert_eq!(after, of(&[("a.etl", grown), ("a.etl (2)", other), ("b.etl", b)]));
+    // The same bytes under another name are the same trace.
+    let copy = folder.file("c.etl", mixed());
+    let (said, after) = export(&[&copy, &second]);
+    assert!(said.contains("the same bytes as ") && after.len() == 3, "{said}{after:?}");
+    let (_, after) = export(&["--prune", &first]);
+    assert_eq!(after, of(&[("a.etl (2)", other), ("b.etl", b)]));
+}
+
+/// The rows of each trace in the files of a dataset of JSON, by their sequence.
+fn sequences(folder: &Path) -> BTreeMap<String, Vec<u64>> {
+    let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for bytes in files(folder).into_iter().filter(|(path, _)| path.starts_with("events")).map(|(_, bytes)| bytes) {
+        for row in crate::json(std::str::from_utf8(&bytes).unwrap()) {
+            let name = row["trace"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+            all.entry(name).or_default().push(row["sequence"].as_u64().unwrap());
+        }
+    }
+    all.values_mut().for_each(|sequences| sequences.sort_unstable());
+    all
+}
+
+/// If an export over a changed set of sources is killed, no row of an unchanged or removed source is missing, and the next run gives each row
+/// once.
+#[test]
+fn killed_over_changed_sources() {
+    let folder = Folder::new("killed-changed");
+    let (traces, base) = (text(&folder.0.join("traces")), folder.0.join("base"));
+    let args = |output: &Path| ["export", "--format", "jsonl", "-o", &text(output), &traces].map(str::to_owned);
+    let run_at = |output: &Path| {
+        let (status, out, err) = run(&args(output).iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(status < 2, "{out}{err}");
+        sequences(output)
+    };
+    for (name, bytes) in [("a", kernel_trace()), ("b", mixed()), ("c", logging().trace())] {
+        folder.file(&format!("traces/{name}.etl"), bytes);
+    }
+    let before = run_at(&base);
+    fs::remove_file(folder.0.join("traces/c.etl")).unwrap();
+    folder.file("traces/b.etl", grown(mixed()));
+    folder.file("traces/d.etl", grown(kernel_trace()));
+    let whole = folder.0.join("whole");
+    copy(&base, &whole);
+    let start = Instant::now();
+    let expected = run_at(&whole);
+    let took = start.elapsed();
+    assert_eq!(expected.keys().collect::<Vec<_>>(), ["a.etl", "b.etl", "c.etl", "d.etl"]);
+    assert!(expected["b.etl"].len() > before["b.etl"].len());
+    let kills = env::var("ETW_LAYOUTS_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(6);
+    for kill in 0..kills {
+        let output = folder.0.join(format!("killed-{kill}"));
+        copy(&base, &output);
+        let args = args(&output);
+        let args: Vec<_> = args.iter().map(String::as_str).collect();
+        let mut child = program(&args).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        sleep(took * (kill + 1) / (kills + 1));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let between = sequences(&output);
+        for (name, rows) in &before {
+            let own = between.get(name).unwrap_or_else(|| panic!("killed after {kill}/{kills}: no rows of {name}"));
+            assert!(rows.iter().all(|row| own.contains(row)), "killed after {kill}/{kills}: rows of {name} are missing");
+        }
+        assert!(run_at(&output) == expected, "killed after {kill}/{kills}");
+        fs::remove_dir_all(&output).unwrap();
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &to.join(entry.file_name())),
+            false => _ = fs::copy(entry.path(), to.join(entry.file_name())).unwrap(),
+        }
+    }
 }
 
 #[test]

@@ -5,9 +5,9 @@ mod retain;
 mod text;
 
 use crate::{Error, Table};
-pub use retain::retain;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions};
+pub use retain::retain;
 use std::io::Write;
 
 /// Maximum number of rows of a file. The writer of a Parquet file keeps the index of its pages in memory until the file is complete.

@@ -76,7 +76,9 @@ impl Text {
                 put::json_name(&mut self.lines, field.name());
                 self.lines.push(b':');
                 match text(column, row) {
-                    Some(text) if self.has_fields && field.name() == FIELDS && !column.is_null(row) => self.lines.extend_from_slice(text.as_bytes()),
+                    Some(text) if self.has_fields && field.name() == FIELDS && !column.is_null(row) => {
+                        self.lines.extend_from_slice(text.as_bytes())
+                    }
                     _ => json(column, row, &mut self.lines),
                 }
             }

@@ -120,7 +120,8 @@ impl Work<'_> {
         }
         merge.rest(|batch| files.write_last(&batch).map_err(Failed::Output))?;
         let files = files.finish().map_err(Failed::Output)?;
-        let record = Record { part: part.name.clone(), options: state.options.clone(), traces: exported, files, is_broken: false };
+        let record =
+            Record { part: part.name.clone(), options: state.options.clone(), traces: exported, files, is_broken: false };
         Ok((!record.traces.is_empty()).then_some(record))
     }
 
@@ -154,8 +155,7 @@ impl Work<'_> {
             reported.note(note.into(), &self.out);
         }
         reported.end(&self.out);
-        let log = trace.files()[number].log_file();
-        let session = Session { logger: log.logger_name.clone(), start: log.start_time, boot: log.boot_time };
+        let session = Session::of(trace.files()[number].log_file());
         Ok(Exported {
             path: begun.source.location.clone(),
             session,

@@ -1,12 +1,13 @@
 //! Decides which traces are exported, and groups them into parts.
 
 use super::hashing::hash;
-use super::record::{Exported, Record};
+use super::record::{Exported, Record, Session};
 use super::state::State;
 use crate::input::Input;
-use crate::output::stop::Stop;
 use crate::output::Output;
+use crate::output::stop::Stop;
 use etw_layouts_cli::{Error, unreadable};
+use etw_layouts_trace::{FileSource, TraceFile};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -98,7 +99,8 @@ pub fn plan(inputs: &[Input], named: &[PathBuf], group: u64, state: &mut State, 
             continue;
         }
         same.push(new.len());
-        new.push(Source { name: unused(&source.name, &mut names), ..source.clone() });
+        let name = former(source, &records).unwrap_or_else(|| unused(&source.name, &mut names));
+        new.push(Source { name, ..source.clone() });
     }
     let (roots, paths) = (roots(named), sources.iter().map(|source| source.location.as_str()).collect::<HashSet<_>>());
     for (part, record) in records.iter_mut().enumerate() {
@@ -109,7 +111,7 @@ pub fn plan(inputs: &[Input], named: &[PathBuf], group: u64, state: &mut State, 
                 let note = "rows are missing: a file of the dataset is missing or has another size; name the trace to export it again";
                 out.note(&trace.trace, note);
             } else if trace.is_gone {
-                out.note(&trace.trace, "no longer on disk; its rows stay, unless its file has grown; --prune removes them");
+                out.note(&trace.trace, "no longer on disk; its rows stay unless its file has grown, or until --prune");
             }
         }
     }
@@ -169,6 +171,16 @@ fn found(sources: &[Source], records: &[Record]) -> Vec<Option<Place>> {
 
 fn hashes_equal(one: &Source, other: &Source) -> bool {
     one.hash().is_some_and(|hash| other.hash() == Some(hash))
+}
+
+/// The name of the trace whose file has grown to this one.
+fn former(source: &Source, records: &[Record]) -> Option<String> {
+    let traces = records.iter().flat_map(|record| &record.traces);
+    let mut smaller = traces.filter(|trace| trace.path == source.location && trace.size < source.size).peekable();
+    smaller.peek()?;
+    let file = TraceFile::new("", FileSource::open(&source.path).ok()?).ok()?;
+    let session = Session::of(file.log_file());
+    smaller.find(|trace| trace.session == session).map(|trace| trace.trace.clone())
 }
 
 /// A name that no trace of the dataset has: the name itself, or the name with a number.

@@ -3,6 +3,7 @@
 use super::paths;
 use crate::output::Several;
 use etw_layouts_etl::DiagnosticKind;
+use etw_layouts_etl::LogFile;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -91,6 +92,13 @@ impl Record {
             Some(file) => Err(format!("it names a file that an export does not write, `{}`", file.path.escape_debug())),
             None => Ok(record),
         }
+    }
+}
+
+impl Session {
+    /// The session of a file.
+    pub fn of(log: &LogFile) -> Self {
+        Self { logger: log.logger_name.clone(), start: log.start_time, boot: log.boot_time }
     }
 }
 

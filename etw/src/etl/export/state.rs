@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
@@ -200,7 +201,10 @@ impl State {
             let path = format!("{base}{part}{end}");
             let Some(format) = paths::format(&path) else { continue };
             let out = BufWriter::new(staging.create_file(&path)?);
-            let (rows, out) = retain(format, old, out, |name| traces.iter().any(|trace| trace.trace == name))?;
+            let keeps = |name: &str| traces.iter().any(|trace| trace.trace == name);
+            // The readers of Arrow and Parquet can panic on a file that someone else prepared.
+            let copied = catch_unwind(AssertUnwindSafe(|| retain(format, old, out, keeps)));
+            let (rows, out) = copied.map_err(|_| io::Error::other(format!("{}: invalid file", file.path)))??;
             let out = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
             out.sync_all()?;
             match rows {
