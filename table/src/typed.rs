@@ -1,5 +1,7 @@
 //! A table for each kind of event, with fields as columns.
 
+use crate::columns::{Column, NameBuilder};
+use crate::dictionary::Dictionary;
 use crate::hash::Mix;
 use crate::keys::{Key, Keys, Names};
 use crate::kinds::{Decoding, address, list};
@@ -11,6 +13,7 @@ use crate::table::{Batch, Kind, Table, names_of};
 use arrow_array::RecordBatch;
 use arrow_array::builder::BinaryBuilder;
 use arrow_schema::{ArrowError, DataType, Field};
+use etw_layouts_etl::names::source as source_name;
 use etw_layouts_etl::payload::{Fault, Part, Steps};
 use etw_layouts_etl::{Clock, Decoded, Event, Kinds, Plan, Schemas};
 use std::collections::HashMap;
@@ -21,6 +24,8 @@ use std::sync::Arc;
 pub(crate) struct Typed {
     tables: Vec<Rows>,
     by_name: HashMap<(String, String, u16), Vec<usize>>,
+    /// Names of the sources of schemas.
+    sources: Dictionary,
     kinds: Kinds<Properties>,
     /// Approximate memory for the rows of all tables, in bytes.
     memory: usize,
@@ -33,6 +38,8 @@ pub(crate) struct Typed {
 #[derive(Debug)]
 struct Properties {
     decoding: Decoding,
+    /// The number of the name of the schema's source.
+    source: Option<i32>,
     /// The address of the schema, and the table.
     table: (u64, usize),
     /// The same for other schemas, if sources disagree.
@@ -45,6 +52,7 @@ struct Properties {
 struct Rows {
     table: Arc<Table>,
     keys: Keys,
+    source: NameBuilder,
     nodes: Vec<Node>,
     /// The address of the schema of the latest event; `None` before the first event of a trace.
     schema: Option<u64>,
@@ -66,13 +74,14 @@ const VALUES: usize = 1 << 20;
 impl Typed {
     /// Adds an event. Returns the fault to report: its payload is not decoded to its last byte, or its schema is invalid.
     pub fn add(&mut self, event: &Event<'_>, key: &Key, schemas: &Schemas, clock: &Clock) -> Option<Fault> {
-        let (tables, by_name, names) = (&mut self.tables, &mut self.by_name, &mut self.names);
+        let (tables, by_name, names, sources) = (&mut self.tables, &mut self.by_name, &mut self.names, &mut self.sources);
         let mut find = |decoded: Option<&Decoded<'_>>| find(tables, by_name, names, event, decoded, schemas);
-        let kind = self.kinds.get(event, || Properties::new(event, schemas, &mut find));
-        let mut table = kind.table;
+        let kind = self.kinds.get(event, || Properties::new(event, schemas, sources, &mut find));
+        let (mut table, mut source) = (kind.table, kind.source);
         let is_disputed = kind.decoding.is_disputed && !kind.plan.as_ref().is_some_and(|plan| plan.fits(event.payload()));
         if is_disputed {
             let decoded = event.decode(schemas);
+            source = decoded.map(|decoded| sources.add(source_name(decoded.source())));
             let address = decoded.map_or(0, |decoded| address(&decoded.schema.fields));
             let known = kind.others.iter().chain([&kind.table]).find(|(own, _)| *own == address);
             table = known.copied().unwrap_or_else(|| (address, find(decoded.as_ref())));
@@ -82,6 +91,7 @@ impl Typed {
         }
         let rows = &mut self.tables[table.1];
         let before = rows.bytes;
+        rows.source.append_option(source);
         let fault = rows.add(event, key, kind, (table.0, is_disputed), schemas, clock);
         self.memory += rows.width + rows.bytes - before;
         if rows.keys.len() >= ROWS || rows.bytes >= BYTES {
@@ -116,19 +126,25 @@ impl Typed {
         let Some(number) = self.full.take().or_else(most) else { return Ok(None) };
         let rows = &mut self.tables[number];
         self.memory = self.memory.saturating_sub(rows.memory());
-        if rows.keys.len() == 0 { Ok(None) } else { rows.take(names).map(Some) }
+        if rows.keys.len() == 0 { Ok(None) } else { rows.take(names, &mut self.sources).map(Some) }
     }
 }
 
 impl Properties {
     /// The properties of the kind of an event, and their size in bytes.
-    fn new(event: &Event<'_>, schemas: &Schemas, find: impl FnOnce(Option<&Decoded<'_>>) -> usize) -> (Self, usize) {
+    fn new(
+        event: &Event<'_>,
+        schemas: &Schemas,
+        sources: &mut Dictionary,
+        find: impl FnOnce(Option<&Decoded<'_>>) -> usize,
+    ) -> (Self, usize) {
         let decoded = event.decode_first(schemas);
         let decoding = Decoding::new(event, decoded.as_ref());
         let plan = decoded.map(|decoded| Plan::new(&decoded.schema.fields, decoded.fields.pointers));
         let address = decoded.map_or(0, |decoded| address(&decoded.schema.fields));
         let size = plan.as_ref().map_or(0, Plan::size);
-        (Self { decoding, table: (address, find(decoded.as_ref())), others: Vec::new(), plan }, size)
+        let source = decoding.source.map(|source| sources.add(source_name(source)));
+        (Self { decoding, source, table: (address, find(decoded.as_ref())), others: Vec::new(), plan }, size)
     }
 }
 
@@ -166,7 +182,7 @@ impl Rows {
     fn taken() -> std::collections::HashSet<String> {
         let keys = Keys::fields();
         // The first two are the names of partition folders.
-        ["provider", "event", "payload"]
+        ["provider", "event", "source", "payload"]
             .into_iter()
             .map(str::to_owned)
             .chain(keys.iter().map(|field| field.name().to_lowercase()))
@@ -175,6 +191,7 @@ impl Rows {
 
     fn new((provider, event, version): &(String, String, u16), nodes: Vec<Node>, is_whole: bool) -> Self {
         let mut columns = Keys::fields();
+        columns.push(NameBuilder::field("source", true));
         columns.extend(nodes.iter().flat_map(Node::fields));
         columns.push(Field::new("payload", DataType::Binary, true));
         let text = format!("{provider}/{event}/{version}:{is_whole}:{columns:?}");
@@ -185,6 +202,7 @@ impl Rows {
             width: 120 + 12 * schema.fields().len(),
             table: Arc::new(Table { kind, schema, layout: (Mix::of(text.as_bytes()) >> 32) as u32 }),
             keys: Keys::default(),
+            source: NameBuilder::empty(),
             nodes,
             schema: None,
             is_whole,
@@ -273,8 +291,9 @@ impl Rows {
         decoded.fields.check().err()
     }
 
-    fn take(&mut self, names: &mut Names) -> Result<Batch, ArrowError> {
+    fn take(&mut self, names: &mut Names, sources: &mut Dictionary) -> Result<Batch, ArrowError> {
         let mut columns = self.keys.take(names)?;
+        columns.push(sources.column(self.source.finish())?);
         for node in &mut self.nodes {
             columns.extend(node.take()?);
         }
