@@ -1,5 +1,7 @@
 //! A table for each kind of event, with fields as columns.
 
+use crate::columns::{Column, NameBuilder};
+use crate::dictionary::Dictionary;
 use crate::keys::{self, Key, Keys, Names};
 use crate::kinds::{Decoding, address, list};
 use crate::layout;
@@ -10,6 +12,7 @@ use crate::table::{Batch, Kind, Table, names_of};
 use arrow_array::RecordBatch;
 use arrow_array::builder::BinaryBuilder;
 use arrow_schema::{ArrowError, DataType, Field};
+use etw_layouts_etl::names::source as source_name;
 use etw_layouts_etl::payload::{Fault, Part, Steps};
 use etw_layouts_etl::{Clock, Decoded, Event, Kinds, Plan, Schemas};
 use sha2::{Digest, Sha256};
@@ -21,6 +24,8 @@ use std::sync::Arc;
 pub(crate) struct Typed {
     tables: Vec<Rows>,
     by_name: HashMap<(String, String, u16), Vec<usize>>,
+    /// Names of the sources of schemas.
+    sources: Dictionary,
     kinds: Kinds<Properties>,
     /// The values of key columns of each kind, by its number.
     kind_keys: Vec<keys::Kind>,
@@ -46,6 +51,8 @@ struct Planned {
     /// The address of the schema.
     schema: u64,
     table: usize,
+    /// The number of the name of the schema's source.
+    source: Option<i32>,
     /// `None` if there is no schema.
     plan: Option<Plan>,
 }
@@ -56,6 +63,7 @@ struct Rows {
     keys: Keys,
     /// The kind of each row.
     kinds: Vec<u32>,
+    source: NameBuilder,
     nodes: Vec<Node>,
     /// The address of the schema of the latest event; `None` before the first event of a trace.
     schema: Option<u64>,
@@ -77,17 +85,17 @@ const VALUES: usize = 1 << 20;
 impl Typed {
     /// Adds an event. Returns the fault to report: its payload is not decoded to its last byte, or its schema is invalid.
     pub fn add(&mut self, event: &Event<'_>, key: &Key, schemas: &Schemas, clock: &Clock) -> Option<Fault> {
-        let (tables, by_name, names) = (&mut self.tables, &mut self.by_name, &mut self.names);
+        let (tables, by_name, names, sources) = (&mut self.tables, &mut self.by_name, &mut self.names, &mut self.sources);
         let mut find = |decoded: Option<&Decoded<'_>>| find(tables, by_name, names, event, decoded, schemas);
         let keys = &mut self.kind_keys;
         let kind = self.kinds.get(event, || {
             keys.push(keys::Kind::new(event, key));
-            Properties::new(event, schemas, keys.len() as u32 - 1, &mut find)
+            Properties::new(event, schemas, keys.len() as u32 - 1, sources, &mut find)
         });
         let is_disputed =
             kind.decoding.is_disputed && !kind.tables[0].plan.as_ref().is_some_and(|plan| plan.fits(event.payload()));
         let decoded = if is_disputed { event.decode(schemas) } else { None };
-        let at = if is_disputed { kind.by(decoded.as_ref(), &mut find) } else { 0 };
+        let at = if is_disputed { kind.by(decoded.as_ref(), sources, &mut find) } else { 0 };
         let planned = &kind.tables[at];
         let rows = &mut self.tables[planned.table];
         let before = rows.bytes;
@@ -126,36 +134,52 @@ impl Typed {
         let Some(number) = self.full.take().or_else(most) else { return Ok(None) };
         let rows = &mut self.tables[number];
         self.memory = self.memory.saturating_sub(rows.memory());
-        if rows.keys.len() == 0 { Ok(None) } else { rows.take(&self.kind_keys, names).map(Some) }
+        if rows.keys.len() == 0 { Ok(None) } else { rows.take(&self.kind_keys, names, &mut self.sources).map(Some) }
     }
 }
 
 impl Properties {
     /// The properties of the kind of an event, and their size in bytes.
-    fn new(event: &Event<'_>, schemas: &Schemas, number: u32, find: impl FnOnce(Option<&Decoded<'_>>) -> usize) -> (Self, usize) {
+    fn new(
+        event: &Event<'_>,
+        schemas: &Schemas,
+        number: u32,
+        sources: &mut Dictionary,
+        find: impl FnOnce(Option<&Decoded<'_>>) -> usize,
+    ) -> (Self, usize) {
         let decoded = event.decode_first(schemas);
         let decoding = Decoding::new(event, decoded.as_ref());
-        let first = Planned::new(decoded.as_ref(), find);
+        let first = Planned::new(decoded.as_ref(), sources, find);
         let size = first.plan.as_ref().map_or(0, Plan::size);
         (Self { number, decoding, tables: vec![first] }, size)
     }
 
     /// The index of the table by the schema of an event.
-    fn by(&mut self, decoded: Option<&Decoded<'_>>, find: impl FnOnce(Option<&Decoded<'_>>) -> usize) -> usize {
+    fn by(
+        &mut self,
+        decoded: Option<&Decoded<'_>>,
+        sources: &mut Dictionary,
+        find: impl FnOnce(Option<&Decoded<'_>>) -> usize,
+    ) -> usize {
         let schema = decoded.map_or(0, |decoded| address(&decoded.schema.fields));
         let known = self.tables.iter().position(|planned| planned.schema == schema);
         known.unwrap_or_else(|| {
-            self.tables.push(Planned::new(decoded, find));
+            self.tables.push(Planned::new(decoded, sources, find));
             self.tables.len() - 1
         })
     }
 }
 
 impl Planned {
-    fn new(decoded: Option<&Decoded<'_>>, find: impl FnOnce(Option<&Decoded<'_>>) -> usize) -> Self {
+    fn new(
+        decoded: Option<&Decoded<'_>>,
+        sources: &mut Dictionary,
+        find: impl FnOnce(Option<&Decoded<'_>>) -> usize,
+    ) -> Self {
         Self {
             schema: decoded.map_or(0, |decoded| address(&decoded.schema.fields)),
             table: find(decoded),
+            source: decoded.map(|decoded| sources.add(source_name(decoded.source()))),
             plan: decoded.map(|decoded| Plan::new(&decoded.schema.fields, decoded.fields.pointers)),
         }
     }
@@ -195,7 +219,7 @@ impl Rows {
     fn taken() -> std::collections::HashSet<String> {
         let keys = Keys::fields();
         // The first two are the names of partition folders.
-        ["provider", "event", "payload"]
+        ["provider", "event", "source", "payload"]
             .into_iter()
             .map(str::to_owned)
             .chain(keys.iter().map(|field| field.name().to_lowercase()))
@@ -204,6 +228,7 @@ impl Rows {
 
     fn new((provider, event, version): &(String, String, u16), nodes: Vec<Node>, is_whole: bool) -> Self {
         let mut columns = Keys::fields();
+        columns.push(NameBuilder::field("source", true));
         columns.extend(nodes.iter().flat_map(Node::fields));
         columns.push(Field::new("payload", DataType::Binary, true));
         let identity = identity(&format!("{:?}", (provider, event, version, is_whole, &columns)));
@@ -215,6 +240,7 @@ impl Rows {
             table: Arc::new(Table { kind, schema, layout: identity }),
             keys: Keys::default(),
             kinds: Vec::new(),
+            source: NameBuilder::empty(),
             nodes,
             schema: None,
             is_whole,
@@ -238,6 +264,7 @@ impl Rows {
     ) -> Option<Fault> {
         self.keys.add(event, key);
         self.kinds.push(kind);
+        self.source.append_option(planned.source);
         let payload = event.payload();
         self.bytes += payload.len();
         if self.schema != Some(planned.schema) {
@@ -296,9 +323,10 @@ impl Rows {
         decoded.fields.check().err()
     }
 
-    fn take(&mut self, kinds: &[keys::Kind], names: &mut Names) -> Result<Batch, ArrowError> {
+    fn take(&mut self, kinds: &[keys::Kind], names: &mut Names, sources: &mut Dictionary) -> Result<Batch, ArrowError> {
         let rows = std::mem::take(&mut self.kinds);
         let mut columns = self.keys.take(&rows, kinds, names)?;
+        columns.push(sources.column(self.source.finish())?);
         for node in &mut self.nodes {
             columns.extend(node.take()?);
         }

@@ -2,8 +2,7 @@
 
 use super::paths;
 use crate::output::Several;
-use etw_layouts_etl::DiagnosticKind;
-use etw_layouts_etl::LogFile;
+use etw_layouts_etl::{DiagnosticKind, LogFile};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
