@@ -217,7 +217,7 @@ impl Opened {
         let trace = Trace::new(files, options);
         // Only payloads that schemas do not cover are found later.
         for Reported { name, tally, progress, .. } in &mut reported {
-            tally.take_more(Some(&name)).iter().for_each(|line| progress.beside(|| out.aside(line)));
+            tally.take_more(Some(name)).iter().for_each(|line| progress.beside(|| out.aside(line)));
         }
         let trace = trace.map_err(|why| Stop::Input(why.to_string()))?;
         for (file, reported) in trace.files().iter().zip(&reported) {
