@@ -135,9 +135,9 @@ fn buffers() {
     // The log file mode does not announce compressed buffers, but the buffers' own flags do.
     let heads: Vec<_> = trace.buffers().skip(1).filter_map(Result::ok).map(|buffer| *buffer.header()).collect();
     assert_eq!(heads.len(), 7);
-    // The log file header does not count the compressed buffers.
+    // The log file header counts no further buffers, and states no end.
     let wrong: Vec<_> = trace.buffers().filter_map(Result::err).map(|diagnostic| diagnostic.kind).collect();
-    assert_eq!(wrong, [DiagnosticKind::BuffersWritten { stated: 1, read: 8 }]);
+    assert_eq!(wrong, [DiagnosticKind::NotClosed { stated: 1, read: 8 }]);
     assert!(heads.iter().zip(1..8).all(|(head, ty)| head.is_compressed() == (ty % 2 == 0)));
     for head in &heads {
         assert!(head.flags.contains(flags) && head.processor() == 2047 && head.sequence == 9 && head.logger == 3);
