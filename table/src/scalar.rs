@@ -239,7 +239,8 @@ impl Scalar {
 #[inline]
 fn plain(data: &Data<'_>, out: &mut Vec<u8>) -> bool {
     let Data::Text(text) = data else { return false };
-    let mut characters = |text: &Text<'_>| text.chars().for_each(|character| out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()));
+    let mut characters =
+        |text: &Text<'_>| text.chars().for_each(|character| out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()));
     match text {
         Text::Utf16(bytes) => {
             let (units, odd) = bytes.as_chunks::<2>();

@@ -171,11 +171,7 @@ impl Properties {
 }
 
 impl Planned {
-    fn new(
-        decoded: Option<&Decoded<'_>>,
-        sources: &mut Dictionary,
-        find: impl FnOnce(Option<&Decoded<'_>>) -> usize,
-    ) -> Self {
+    fn new(decoded: Option<&Decoded<'_>>, sources: &mut Dictionary, find: impl FnOnce(Option<&Decoded<'_>>) -> usize) -> Self {
         Self {
             schema: decoded.map_or(0, |decoded| address(&decoded.schema.fields)),
             table: find(decoded),

@@ -36,7 +36,7 @@ fn check<'a>(fields: &'a [Field], before: &mut Vec<&'a str>, maps: usize) {
         .into_iter()
         .flatten()
         {
-            assert!(before.contains(&name.as_str()));
+            assert!(before.contains(&&**name));
         }
         check(&field.members, before, maps);
         before.push(&field.name);

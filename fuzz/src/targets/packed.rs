@@ -61,7 +61,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         Field { map: Some(0), ..of("State", InType::UINT32) },
         of("Count", InType::UINT16),
         Field {
-            count: Count::Field("Count".to_owned()),
+            count: Count::Field("Count".into()),
             members: vec![of("Name", InType::UNICODESTRING)],
             ..of("List", InType::STRUCT)
         },

@@ -79,7 +79,7 @@ fn fields(list: &Value, maps: &[Map]) -> Option<Vec<Field>> {
         let text = |index: usize| value[index].as_str();
         let count = |count: Option<&str>| match count {
             None => Count::One,
-            Some(count) => count.parse().map_or_else(|_| Count::Field(count.to_owned()), Count::Constant),
+            Some(count) => count.parse().map_or_else(|_| Count::Field(count.into()), Count::Constant),
         };
         if text(0) == Some("struct") && value[3].is_array() {
             let members = fields(&value[3], maps)?;
@@ -90,7 +90,7 @@ fn fields(list: &Value, maps: &[Map]) -> Option<Vec<Field>> {
             out_type: text(2).map_or(Some(OutType::NULL), |name| OutType::named(&bare(name)))?,
             length: match text(3) {
                 None => Length::Type,
-                Some(length) => length.parse().map_or_else(|_| Length::Field(length.to_owned()), Length::Constant),
+                Some(length) => length.parse().map_or_else(|_| Length::Field(length.into()), Length::Constant),
             },
             count: count(text(4)),
             map: text(5).and_then(|name| maps.iter().position(|map| map.name == name)),

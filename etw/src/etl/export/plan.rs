@@ -108,7 +108,8 @@ pub fn plan(inputs: &[Input], named: &[PathBuf], group: u64, state: &mut State, 
             let is_below = |root: &String| trace.path.strip_prefix(root).is_some_and(|rest| rest.starts_with(['/', '\\']));
             trace.is_gone |= paths.contains(trace.path.as_str()) || roots.iter().any(is_below);
             if record.is_broken || trace.is_partial {
-                let note = "rows are missing: a file of the dataset is missing or has another size; name the trace to export it again";
+                let note =
+                    "rows are missing: a file of the dataset is missing or has another size; name the trace to export it again";
                 out.note(&trace.trace, note);
             } else if trace.is_gone {
                 out.note(&trace.trace, "no longer on disk; its rows stay unless its file has grown, or until --prune");
