@@ -12,6 +12,7 @@ use crate::selection::Wanted;
 use crate::{Error, dump, etl};
 use clap::{CommandFactory, Parser};
 use etw_layouts_etl::{Decoded, Diagnostic, Event, Filter, LogFile, Schemas};
+#[cfg(feature = "table")]
 use etw_layouts_table::Part;
 use etw_layouts_trace::{self as trace, Trace};
 use serde::Serialize;
@@ -215,6 +216,7 @@ impl Diagnostics {
     }
 
     /// Adds the diagnostics of a part of a trace.
+    #[cfg(feature = "table")]
     pub fn add_part(&mut self, part: &Part) {
         part.diagnostics.iter().for_each(|(file, diagnostic)| self.add(*file, diagnostic));
         self.files.iter_mut().enumerate().for_each(|(file, (_, tally))| tally.add_rest(file, part));

@@ -4,7 +4,7 @@
 
 extern crate self as etw_layouts_cli;
 
-#[cfg(feature = "table")]
+#[cfg(feature = "embedded")]
 pub mod api;
 pub mod atlas;
 pub mod diff;

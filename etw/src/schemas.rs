@@ -54,7 +54,6 @@ struct Named {
 
 impl SchemaOptions {
     /// Options with these paths. [`load`](Self::load) reads them.
-    #[cfg(feature = "table")]
     pub fn new(manifests: Vec<PathBuf>, tmf: Vec<PathBuf>) -> Self {
         Self { manifests, tmf, named: OnceLock::new() }
     }

@@ -55,11 +55,8 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     }
 }
 
-#[cfg(feature = "table")]
 pub use info::read as info;
-#[cfg(feature = "table")]
 pub use pcap::packets;
-#[cfg(feature = "table")]
 pub use processes::documents as processes;
 
 /// The result of a command on all its files.

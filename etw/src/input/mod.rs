@@ -166,7 +166,6 @@ pub struct Opened<'a> {
 }
 
 // Only `api`, which needs the feature, has other sources.
-#[cfg(feature = "table")]
 impl<'a> Opened<'a> {
     /// Bytes from another source, without progress.
     pub fn of(name: &'a str, source: impl Read + 'static) -> Self {

@@ -15,7 +15,6 @@ pub fn event(line: &Line<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mu
 }
 
 /// Writes a single event as one line, as [`event`] does.
-#[cfg(feature = "table")]
 pub fn single(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
     let mut names = Names::default();
     let kind = Kind::new(line, &mut names);

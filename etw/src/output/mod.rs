@@ -80,7 +80,6 @@ pub fn reported(format: Format, result: Result<Outcome, Error>) -> Result<Outcom
 }
 
 // Only `api`, which needs the feature, keeps output or passes it on.
-#[cfg(feature = "table")]
 impl Output {
     /// Keeps the output in memory.
     pub fn kept(format: Format) -> Self {

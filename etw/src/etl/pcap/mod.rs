@@ -10,11 +10,9 @@ mod summary;
 mod target;
 
 use super::Done;
-#[cfg(feature = "table")]
 use super::traces::Reported;
 use super::traces::{Files, Opened};
 use crate::input::{self, Input};
-#[cfg(feature = "table")]
 use crate::output::Format;
 use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
@@ -23,13 +21,11 @@ use crate::selection::Wanted;
 use capture::{Capture, Read, Source};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::{Filter, LogFile};
-#[cfg(feature = "table")]
 use etw_layouts_trace::{BytesSource, TraceFile};
 use etw_layouts_trace::{Event, Trace};
 use fragments::{Fragments, Key};
 use names::Names;
 use pcapng::{Interface, LinkType, Packet, Pcapng};
-#[cfg(feature = "table")]
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::Write;
@@ -139,7 +135,6 @@ fn write<'a>(
 }
 
 /// The packets of a trace in memory as a pcapng file, and their number.
-#[cfg(feature = "table")]
 pub fn packets(trace: Vec<u8>) -> Result<(Vec<u8>, u64), Stop> {
     #[derive(clap::Parser)]
     struct Cli {

@@ -3,7 +3,6 @@
 use crate::output::Escaped;
 use crate::output::stop::Stop;
 use etw_layouts_cli::NewFile;
-#[cfg(feature = "table")]
 use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -12,7 +11,6 @@ pub enum Target {
     /// With the name as given by the user.
     File(NewFile, String),
     Stdout,
-    #[cfg(feature = "table")]
     Memory(RefCell<Vec<u8>>),
 }
 
@@ -45,7 +43,6 @@ impl Target {
         match self {
             Self::File(new, _) => Box::new(BufWriter::with_capacity(CAPACITY, new.file())),
             Self::Stdout => Box::new(BufWriter::with_capacity(CAPACITY, io::stdout().lock())),
-            #[cfg(feature = "table")]
             Self::Memory(bytes) => Box::new(Kept(bytes)),
         }
     }
@@ -68,10 +65,8 @@ impl Target {
 }
 
 /// A writer to memory.
-#[cfg(feature = "table")]
 struct Kept<'a>(&'a RefCell<Vec<u8>>);
 
-#[cfg(feature = "table")]
 impl Write for Kept<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().write(bytes)

@@ -201,7 +201,6 @@ impl Display for Document<'_> {
 /// # Errors
 ///
 /// A file cannot be read, or changed since it was opened.
-#[cfg(feature = "table")]
 pub fn documents(trace: &trace::Trace) -> Result<Vec<Document<'_>>, trace::Error> {
     let mut documents = Vec::new();
     for (number, session) in trace.sessions().iter().enumerate() {

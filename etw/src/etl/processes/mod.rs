@@ -10,7 +10,6 @@ use crate::output::stop::Stop;
 use crate::output::{Escaped, Format, Output, Several};
 use crate::schemas::SchemaOptions;
 use anstyle::Style;
-#[cfg(feature = "table")]
 pub use document::documents;
 use document::{Document, Known, moment_known};
 use etw_layouts_cli::is_formula;
