@@ -73,7 +73,7 @@ fn every_format_by_its_content() {
         messages,
         [Some("Connected to \"%1\" <%2> "), Some(""), Some("Connected to \"%1\" <%2> "), Some("Connected to \"%1\" <%2> "), None]
     );
-    assert_eq!(found.files[4].messages.len(), 5);
+    assert_eq!(found.files[4].messages.len(), 6);
     // Two language files count as files without schemas, too.
     assert_eq!(found.others, 7);
     let unusable: Vec<_> = found.unusable.iter().map(|file| format!("{}: {}", name(&file.path), file.reason)).collect();

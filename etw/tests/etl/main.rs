@@ -417,7 +417,7 @@ fn text_of_files_is_escaped() {
             assert!(!text.lines().any(|line| line.starts_with("forged")), "{command}: {text:?}");
         }
     }
-    assert!(run(&["info", &file]).1.contains(r"a\u{1b}[2J\r\nforged  \u{202e}\u{9b}31m\u{2028}b"));
+    assert!(run(&["info", &file]).1.contains(r"a\u{1b}[2J\u{d}\u{a}forged  \u{202e}\u{9b}31m\u{2028}b"));
 }
 
 /// The same in JSON. Its strings contain the original text.
