@@ -99,7 +99,8 @@ pub fn plan(inputs: &[Input], named: &[PathBuf], group: u64, state: &mut State, 
             continue;
         }
         same.push(new.len());
-        let name = former(source, &records).unwrap_or_else(|| unused(&source.name, &mut names));
+        let known = place.map(|(part, at)| records[part].traces[at].trace.clone());
+        let name = known.or_else(|| former(source, &records)).unwrap_or_else(|| unused(&source.name, &mut names));
         new.push(Source { name, ..source.clone() });
     }
     let (roots, paths) = (roots(named), sources.iter().map(|source| source.location.as_str()).collect::<HashSet<_>>());
