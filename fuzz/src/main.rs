@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::{env, fs, io};
 
-static TARGET: LazyLock<FuzzTarget> = LazyLock::new(|| {
+static TARGET: LazyLock<&FuzzTarget> = LazyLock::new(|| {
     let name = env::var("ETW_LAYOUTS_FUZZ").expect("ETW_LAYOUTS_FUZZ names a target");
-    TARGETS.into_iter().find(|target| target.name == name).expect("ETW_LAYOUTS_FUZZ names a target")
+    TARGETS.iter().find(|target| target.name == name).expect("ETW_LAYOUTS_FUZZ names a target")
 });
 
 /// Maximum size of a real file, in bytes: larger files slow the fuzzer down.

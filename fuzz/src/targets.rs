@@ -12,6 +12,7 @@ mod macros;
 mod manifest;
 mod memory;
 mod packed;
+#[cfg(feature = "packets")]
 mod packets;
 mod payload;
 mod pdb;
@@ -36,7 +37,7 @@ pub struct FuzzTarget {
 }
 
 /// All targets.
-pub const TARGETS: [FuzzTarget; 22] = [
+pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "spec", run: spec::run, seeds: spec::seeds, mutations: 300 },
     FuzzTarget { name: "compile", run: compile::run, seeds: compile::seeds, mutations: 40 },
     FuzzTarget { name: "macros", run: macros::run, seeds: macros::seeds, mutations: 300 },
@@ -53,6 +54,7 @@ pub const TARGETS: [FuzzTarget; 22] = [
     FuzzTarget { name: "wevt", run: wevt::run, seeds: wevt::seeds, mutations: 10_000 },
     FuzzTarget { name: "tmf", run: tmf::run, seeds: tmf::seeds, mutations: 10_000 },
     FuzzTarget { name: "packed", run: packed::run, seeds: packed::seeds, mutations: 4_000 },
+    #[cfg(feature = "packets")]
     FuzzTarget { name: "packets", run: packets::run, seeds: packets::seeds, mutations: 3_000 },
     FuzzTarget { name: "memory", run: memory::run, seeds: memory::seeds, mutations: 2_000 },
     FuzzTarget { name: "dump", run: dump::run, seeds: dump::seeds, mutations: 3_000 },

@@ -15,7 +15,7 @@ macro_rules! replays {
         /// Every target has a test.
         #[test]
         fn all_targets() {
-            assert_eq!(TARGETS.map(|target| target.name), [$(stringify!($name)),*]);
+            assert_eq!(TARGETS.iter().map(|target| target.name).collect::<Vec<_>>(), [$(stringify!($name)),*]);
         }
     };
 }
@@ -25,7 +25,7 @@ replays!(
 );
 
 fn replay(name: &str) {
-    let FuzzTarget { run, seeds, mutations, .. } = TARGETS.into_iter().find(|target| target.name == name).expect("a target");
+    let FuzzTarget { run, seeds, mutations, .. } = TARGETS.iter().find(|target| target.name == name).expect("a target");
     let seeds = seeds();
     seeds.iter().for_each(|seed| run(seed));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions").join(name);
@@ -36,7 +36,7 @@ fn replay(name: &str) {
         run(&fs::read(path).expect("an input"));
     }
     let mut random = Rng::with_seed(0xF022);
-    for round in 0..mutations {
+    for round in 0..*mutations {
         let mut input = seeds[round % seeds.len()].clone();
         for _ in 0..random.usize(1..5) {
             mutate(&mut input, &mut random);

@@ -92,12 +92,15 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(list.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?)
 }
 
+/// The target that is compiled for minutes. It is a feature of the fuzz targets.
+pub const SLOW: &str = "packets";
+
 /// Build profile of targets.
 #[derive(Clone, Copy)]
 pub enum Profile {
     /// Optimized, for long runs.
     Release,
-    /// Compiled in half the time, for smoke tests.
+    /// Compiled in half the time, for smoke tests. Without the target [`SLOW`].
     Dev,
 }
 
@@ -145,7 +148,7 @@ pub fn built(profile: Profile) -> Result<PathBuf, Error> {
         // Each input has a time limit, which unoptimized code can exceed. For line numbers of a failure, run it in the release
         // profile.
         Profile::Dev => {
-            build.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "false");
+            build.arg("--no-default-features").env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "false");
             build.env("RUSTFLAGS", format!("{FLAGS} -Cdebug-assertions"));
             "debug"
         }
