@@ -4,7 +4,7 @@ use crate::input::{Input, kind};
 use crate::output::file_progress::FileProgress;
 use crate::output::stop::Stop;
 use crate::output::tally::Tally;
-use crate::output::{Escaped, Grouped, Output, Several};
+use crate::output::{Grouped, Output, Several};
 use crate::schemas::SchemaOptions;
 use crate::selection::Wanted;
 use etw_layouts_cli::{Outcome, unreadable};
@@ -14,8 +14,6 @@ use etw_layouts_table::Part;
 use etw_layouts_trace::{FileSource, Notice, Options, Source, Trace, TraceFile, group};
 #[cfg(feature = "table")]
 use indicatif::ProgressBar;
-use serde::Serialize;
-use std::fmt::{self, Display};
 use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
@@ -128,7 +126,7 @@ fn open(input: &Input, reopens: bool, out: &Output) -> Result<File, String> {
     let mut source = source.map_err(|error| unreadable(&error))?;
     if !is_file {
         let note = format!("stream copied to a temporary file of {} bytes, because it is read twice", Grouped(source.length()));
-        out.aside(&Note { file: &input.name, note });
+        out.note(&input.name, &note);
     } else if reopens {
         source = source.reopened(path);
     }
@@ -300,7 +298,7 @@ impl Reported {
 
     /// Prints a note about the file.
     pub fn note(&self, note: String, out: &Output) {
-        self.print(|| out.aside(&Note { file: &self.name, note }));
+        self.print(|| out.note(&self.name, &note));
     }
 
     /// Reports the diagnostics that were not printed yet.
@@ -309,18 +307,5 @@ impl Reported {
             self.print(|| out.aside(&line));
         }
         self.tally.outcome()
-    }
-}
-
-/// A note about a file.
-#[derive(Serialize)]
-pub struct Note<'a> {
-    pub file: &'a str,
-    pub note: String,
-}
-
-impl Display for Note<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: note: {}", Escaped(self.file), Escaped(&self.note))
     }
 }

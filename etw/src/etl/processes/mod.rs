@@ -4,7 +4,7 @@ mod document;
 mod tree;
 
 use super::Done;
-use super::traces::{Files, Note, Opened};
+use super::traces::{Files, Opened};
 use crate::input::{self, Input};
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Format, Output, Several};
@@ -139,7 +139,7 @@ impl Listing {
         let Some(file) = opened.files.iter().find(|file| file.is_readable) else { return Ok(()) };
         for (number, session) in opened.trace.sessions().iter().enumerate() {
             let table = session.processes();
-            let note = |note: &str| out.aside(&Note { file: &file.name, note: note.into() });
+            let note = |note: &str| out.note(&file.name, note);
             if table.is_empty() {
                 note("no events of processes (Process/Start, DCStart, ..., or Microsoft-Windows-Kernel-Process)");
             } else if table.iter().all(|(_, process)| is_of_image(process)) {
