@@ -235,25 +235,22 @@ impl Scalar {
     }
 }
 
-/// Writes a text of ASCII characters or UTF-8, without `core::fmt`. Returns whether it is one.
+/// Writes a value that is a text, without `core::fmt`. Returns whether it is one.
 #[inline]
 fn plain(data: &Data<'_>, out: &mut Vec<u8>) -> bool {
     let Data::Text(text) = data else { return false };
-    let mut characters =
-        |text: &Text<'_>| text.chars().for_each(|character| out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()));
     match text {
-        Text::Utf16(bytes) => {
-            let (units, odd) = bytes.as_chunks::<2>();
-            if odd.is_empty() && units.iter().fold(0, |all, unit| all | u16::from_le_bytes(*unit)) < 0x80 {
-                out.extend(units.iter().map(|unit| unit[0]));
-            } else {
-                characters(text);
-            }
-        }
+        Text::Utf16(bytes) if is_ascii(bytes) => out.extend(bytes.iter().step_by(2)),
         Text::Utf8(bytes) | Text::Cp1252(bytes) if bytes.is_ascii() => out.extend_from_slice(bytes),
-        Text::Utf8(_) | Text::Cp1252(_) => characters(text),
+        _ => text.chars().for_each(|c| out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes())),
     }
     true
+}
+
+/// Whether UTF-16 has only characters of ASCII, and no odd last byte.
+fn is_ascii(bytes: &[u8]) -> bool {
+    let (units, odd) = bytes.as_chunks::<2>();
+    odd.is_empty() && units.iter().fold(0, |all, unit| all | u16::from_le_bytes(*unit)) < 0x80
 }
 
 /// Writes the name of a value. Returns whether it has one.
