@@ -51,16 +51,13 @@ fn killed() {
         .status();
     let (took, whole) = (start.elapsed(), files(&whole));
     assert!(status.unwrap().code().is_some_and(|code| code < 2) && whole.len() > 20, "{:?}", whole.keys());
-    let kills = env::var("ETW_LAYOUTS_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(6);
+    let kills = kills();
     let mut between = 0;
     for kill in 0..kills {
         let output = folder.0.join(format!("killed-{kill}"));
         let options = options(&output);
         let options: Vec<_> = options.iter().map(String::as_str).collect();
-        let mut child = program(&options).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
-        sleep(took * (kill + 1) / (kills + 1));
-        child.kill().unwrap();
-        child.wait().unwrap();
+        start_and_kill(&options, took * (kill + 1) / (kills + 1));
         let there = files(&output);
         between += u32::from(!there.is_empty() && there.len() < whole.len());
         for (path, bytes) in there.iter().filter(|(path, _)| path.extension().is_some_and(|end| end == "parquet")) {
@@ -77,6 +74,18 @@ fn killed() {
         fs::remove_dir_all(&output).unwrap();
     }
     println!("{between} of {kills} kills were between two files");
+}
+
+/// The number of moments at which the tests kill an export.
+fn kills() -> u32 {
+    env::var("ETW_LAYOUTS_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(6)
+}
+
+fn start_and_kill(args: &[&str], after: Duration) {
+    let mut child = program(args).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    sleep(after);
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 /// The manifest of a dataset has the options by their names. Payloads that are not decoded to the end are diagnostics, but no damage
@@ -229,16 +238,13 @@ fn killed_over_changed_sources() {
     let took = start.elapsed();
     assert_eq!(expected.keys().collect::<Vec<_>>(), ["a.etl", "b.etl", "c.etl", "d.etl"]);
     assert!(expected["b.etl"].len() > before["b.etl"].len());
-    let kills = env::var("ETW_LAYOUTS_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(6);
+    let kills = kills();
     for kill in 0..kills {
         let output = folder.0.join(format!("killed-{kill}"));
         copy(&base, &output);
         let args = args(&output);
         let args: Vec<_> = args.iter().map(String::as_str).collect();
-        let mut child = program(&args).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
-        sleep(took * (kill + 1) / (kills + 1));
-        child.kill().unwrap();
-        child.wait().unwrap();
+        start_and_kill(&args, took * (kill + 1) / (kills + 1));
         let between = sequences(&output);
         for (name, rows) in &before {
             let own = between.get(name).unwrap_or_else(|| panic!("killed after {kill}/{kills}: no rows of {name}"));
