@@ -181,7 +181,7 @@ pub enum DiagnosticKind {
     Missing {
         /// Number of missing bytes.
         bytes: u32,
-        /// Offset of the next event in the buffer; `None` if there is none.
+        /// Offset of the next event in the buffer; `None` if no event follows.
         next: Option<u32>,
     },
     /// The chain of extended items is corrupt: the event is skipped.

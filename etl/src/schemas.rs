@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Sources of schemas, used in this order:
 ///
 /// 1. the event itself (a flag that its payload is a text, or TraceLogging);
-/// 2. libraries, in the order in which they were added: first that of the trace, then those that a user names;
+/// 2. libraries, in the order in which they were added: add the library of the trace first, then the libraries that a user names;
 /// 3. for kernel events, the specs, if they have the version of the event;
 /// 4. libraries that are part of the program ([`with_static_library`](Self::with_static_library)): a catalogue;
 /// 5. for kernel events, the specs of the latest earlier version. [`Decoded::is_exact`] is then `false`.

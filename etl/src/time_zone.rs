@@ -68,7 +68,7 @@ fn change(fields: &impl Pod) -> Change {
 }
 
 impl Change {
-    /// The local time of the change in a year, in units of 100 ns since 1601; `None` if there is none.
+    /// The local time of the change in a year, in units of 100 ns since 1601; `None` if the year has no such change.
     fn at(&self, year: u16) -> Option<i64> {
         let date = |day: u16| format!("{year:04}-{:02}-{day:02}", self.month).parse().ok().map(|FileTime(time)| time);
         let start = match self.year {

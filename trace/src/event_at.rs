@@ -8,7 +8,7 @@ use crate::trace::Trace;
 use std::sync::Arc;
 
 impl Trace {
-    /// Reads an event again; `None` if there is none. If it has no time stamp, its [tick](Event::tick) is the time stamp of its buffer.
+    /// Reads an event again; `None` if no event is at the position. If it has no time stamp, its [tick](Event::tick) is the time stamp of its buffer.
     ///
     /// # Errors
     ///

@@ -29,12 +29,12 @@ pub fn json<'a>(
     object! {
         a: side(a),
         b: side(b),
-        // The number of structures and enumerations that were compared, and of those that are known to be equal.
+        // The number of compared structures and enumerations, and the number of equal ones.
         compared: equal.len() + differ.len() + unknown.len(),
         equal: equal.len(),
         // Those of which it is unknown whether they differ. The changes contain the differences between the layouts that are used for them.
         unknown: unknown,
-        // Those that differ or are unknown, with an inferred or uncertain layout.
+        // Structures and enumerations that differ or are unknown, with an inferred or uncertain layout.
         inferred: inferred,
         #[serde(flatten)] changes: changes,
     }
