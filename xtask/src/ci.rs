@@ -8,18 +8,22 @@ mod memory;
 mod packages;
 mod wheel;
 
-use crate::{Error, Outcome, fuzz, generate, workspace};
+use crate::{Error, Outcome, fuzz, generate, trust_tables, workspace};
+use etw_layouts_payload::FileTime;
 use etw_layouts_project::{format, verify};
 use std::io;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Instant, UNIX_EPOCH};
 
 /// Run all checks that a change has to pass.
 ///
-/// These are formatting, lints, freshness of generated files, documentation, verification, packages, the tests on a machine with
-/// Rust and a C compiler only, dependencies, other hosts, the Python package, Miri, and each fuzz target with AddressSanitizer for some seconds. A step whose tool is not installed is skipped, or fails if
-/// ETW_LAYOUTS_REQUIRED contains the word `tools`.
+/// These are formatting, lints, freshness of generated files, documentation, verification, features, packages, dependencies, other
+/// hosts, the Python package, Miri, and each fuzz target with AddressSanitizer for some seconds. A step whose tool is not
+/// installed is skipped, or fails if ETW_LAYOUTS_REQUIRED contains the word `tools`.
+///
+/// With --weekly, these are the steps that rarely find what the others and the tests do not: all features but one, and the tests
+/// on a machine with Rust and a C compiler only. If all of them pass, docs/TRUST.md gets the date.
 ///
 /// Exit status: 0 all steps passed, 1 a step failed, 2 no step matches.
 #[derive(clap::Args)]
@@ -27,6 +31,9 @@ pub struct Args {
     /// Run only the steps whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// Run the steps of each week.
+    #[arg(long)]
+    weekly: bool,
 }
 
 /// Result of a step.
@@ -44,23 +51,7 @@ type Run = Box<dyn Fn() -> Result<Step, Error> + Send + Sync>;
 const FUZZING: u64 = 3;
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
-    let mut steps: Vec<(String, Run)> = vec![
-        ("format".into(), Box::new(|| cargo(&["fmt", "--all", "--check"], &[]))),
-        ("format of specs".into(), Box::new(formatted)),
-        ("lint".into(), Box::new(|| cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]))),
-        ("generated code is fresh".into(), Box::new(fresh)),
-        ("documentation".into(), Box::new(|| cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]))),
-        ("verify".into(), Box::new(verified)),
-        ("features".into(), Box::new(features::compiled)),
-        ("packages".into(), Box::new(packages::complete)),
-        ("tests without other programs".into(), Box::new(alone::tests)),
-    ];
-    steps.extend(dependencies::steps());
-    steps.extend(hosts::steps());
-    steps.extend(wheel::steps());
-    // The nightly steps use another compiler and target folder, so both groups can run in parallel.
-    let mut nightly = memory::steps();
-    nightly.push(("fuzz targets".into(), Box::new(fuzzed)));
+    let (mut steps, mut nightly) = if args.weekly { (weekly(), Vec::new()) } else { (each_change(), with_nightly()) };
     let wanted = |name: &str| args.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
     if !steps.iter().chain(&nightly).any(|(name, _)| wanted(name)) {
         let names: Vec<_> = steps.iter().chain(&nightly).map(|(name, _)| name.as_str()).collect();
@@ -75,11 +66,55 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         failed.extend(beside.join().unwrap_or_else(|_| vec!["the steps of the nightly compiler"]));
         failed
     });
-    if failed.is_empty() {
-        return Ok(Outcome::Good);
+    if !failed.is_empty() {
+        anstream::println!("failed: {}", failed.join(", "));
+        return Ok(Outcome::Differs);
     }
-    anstream::println!("failed: {}", failed.join(", "));
-    Ok(Outcome::Differs)
+    if args.weekly {
+        let today = today();
+        let rows: Vec<_> = steps.iter().map(|(name, _)| format!("| {name} | {today} |")).collect();
+        trust_tables::record(trust_tables::WEEKLY, &rows)?;
+    }
+    Ok(Outcome::Good)
+}
+
+/// The steps of each change, by the compiler of the workspace.
+fn each_change() -> Vec<(String, Run)> {
+    let mut steps: Vec<(String, Run)> = vec![
+        ("format".into(), Box::new(|| cargo(&["fmt", "--all", "--check"], &[]))),
+        ("format of specs".into(), Box::new(formatted)),
+        ("lint".into(), Box::new(|| cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]))),
+        ("generated code is fresh".into(), Box::new(fresh)),
+        ("documentation".into(), Box::new(|| cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]))),
+        ("verify".into(), Box::new(verified)),
+        ("features".into(), Box::new(features::alone)),
+        ("packages".into(), Box::new(packages::complete)),
+    ];
+    steps.extend(dependencies::steps());
+    steps.extend(hosts::steps());
+    steps.extend(wheel::steps());
+    steps
+}
+
+/// The steps of each change that use the nightly compiler. It has another target folder, so they run beside the others.
+fn with_nightly() -> Vec<(String, Run)> {
+    let mut steps = memory::steps();
+    steps.push(("fuzz targets".into(), Box::new(fuzzed)));
+    steps
+}
+
+fn weekly() -> Vec<(String, Run)> {
+    vec![
+        ("all features but one".into(), Box::new(features::but_one)),
+        ("tests without other programs".into(), Box::new(alone::tests)),
+    ]
+}
+
+/// The date in UTC.
+fn today() -> String {
+    let since = UNIX_EPOCH.elapsed().unwrap_or_default();
+    let ticks = i64::try_from(since.as_nanos() / 100).unwrap_or(0);
+    FileTime(FileTime::UNIX_EPOCH.0.saturating_add(ticks)).to_string().chars().take(10).collect()
 }
 
 /// Runs steps in order, and reports each. Returns the names of the steps that failed.

@@ -6,9 +6,10 @@ use std::fs;
 /// The page.
 pub const PAGE: &str = "docs/TRUST.md";
 
-/// The first header cells of the tables of mutants and of fuzz targets.
+/// The first header cells of the tables of mutants, of fuzz targets, and of the steps that `cargo xtask ci --weekly` runs.
 pub const MUTANTS: &str = "| fact changed |";
 pub const FUZZ: &str = "| fuzz target |";
+pub const WEEKLY: &str = "| step of each week |";
 
 /// Writes rows of a table: each replaces the row with the same first cell, or is added.
 ///

@@ -19,15 +19,36 @@ struct Package {
     publish: Option<Vec<String>>,
 }
 
-/// Checks each published package with no feature, each feature alone, all but one, and all. A warning is an error, because an import that
-/// only some features need is unused without them.
-pub fn compiled() -> Result<Step, Error> {
+/// Checks each published package with no feature, each feature alone, and all. A feature that needs another fails alone.
+///
+/// A warning is an error, because an import that only some features need is unused without them.
+pub fn alone() -> Result<Step, Error> {
+    checked(|names| {
+        let alone = names.iter().map(|name| (*name).to_owned());
+        alone.chain([String::new(), names.join(",")]).collect()
+    })
+}
+
+/// Checks each published package with all features but one. Code that needs a feature which it does not name fails without it.
+pub fn but_one() -> Result<Step, Error> {
+    checked(|names| {
+        let without = |one: &&str| names.iter().filter(|other| *other != one).copied().collect::<Vec<_>>().join(",");
+        names.iter().map(without).collect()
+    })
+}
+
+/// Checks the sets of features of each published package that has features; a set is a list with commas.
+fn checked(sets: impl Fn(&[&str]) -> BTreeSet<String>) -> Result<Step, Error> {
     let cargo = std::env::var("CARGO").unwrap_or("cargo".into());
     let metadata = printed(&["metadata", "--quiet", "--no-deps", "--offline", "--format-version=1"])?;
     let Workspace { packages } = serde_json::from_str(&metadata)?;
     let mut failed = String::new();
     for Package { name, features, .. } in packages.iter().filter(|package| package.publish.is_none()) {
-        for set in sets(features) {
+        let names: Vec<&str> = features.keys().map(String::as_str).filter(|name| *name != "default").collect();
+        if names.is_empty() {
+            continue;
+        }
+        for set in sets(&names) {
             let check = ["check", "--quiet", "-p", name, "--no-default-features", "--features", &set];
             let (succeeded, text) = both(&cargo, &check, &[])?;
             // `--quiet` leaves only errors and warnings.
@@ -37,17 +58,4 @@ pub fn compiled() -> Result<Step, Error> {
         }
     }
     Ok(if failed.is_empty() { Step::Passed } else { Step::Failed(failed) })
-}
-
-/// The sets of features to check, each as a list with commas: none, each alone, all but one, and all. A feature that needs another fails alone; code that
-/// needs a feature which it does not name fails without it.
-fn sets(features: &BTreeMap<String, Vec<String>>) -> BTreeSet<String> {
-    let names: Vec<&str> = features.keys().map(String::as_str).filter(|name| *name != "default").collect();
-    let without = |one: &&str| names.iter().filter(|other| *other != one).copied().collect::<Vec<_>>().join(",");
-    let alone = names.iter().map(|name| (*name).to_owned());
-    if names.is_empty() {
-        BTreeSet::new()
-    } else {
-        alone.chain(names.iter().map(without)).chain([String::new(), names.join(",")]).collect()
-    }
 }
