@@ -31,8 +31,20 @@ pub const ALARM: Style = RED.effects(Effects::BOLD);
 ///
 /// Standard output cannot be written, as when the disk is full.
 pub fn print(text: &str) -> Result<(), Error> {
-    let mut out = AutoStream::auto(io::stdout().lock());
-    match out.write_all(harmless(text).as_bytes()).and_then(|()| out.flush()) {
+    written(AutoStream::auto(io::stdout().lock()), harmless(text).as_bytes())
+}
+
+/// Writes the bytes of a file to standard output. A closed pipe is not an error.
+///
+/// # Errors
+///
+/// As [`print()`].
+pub fn bytes(bytes: &[u8]) -> Result<(), Error> {
+    written(io::stdout().lock(), bytes)
+}
+
+fn written(mut out: impl Write, bytes: &[u8]) -> Result<(), Error> {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(format!("standard output: {error}").into()),
         _ => Ok(()),
     }

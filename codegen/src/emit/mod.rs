@@ -1,5 +1,6 @@
-//! Conversion of [`Layouts`](crate::layouts::Layouts) to text. Emitters only print; they decide nothing.
+//! Conversion of [`Layouts`](crate::layouts::Layouts) to text and files. Emitters only print; they decide nothing.
 
+pub mod btf;
 pub mod c;
 pub mod cstruct;
 pub mod isf;

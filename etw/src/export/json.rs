@@ -2,7 +2,7 @@
 //! readers can notice needs a new format version.
 
 use super::offsets::{build, image, pdb};
-use super::write::{Text, write};
+use super::write::{Output, write};
 use crate::object::object;
 use crate::show::definition_kind;
 use crate::{Error, Outcome, event, no_stdout, print};
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
     let text = print::compact(&document(&layouts, &registry, &project.statements()?))?;
-    write(&[Text { name: "atlas.json".to_owned(), text }], args.output.as_deref())
+    write(&[Output { name: "atlas.json".to_owned(), content: text.into() }], args.output.as_deref())
 }
 
 /// The document. `layouts` of a structure are shared by targets; a member of one has no name if it is an unnamed structure or union, and its

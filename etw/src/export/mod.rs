@@ -11,22 +11,23 @@ pub use offsets::{csv, table};
 
 use crate::{Error, Outcome, map};
 use etw_layouts_codegen::emit::c::Style;
-use etw_layouts_codegen::emit::{c, cstruct, isf};
+use etw_layouts_codegen::emit::{btf, c, cstruct, isf};
 use etw_layouts_codegen::is_identifier;
 use etw_layouts_project::Project;
 use etw_layouts_project::map::Map;
 use etw_layouts_project::names::Among;
 use targets::{ExportTarget, TargetOptions};
 
-/// Export layouts for other tools: C compilers, Ghidra, IDA, Volatility, dissect, Graphviz, and your own programs.
+/// Export layouts for other tools: C compilers, Ghidra, IDA, Volatility, dissect, pahole, Graphviz, and your own programs.
 ///
 ///     etw export c 1709-x64 > layouts.h
 ///     etw export c --plain --only WMI_LOGGER_CONTEXT 10.0.19041.1415-x64    for Ghidra and IDA
 ///     etw export isf all -o tables                                          one table per target
+///     etw export btf 10-22H2-x64 -o etw.btf                                    for pahole and bpftool
 ///     etw export offsets ETW_GUID_ENTRY.Guid ETW_REG_ENTRY.Callback         one row per examined build
 ///     etw export json -o .                                                  everything in one file
 ///
-/// Each file states the confidence in its layouts for the selected target. If its build has not been examined, the layouts of
+/// Each file but BTF states the confidence in its layouts for the selected target. If its build has not been examined, the layouts of
 /// a known build are used.
 ///
 /// `cargo xtask export` does the same with the specs of the workspace.
@@ -67,6 +68,17 @@ enum Format {
     /// IntermediateSymbolTable(context, path, "etw", isf_url="file:///…").
     #[command(verbatim_doc_comment)]
     Isf(TargetOptions),
+    /// Write types in BTF (BPF Type Format), for pahole, bpftool and readers of kernels on Linux.
+    ///
+    ///     etw export btf 10-22H2-x64 -o etw.btf
+    ///     pahole -F btf -C _WMI_LOGGER_CONTEXT etw.btf
+    ///     bpftool btf dump file etw.btf format c
+    ///
+    /// Integers have Microsoft's names. Readers take the size of pointers from the integer `unsigned long`: the file declares one
+    /// with that size, which no member uses. Alignment is not in the format, and neither is the confidence in a layout: `etw show`
+    /// states it.
+    #[command(verbatim_doc_comment)]
+    Btf(TargetOptions),
     /// Write definitions for dissect.cstruct, a Python library that reads structures.
     ///
     ///     etw export cstruct 2004-x64 > layouts.h
@@ -127,6 +139,8 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
             let note = format!("etw-layouts: {}{}; {}", kernel.note(), confidence.list(), of);
             isf::table(layouts, choice.target(), *only, placed, &note)
         }),
+        Format::Btf(kernels) => kernels
+            .write(project, Among::Symbols, "btf", |kernel| btf::types(kernel.layouts, kernel.choice.target(), kernel.only)),
         // A folder can have the headers of both formats.
         Format::Cstruct(kernels) => kernels.write(project, Among::All, "cstruct.h", |kernel| {
             let ExportTarget { layouts, choice, only, .. } = kernel;

@@ -1,7 +1,7 @@
 //! Exports that write one file for each target.
 
 use super::confidence::Confidence;
-use super::write::{Text, write};
+use super::write::{Output, write};
 use crate::target;
 use crate::{Error, Outcome, no_stdout};
 use etw_layouts_codegen::axis::TargetId;
@@ -32,27 +32,27 @@ pub struct TargetOptions {
 }
 
 impl TargetOptions {
-    /// Writes the text that a function returns for each target.
-    pub(super) fn write(
+    /// Writes the content that a function returns for each target.
+    pub(super) fn write<C: Into<Vec<u8>>>(
         &self,
         project: &Project,
         among: Among,
         extension: &str,
-        text: impl Fn(&ExportTarget) -> String,
+        content: impl Fn(&ExportTarget) -> C,
     ) -> Result<Outcome, Error> {
         let layouts = project.layouts()?;
         let axis = &layouts.spec.axis;
         let registry = project.registry(axis)?;
         let only = self.only.as_deref().map(|only| name(&layouts, among, only)).transpose()?;
         let has = |target: TargetId| only.is_none_or(|only| layouts.get(target, only).is_some());
-        let mut texts = Vec::new();
+        let mut outputs = Vec::new();
         let mut add = |name: String, pdb: Option<&Seen>| -> Result<(), Error> {
             let choice = Choice::of(&layouts, &registry, axis.find(&name)?, only);
             if let Some(only) = only.filter(|_| !has(choice.target())) {
                 return Err(target::absent(&layouts, &choice, only));
             }
             let kernel = ExportTarget { layouts: &layouts, registry: &registry, choice, only, pdb };
-            texts.push(Text { name: format!("{name}.{extension}"), text: text(&kernel) });
+            outputs.push(Output { name: format!("{name}.{extension}"), content: content(&kernel).into() });
             Ok(())
         };
         for wanted in &self.pdb {
@@ -66,7 +66,7 @@ impl TargetOptions {
             };
             names.into_iter().try_for_each(|name| add(name, None))?;
         }
-        write(&texts, self.output.as_deref())
+        write(&outputs, self.output.as_deref())
     }
 }
 

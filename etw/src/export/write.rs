@@ -3,16 +3,16 @@
 use crate::print::escaped;
 use crate::{Error, NewFile, Outcome, print};
 use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::{fs, mem};
 
 /// A file to write.
-pub struct Text {
+pub struct Output {
     /// Its name in the folder.
     pub name: String,
     /// Its content.
-    pub text: String,
+    pub content: Vec<u8>,
 }
 
 /// A file that is written part by part, so that it need not fit in memory. A part ends with a line.
@@ -108,27 +108,32 @@ fn is_file_extension(extension: &OsStr) -> bool {
 
 /// Writes files to a folder, or prints a single file. A path with the extension of the files names a single file. An existing file with
 /// other content is not overwritten.
-pub fn write(texts: &[Text], folder: Option<&Path>) -> Result<Outcome, Error> {
+pub fn write(outputs: &[Output], folder: Option<&Path>) -> Result<Outcome, Error> {
     let Some(folder) = folder else {
-        let [Text { text, .. }] = texts else {
-            return Err(format!("cannot print {} files to standard output; name a folder with -o", texts.len()).into());
+        let [Output { content, .. }] = outputs else {
+            return Err(format!("cannot print {} files to standard output; name a folder with -o", outputs.len()).into());
         };
-        print(text)?;
+        match std::str::from_utf8(content) {
+            Ok(text) => print(text)?,
+            Err(_) if io::stdout().is_terminal() => return Err("a terminal cannot show this file; name a file with -o".into()),
+            Err(_) => crate::print::bytes(content)?,
+        }
         return Ok(Outcome::Good);
     };
-    let is_file =
-        |text: &Text| !folder.is_dir() && folder.extension().is_some() && folder.extension() == Path::new(&text.name).extension();
-    let (count, shown) = (texts.len(), folder.display());
-    if count > 1 && texts.first().is_some_and(is_file) {
+    let is_file = |output: &Output| {
+        !folder.is_dir() && folder.extension().is_some() && folder.extension() == Path::new(&output.name).extension()
+    };
+    let (count, shown) = (outputs.len(), folder.display());
+    if count > 1 && outputs.first().is_some_and(is_file) {
         return Err(format!("{shown}: cannot write {count} files to one file; name a folder with -o").into());
     }
-    for Text { name, text } in texts {
+    for Output { name, content } in outputs {
         let path = place(name, folder)?;
-        NewFile::write(&path, text.as_bytes()).map_err(|error| format!("{}: {error}", path.display()))?;
+        NewFile::write(&path, content).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    print(&match texts {
-        [text] if is_file(text) => format!("wrote {shown}\n"),
-        [text] => format!("wrote {} to {shown}\n", text.name),
+    print(&match outputs {
+        [output] if is_file(output) => format!("wrote {shown}\n"),
+        [output] => format!("wrote {} to {shown}\n", output.name),
         _ => format!("wrote {count} files to {shown}\n"),
     })?;
     Ok(Outcome::Good)

@@ -22,6 +22,7 @@ use std::process::{Command, Output, Stdio};
 use test_support::folder::Folder;
 use test_support::witness;
 
+mod btf;
 mod headers;
 
 const PLAIN: Style = Style { prefix: "", plain: true, notes: None };
