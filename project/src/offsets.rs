@@ -46,8 +46,19 @@ pub struct Row<'a> {
     pub choices: Vec<Arc<Choice>>,
     /// For each column, its value.
     pub cells: Vec<Option<Cell>>,
-    /// For each variable, its address.
-    pub variables: Vec<Option<Address>>,
+    /// For each variable, what is known of it.
+    pub variables: Vec<Variable>,
+}
+
+/// A global variable in a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variable {
+    /// Its address is known.
+    At(Address),
+    /// The build has it, but no symbol file or table of images of this build states its address.
+    Unknown,
+    /// The build does not have it.
+    Absent,
 }
 
 /// The value of a column in a build.
@@ -154,7 +165,15 @@ impl<'a> OffsetTable<'a> {
                     cell.map(|cell| Cell { in_image: shows(column), ..cell })
                 };
                 let cells = self.columns.iter().enumerate().map(cell).collect();
-                let variables = self.variables.iter().map(|name| address(self.registry, axis, seen, name)).collect();
+                let has = |name: &String| {
+                    axis.at(seen.build, seen.arch).is_some_and(|at| self.layouts.spec.globals[name].scope.contains(at))
+                };
+                let variable = |name: &String| match address(self.registry, axis, seen, name) {
+                    Some(address) => Variable::At(address),
+                    None if has(name) => Variable::Unknown,
+                    None => Variable::Absent,
+                };
+                let variables = self.variables.iter().map(variable).collect();
                 Some(Row { seen, choices, cells, variables })
             };
             builds.iter().filter_map(row).collect::<Vec<_>>()

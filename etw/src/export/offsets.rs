@@ -8,7 +8,7 @@ use etw_layouts_codegen::axis::{Axis, Build};
 use etw_layouts_codegen::registry::{Image, Pdb};
 use etw_layouts_project::Project;
 use etw_layouts_project::evidence::{Address, AddressBy};
-use etw_layouts_project::offsets::{self, Cell, Column, OffsetTable, Row};
+use etw_layouts_project::offsets::{self, Cell, Column, OffsetTable, Row, Variable};
 use serde::{Serialize, Serializer};
 use std::io::Write;
 use std::path::PathBuf;
@@ -24,11 +24,13 @@ use std::path::PathBuf;
 /// if the address is unknown. Offsets, sizes, addresses and time stamps are hexadecimal in CSV, and numbers in JSON.
 ///
 /// The columns are the identity of the build, then the members in the order given, then each variable, followed by the column
-/// `VARIABLE evidence`, then `STRUCTURE confidence` for each structure. The evidence is the source of the address:
+/// `VARIABLE evidence`, then `STRUCTURE confidence` for each structure. The evidence is the source of the address, or empty if
+/// the build does not have the variable:
 ///   PDB                              the PDB of the build
 ///   image                            a table of kernel images that names this image
 ///   build                            a table of kernel images that names only build and architecture
 ///   build, in one of its 2 images    the same, but 2 images are known and the address can be that of the other one
+///   unknown                          the build has the variable, but no known PDB or table states its address
 ///
 /// The last columns state the confidence in the layout of each structure. `etw show STRUCTURE --build B` explains it.
 #[derive(clap::Args)]
@@ -107,8 +109,9 @@ fn line(Row { seen, choices, cells, variables }: &Row) -> String {
     });
     values.extend(cells.iter().map(|cell| cell.as_ref().map(place).unwrap_or_default()));
     values.extend(variables.iter().flat_map(|place| match place {
-        Some(Address { at, by }) => [format!("{at:#x}"), by.evidence()],
-        None => Default::default(),
+        Variable::At(Address { at, by }) => [format!("{at:#x}"), by.evidence()],
+        Variable::Unknown => [String::new(), UNKNOWN.to_owned()],
+        Variable::Absent => Default::default(),
     }));
     values.extend(choices.iter().map(|choice| choice.confidence.word().to_owned()));
     values.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(",") + "\n"
@@ -161,7 +164,7 @@ fn examined<'a>(axis: &Axis, table: &'a OffsetTable, row: &Row<'a>) -> impl Seri
         pdb: seen.pdb.as_ref().map(pdb),
         image: seen.image.as_ref().map(image),
         members: cells.map(|(column, cell)| member(axis, table, row, column, *cell)).collect::<Vec<_>>(),
-        variables: table.variables.iter().zip(&row.variables).map(|(name, at)| variable(name, *at)).collect::<Vec<_>>(),
+        variables: table.variables.iter().zip(&row.variables).map(|(name, of)| variable(name, *of)).collect::<Vec<_>>(),
     }
 }
 
@@ -188,16 +191,22 @@ fn member<'a>(
     }
 }
 
+/// The evidence of a variable whose address is unknown.
+const UNKNOWN: &str = "unknown";
+
 /// A global variable. Of an address by build, `images` is the number of known images of the build and architecture: the address is that in
 /// one of them.
-fn variable(name: &str, address: Option<Address>) -> impl Serialize {
-    let (evidence, images) = match address.map(|address| address.by) {
-        None => (None, None),
-        Some(AddressBy::Pdb) => (Some("pdb"), None),
-        Some(AddressBy::Image) => (Some("image"), None),
-        Some(AddressBy::Build(images)) => (Some("build"), Some(images)),
+fn variable(name: &str, variable: Variable) -> impl Serialize {
+    let (address, evidence, images) = match variable {
+        Variable::Absent => (None, None, None),
+        Variable::Unknown => (None, Some(UNKNOWN), None),
+        Variable::At(Address { at, by }) => match by {
+            AddressBy::Pdb => (Some(at), Some("pdb"), None),
+            AddressBy::Image => (Some(at), Some("image"), None),
+            AddressBy::Build(images) => (Some(at), Some("build"), Some(images)),
+        },
     };
-    object! { name: name, address: address.map(|address| address.at), evidence: evidence, images: images }
+    object! { name: name, address: address, evidence: evidence, images: images }
 }
 
 /// The identity of a symbol file.

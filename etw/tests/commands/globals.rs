@@ -177,7 +177,9 @@ fn addresses_by_build() {
         ",0xc197c0,PDB\n",
         "ntoskrnl.exe,0xddc66c3f,0x1047000,0xc15d38,\"build, in one of its 2 images\"\n",
         "10.0.17763.9999,x64,,,,,,,0x3f0008,build\n",
+        // The variable exists since Windows 10 1703.
         "10.0.10240.16384,x64,,,,,,,,\n",
+        ",,unknown\n",
     ];
     expect(&["export", "offsets", "EtwThreatIntProvRegHandle"], 0, &rows);
     let row = ["\"address\": 12672312,", "\"evidence\": \"build\",", "\"images\": 2"];
