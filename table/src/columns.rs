@@ -45,11 +45,6 @@ impl TextBuilder {
         self.nulls.append(is_valid);
     }
 
-    /// Ends a row without a value.
-    pub fn append_null(&mut self) {
-        self.end(false);
-    }
-
     fn start(&self) -> usize {
         self.ends.last().map_or(0, |end| *end as usize)
     }

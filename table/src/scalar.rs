@@ -36,60 +36,40 @@ struct Named {
     last: Option<(u64, Option<i32>)>,
 }
 
-/// Defines the builders of values. A line has the builder of a variant, and its type.
-macro_rules! values {
-    ($($variant:ident: $builder:ty, $ty:expr;)+) => {
-        #[derive(Debug)]
-        enum Values {
-            $($variant($builder)),+
-        }
-
-        impl Values {
-            /// The type of the column.
-            fn ty(&self) -> DataType {
-                match self {
-                    $(Self::$variant(_) => $ty),+
-                }
-            }
-
-            fn append_null(&mut self) {
-                match self {
-                    $(Self::$variant(values) => values.append_null()),+
-                }
-            }
-
-            /// Removes all rows.
-            fn finish(&mut self) -> ArrayRef {
-                match self {
-                    $(Self::$variant(values) => Arc::new(values.finish())),+
-                }
-            }
-        }
-    };
-}
-
-values! {
-    I8: Int8Builder, DataType::Int8;
-    I16: Int16Builder, DataType::Int16;
-    I32: Int32Builder, DataType::Int32;
-    I64: Int64Builder, DataType::Int64;
-    U8: UInt8Builder, DataType::UInt8;
-    U16: UInt16Builder, DataType::UInt16;
-    U32: UInt32Builder, DataType::UInt32;
-    U64: UInt64Builder, DataType::UInt64;
-    F32: Float32Builder, DataType::Float32;
-    F64: Float64Builder, DataType::Float64;
-    Boolean: BooleanBuilder, DataType::Boolean;
-    Text: TextBuilder, DataType::Utf8;
-    Bytes: BinaryBuilder, DataType::Binary;
-    Guid: FixedSizeBinaryBuilder, DataType::FixedSizeBinary(16);
-    Time: TimestampNanosecondBuilder, schema::time();
+#[derive(Debug)]
+enum Values {
+    I8(Int8Builder),
+    I16(Int16Builder),
+    I32(Int32Builder),
+    I64(Int64Builder),
+    U8(UInt8Builder),
+    U16(UInt16Builder),
+    U32(UInt32Builder),
+    U64(UInt64Builder),
+    F32(Float32Builder),
+    F64(Float64Builder),
+    Boolean(BooleanBuilder),
+    Text(TextBuilder),
+    Bytes(BinaryBuilder),
+    Guid(FixedSizeBinaryBuilder),
+    Time(TimestampNanosecondBuilder),
 }
 
 impl Scalar {
     pub fn new(name: String, field: &SchemaField<'_>) -> Self {
         let values = Values::of(field.in_type, field.out_type);
-        let named = (field.map.is_some() && values.ty().is_integer()).then(Named::default);
+        let is_number = matches!(
+            values,
+            Values::I8(_)
+                | Values::I16(_)
+                | Values::I32(_)
+                | Values::I64(_)
+                | Values::U8(_)
+                | Values::U16(_)
+                | Values::U32(_)
+                | Values::U64(_)
+        );
+        let named = (field.map.is_some() && is_number).then(Named::default);
         let raw = match values {
             Values::Time(_) => Some(("tick", Int64Builder::with_capacity(0))),
             Values::Boolean(_) => Some(("number", Int64Builder::with_capacity(0))),
@@ -99,9 +79,23 @@ impl Scalar {
     }
 
     pub fn fields(&self) -> Vec<Field> {
+        let field = |ty| Field::new(&self.name, ty, true);
         let mut fields = vec![match &self.values {
+            Values::I8(_) => field(DataType::Int8),
+            Values::I16(_) => field(DataType::Int16),
+            Values::I32(_) => field(DataType::Int32),
+            Values::I64(_) => field(DataType::Int64),
+            Values::U8(_) => field(DataType::UInt8),
+            Values::U16(_) => field(DataType::UInt16),
+            Values::U32(_) => field(DataType::UInt32),
+            Values::U64(_) => field(DataType::UInt64),
+            Values::F32(_) => field(DataType::Float32),
+            Values::F64(_) => field(DataType::Float64),
+            Values::Boolean(_) => field(DataType::Boolean),
+            Values::Text(_) => field(DataType::Utf8),
+            Values::Bytes(_) => field(DataType::Binary),
             Values::Guid(_) => schema::guid(&self.name),
-            values => Field::new(&self.name, values.ty(), true),
+            Values::Time(_) => field(schema::time()),
         }];
         if self.named.is_some() {
             fields.push(Field::new(format!("{}_name", self.name), schema::name(), true));
@@ -188,7 +182,23 @@ impl Scalar {
     }
 
     pub fn add_null(&mut self) {
-        self.values.append_null();
+        match &mut self.values {
+            Values::I8(values) => values.append_null(),
+            Values::I16(values) => values.append_null(),
+            Values::I32(values) => values.append_null(),
+            Values::I64(values) => values.append_null(),
+            Values::U8(values) => values.append_null(),
+            Values::U16(values) => values.append_null(),
+            Values::U32(values) => values.append_null(),
+            Values::U64(values) => values.append_null(),
+            Values::F32(values) => values.append_null(),
+            Values::F64(values) => values.append_null(),
+            Values::Boolean(values) => values.append_null(),
+            Values::Text(values) => values.end(false),
+            Values::Bytes(values) => values.append_null(),
+            Values::Guid(values) => values.append_null(),
+            Values::Time(values) => values.append_null(),
+        }
         if let Some(Named { numbers, .. }) = &mut self.named {
             numbers.append_null();
         }
@@ -198,7 +208,23 @@ impl Scalar {
     }
 
     pub fn take(&mut self) -> Result<Vec<ArrayRef>, ArrowError> {
-        let mut arrays = vec![self.values.finish()];
+        let mut arrays: Vec<ArrayRef> = vec![match &mut self.values {
+            Values::I8(values) => Arc::new(values.finish()),
+            Values::I16(values) => Arc::new(values.finish()),
+            Values::I32(values) => Arc::new(values.finish()),
+            Values::I64(values) => Arc::new(values.finish()),
+            Values::U8(values) => Arc::new(values.finish()),
+            Values::U16(values) => Arc::new(values.finish()),
+            Values::U32(values) => Arc::new(values.finish()),
+            Values::U64(values) => Arc::new(values.finish()),
+            Values::F32(values) => Arc::new(values.finish()),
+            Values::F64(values) => Arc::new(values.finish()),
+            Values::Boolean(values) => Arc::new(values.finish()),
+            Values::Text(values) => Arc::new(values.finish()),
+            Values::Bytes(values) => Arc::new(values.finish()),
+            Values::Guid(values) => Arc::new(values.finish()),
+            Values::Time(values) => Arc::new(values.finish()),
+        }];
         if let Some(Named { numbers, names, .. }) = &mut self.named {
             arrays.push(names.column(numbers.finish())?);
         }

@@ -5,7 +5,6 @@ mod retain;
 mod text;
 
 use crate::{Error, Table};
-use ::parquet::arrow::ArrowWriter;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions};
 pub use retain::retain;
@@ -43,7 +42,7 @@ impl Format {
 pub struct Writer<W: Write + Send>(Kind<W>);
 
 enum Kind<W: Write + Send> {
-    Parquet(Box<ArrowWriter<W>>),
+    Parquet(Box<parquet::Writer<W>>),
     Arrow(Box<FileWriter<W>>),
     Text(W, Format, text::Text),
 }
@@ -56,7 +55,7 @@ impl<W: Write + Send> Writer<W> {
     /// The file cannot be written.
     pub fn new(format: Format, table: &Table, mut out: W) -> Result<Self, Error> {
         Ok(Self(match format {
-            Format::Parquet => Kind::Parquet(Box::new(parquet::writer(table, out)?)),
+            Format::Parquet => Kind::Parquet(Box::new(parquet::Writer::new(table, out)?)),
             Format::Arrow => {
                 let options = IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
                 Kind::Arrow(Box::new(FileWriter::try_new_with_options(out, &table.schema, options)?))
@@ -77,13 +76,7 @@ impl<W: Write + Send> Writer<W> {
     /// The file cannot be written.
     pub fn write(&mut self, rows: &RecordBatch) -> Result<(), Error> {
         match &mut self.0 {
-            Kind::Parquet(writer) => {
-                writer.write(rows)?;
-                if writer.in_progress_size() >= parquet::BYTES {
-                    writer.flush()?;
-                }
-                Ok(())
-            }
+            Kind::Parquet(writer) => writer.write(rows),
             Kind::Arrow(writer) => Ok(writer.write(rows)?),
             Kind::Text(out, Format::Csv, text) => text.csv(rows, out),
             Kind::Text(out, _, text) => text.json(rows, out),
@@ -97,7 +90,7 @@ impl<W: Write + Send> Writer<W> {
     /// The file cannot be written.
     pub fn flush(&mut self) -> Result<(), Error> {
         match &mut self.0 {
-            Kind::Parquet(writer) => Ok(writer.flush()?),
+            Kind::Parquet(writer) => writer.flush(),
             Kind::Arrow(_) | Kind::Text(..) => Ok(()),
         }
     }
@@ -105,7 +98,7 @@ impl<W: Write + Send> Writer<W> {
     /// Approximate memory for rows that are not in the file yet, in bytes.
     pub fn memory(&self) -> usize {
         match &self.0 {
-            Kind::Parquet(writer) => writer.memory_size(),
+            Kind::Parquet(writer) => writer.memory(),
             Kind::Arrow(_) | Kind::Text(..) => 0,
         }
     }
@@ -117,7 +110,7 @@ impl<W: Write + Send> Writer<W> {
     /// The file cannot be written.
     pub fn finish(self) -> Result<W, Error> {
         Ok(match self.0 {
-            Kind::Parquet(writer) => writer.into_inner()?,
+            Kind::Parquet(writer) => writer.finish()?,
             Kind::Arrow(mut writer) => {
                 writer.finish()?;
                 writer.into_inner()?

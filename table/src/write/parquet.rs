@@ -1,6 +1,7 @@
 //! Parquet files.
 
 use crate::{Error, Kind, Table};
+use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -8,47 +9,71 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::schema::types::ColumnPath;
 use std::io::Write;
 
+/// Writes a file with row groups of limited size.
+pub(super) struct Writer<W: Write + Send>(ArrowWriter<W>);
+
 /// Maximum number of rows of a row group. Engines use the statistics of row groups to skip them.
 const ROWS: usize = 1 << 19;
 /// Size at which a row group ends, in bytes.
-pub(super) const BYTES: usize = 32 << 20;
+const BYTES: usize = 32 << 20;
 
 /// Columns of numbers with few values, which vary from row to row.
 const VARYING: [&str; 4] = ["processor", "process", "thread", "thread_process"];
 /// Columns of names that many rows in a sequence have in common.
 const CONSTANT: [&str; 2] = ["trace", "host"];
 
-/// The writer of a file with row groups of limited size.
-pub(super) fn writer<W: Write + Send>(table: &Table, out: W) -> Result<ArrowWriter<W>, Error> {
-    let path = |name: &str| ColumnPath::from(name);
-    let mut properties = WriterProperties::builder()
-        .set_writer_version(WriterVersion::PARQUET_1_0)
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_max_row_group_row_count(Some(ROWS));
-    // The values of these columns increase and rarely repeat.
-    for name in ["sequence", "time", "tick"] {
-        properties = properties
-            .set_column_dictionary_enabled(path(name), false)
-            .set_column_encoding(path(name), Encoding::DELTA_BINARY_PACKED);
-    }
-    for field in table.schema.fields() {
-        let name = field.name().as_str();
-        let is_number = field.data_type().is_primitive() || name == "provider_guid";
-        // In the table of an event, zstd makes most numbers as small as a dictionary does, and needs less time.
-        if matches!(table.kind, Kind::Event { .. }) && is_number && !VARYING.contains(&name) {
-            properties = properties.set_column_dictionary_enabled(path(name), false);
+impl<W: Write + Send> Writer<W> {
+    pub fn new(table: &Table, out: W) -> Result<Self, Error> {
+        let path = |name: &str| ColumnPath::from(name);
+        let mut properties = WriterProperties::builder()
+            .set_writer_version(WriterVersion::PARQUET_1_0)
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_max_row_group_row_count(Some(ROWS));
+        // The values of these columns increase and rarely repeat.
+        for name in ["sequence", "time", "tick"] {
+            properties = properties
+                .set_column_dictionary_enabled(path(name), false)
+                .set_column_encoding(path(name), Encoding::DELTA_BINARY_PACKED);
         }
-        // Row groups have nearly all names and texts, so their first and last one exclude no row group.
-        let is_text = matches!(field.data_type(), DataType::Utf8 | DataType::Dictionary(..));
-        if is_text && !CONSTANT.contains(&name) {
-            properties = properties.set_column_statistics_enabled(path(name), EnabledStatistics::None);
+        for field in table.schema.fields() {
+            let name = field.name().as_str();
+            let is_number = field.data_type().is_primitive() || name == "provider_guid";
+            // In the table of an event, zstd makes most numbers as small as a dictionary does, and needs less time.
+            if matches!(table.kind, Kind::Event { .. }) && is_number && !VARYING.contains(&name) {
+                properties = properties.set_column_dictionary_enabled(path(name), false);
+            }
+            // Row groups have nearly all names and texts, so their first and last one exclude no row group.
+            let is_text = matches!(field.data_type(), DataType::Utf8 | DataType::Dictionary(..));
+            if is_text && !CONSTANT.contains(&name) {
+                properties = properties.set_column_statistics_enabled(path(name), EnabledStatistics::None);
+            }
         }
+        for name in ["fields", "payload"] {
+            properties = properties
+                .set_column_dictionary_enabled(path(name), false)
+                .set_column_statistics_enabled(path(name), EnabledStatistics::None);
+        }
+        Ok(Self(ArrowWriter::try_new(out, table.schema.clone(), Some(properties.build()))?))
     }
-    for name in ["fields", "payload"] {
-        properties = properties
-            .set_column_dictionary_enabled(path(name), false)
-            .set_column_statistics_enabled(path(name), EnabledStatistics::None);
+
+    pub fn write(&mut self, rows: &RecordBatch) -> Result<(), Error> {
+        self.0.write(rows)?;
+        if self.0.in_progress_size() >= BYTES {
+            self.0.flush()?;
+        }
+        Ok(())
     }
-    Ok(ArrowWriter::try_new(out, table.schema.clone(), Some(properties.build()))?)
+
+    pub fn flush(&mut self) -> Result<(), Error> {
+        Ok(self.0.flush()?)
+    }
+
+    pub fn memory(&self) -> usize {
+        self.0.memory_size()
+    }
+
+    pub fn finish(self) -> Result<W, Error> {
+        Ok(self.0.into_inner()?)
+    }
 }
