@@ -44,59 +44,36 @@ impl BufferHeader {
     /// Decodes a buffer header; `None` if there are too few bytes.
     pub fn read(generation: Generation, bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..BUFFER_HEADER)?;
+        // Headers that begin with a WNODE_HEADER.
+        macro_rules! with_wnode {
+            ($header:ident: $ty:ty => $($member:ident: $value:expr),*) => {{
+                let $header: $ty = view(bytes);
+                let context = $header.ClientContext();
+                Self {
+                    saved_offset: $header.SavedOffset(),
+                    current_offset: $header.CurrentOffset(),
+                    offset: $header.Offset,
+                    time_stamp: quad($header.TimeStamp()),
+                    context: u16::from_le_bytes([context.ProcessorNumber, context.Alignment]),
+                    logger: context.LoggerId,
+                    state: $header.Flags(),
+                    $($member: $value),*
+                }
+            }};
+        }
+        let (no_flags, generic) = (ETW_BUFFER_FLAG(0), ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_GENERIC);
         Some(match generation {
             Generation::V5_1 => {
-                let header: BufferHeader51 = view(bytes);
-                let context = header.ClientContext();
-                let generic = ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_GENERIC;
-                Self {
-                    size: header.Wnode().BufferSize,
-                    saved_offset: header.SavedOffset(),
-                    current_offset: header.CurrentOffset(),
-                    offset: header.Offset,
-                    time_stamp: quad(header.TimeStamp()),
-                    sequence: 0,
-                    context: u16::from_le_bytes([context.ProcessorNumber, context.Alignment]),
-                    logger: context.LoggerId,
-                    state: header.Flags(),
-                    flags: ETW_BUFFER_FLAG(0),
-                    ty: generic,
-                }
+                with_wnode!(header: BufferHeader51 => size: header.Wnode().BufferSize, sequence: 0, flags: no_flags, ty: generic)
             }
-            Generation::V5_2 => {
-                let header: BufferHeader52 = view(bytes);
-                let context = header.ClientContext();
-                Self {
-                    size: header.Wnode().BufferSize,
-                    saved_offset: header.SavedOffset(),
-                    current_offset: header.CurrentOffset(),
-                    offset: header.Offset,
-                    time_stamp: quad(header.TimeStamp()),
-                    sequence: 0,
-                    context: u16::from_le_bytes([context.ProcessorNumber, context.Alignment]),
-                    logger: context.LoggerId,
-                    state: header.Flags(),
-                    flags: header.BufferFlag,
-                    ty: header.BufferType,
-                }
-            }
-            Generation::V6_0 => {
-                let header: BufferHeader60 = view(bytes);
-                let context = header.ClientContext();
-                Self {
-                    size: header.BufferSize(),
-                    saved_offset: header.SavedOffset(),
-                    current_offset: header.CurrentOffset(),
-                    offset: header.Offset,
-                    time_stamp: quad(header.TimeStamp()),
-                    sequence: header.SequenceNumber(),
-                    context: u16::from_le_bytes([context.ProcessorNumber, context.Alignment]),
-                    logger: context.LoggerId,
-                    state: header.Flags(),
-                    flags: header.BufferFlag,
-                    ty: header.BufferType,
-                }
-            }
+            Generation::V5_2 => with_wnode!(
+                header: BufferHeader52 =>
+                size: header.Wnode().BufferSize, sequence: 0, flags: header.BufferFlag, ty: header.BufferType
+            ),
+            Generation::V6_0 => with_wnode!(
+                header: BufferHeader60 =>
+                size: header.BufferSize(), sequence: header.SequenceNumber(), flags: header.BufferFlag, ty: header.BufferType
+            ),
             Generation::V6_1 => {
                 let header: BufferHeader61 = view(bytes);
                 Self {

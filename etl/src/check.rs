@@ -17,54 +17,49 @@ pub fn check(trace: &Trace<'_>, found: &mut dyn FnMut(Diagnostic)) {
     let mut scratch = Scratch::default();
     for buffer in trace.buffers() {
         match buffer {
-            Ok(buffer) => check.buffer(&buffer.decode(&mut scratch), found),
-            Err(diagnostic) => check.damage(diagnostic, found),
+            Ok(buffer) => check.buffer(&buffer.decode(&mut scratch)),
+            Err(diagnostic) => check.damage(diagnostic),
         }
     }
-    check.end(found);
+    check.end();
 }
 
 /// An incremental [`check`], for callers that iterate over the buffers themselves.
-#[derive(Clone, Debug)]
-pub struct Check {
+pub struct Check<'f> {
+    found: &'f mut dyn FnMut(Diagnostic),
     log: LogFile,
     compressed: bool,
     /// Time stamp of the previous data buffer.
     last: i64,
 }
 
-impl Check {
-    /// Checks the log file header, and starts the check of the buffers.
-    pub fn new(log: &LogFile, found: &mut dyn FnMut(Diagnostic)) -> Self {
-        let mut new = Self { log: log.clone(), compressed: false, last: i64::MIN };
-        Rules { check: &mut new, found }.log_file();
+impl<'f> Check<'f> {
+    /// Checks the log file header, and starts the check of the buffers. Calls `found` with every diagnostic.
+    pub fn new(log: &LogFile, found: &'f mut dyn FnMut(Diagnostic)) -> Self {
+        let mut new = Self { found, log: log.clone(), compressed: false, last: i64::MIN };
+        new.log_file();
         new
     }
 
     /// Checks the next buffer.
-    pub fn buffer(&mut self, buffer: &DecodedBuffer<'_>, found: &mut dyn FnMut(Diagnostic)) {
-        let mut rules = Rules { check: self, found };
-        rules.buffer(buffer.buffer());
-        rules.events(buffer);
+    pub fn buffer(&mut self, buffer: &DecodedBuffer<'_>) {
+        self.header(buffer.buffer());
+        self.events(buffer);
     }
 
     /// Adds a diagnostic that was returned in place of a buffer.
-    pub fn damage(&mut self, diagnostic: Diagnostic, found: &mut dyn FnMut(Diagnostic)) {
-        found(diagnostic);
+    pub fn damage(&mut self, diagnostic: Diagnostic) {
+        (self.found)(diagnostic);
     }
 
     /// Checks the rules that compare the log file header with all buffers.
-    pub fn end(mut self, found: &mut dyn FnMut(Diagnostic)) {
-        Rules { check: &mut self, found }.end();
+    pub fn end(mut self) {
+        let mode = self.log.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;
+        self.rule("compressed-mode", !self.compressed || mode, FILE, BUFFER_HEADER as u32, || {
+            "missing compression flag in the log file mode: buffers are compressed".into()
+        });
     }
-}
 
-struct Rules<'a> {
-    check: &'a mut Check,
-    found: &'a mut dyn FnMut(Diagnostic),
-}
-
-impl Rules<'_> {
     fn rule(&mut self, name: &'static str, holds: bool, buffer: Place, offset: u32, broken: impl FnOnce() -> String) {
         if !holds {
             (self.found)(buffer.diagnostic(offset, DiagnosticKind::Rule(Box::new(Rule { name, text: broken() }))));
@@ -72,24 +67,23 @@ impl Rules<'_> {
     }
 
     fn log_file(&mut self) {
-        let log = self.check.log.clone();
+        let LogFile { processors, version: [major, minor, ..], start_time, end_time, .. } = self.log;
         let at = BUFFER_HEADER as u32;
-        self.rule("processors", (1..=MOST_PROCESSORS).contains(&log.processors), FILE, at, || {
-            format!("invalid number of processors in the log file header: {}", log.processors)
+        self.rule("processors", (1..=MOST_PROCESSORS).contains(&processors), FILE, at, || {
+            format!("invalid number of processors in the log file header: {processors}")
         });
-        let [major, minor, ..] = log.version;
         self.rule("windows-version", matches!((major, minor), (5, 0..=2) | (6, 0..=4) | (10, 0)), FILE, at, || {
             format!("unknown Windows version in the log file header: {major}.{minor}")
         });
-        self.rule("end-time", log.end_time == 0 || log.end_time >= log.start_time, FILE, at, || {
+        self.rule("end-time", end_time == 0 || end_time >= start_time, FILE, at, || {
             "end time before start time in the log file header".into()
         });
     }
 
-    fn buffer(&mut self, buffer: &Buffer<'_>) {
+    fn header(&mut self, buffer: &Buffer<'_>) {
         let (at, header) = (buffer.place(), buffer.header());
         let first = buffer.index() == 0;
-        self.check.compressed |= header.is_compressed();
+        self.compressed |= header.is_compressed();
         let generation = buffer.generation();
         let is_header = header.ty == ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER;
         if generation > Generation::V5_1 {
@@ -112,15 +106,15 @@ impl Rules<'_> {
                 format!("contradictory offsets: SavedOffset is {saved:#x}, but Offset is {offset:#x}")
             });
         }
-        let (processor, processors) = (header.processor(), self.check.log.processors);
+        let (processor, processors) = (header.processor(), self.log.processors);
         self.rule("processor", u32::from(processor) < processors.max(1), at, 0x28, || {
             format!("processor out of range: {processor}, the log file header states {processors} processors")
         });
         if !first {
-            let circular = self.check.log.mode & LOG_FILE_MODE::EVENT_TRACE_FILE_MODE_CIRCULAR.0 != 0;
-            let ordered = circular || header.time_stamp >= self.check.last;
+            let circular = self.log.mode & LOG_FILE_MODE::EVENT_TRACE_FILE_MODE_CIRCULAR.0 != 0;
+            let ordered = circular || header.time_stamp >= self.last;
             self.rule("buffer-order", ordered, at, 0x10, || "buffer out of order: it is earlier than the previous one".into());
-            self.check.last = header.time_stamp;
+            self.last = header.time_stamp;
         }
     }
 
@@ -145,15 +139,5 @@ impl Rules<'_> {
                 last = stamp;
             }
         }
-    }
-
-    fn end(&mut self) {
-        let log = self.check.log.clone();
-        let at = BUFFER_HEADER as u32;
-        let mode = log.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;
-        let compressed = self.check.compressed;
-        self.rule("compressed-mode", !compressed || mode, FILE, at, || {
-            "missing compression flag in the log file mode: buffers are compressed".into()
-        });
     }
 }

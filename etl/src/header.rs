@@ -86,6 +86,14 @@ impl EventHeader {
     /// Appends the header, with the length of the whole event and the Marker of the header type.
     pub(crate) fn write(&self, header_type: HeaderType, length: u16, out: &mut Vec<u8>) {
         let ty = header_type as u8;
+        macro_rules! classic {
+            ($header:expr) => {{
+                let mut header = $header;
+                header.Size = length;
+                header.set_FieldTypeFlags(typed(ty));
+                out.extend_from_slice(bytes_of(&header));
+            }};
+        }
         match *self {
             Self::System(mut header) => {
                 system(&mut header, ty, length);
@@ -108,21 +116,9 @@ impl EventHeader {
                 out.extend_from_slice(&bytes_of(&header)[..PERFINFO]);
                 counters.write(out);
             }
-            Self::Full(mut header) => {
-                header.Size = length;
-                header.set_FieldTypeFlags(typed(ty));
-                out.extend_from_slice(bytes_of(&header));
-            }
-            Self::Instance(mut header) => {
-                header.Size = length;
-                header.set_FieldTypeFlags(typed(ty));
-                out.extend_from_slice(bytes_of(&header));
-            }
-            Self::InstanceHandle(mut header) => {
-                header.Size = length;
-                header.set_FieldTypeFlags(typed(ty));
-                out.extend_from_slice(bytes_of(&header));
-            }
+            Self::Full(header) => classic!(header),
+            Self::Instance(header) => classic!(header),
+            Self::InstanceHandle(header) => classic!(header),
             Self::Event(mut header) => {
                 header.Size = length;
                 header.HeaderType = typed(ty);

@@ -76,13 +76,6 @@ impl EventRecord<'_> {
     }
 }
 
-impl Event<'_> {
-    /// The event with its own copy of its bytes. `index` and `offset` are those of its buffer in the file; `processor` wrote the buffer.
-    pub fn to_record(&self, (index, offset): (u32, u64), processor: u16, clock: &Clock) -> EventRecord<'static> {
-        EventRecord::new(self, None, clock, (processor, Place { offset, index }))
-    }
-}
-
 impl<'t> EventRecord<'t> {
     /// An event of a buffer: `bytes` are those of the event in the file, if the buffer is not compressed.
     pub(crate) fn new(event: &Event<'_>, bytes: Option<&'t [u8]>, clock: &Clock, (processor, place): (u16, Place)) -> Self {

@@ -58,7 +58,7 @@ pub fn dump(args: &[OsString], receiver: Box<dyn Write>) -> Result<String, Error
     let program::Command::Dump(command) = &cli.command else { return Err("no command on dumps".into()) };
     let mut out = Output::to(receiver, Format::Json);
     let result = dump::run_on(command, &mut out);
-    let (_, asides) = out.into_kept();
+    let asides = out.into_kept();
     match result {
         // The last line for standard error has the reason, unless the receiver failed.
         Err(error) => Err(asides.lines().last().map_or_else(|| error.to_string(), reason).into()),

@@ -48,7 +48,7 @@ use etw_layouts_project::Project;
 use etw_layouts_project::change::Lock;
 use etw_layouts_project::project::Files;
 pub use new_file::NewFile;
-pub use print::{compact, escape, is_formula, is_hidden, json, pretty, print};
+pub use print::{compact, csv_cell, escape, is_formula, is_hidden, json, pretty, print};
 #[cfg(feature = "embedded")]
 pub use program::program;
 use std::io;

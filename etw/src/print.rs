@@ -192,6 +192,15 @@ fn style(text: &str) -> Option<usize> {
     parameters.split(';').all(legible).then_some(parameters.len() + 3)
 }
 
+/// A cell of CSV (RFC 4180). A formula gets an apostrophe in front.
+pub fn csv_cell(text: &str) -> String {
+    let apostrophe = if is_formula(text.as_bytes()) { "'" } else { "" };
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{apostrophe}{}\"", text.replace('"', "\"\"")),
+        false => format!("{apostrophe}{text}"),
+    }
+}
+
 /// Whether a spreadsheet would interpret a text as a formula, or the text begins with an apostrophe, which prevents that. Such a text is
 /// written with one more apostrophe.
 pub fn is_formula(text: &[u8]) -> bool {

@@ -3,6 +3,7 @@
 mod pattern;
 mod similar;
 
+use crate::output::Output;
 use crate::schemas::SchemaOptions;
 use etw_layouts_cli::Error;
 use etw_layouts_etl::{FileTime, Filter, Schemas, Uuid, names};
@@ -180,6 +181,16 @@ impl Wanted {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Checks the times, and reads the files that the options name.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check) and [`SchemaOptions::load`].
+    pub fn load(&self, out: &Output) -> Result<(), Error> {
+        self.check()?;
+        self.schemas.load(out)
     }
 
     /// Whether an event without a time cannot match.

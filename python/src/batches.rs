@@ -85,7 +85,8 @@ impl Batches {
             traces.push_back((opened.name(), trace, filters));
         }
         *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = Counted::default();
-        Ok(Chain { traces, form: self.form, table: self.table.clone(), current: None, counted: self.counted.clone() })
+        let (table, counted) = (self.table.clone(), self.counted.clone());
+        Ok(Chain { traces, form: self.form, table, current: None, ready: VecDeque::new(), counted })
     }
 }
 
@@ -193,6 +194,7 @@ struct Chain {
     form: Options,
     table: Option<String>,
     current: Option<Current>,
+    ready: VecDeque<table::Batch>,
     counted: Arc<Mutex<Counted>>,
 }
 
@@ -204,48 +206,35 @@ struct Current {
     /// The encoders that no thread uses.
     encoders: Mutex<Vec<Encoder>>,
     merge: Merge,
-    ready: VecDeque<table::Batch>,
-    /// Whether all rows are in batches.
-    is_ended: bool,
 }
 
 impl Chain {
     /// Reads a part. Returns a batch; the inner `None` means that there is none yet.
     fn step(&mut self) -> Option<Result<Option<table::Batch>, Error>> {
-        let current = match &mut self.current {
-            Some(current) => current,
-            none => {
-                let (name, trace, filters) = self.traces.pop_front()?;
-                let (slices, is_ordered) = trace.slices(None, self.form.order, MEMORY);
-                let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-                counted.unordered.extend((!is_ordered).then_some(name));
-                counted.diagnostics.push(Diagnostics::new(trace.files().iter().map(|file| file.name().to_owned())));
-                none.insert(Current {
-                    trace,
-                    filters,
-                    slices: slices.into_iter(),
-                    encoders: Mutex::default(),
-                    merge: Merge::default(),
-                    ready: VecDeque::new(),
-                    is_ended: false,
-                })
-            }
-        };
-        if let Some(batch) = current.ready.pop_front() {
+        let Self { traces, form, table, current, ready, counted } = self;
+        if let Some(batch) = ready.pop_front() {
             return Some(Ok(Some(batch)));
         }
-        let result = match current.slices.len() {
-            1.. => current.read(self.form, self.table.as_deref(), &self.counted),
-            0 if current.is_ended => {
-                self.current = None;
-                Ok(())
+        let mut push = |batch| {
+            ready.push_back(batch);
+            Ok(())
+        };
+        let result = match current {
+            Some(current) if current.slices.len() > 0 => current.read(*form, table.as_deref(), counted, push),
+            Some(Current { merge, .. }) => {
+                let result = merge.rest(&mut push);
+                *current = None;
+                result
             }
-            0 => {
-                current.is_ended = true;
-                current.merge.rest(|batch| {
-                    current.ready.push_back(batch);
-                    Ok(())
-                })
+            None => {
+                let (name, trace, filters) = traces.pop_front()?;
+                let (slices, is_ordered) = trace.slices(None, form.order, MEMORY);
+                let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
+                counted.unordered.extend((!is_ordered).then_some(name));
+                counted.diagnostics.push(Diagnostics::new(trace.files().iter().map(|file| file.name().to_owned())));
+                let (slices, encoders) = (slices.into_iter(), Mutex::default());
+                *current = Some(Current { trace, filters, slices, encoders, merge: Merge::default() });
+                Ok(())
             }
         };
         if result.is_err() {
@@ -269,9 +258,15 @@ impl Chain {
 }
 
 impl Current {
-    /// Reads a part of the trace on each core.
-    fn read(&mut self, form: Options, table: Option<&str>, counted: &Mutex<Counted>) -> Result<(), Error> {
-        let Self { trace, filters, slices, encoders, merge, ready, .. } = self;
+    /// Reads a part of the trace on each core, and passes complete batches to `push`.
+    fn read(
+        &mut self,
+        form: Options,
+        table: Option<&str>,
+        counted: &Mutex<Counted>,
+        mut push: impl FnMut(table::Batch) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Self { trace, filters, slices, encoders, merge } = self;
         let encoders = &*encoders;
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let parts: Vec<_> = slices.take(threads).collect();
@@ -298,12 +293,7 @@ impl Current {
                 }
                 drop(counted);
                 let mut batches = part.batches.into_iter().filter(|batch| is_named(&batch.table, table));
-                batches.try_for_each(|batch| {
-                    merge.add(batch, |batch| {
-                        ready.push_back(batch);
-                        Ok(())
-                    })
-                })
+                batches.try_for_each(|batch| merge.add(batch, &mut push))
             },
         )
     }

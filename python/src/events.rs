@@ -5,11 +5,11 @@ use crate::fields;
 use crate::opened::Opened;
 use crate::source::from_json;
 use etw_layouts_cli::api::{EventFields, Selection};
-use etw_layouts_etl::{FileTime, Filter, names};
-use etw_layouts_trace::{self as trace, KnownBy, Order, Record, Slice, Trace};
+use etw_layouts_etl::{FileTime, Filter, Uuid, names};
+use etw_layouts_trace::{self as trace, KnownBy, Order, Process, Record, Slice, Trace};
 use pyo3::prelude::*;
 use pyo3::sync::{MutexExt, PyOnceLock};
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::vec;
@@ -118,203 +118,122 @@ impl Event {
     }
 }
 
-#[pymethods]
-impl Event {
-    #[getter]
-    fn file(&self) -> String {
-        self.inner().file().name().to_owned()
-    }
+/// Defines the class of events: the properties that are values of an event, and then the other methods.
+macro_rules! methods {
+    ($($name:ident: $ty:ty = |$event:ident| $value:expr;)+ { $($methods:tt)+ }) => {
+        #[pymethods]
+        impl Event {
+            $(
+                #[getter]
+                fn $name(&self) -> $ty {
+                    let $event = self.inner();
+                    $value
+                }
+            )+
+            $($methods)+
+        }
+    };
+}
 
-    #[getter]
-    fn buffer(&self) -> u32 {
-        self.inner().place().buffer
-    }
+methods! {
+    file: String = |event| event.file().name().to_owned();
+    buffer: u32 = |event| event.place().buffer;
+    buffer_offset: u64 = |event| event.place().buffer_offset;
+    offset: u32 = |event| event.place().offset;
+    time: Option<i64> = |event| event.time().map(|time| time.0);
+    processor: u16 = |event| event.processor();
+    process: Option<u32> = |event| event.header().process();
+    thread: Option<u32> = |event| event.header().thread();
+    thread_process: Option<u32> = |event| Some(event.who().by).filter(|by| by.known != KnownBy::Header)?.process;
+    process_name: Option<String> = |event| image(event.process());
+    process_by: Option<&'static str> = |event| known(event.who().by.known);
+    subject: Option<u32> = |event| event.who().about.process;
+    subject_name: Option<String> = |event| image(event.subject());
+    subject_by: Option<&'static str> = |event| known(event.who().about.known);
+    provider: Option<String> = |event| guid(event.header().provider());
+    provider_name: Option<String> = |event| names::provider_of(&event.header(), event.schemas()).map(str::to_owned);
+    event: Option<String> = |event| {
+        let named = names::event_of(&event.header(), event.schemas());
+        named.map(|(provider, name)| format!("{provider}/{name}"))
+    };
+    id: Option<u16> = |event| event.header().id();
+    version: Option<u16> = |event| event.header().version();
+    opcode: Option<u8> = |event| event.header().opcode();
+    level: Option<u8> = |event| event.header().level();
+    keyword: Option<u64> = |event| event.header().keyword();
+    task: Option<u16> = |event| event.header().task();
+    channel: Option<u8> = |event| event.header().channel();
+    activity: Option<String> = |event| guid(event.header().activity_id().filter(|activity| !activity.is_nil()));
+    related: Option<String> = |event| guid(event.header().related_activity_id());
+    size: usize = |event| event.header().bytes().len();
+    payload_size: usize = |event| event.header().payload().len();
+    {
+        #[getter]
+        fn time_utc<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+            let Some(time) = self.time() else { return Ok(None) };
+            let datetime = py.import("datetime")?;
+            let zone = datetime.getattr("timezone")?.getattr("utc")?;
+            let epoch = datetime.getattr("datetime")?.call1((1970, 1, 1, 0, 0, 0, 0, zone))?;
+            // Python's resolution is microseconds.
+            let since = datetime.getattr("timedelta")?.call1((
+                0,
+                0,
+                (i128::from(time) - i128::from(FileTime::UNIX_EPOCH.0)).div_euclid(10),
+            ))?;
+            epoch.add(since).map(Some)
+        }
 
-    #[getter]
-    fn buffer_offset(&self) -> u64 {
-        self.inner().place().buffer_offset
-    }
+        #[getter]
+        fn stack(&self, py: Python<'_>) -> PyResult<Option<Vec<u64>>> {
+            let stack = py.detach(|| self.inner().stack()).map_err(|why| error::trace(py, &why))?;
+            Ok(stack.map(|stack| stack.frames().collect()))
+        }
 
-    #[getter]
-    fn offset(&self) -> u32 {
-        self.inner().place().offset
-    }
+        #[getter]
+        fn payload<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+            PyBytes::new(py, self.inner().header().payload())
+        }
 
-    #[getter]
-    fn time(&self) -> Option<i64> {
-        self.inner().time().map(|time| time.0)
-    }
+        #[getter]
+        fn fields(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+            let fields = self.fields.get_or_try_init(py, || {
+                let event = self.inner();
+                match self.shared.selection.fields(&event.header(), event.schemas()) {
+                    EventFields::Decoded(decoded) => fields::to_dict(py, &decoded.fields, event.file().clock()).map(Bound::into_any),
+                    EventFields::LogFile => self.to_dict(py)?.bind(py).get_item("fields"),
+                    EventFields::None => Ok(PyDict::new(py).into_any()),
+                }
+                .map(Bound::unbind)
+            })?;
+            Ok(fields.clone_ref(py))
+        }
 
-    #[getter]
-    fn time_utc<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(time) = self.time() else { return Ok(None) };
-        let datetime = py.import("datetime")?;
-        let zone = datetime.getattr("timezone")?.getattr("utc")?;
-        let epoch = datetime.getattr("datetime")?.call1((1970, 1, 1, 0, 0, 0, 0, zone))?;
-        // Python's resolution is microseconds.
-        let since = datetime.getattr("timedelta")?.call1((
-            0,
-            0,
-            (i128::from(time) - i128::from(FileTime::UNIX_EPOCH.0)).div_euclid(10),
-        ))?;
-        epoch.add(since).map(Some)
-    }
+        fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+            Ok(self.fields(py)?.bind(py).get_item(name)?.unbind())
+        }
 
-    #[getter]
-    fn processor(&self) -> u16 {
-        self.inner().processor()
-    }
+        fn to_dict(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+            from_json(py, &self.shared.selection.json(&self.inner()))
+        }
 
-    #[getter]
-    fn process(&self) -> Option<u32> {
-        self.inner().header().process()
-    }
-
-    #[getter]
-    fn thread(&self) -> Option<u32> {
-        self.inner().header().thread()
-    }
-
-    #[getter]
-    fn thread_process(&self) -> Option<u32> {
-        let by = self.inner().who().by;
-        by.process.filter(|_| by.known != KnownBy::Header)
-    }
-
-    #[getter]
-    fn process_name<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
-        self.inner().process().and_then(trace::Process::image).map(|name| PyString::new(py, name))
-    }
-
-    #[getter]
-    fn process_by(&self) -> Option<&'static str> {
-        Some(self.inner().who().by.known.as_str()).filter(|by| !by.is_empty())
-    }
-
-    #[getter]
-    fn subject(&self) -> Option<u32> {
-        self.inner().who().about.process
-    }
-
-    #[getter]
-    fn subject_name<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
-        self.inner().subject().and_then(trace::Process::image).map(|name| PyString::new(py, name))
-    }
-
-    #[getter]
-    fn subject_by(&self) -> Option<&'static str> {
-        Some(self.inner().who().about.known.as_str()).filter(|by| !by.is_empty())
-    }
-
-    #[getter]
-    fn stack(&self, py: Python<'_>) -> PyResult<Option<Vec<u64>>> {
-        let stack = py.detach(|| self.inner().stack()).map_err(|why| error::trace(py, &why))?;
-        Ok(stack.map(|stack| stack.frames().collect()))
-    }
-
-    #[getter]
-    fn provider(&self) -> Option<String> {
-        self.inner().header().provider().map(|guid| guid.to_string())
-    }
-
-    #[getter]
-    fn provider_name<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
-        let event = self.inner();
-        names::provider_of(&event.header(), event.schemas()).map(|name| PyString::new(py, name))
-    }
-
-    #[getter]
-    fn event(&self) -> Option<String> {
-        let event = self.inner();
-        names::event_of(&event.header(), event.schemas()).map(|(provider, name)| format!("{provider}/{name}"))
-    }
-
-    #[getter]
-    fn id(&self) -> Option<u16> {
-        self.inner().header().id()
-    }
-
-    #[getter]
-    fn version(&self) -> Option<u16> {
-        self.inner().header().version()
-    }
-
-    #[getter]
-    fn opcode(&self) -> Option<u8> {
-        self.inner().header().opcode()
-    }
-
-    #[getter]
-    fn level(&self) -> Option<u8> {
-        self.inner().header().level()
-    }
-
-    #[getter]
-    fn keyword(&self) -> Option<u64> {
-        self.inner().header().keyword()
-    }
-
-    #[getter]
-    fn task(&self) -> Option<u16> {
-        self.inner().header().task()
-    }
-
-    #[getter]
-    fn channel(&self) -> Option<u8> {
-        self.inner().header().channel()
-    }
-
-    #[getter]
-    fn activity(&self) -> Option<String> {
-        self.inner().header().activity_id().filter(|activity| !activity.is_nil()).map(|guid| guid.to_string())
-    }
-
-    #[getter]
-    fn related(&self) -> Option<String> {
-        self.inner().header().related_activity_id().map(|guid| guid.to_string())
-    }
-
-    #[getter]
-    fn size(&self) -> usize {
-        self.inner().header().bytes().len()
-    }
-
-    #[getter]
-    fn payload_size(&self) -> usize {
-        self.inner().header().payload().len()
-    }
-
-    #[getter]
-    fn payload<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.inner().header().payload())
-    }
-
-    #[getter]
-    fn fields(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let fields = self.fields.get_or_try_init(py, || {
+        fn __repr__(&self) -> String {
             let event = self.inner();
-            match self.shared.selection.fields(&event.header(), event.schemas()) {
-                EventFields::Decoded(decoded) => fields::to_dict(py, &decoded.fields, event.file().clock()).map(Bound::into_any),
-                EventFields::LogFile => self.to_dict(py)?.bind(py).get_item("fields"),
-                EventFields::None => Ok(PyDict::new(py).into_any()),
-            }
-            .map(Bound::unbind)
-        })?;
-        Ok(fields.clone_ref(py))
+            let time = event.time().map(|time| format!(" {}", time.rfc3339())).unwrap_or_default();
+            let header = event.header();
+            format!("<etw.Event {}{time}, {} bytes>", names::identity(&header, event.schemas()), header.payload().len())
+        }
     }
+}
 
-    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
-        Ok(self.fields(py)?.bind(py).get_item(name)?.unbind())
-    }
+fn image(process: Option<&Process>) -> Option<String> {
+    process.and_then(Process::image).map(str::to_owned)
+}
 
-    fn to_dict(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        from_json(py, &self.shared.selection.json(&self.inner()))
-    }
+/// How a process is known; `None` if it is not.
+fn known(by: KnownBy) -> Option<&'static str> {
+    Some(by.as_str()).filter(|by| !by.is_empty())
+}
 
-    fn __repr__(&self) -> String {
-        let event = self.inner();
-        let time = event.time().map(|time| format!(" {}", time.rfc3339())).unwrap_or_default();
-        let header = event.header();
-        format!("<etw.Event {}{time}, {} bytes>", names::identity(&header, event.schemas()), header.payload().len())
-    }
+fn guid(guid: Option<Uuid>) -> Option<String> {
+    guid.map(|guid| guid.to_string())
 }

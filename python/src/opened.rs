@@ -1,9 +1,9 @@
 //! An opened trace: its files, and the trace, which is read when it is used for the first time.
 
 use crate::error;
-use crate::source::{Input, Interruptible, Signals, Stream};
+use crate::source::{Input, Interruptible, Signals};
 use etw_layouts_cli::api::{self, Diagnostics, Selection};
-use etw_layouts_trace::{Notice, Options, Source, Trace, TraceFile};
+use etw_layouts_trace::{Notice, Options, Sequential, Source, Trace, TraceFile};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use std::io;
@@ -124,7 +124,7 @@ impl Opened {
             return Err(error::invalid(py, Some(&self.name()), &text));
         };
         let signals: Arc<Signals> = Arc::default();
-        let stream = Stream::new(Interruptible { source: source.clone(), signals: signals.clone() });
+        let stream = Sequential::new(Box::new(Interruptible { source: source.clone(), signals: signals.clone() }));
         let result = py.detach(|| api::info(name, stream).map_err(|why| why.to_string()));
         if let Some(raised) = signals.end() {
             return Err(raised);

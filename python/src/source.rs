@@ -4,7 +4,7 @@ use etw_layouts_trace::{BytesSource, FileSource, Source};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -84,28 +84,6 @@ impl Source for Interruptible {
 
     fn growth(&self) -> u64 {
         self.source.growth()
-    }
-}
-
-/// Reads a source from its start to its end.
-pub struct Stream {
-    source: Interruptible,
-    offset: u64,
-}
-
-impl Stream {
-    pub fn new(source: Interruptible) -> Self {
-        Self { source, offset: 0 }
-    }
-}
-
-impl Read for Stream {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.source.length() - self.offset).unwrap_or(usize::MAX);
-        let count = left.min(bytes.len());
-        self.source.read_at(self.offset, &mut bytes[..count])?;
-        self.offset += count as u64;
-        Ok(count)
     }
 }
 

@@ -42,26 +42,19 @@ impl std::error::Error for Error {
     }
 }
 
-impl From<etw_layouts_trace::Error> for Error {
-    fn from(error: etw_layouts_trace::Error) -> Self {
-        Self::Trace(error)
-    }
+macro_rules! from {
+    ($($variant:ident: $error:ty;)+) => {$(
+        impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Self::$variant(error)
+            }
+        }
+    )+};
 }
 
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<ArrowError> for Error {
-    fn from(error: ArrowError) -> Self {
-        Self::Arrow(error)
-    }
-}
-
-impl From<ParquetError> for Error {
-    fn from(error: ParquetError) -> Self {
-        Self::Parquet(error)
-    }
+from! {
+    Trace: etw_layouts_trace::Error;
+    Io: io::Error;
+    Arrow: ArrowError;
+    Parquet: ParquetError;
 }

@@ -80,7 +80,7 @@ pub use process::{Known, LoadedImage, Moment, Process, ProcessIndex, StatedBy};
 pub use process_table::ProcessTable;
 pub use processes::Processes;
 pub use session::{Session, group};
-pub use source::{BytesSource, FileSource, Source};
+pub use source::{BytesSource, FileSource, Sequential, Source};
 pub use stack::{Stack, StackPart};
 pub use stacks::StackSource;
 pub use threads::{ThreadTable, Threads};

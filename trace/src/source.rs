@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 /// The bytes of a trace. Its length is fixed when it is opened: a file that becomes shorter is an error, bytes that are added later are not read.
@@ -143,20 +144,21 @@ impl<B: AsRef<[u8]> + Send + Sync> Source for BytesSource<B> {
     }
 }
 
-/// Reads a source from its start to its end.
+/// Reads a source from its start to its end. `S` is a reference to the source, or a box.
 #[derive(Debug)]
-pub(crate) struct Sequential<'s> {
-    source: &'s dyn Source,
+pub struct Sequential<S> {
+    source: S,
     offset: u64,
 }
 
-impl<'s> Sequential<'s> {
-    pub fn new(source: &'s dyn Source) -> Self {
+impl<S: Deref<Target: Source>> Sequential<S> {
+    /// Begins at the start of a source.
+    pub fn new(source: S) -> Self {
         Self { source, offset: 0 }
     }
 }
 
-impl Read for Sequential<'_> {
+impl<S: Deref<Target: Source>> Read for Sequential<S> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.source.length() - self.offset).unwrap_or(usize::MAX);
         let count = left.min(bytes.len());

@@ -7,6 +7,7 @@ use crate::logfile::LogFile;
 use crate::producer::Producer;
 use crate::wire::{ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, LOG_FILE_MODE, large};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::{Seek, SeekFrom, Write};
 
 /// Writes a file buffer by buffer, with memory for one buffer per processor.
@@ -120,15 +121,10 @@ impl<W: Write + Seek> FileWriter<W> {
         if self.failed {
             return Err(Error::Failed);
         }
-        let processors = self.log_file.processors.min(self.producer.most_processors());
-        if u32::from(processor) >= processors {
-            return Err(Error::Processor { processor, processors });
-        }
+        self.admit(processor)?;
         let buffer = match self.open.entry(processor) {
-            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::btree_map::Entry::Vacant(entry) => {
-                entry.insert(BufferWriter::new(self.producer, self.log_file.buffer_size)?)
-            }
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(BufferWriter::new(self.producer, self.log_file.buffer_size)?),
         };
         let stamp = record.time_stamp().unwrap_or(self.latest);
         let result = match buffer.push(record) {
@@ -152,10 +148,7 @@ impl<W: Write + Seek> FileWriter<W> {
     /// The processor number is out of range; the events do not fit into one buffer, and none is written; or this or an earlier
     /// write fails.
     pub fn push_written<'e>(&mut self, processor: u16, events: impl IntoIterator<Item = Event<'e>>) -> Result<(), Error> {
-        let processors = self.log_file.processors.min(self.producer.most_processors());
-        if u32::from(processor) >= processors {
-            return Err(Error::Processor { processor, processors });
-        }
+        self.admit(processor)?;
         self.flush(processor)?;
         let mut buffer = BufferWriter::new(self.producer, self.log_file.buffer_size)?;
         let mut latest = self.latest;
@@ -166,6 +159,12 @@ impl<W: Write + Seek> FileWriter<W> {
         self.latest = latest;
         self.open.insert(processor, buffer);
         self.flush(processor)
+    }
+
+    /// Verifies that the file has the processor.
+    fn admit(&self, processor: u16) -> Result<(), Error> {
+        let processors = self.log_file.processors.min(self.producer.most_processors());
+        if u32::from(processor) < processors { Ok(()) } else { Err(Error::Processor { processor, processors }) }
     }
 
     /// Sets the flags of buffers written from now on, such as EVENTS_LOST.

@@ -70,10 +70,11 @@ impl LogFile {
     /// The properties that files of the same boot share, with the rate of the clock.
     fn facts(&self) -> [(&'static str, String); 4] {
         let [major, minor, ..] = self.version;
+        let name = self.clock_type().name();
         let rate = match self.clock_type() {
-            ClockType::PerfCounter => format!("performance counter, {} Hz", self.perf_frequency),
-            ClockType::CpuCycle => format!("processor cycles, {} MHz", self.cpu_mhz),
-            ClockType::SystemTime => "system time".into(),
+            ClockType::PerfCounter => format!("{name}, {} Hz", self.perf_frequency),
+            ClockType::CpuCycle => format!("{name}, {} MHz", self.cpu_mhz),
+            ClockType::SystemTime => name.into(),
         };
         [
             ("version of Windows", format!("{major}.{minor}.{}", self.build)),

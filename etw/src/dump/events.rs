@@ -64,8 +64,7 @@ impl<'a> Events<'a> {
     ///
     /// Returns an error if the time range is empty.
     pub fn new(args: &'a Args, out: &Output) -> Result<Self, Error> {
-        args.asked.wanted.check()?;
-        args.asked.wanted.schemas.load(out)?;
+        args.asked.wanted.load(out)?;
         let absent = args.session.iter().map(String::as_str).collect();
         let default = [&DEFAULT[..], &[Column::Session]].concat();
         Ok(Self { args, printer: Printer::new(&args.asked, &default), absent, is_single: false })

@@ -96,28 +96,26 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
 /// See [`run`].
 pub fn run_on(command: &Command, out: &mut Output) -> Result<Outcome, Error> {
     let files = command.files();
-    let mut work = match command {
-        Command::Info(args) => Work::Info(args),
-        Command::Sessions(_) => Work::Sessions,
-        Command::Events(args) => Work::Events(Box::new(Events::new(args, out)?)),
-        Command::Save(args) => Work::Save(args),
+    let mut events = match command {
+        Command::Events(args) => Some(Events::new(args, out)?),
+        _ => None,
     };
     if let Some(symbols) = files.kernel.symbols.as_ref().filter(|symbols| !symbols.exists()) {
         return Err(format!("{}: no such file or folder; check the path", symbols.display()).into());
     }
     let mut outcome = Outcome::Good;
     let inputs = find_all(&files.files, &DUMPS, out);
-    if let Work::Events(events) = &mut work {
+    if let Some(events) = &mut events {
         events.is_single = inputs.len() == 1;
     }
     let mut unusable = 0;
     for input in &inputs {
-        if matches!(&work, Work::Events(events) if events.is_done()) {
+        if events.as_ref().is_some_and(Events::is_done) {
             break;
         }
         let result = input::open(input).and_then(|opened| match opened {
-            DumpFile::Triage(dump) => triage(&mut work, files, input, dump, out),
-            DumpFile::Memory(dump) => whole(&mut work, files, input, &dump, out),
+            DumpFile::Triage(dump) => triage(command, &mut events, input, dump, out),
+            DumpFile::Memory(dump) => whole(command, &mut events, input, &dump, out),
         });
         match result {
             Ok(Outcome::Good) => {}
@@ -129,10 +127,7 @@ pub fn run_on(command: &Command, out: &mut Output) -> Result<Outcome, Error> {
             Err(Stop::Output(error)) => return ended(outcome, error),
         }
     }
-    let result = match &work {
-        Work::Events(events) => events.end(out),
-        _ => Ok(()),
-    };
+    let result = events.map_or(Ok(()), |events| events.end(out));
     match (out.flush(), unusable) {
         (Err(error), _) => ended(outcome, error),
         (Ok(()), 0) => result.map(|()| outcome),
@@ -151,20 +146,20 @@ impl Command {
     }
 }
 
-/// The work for each dump, and the state kept between dumps.
-enum Work<'a> {
-    Info(&'a info::Args),
-    Sessions,
-    Events(Box<Events<'a>>),
-    Save(&'a save::Args),
-}
-
-fn triage(work: &mut Work<'_>, files: &Files, input: &Input, dump: Dump<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+/// Runs the command on a minidump. `events` is the state of `events` between dumps.
+fn triage(
+    command: &Command,
+    events: &mut Option<Events<'_>>,
+    input: &Input,
+    dump: Dump<'_>,
+    out: &mut Output,
+) -> Result<Outcome, Stop> {
+    let files = command.files();
     let revision = identity::Revision::find(dump.header().build, &files.kernel)?;
     let dump = dump.with_revision(revision.build.revision);
     let diagnostics = dump.diagnostics().iter().cloned().map(DumpDiagnostic::Dump).collect();
     let mut notes = files.without_effect();
-    if let Work::Info(args) = work {
+    if let Command::Info(args) = command {
         let content = Content { name: &input.name, sessions: dump.sessions().into(), diagnostics, known: None };
         return info::run(&content, args.details, &dump, &revision, notes, out);
     }
@@ -176,7 +171,7 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, dump: Dump<'_>, out
     let sessions = if files.memory { in_memory.into() } else { dump.sessions().into() };
     let content = Content { name: &input.name, sessions, diagnostics, known: None };
     notes.into_iter().for_each(|note| out.note(&input.name, &note));
-    sessions_of(work, input, &content, out)
+    sessions_of(command, events, input, &content, out)
 }
 
 /// A note if memory contains events of sessions that are not in the session list.
@@ -194,13 +189,20 @@ fn not_among(sessions: &[DumpSession<'_>], in_memory: &[DumpSession<'_>]) -> Opt
     ))
 }
 
-fn whole(work: &mut Work<'_>, files: &Files, input: &Input, dump: &MemoryDump<File>, out: &mut Output) -> Result<Outcome, Stop> {
+fn whole(
+    command: &Command,
+    events: &mut Option<Events<'_>>,
+    input: &Input,
+    dump: &MemoryDump<File>,
+    out: &mut Output,
+) -> Result<Outcome, Stop> {
+    let files = command.files();
     let (kernel, known) = identity::find(dump, &files.kernel)?;
     let selection = if files.free { BufferSelection::All } else { BufferSelection::Pending };
     if files.memory {
         out.note(&input.name, "--memory has no effect on a full dump; it applies to minidumps");
     }
-    if let Work::Info(args) = work {
+    if let Command::Info(args) = command {
         return whole::run(&input.name, args.details, dump, &kernel, &known, selection, out);
     }
     known.report(&input.name, out);
@@ -211,14 +213,20 @@ fn whole(work: &mut Work<'_>, files: &Files, input: &Input, dump: &MemoryDump<Fi
     let of_dump = dump.diagnostics().iter().cloned().map(DumpDiagnostic::Dump);
     let diagnostics = of_dump.chain(walk.into_findings().into_iter().map(DumpDiagnostic::Memory)).collect();
     let content = Content { name: &input.name, sessions: sessions.into(), diagnostics, known: Some(&known) };
-    sessions_of(work, input, &content, out)
+    sessions_of(command, events, input, &content, out)
 }
 
-fn sessions_of(work: &mut Work<'_>, input: &Input, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    match work {
-        Work::Events(events) => events.dump(content, out),
-        Work::Save(args) => save::run(args, input, content, out),
-        Work::Info(_) | Work::Sessions => sessions::run(content, out),
+fn sessions_of(
+    command: &Command,
+    events: &mut Option<Events<'_>>,
+    input: &Input,
+    content: &Content<'_>,
+    out: &mut Output,
+) -> Result<Outcome, Stop> {
+    match (command, events) {
+        (_, Some(events)) => events.dump(content, out),
+        (Command::Save(args), _) => save::run(args, input, content, out),
+        _ => sessions::run(content, out),
     }
 }
 

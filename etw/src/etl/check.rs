@@ -39,24 +39,24 @@ impl Display for Total<'_> {
 }
 
 pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    let (name, progress) = (source.name, source.progress.clone());
+    let (name, progress) = (source.name, source.progress.bar());
     let mut buffers = source.reader()?;
     Reported::of(name, out).without_start(buffers.log_file(), out);
     let (mut tally, mut result) = (Tally::default(), Ok(()));
     let mut found = |diagnostic: Diagnostic| {
         let line = tally.add(Some(name), &diagnostic).filter(|_| result.is_ok());
         if let Some(line) = line {
-            result = progress.beside(|| out.line(&line));
+            result = progress.suspend(|| out.line(&line));
         }
     };
     let mut check = Check::new(buffers.log_file(), &mut found);
     while let Some(buffer) = buffers.next()? {
         match buffer {
-            Ok(decoded) => check.buffer(&decoded, &mut found),
-            Err(diagnostic) => check.damage(diagnostic, &mut found),
+            Ok(decoded) => check.buffer(&decoded),
+            Err(diagnostic) => check.damage(diagnostic),
         }
     }
-    check.end(&mut found);
+    check.end();
     result?;
     drop((buffers, progress));
     for line in tally.more(Some(name)) {

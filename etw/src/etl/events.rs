@@ -140,7 +140,7 @@ fn print(args: &Args, printer: &mut Printer<'_>, opened: &mut Opened, out: &mut 
         || Worker::new(trace, left),
         |worker, slice, put| work.chunks(slice, worker, put),
         |chunk: Result<Chunk, _>| {
-            let mut chunk = chunk.map_err(|why| Some(Stop::Input(why.to_string())))?;
+            let mut chunk = chunk.map_err(|why| Some(why.into()))?;
             printer.seen += chunk.seen;
             printer.printed(chunk.printed, &mut chunk.fields);
             out.put_all(&mut chunk.text).map_err(|error| Some(error.into()))?;

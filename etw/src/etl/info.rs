@@ -31,7 +31,7 @@ pub struct Args {
 }
 
 /// The summary of a file. `None` means that the file does not state the value.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub struct Info<'a> {
     file: &'a str,
     session: String,
@@ -128,11 +128,7 @@ impl<'a> Info<'a> {
             mode: log.mode,
             mode_names: if log.mode == 0 { String::new() } else { format!("{:?}", LOG_FILE_MODE(log.mode)) },
             clock: log.clock,
-            clock_name: ClockType::of(log.clock).map(|clock| match clock {
-                ClockType::PerfCounter => "performance counter",
-                ClockType::SystemTime => "system time",
-                ClockType::CpuCycle => "processor cycles",
-            }),
+            clock_name: ClockType::of(log.clock).map(ClockType::name),
             perf_frequency: log.perf_frequency,
             cpu_mhz: log.cpu_mhz,
             boot_time: stated(log.boot_time),
@@ -145,12 +141,7 @@ impl<'a> Info<'a> {
             is_daylight_saving_time: offset.is_daylight,
             lost: Lost::stated([log]),
             buffer_size: log.buffer_size,
-            buffers: 0,
-            compressed_buffers: 0,
-            events: 0,
-            headers: BTreeMap::new(),
-            diagnostics_total: 0,
-            diagnostics: Vec::new(),
+            ..Self::default()
         }
     }
 }

@@ -20,7 +20,6 @@ pub mod traces;
 use crate::input::{self, Input, Opened};
 use crate::output::stop::{Stop, ended, unread};
 use crate::output::{Output, reported};
-use crate::selection::Wanted;
 use etw_layouts_cli::{Error, Outcome};
 use std::io::Write;
 
@@ -46,12 +45,25 @@ pub enum Command {
 ///
 /// Returns an error if a file cannot be read or the output cannot be written. A closed output pipe is not an error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
-    match (command.files(), command) {
-        (Some(files), _) => reported(files.format, run_all(command, files)),
+    let nothing = |_: &Output| Ok(());
+    match command {
+        Command::Info(args) => on_files(&args.files, nothing, |inputs, out| each(inputs, out, info::run)),
+        Command::Check(args) => on_files(&args.files, nothing, |inputs, out| each(inputs, out, check::run)),
+        Command::Events(args) => {
+            on_files(&args.files, |out| args.asked.wanted.load(out), |inputs, out| events::run(args, inputs, out))
+        }
+        Command::Stat(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| stat::run(args, inputs, out)),
+        Command::Save(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| save::run(args, inputs, out)),
+        Command::Pcap(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| pcap::run(args, inputs, out)),
+        Command::Processes(args) => {
+            on_files(&args.files, |out| args.schemas.load(out), |inputs, out| processes::run(args, inputs, out))
+        }
+        Command::Schemas(args) => {
+            on_files(&args.files, |out| args.schemas.load(out), |inputs, out| schemas::run(args, inputs, out))
+        }
+        Command::Manifest(args) => manifest::run(args),
         #[cfg(feature = "table")]
-        (None, Command::Export(args)) => export::run(args),
-        (None, Command::Manifest(args)) => manifest::run(args),
-        (None, _) => Ok(Outcome::Good),
+        Command::Export(args) => export::run(args),
     }
 }
 
@@ -77,33 +89,25 @@ impl Done {
     }
 }
 
-fn run_all(command: &Command, files: &input::Files) -> Result<Outcome, Error> {
+/// Runs a command on files, after `load` has read what its options name.
+fn on_files(
+    files: &input::Files,
+    load: impl FnOnce(&Output) -> Result<(), Error>,
+    run: impl FnOnce(&[Input], &mut Output) -> Result<Done, Stop>,
+) -> Result<Outcome, Error> {
+    reported(files.format, run_on(files, load, run))
+}
+
+fn run_on(
+    files: &input::Files,
+    load: impl FnOnce(&Output) -> Result<(), Error>,
+    run: impl FnOnce(&[Input], &mut Output) -> Result<Done, Stop>,
+) -> Result<Outcome, Error> {
     let mut out = Output::new(files.format);
     out.is_detailed = files.diagnostics;
-    if let Some(wanted) = command.wanted() {
-        wanted.check()?;
-        wanted.schemas.load(&out)?;
-    }
-    match command {
-        Command::Schemas(args) => args.schemas.load(&out)?,
-        Command::Processes(args) => args.schemas.load(&out)?,
-        _ => {}
-    }
+    load(&out)?;
     let inputs = input::find_all(&files.files, &input::TRACES, &out);
-    let result = match command {
-        Command::Info(_) => each(&inputs, &mut out, info::run),
-        Command::Check(_) => each(&inputs, &mut out, check::run),
-        Command::Events(args) => events::run(args, &inputs, &mut out),
-        Command::Stat(args) => stat::run(args, &inputs, &mut out),
-        Command::Save(args) => save::run(args, &inputs, &mut out),
-        Command::Pcap(args) => pcap::run(args, &inputs, &mut out),
-        Command::Processes(args) => processes::run(args, &inputs, &mut out),
-        Command::Schemas(args) => schemas::run(args, &inputs, &mut out),
-        Command::Manifest(args) => return manifest::run(args),
-        #[cfg(feature = "table")]
-        Command::Export(args) => return export::run(args),
-    };
-    match result {
+    match run(&inputs, &mut out) {
         Ok(Done { outcome, unusable }) => match (out.flush(), unusable) {
             (Err(error), _) => ended(outcome.unwrap_or(Outcome::Good), error),
             (Ok(()), 0) => Ok(outcome.unwrap_or(Outcome::Good)),
@@ -133,36 +137,4 @@ fn each(
         }
     }
     Ok(done)
-}
-
-impl Command {
-    /// The files to read, and the output format; `None` for a command with its own arguments.
-    fn files(&self) -> Option<&input::Files> {
-        match self {
-            Self::Info(args) => Some(&args.files),
-            Self::Events(args) => Some(&args.files),
-            Self::Check(args) => Some(&args.files),
-            Self::Stat(args) => Some(&args.files),
-            Self::Save(args) => Some(&args.files),
-            Self::Pcap(args) => Some(&args.files),
-            Self::Processes(args) => Some(&args.files),
-            Self::Schemas(args) => Some(&args.files),
-            Self::Manifest(_) => None,
-            #[cfg(feature = "table")]
-            Self::Export(_) => None,
-        }
-    }
-
-    /// The options that select events.
-    fn wanted(&self) -> Option<&Wanted> {
-        match self {
-            Self::Events(args) => Some(&args.asked.wanted),
-            Self::Stat(args) => Some(&args.wanted),
-            Self::Save(args) => Some(&args.wanted),
-            Self::Pcap(args) => Some(&args.wanted),
-            Self::Info(_) | Self::Check(_) | Self::Processes(_) | Self::Schemas(_) | Self::Manifest(_) => None,
-            #[cfg(feature = "table")]
-            Self::Export(args) => Some(&args.wanted),
-        }
-    }
 }

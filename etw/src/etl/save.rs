@@ -96,20 +96,20 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
 /// Copies the matching events. `start` is the start of the new trace, for relative times.
 fn copy<'o>(args: &Args, opened: &'o Opened, start: i64, relog: &mut Relog<&File>, target: &str) -> Result<Vec<Saved<'o>>, Stop> {
     let Opened { trace, files, .. } = opened;
-    let mut saved: Vec<_> = files.iter().map(|file| Saved::new(&file.name, target)).collect();
+    let saved = files.iter().map(|file| Saved { file: &file.name, output: target.to_owned(), read: 1, ..Saved::default() });
+    let mut saved: Vec<_> = saved.collect();
     let schemas = |file| trace.session_of(file).map_or(Schemas::BUILT_IN, Session::schemas);
     let filters: Vec<Filter> = (0..files.len()).map(|file| args.wanted.filter(start, schemas(file))).collect();
-    let unread = |why: &dyn Display| Stop::Input(why.to_string());
     let needs = match args.exact || args.wanted.is_all() {
         true => None,
         false => {
             let is_match = |event: &trace::Event<'_>| event.matches(&filters[event.file_index()]);
-            Some(trace.needs(is_match).map_err(|why| unread(&why))?)
+            Some(trace.needs(is_match)?)
         }
     };
     let mut copies = BufferCopies::default();
     let mut buffers = trace.buffers();
-    while let Some((file, decoded)) = buffers.next_buffer().map_err(|why| unread(&why))? {
+    while let Some((file, decoded)) = buffers.next_buffer()? {
         let (buffer, saved) = (decoded.buffer(), &mut saved[file]);
         let (processor, mut tick) = (buffer.header().processor(), buffer.header().time_stamp);
         if files.len() > 1
@@ -126,7 +126,7 @@ fn copy<'o>(args: &Args, opened: &'o Opened, start: i64, relog: &mut Relog<&File
             let is_match = trace.takes(&filters[file], file, &event, processor, tick);
             if !is_match {
                 let is_needed = needs.as_ref().map(|needs| needs.contains(file, buffer.index(), &event)).transpose();
-                if is_needed.map_err(|why| unread(&why))? != Some(true) {
+                if is_needed.map_err(|why| Stop::Input(why.to_string()))? != Some(true) {
                     continue;
                 }
             }
@@ -203,7 +203,7 @@ fn unwritable(target: &str, error: &dyn Display) -> Stop {
 }
 
 /// The result for an input file.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Saved<'a> {
     file: &'a str,
     output: String,
@@ -223,13 +223,6 @@ struct Saved<'a> {
     /// The number of buffers with the same header as a buffer of another file, by the name of that file.
     #[serde(skip)]
     copies: BTreeMap<&'a str, u64>,
-}
-
-impl<'a> Saved<'a> {
-    fn new(file: &'a str, output: &str) -> Self {
-        let (skipped, copies) = Default::default();
-        Self { file, output: output.to_owned(), read: 1, saved: 0, needed: 0, bytes: 0, skipped, is_last: false, copies }
-    }
 }
 
 impl Display for Saved<'_> {

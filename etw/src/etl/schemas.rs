@@ -3,13 +3,14 @@
 use super::Done;
 use super::traces::{Files, Opened};
 use crate::input::{self, Input};
+use crate::object::object;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use crate::schemas::SchemaOptions;
 use crate::wpp;
 use etw_layouts_etl::{Decoded, Event, LogFile, Schemas, Uuid, names};
 use etw_layouts_schemas::tmf::WppMessage;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::{self, Display};
@@ -48,7 +49,7 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
         for (number, file) in opened.files.iter().enumerate().filter(|(_, file)| file.is_readable) {
             let mut used = Used::default();
             for event in opened.trace.events_of(number).in_file_order() {
-                let event = event.map_err(|why| Stop::Input(why.to_string()))?;
+                let event = event?;
                 let header = event.header();
                 used.add(&header, event.schemas(), args.schemas.messages().and_then(|messages| messages.of(&header)));
             }
@@ -71,18 +72,28 @@ struct Key {
 }
 
 /// Events with the same schema, or events of the same kind without a schema.
+#[derive(Serialize)]
 struct Kind {
+    #[serde(rename = "event")]
     name: String,
     version: Option<u16>,
     source: &'static str,
+    #[serde(skip)]
     origins: Vec<String>,
+    /// The version of the schema, if it is that of an earlier version of the event.
+    #[serde(rename = "schema_version", skip_serializing_if = "Option::is_none")]
+    earlier: Option<u8>,
     events: u64,
     whole: u64,
+    #[serde(skip)]
     is_disputed: bool,
-    /// The version of the schema, if it is that of an earlier version of the event.
-    earlier: Option<u8>,
     /// The number of events that were not decoded completely, by the number of undecoded bytes and the reason.
+    #[serde(serialize_with = "serialize_faults")]
     faults: BTreeMap<(usize, String), u64>,
+}
+
+fn serialize_faults<S: Serializer>(faults: &BTreeMap<(usize, String), u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(faults.iter().map(|((left, reason), events)| object! { left: left, reason: reason, events: events }))
 }
 
 /// The maximum number of different faults to keep for a kind.
@@ -141,9 +152,7 @@ impl Used {
             source.origins.extend(kind.origins.iter().map(String::as_str));
         }
         let sources = sources.into_iter().map(|(name, source)| Source { source: name, ..source }).collect();
-        let listed = |wanted: &dyn Fn(&Kind) -> bool| -> Vec<Listed<'a>> {
-            kinds.iter().filter(|kind| wanted(kind)).map(|kind| Listed::of(kind)).collect()
-        };
+        let listed = |wanted: &dyn Fn(&Kind) -> bool| kinds.iter().copied().filter(|kind| wanted(kind)).collect();
         Document {
             file,
             events: self.events,
@@ -212,13 +221,13 @@ struct Document<'a> {
     decoded: u64,
     sources: Vec<Source<'a>>,
     /// Events without a schema.
-    without: Vec<Listed<'a>>,
+    without: Vec<&'a Kind>,
     /// Events with a schema that are not decoded to their last byte.
-    partial: Vec<Listed<'a>>,
+    partial: Vec<&'a Kind>,
     /// Events for which sources have different schemas.
-    disputed: Vec<Listed<'a>>,
+    disputed: Vec<&'a Kind>,
     /// Events of a later version than their schema.
-    earlier: Vec<Listed<'a>>,
+    earlier: Vec<&'a Kind>,
     /// Events of further kinds, which the lists do not contain.
     uncounted: u64,
 }
@@ -231,42 +240,6 @@ struct Source<'a> {
     schemas: u64,
     events: u64,
     whole: u64,
-}
-
-#[derive(Serialize)]
-struct Listed<'a> {
-    event: &'a str,
-    version: Option<u16>,
-    source: &'static str,
-    /// The version of the schema, if it is not that of the event.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schema_version: Option<u8>,
-    events: u64,
-    whole: u64,
-    faults: Vec<Left<'a>>,
-}
-
-#[derive(Serialize)]
-struct Left<'a> {
-    /// Bytes of the payload that are not decoded.
-    left: usize,
-    reason: &'a str,
-    events: u64,
-}
-
-impl<'a> Listed<'a> {
-    fn of(kind: &'a Kind) -> Self {
-        let faults = kind.faults.iter().map(|((left, reason), events)| Left { left: *left, reason, events: *events });
-        Self {
-            event: &kind.name,
-            version: kind.version,
-            source: kind.source,
-            schema_version: kind.earlier,
-            events: kind.events,
-            whole: kind.whole,
-            faults: faults.collect(),
-        }
-    }
 }
 
 impl Display for Document<'_> {
@@ -288,13 +261,13 @@ impl Display for Document<'_> {
         ];
         for (title, list, is_partial) in lists.into_iter().filter(|(_, list, _)| !list.is_empty()) {
             write!(f, "\n\n{:>14}  {title}", "events")?;
-            for Listed { event, version, source, schema_version, events, whole, faults } in list {
+            for Kind { name, version, source, earlier, events, whole, faults, .. } in list {
                 let count = if is_partial { format!("{} of {events}", events - whole) } else { events.to_string() };
-                write!(f, "\n{count:>14}  {}", Escaped(event))?;
+                write!(f, "\n{count:>14}  {}", Escaped(name))?;
                 if let Some(version) = version {
                     write!(f, " version {version}")?;
                 }
-                match schema_version {
+                match earlier {
                     Some(schema) => write!(f, " ({source}, version {schema})")?,
                     None if *source != NONE => write!(f, " ({source})")?,
                     None => {}
@@ -302,10 +275,10 @@ impl Display for Document<'_> {
                 if !is_partial {
                     continue;
                 }
-                for Left { left, reason, events } in faults {
+                for ((left, reason), events) in faults {
                     write!(f, "\n{events:>14}    {reason}, {} left", Several(*left as u64, "byte"))?;
                 }
-                let others = events - whole - faults.iter().map(|fault| fault.events).sum::<u64>();
+                let others = events - whole - faults.values().sum::<u64>();
                 if others > 0 {
                     write!(f, "\n{others:>14}    other faults")?;
                 }

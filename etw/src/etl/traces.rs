@@ -12,7 +12,6 @@ use etw_layouts_etl::{BufferHeader, Diagnostic, DiagnosticKind, Filter, LogFile}
 #[cfg(feature = "table")]
 use etw_layouts_table::Part;
 use etw_layouts_trace::{FileSource, Notice, Options, Source, Trace, TraceFile, group};
-#[cfg(feature = "table")]
 use indicatif::ProgressBar;
 use std::path::Path;
 use std::sync::Arc;
@@ -43,32 +42,12 @@ pub struct Opened {
 pub struct Reported {
     pub name: String,
     pub tally: Tally,
-    progress: Progress,
+    /// The progress bar, which is hidden while something is printed.
+    progress: ProgressBar,
     /// Whether it could be read to its end.
     pub is_readable: bool,
     /// Whether a diagnostic reports damage of the file; payloads that schemas do not decode to the end are no damage.
     pub is_damaged: bool,
-}
-
-/// A progress bar, which is hidden while something is printed.
-enum Progress {
-    None,
-    File(Arc<FileProgress>),
-    /// That of all files.
-    #[cfg(feature = "table")]
-    All(ProgressBar),
-}
-
-impl Progress {
-    /// Prints something while the bar is hidden.
-    fn beside(&self, print: impl FnOnce()) {
-        match self {
-            Self::None => print(),
-            Self::File(progress) => progress.beside(print),
-            #[cfg(feature = "table")]
-            Self::All(bar) => bar.suspend(print),
-        }
-    }
 }
 
 /// The number of files that are kept open. If there are more, each is opened for each read.
@@ -171,10 +150,8 @@ impl Opened {
         out: &Output,
         buffer: impl FnMut(&BufferHeader),
     ) -> Result<Self, Stop> {
-        let reported = files.iter().map(|File { file, progress }| Reported {
-            progress: Progress::File(progress.clone()),
-            ..Reported::of(file.name(), out)
-        });
+        let reported =
+            files.iter().map(|File { file, progress }| Reported { progress: progress.bar(), ..Reported::of(file.name(), out) });
         let reported = reported.collect();
         Self::with(files.into_iter().map(|file| file.file).collect(), reported, schemas, out, buffer)
     }
@@ -215,9 +192,9 @@ impl Opened {
         let trace = Trace::new(files, options);
         // Only payloads that schemas do not cover are found later.
         for Reported { name, tally, progress, .. } in &mut reported {
-            tally.take_more(Some(name)).iter().for_each(|line| progress.beside(|| out.aside(line)));
+            tally.take_more(Some(name)).iter().for_each(|line| progress.suspend(|| out.aside(line)));
         }
-        let trace = trace.map_err(|why| Stop::Input(why.to_string()))?;
+        let trace = trace?;
         for (file, reported) in trace.files().iter().zip(&reported) {
             reported.without_start(file.log_file(), out);
         }
@@ -258,13 +235,13 @@ impl Reported {
     /// Nothing was reported about a file yet.
     pub fn of(name: &str, out: &Output) -> Self {
         let (name, tally) = (name.to_owned(), Tally::new(out.is_detailed));
-        Self { name, tally, progress: Progress::None, is_readable: true, is_damaged: false }
+        Self { name, tally, progress: ProgressBar::hidden(), is_readable: true, is_damaged: false }
     }
 
     /// The same, with the progress bar of all files.
     #[cfg(feature = "table")]
     pub fn beside(name: &str, bar: &ProgressBar, out: &Output) -> Self {
-        Self { progress: Progress::All(bar.clone()), ..Self::of(name, out) }
+        Self { progress: bar.clone(), ..Self::of(name, out) }
     }
 
     /// Reports a diagnostic.
@@ -283,7 +260,7 @@ impl Reported {
     }
 
     fn print(&self, print: impl FnOnce()) {
-        self.progress.beside(print);
+        self.progress.suspend(print);
     }
 
     /// Prints a note if the file states no start.

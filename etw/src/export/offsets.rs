@@ -2,7 +2,7 @@
 
 use super::write::Parts;
 use crate::object::object;
-use crate::print::is_formula;
+use crate::print::csv_cell;
 use crate::{Error, Outcome, no_stdout};
 use etw_layouts_codegen::axis::{Axis, Build};
 use etw_layouts_codegen::registry::{Image, Pdb};
@@ -114,21 +114,13 @@ fn line(Row { seen, choices, cells, variables }: &Row) -> String {
         Variable::Absent => Default::default(),
     }));
     values.extend(choices.iter().map(|choice| choice.confidence.word().to_owned()));
-    values.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(",") + "\n"
+    // File names come from facts, which are untrusted.
+    values.iter().map(|value| csv_cell(value)).collect::<Vec<_>>().join(",") + "\n"
 }
 
 fn place(cell: &Cell) -> String {
     let bits = cell.bits.map(|bits| format!(":{}-{}", bits.position, (bits.position + bits.width).saturating_sub(1)));
     format!("{:#x}{}", cell.value, bits.unwrap_or_default())
-}
-
-/// Quotes a value. File names come from facts, which are untrusted, so formulas are escaped.
-fn quoted(value: &str) -> String {
-    let value = &if is_formula(value.as_bytes()) { format!("'{value}") } else { value.to_owned() };
-    match value.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", value.replace('"', "\"\"")),
-        false => value.to_owned(),
-    }
 }
 
 /// A build with all four numbers, even if it has no revision.

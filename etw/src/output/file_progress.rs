@@ -40,9 +40,9 @@ impl FileProgress {
         self.start.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Hides the bar while something is printed.
-    pub fn beside<T>(&self, print: impl FnOnce() -> T) -> T {
-        self.bar.suspend(print)
+    /// The bar.
+    pub fn bar(&self) -> ProgressBar {
+        self.bar.clone()
     }
 }
 

@@ -58,10 +58,9 @@ pub struct Output {
     lines: Vec<u8>,
     /// The writer, created for the first full block.
     writer: Option<Writer>,
-    /// The lines for standard error, if the output is kept instead of printed.
-    kept: Option<RefCell<String>>,
-    /// The receiver of the lines, instead of standard output.
+    /// The receiver of the lines, instead of standard output. The lines for standard error are then kept.
     receiver: Option<Box<dyn Write>>,
+    kept: RefCell<String>,
 }
 
 /// The block size in bytes.
@@ -79,33 +78,22 @@ pub fn reported(format: Format, result: Result<Outcome, Error>) -> Result<Outcom
     })
 }
 
-// Only `api`, which needs the feature, keeps output or passes it on.
 impl Output {
-    /// Keeps the output in memory.
-    pub fn kept(format: Format) -> Self {
-        let mut out = Self::new(format);
-        (out.is_terminal, out.kept) = (false, Some(RefCell::default()));
-        out
+    pub fn new(format: Format) -> Self {
+        let (is_terminal, kept) = (io::stdout().is_terminal(), RefCell::default());
+        Self { format, is_detailed: false, is_terminal, lines: Vec::new(), writer: None, receiver: None, kept }
     }
 
     /// Writes lines to a receiver instead of standard output, and keeps those for standard error in memory.
     pub fn to(receiver: Box<dyn Write>, format: Format) -> Self {
-        let mut out = Self::kept(format);
-        out.receiver = Some(receiver);
+        let mut out = Self::new(format);
+        (out.is_terminal, out.receiver) = (false, Some(receiver));
         out
     }
 
-    /// The kept output: the lines for standard output, and those for standard error.
-    pub fn into_kept(mut self) -> (String, String) {
-        let lines = String::from_utf8_lossy(&std::mem::take(&mut self.lines)).into_owned();
-        (lines, self.kept.take().unwrap_or_default().into_inner())
-    }
-}
-
-impl Output {
-    pub fn new(format: Format) -> Self {
-        let is_terminal = io::stdout().is_terminal();
-        Self { format, is_detailed: false, is_terminal, lines: Vec::new(), writer: None, kept: None, receiver: None }
+    /// The lines for standard error.
+    pub fn into_kept(self) -> String {
+        self.kept.take()
     }
 
     /// Appends a line to the pending output. A terminal gets whole lines, so that the progress bar never interrupts one.
@@ -113,7 +101,7 @@ impl Output {
         let result = line(&mut self.lines);
         if self.is_terminal {
             self.write_rest()?;
-        } else if self.lines.len() >= BLOCK && (self.kept.is_none() || self.receiver.is_some()) {
+        } else if self.lines.len() >= BLOCK {
             self.write_block()?;
         }
         Ok(result)
@@ -166,8 +154,8 @@ impl Output {
     /// too.
     pub fn say(&self, text: impl Display, document: &impl Serialize) {
         let line = self.lined(text, document);
-        match &self.kept {
-            Some(kept) => kept.borrow_mut().push_str(&line),
+        match self.receiver {
+            Some(_) => self.kept.borrow_mut().push_str(&line),
             None => _ = io::stderr().write_all(line.as_bytes()),
         }
     }
@@ -207,9 +195,6 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         if self.receiver.is_some() {
             return self.write_rest();
-        }
-        if self.kept.is_some() {
-            return Ok(());
         }
         if let Some(writer) = self.writer.take() {
             writer.end().inspect_err(|_| self.lines.clear())?;

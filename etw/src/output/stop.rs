@@ -2,6 +2,7 @@
 
 use super::Several;
 use etw_layouts_cli::{Error, Outcome};
+use etw_layouts_trace as trace;
 use std::io;
 
 /// Why reading of a file stopped.
@@ -17,6 +18,12 @@ pub enum Stop {
 impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
+    }
+}
+
+impl From<trace::Error> for Stop {
+    fn from(error: trace::Error) -> Self {
+        Self::Input(error.to_string())
     }
 }
 

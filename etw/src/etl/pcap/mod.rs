@@ -26,9 +26,8 @@ use etw_layouts_trace::{Event, Trace};
 use fragments::{Fragments, Key};
 use names::Names;
 use pcapng::{Interface, LinkType, Packet, Pcapng};
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use summary::Summary;
 use target::Target;
@@ -107,7 +106,7 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
         return Err(Stop::Input(without_packets(&opened, &names)));
     }
     let target = Target::create(&args.output)?;
-    let summaries = write(args, &opened, &names, &target, out)?;
+    let summaries = write(args, &opened, &names, &mut *target.writer(), out).map_err(|stop| target.named(stop))?;
     done.add(opened.end(out));
     done.add(end(args, target, &summaries, out)?);
     Ok(done)
@@ -118,7 +117,7 @@ fn write<'a>(
     args: &'a Args,
     opened: &'a Opened,
     names: &'a [Names],
-    target: &Target,
+    target: &mut dyn Write,
     out: &Output,
 ) -> Result<Vec<Summary<'a>>, Stop> {
     let mut writing = Writing::new(args, opened, names, target)?;
@@ -129,7 +128,7 @@ fn write<'a>(
         file.note("buffers are so far out of order that only parts are sorted".into(), out);
     }
     for event in events {
-        writing.event(&event.map_err(|why| Stop::Input(why.to_string()))?)?;
+        writing.event(&event?)?;
     }
     writing.finish()
 }
@@ -142,14 +141,13 @@ pub fn packets(trace: Vec<u8>) -> Result<(Vec<u8>, u64), Stop> {
         args: Args,
     }
     let args = <Cli as clap::Parser>::parse_from(["etw", "-o", "-", "-"]).args;
-    let (out, input) = (Output::kept(Format::Text), |why: &dyn std::fmt::Display| Stop::Input(why.to_string()));
-    let file = TraceFile::new("trace", BytesSource(trace)).map_err(|why| input(&why))?;
+    let out = Output::to(Box::new(io::sink()), Format::Text);
+    let file = TraceFile::new("trace", BytesSource(trace))?;
     let opened = Opened::with(vec![file], vec![Reported::of("trace", &out)], &args.wanted.schemas, &out, |_| {})?;
     let names = names::of_sessions(&opened.trace)?;
-    let target = Target::Memory(RefCell::default());
-    let packets = write(&args, &opened, &names, &target, &out)?.iter().map(|summary| summary.packets).sum();
-    let Target::Memory(bytes) = target else { return Err(input(&"no memory")) };
-    Ok((bytes.into_inner(), packets))
+    let mut bytes = Vec::new();
+    let packets = write(&args, &opened, &names, &mut bytes, &out)?.iter().map(|summary| summary.packets).sum();
+    Ok((bytes, packets))
 }
 
 /// The message for traces without packets.
@@ -175,8 +173,7 @@ fn without_packets(opened: &Opened, names: &[Names]) -> String {
 /// The state of the new file.
 struct Writing<'a, 't> {
     args: &'a Args,
-    target: &'t Target,
-    pcapng: Pcapng<Box<dyn Write + 't>>,
+    pcapng: Pcapng<&'t mut dyn Write>,
     files: Vec<File<'a>>,
     /// The numbers of the interfaces: by system and source, and by their descriptions.
     numbers: HashMap<(usize, Source, LinkType), u32>,
@@ -199,7 +196,7 @@ struct File<'a> {
 }
 
 impl<'a, 't> Writing<'a, 't> {
-    fn new(args: &'a Args, opened: &'a Opened, names: &'a [Names], target: &'t Target) -> Result<Self, Stop> {
+    fn new(args: &'a Args, opened: &'a Opened, names: &'a [Names], target: &'t mut dyn Write) -> Result<Self, Stop> {
         let Opened { trace, files, .. } = opened;
         let mut sessions = vec![0; files.len()];
         for (number, session) in trace.sessions().iter().enumerate() {
@@ -211,14 +208,13 @@ impl<'a, 't> Writing<'a, 't> {
             session,
             names: &names[session],
             system,
-            summary: Summary::new(&file.name, args.output.display().to_string()),
+            summary: Summary { file: &file.name, output: args.output.display().to_string(), ..Summary::default() },
             is_readable: file.is_readable,
         });
         let files: Vec<_> = files.collect();
         Ok(Self {
             args,
-            target,
-            pcapng: Pcapng::new(target.writer()).map_err(|error| target.unwritable(error))?,
+            pcapng: Pcapng::new(target)?,
             fragments: Fragments::new(files.len()),
             files,
             numbers: HashMap::new(),
@@ -283,7 +279,7 @@ impl<'a, 't> Writing<'a, 't> {
         summary.assumed += u64::from(capture.is_assumed);
         summary.truncated += u64::from(original as usize > data.len());
         let packet = Packet { interface, time, data: &data, original, direction, comment: &comment };
-        self.pcapng.packet(&packet).map_err(|error| self.target.unwritable(error))
+        Ok(self.pcapng.packet(&packet)?)
     }
 
     /// The number of an interface. The interface is described before its first packet. `None` if there are too many interfaces.
@@ -298,7 +294,7 @@ impl<'a, 't> Writing<'a, 't> {
         let number = match self.described.get(&interface) {
             Some(number) => *number,
             None if self.described.len() >= MOST => return Ok(None),
-            None => self.pcapng.interface(&interface).map_err(|error| self.target.unwritable(error))?,
+            None => self.pcapng.interface(&interface)?,
         };
         self.described.insert(interface, number);
         self.numbers.insert(key, number);
@@ -307,7 +303,7 @@ impl<'a, 't> Writing<'a, 't> {
 
     /// Completes the file. Returns the summaries of the input files that can be read.
     fn finish(self) -> Result<Vec<Summary<'a>>, Stop> {
-        self.pcapng.finish().map_err(|error| self.target.unwritable(error))?;
+        self.pcapng.finish()?;
         let files = self.files.into_iter().zip(self.fragments.finish()).filter(|(file, _)| file.is_readable);
         let summary = |(file, lost): (File<'a>, u64)| {
             let mut summary = file.summary;

@@ -30,7 +30,7 @@ pub fn of_sessions(trace: &Trace) -> Result<Vec<Names>, Stop> {
         let mut names = Names::default();
         for file in session.files() {
             for event in trace.events_of(*file).in_file_order() {
-                let event = event.map_err(|why| Stop::Input(why.to_string()))?;
+                let event = event?;
                 let header = event.header();
                 if capture::is_provider(header.provider()) {
                     names.add(&header, session.schemas());

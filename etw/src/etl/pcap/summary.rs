@@ -9,10 +9,10 @@ use std::fmt::{self, Display};
 const MOST: usize = 64;
 
 /// The result for an input file.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub struct Summary<'a> {
     pub file: &'a str,
-    output: String,
+    pub output: String,
     /// Events of the input, including the log file header.
     pub read: u64,
     #[serde(skip)]
@@ -25,27 +25,11 @@ pub struct Summary<'a> {
     pub out_of_order: u64,
     pub incomplete_fragments: u64,
     /// The number of other packets that are not written, by reason.
-    skipped: BTreeMap<String, u64>,
+    pub skipped: BTreeMap<String, u64>,
     pub without_packet: u64,
 }
 
-impl<'a> Summary<'a> {
-    pub fn new(file: &'a str, output: String) -> Self {
-        Self {
-            file,
-            output,
-            read: 0,
-            matching: 0,
-            packets: 0,
-            truncated: 0,
-            assumed: 0,
-            out_of_order: 0,
-            incomplete_fragments: 0,
-            skipped: BTreeMap::new(),
-            without_packet: 0,
-        }
-    }
-
+impl Summary<'_> {
     /// Counts a packet that is not written.
     pub fn skip(&mut self, reason: String) {
         let is_counted = self.skipped.len() < MOST || self.skipped.contains_key(&reason);

@@ -1,9 +1,8 @@
-//! Where the new file is written: to a path, to standard output, or to memory.
+//! Where the new file is written: to a path, or to standard output.
 
 use crate::output::Escaped;
 use crate::output::stop::Stop;
 use etw_layouts_cli::NewFile;
-use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -11,7 +10,6 @@ pub enum Target {
     /// With the name as given by the user.
     File(NewFile, String),
     Stdout,
-    Memory(RefCell<Vec<u8>>),
 }
 
 /// The size of the write buffer.
@@ -43,15 +41,14 @@ impl Target {
         match self {
             Self::File(new, _) => Box::new(BufWriter::with_capacity(CAPACITY, new.file())),
             Self::Stdout => Box::new(BufWriter::with_capacity(CAPACITY, io::stdout().lock())),
-            Self::Memory(bytes) => Box::new(Kept(bytes)),
         }
     }
 
-    /// The error of writing. A closed pipe keeps its kind, because it is not an error of the command.
-    pub fn unwritable(&self, error: io::Error) -> Stop {
-        match self {
-            Self::File(_, name) => unwritable(name, &error.to_string()),
-            _ => Stop::Output(error),
+    /// An error of writing with the name of the file. A closed pipe keeps its kind, because it is not an error of the command.
+    pub fn named(&self, stop: Stop) -> Stop {
+        match (self, stop) {
+            (Self::File(_, name), Stop::Output(error)) => unwritable(name, &error.to_string()),
+            (_, stop) => stop,
         }
     }
 
@@ -61,19 +58,6 @@ impl Target {
             Self::File(new, name) => new.finish().map_err(|why| unwritable(&name, &why)),
             _ => Ok(()),
         }
-    }
-}
-
-/// A writer to memory.
-struct Kept<'a>(&'a RefCell<Vec<u8>>);
-
-impl Write for Kept<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

@@ -1,115 +1,99 @@
-//! Processes in JSON.
+//! A process as a document: JSON, and the source of the cells of a table.
 
-use super::parent;
 use etw_layouts_etl::FileTime;
-use etw_layouts_trace::{self as trace, LoadedImage, Moment, Process, ProcessIndex, ProcessTable, StatedBy};
-use serde::Serialize;
-use std::fmt::{self, Display};
+use etw_layouts_trace::{self as trace, Known, LoadedImage, Moment, Process, ProcessIndex, ProcessTable, StatedBy};
+use serde::{Serialize, Serializer};
 
-/// How a start or an end is known.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Known {
-    /// Its time is known.
-    Time,
-    /// It was before the trace, at an unknown time.
-    BeforeTrace,
-    /// Its time is unknown.
-    Unknown,
-}
+/// How a start or an end is known: its time is known, it was before the trace at an unknown time, or its time is unknown.
+pub const TIME: &str = "time";
+pub const BEFORE_TRACE: &str = "before_trace";
+pub const UNKNOWN: &str = "unknown";
 
-impl Known {
-    /// The word in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Time => "time",
-            Self::BeforeTrace => "before_trace",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-/// How a start or an end is known.
-pub fn moment_known(known: &trace::Known<Moment>) -> Known {
+fn moment_known(known: &Known<Moment>) -> &'static str {
     match known.by {
-        _ if known.value.time().is_some() => Known::Time,
-        StatedBy::Start | StatedBy::DcStart | StatedBy::DcEnd | StatedBy::Defunct | StatedBy::ManifestRundown => {
-            Known::BeforeTrace
-        }
-        _ => Known::Unknown,
+        _ if known.value.time().is_some() => TIME,
+        StatedBy::Start | StatedBy::DcStart | StatedBy::DcEnd | StatedBy::Defunct | StatedBy::ManifestRundown => BEFORE_TRACE,
+        _ => UNKNOWN,
     }
 }
 
 /// A process.
 #[derive(Serialize)]
 pub struct Document<'a> {
-    file: &'a str,
+    pub file: &'a str,
     /// The number of files of its session.
-    files: usize,
-    index: u32,
-    process: u32,
+    pub files: usize,
+    pub index: u32,
+    pub process: u32,
     /// Address of the process object.
     key: Option<String>,
     /// Number since the boot.
     sequence: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    depth: Option<usize>,
-    parent: Option<u32>,
-    parent_index: Option<u32>,
-    parent_image: Option<&'a str>,
+    pub depth: Option<usize>,
+    pub parent: Option<u32>,
+    pub parent_index: Option<u32>,
+    pub parent_image: Option<&'a str>,
     /// In units of 100 ns since 1601.
-    start: Option<i64>,
-    start_utc: Option<String>,
-    start_known: Option<Known>,
-    end: Option<i64>,
-    end_utc: Option<String>,
-    end_known: Option<Known>,
-    exit_status: Option<u32>,
-    session: Option<u32>,
-    user: Option<&'a str>,
-    image: Option<&'a str>,
+    pub start: Option<i64>,
+    pub start_utc: Option<String>,
+    pub start_known: Option<&'static str>,
+    pub end: Option<i64>,
+    pub end_utc: Option<String>,
+    pub end_known: Option<&'static str>,
+    pub exit_status: Option<u32>,
+    pub session: Option<u32>,
+    pub user: Option<&'a str>,
+    pub image: Option<&'a str>,
     path: Option<&'a str>,
-    command_line: Option<&'a str>,
+    pub command_line: Option<&'a str>,
     package: Option<&'a str>,
-    known_by: KnownBy,
+    /// The event that reports each value.
+    #[serde(serialize_with = "known_by")]
+    pub known_by: &'a Process,
     #[serde(skip_serializing_if = "Option::is_none")]
-    images: Option<Vec<Image>>,
-}
-
-/// The event that reports each value.
-#[derive(Serialize)]
-struct KnownBy {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parent: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    start: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    end: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exit_status: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    image: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command_line: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    package: Option<&'static str>,
+    pub images: Option<Vec<Image>>,
 }
 
 #[derive(Serialize)]
-struct Image {
-    path: String,
-    base: String,
-    size: u64,
+pub struct Image {
+    pub path: String,
+    #[serde(serialize_with = "hexadecimal")]
+    pub base: u64,
+    pub size: u64,
     load: Option<i64>,
-    load_utc: Option<String>,
+    pub load_utc: Option<String>,
     unload: Option<i64>,
-    unload_utc: Option<String>,
+    pub unload_utc: Option<String>,
+}
+
+/// The event that reports a value.
+pub fn by<T>(known: &Option<Known<T>>) -> Option<&'static str> {
+    known.as_ref().map(|known| known.by.as_str())
+}
+
+fn known_by<S: Serializer>(process: &&Process, serializer: S) -> Result<S::Ok, S::Error> {
+    let all = [
+        ("parent", by(&process.parent_id)),
+        ("start", by(&process.start)),
+        ("end", by(&process.end)),
+        ("exit_status", by(&process.exit_status)),
+        ("session", by(&process.session)),
+        ("user", by(&process.user)),
+        ("image", by(&process.image)),
+        ("path", by(&process.path)),
+        ("command_line", by(&process.command_line)),
+        ("package", by(&process.package)),
+    ];
+    serializer.collect_map(all.into_iter().filter(|(_, by)| by.is_some()))
+}
+
+fn hexadecimal<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{number:#x}"))
+}
+
+fn utc(time: Option<FileTime>) -> Option<String> {
+    time.map(|time| time.rfc3339().to_string())
 }
 
 impl<'a> Document<'a> {
@@ -120,9 +104,9 @@ impl<'a> Document<'a> {
         depth: Option<usize>,
         images: Option<Vec<LoadedImage>>,
     ) -> Self {
-        let time = |known: &Option<trace::Known<Moment>>| known.as_ref().and_then(|known| known.value.time());
-        let utc = |time: Option<FileTime>| time.map(|time| time.rfc3339().to_string());
+        let time = |known: &Option<Known<Moment>>| known.as_ref().and_then(|known| known.value.time());
         let (start, end) = (time(&process.start), time(&process.end));
+        let parent = process.parent.and_then(|parent| table.get(parent));
         Self {
             file,
             files,
@@ -133,7 +117,7 @@ impl<'a> Document<'a> {
             depth,
             parent: process.parent_id.as_ref().map(|id| id.value),
             parent_index: process.parent.map(|parent| parent.0),
-            parent_image: parent(table, process).and_then(Process::image),
+            parent_image: parent.and_then(Process::image),
             start: start.map(|time| time.0),
             start_utc: utc(start),
             start_known: process.start.as_ref().map(moment_known),
@@ -147,52 +131,17 @@ impl<'a> Document<'a> {
             path: process.path.as_ref().map(|path| &*path.value),
             command_line: process.command_line(),
             package: process.package(),
-            known_by: KnownBy::new(process),
+            known_by: process,
             images: images.map(|images| images.into_iter().map(Image::new).collect()),
         }
     }
 }
 
-impl KnownBy {
-    fn new(process: &Process) -> Self {
-        fn by<T>(known: &Option<trace::Known<T>>) -> Option<&'static str> {
-            known.as_ref().map(|known| known.by.as_str())
-        }
-        Self {
-            parent: by(&process.parent_id),
-            start: by(&process.start),
-            end: by(&process.end),
-            exit_status: by(&process.exit_status),
-            session: by(&process.session),
-            user: by(&process.user),
-            image: by(&process.image),
-            path: by(&process.path),
-            command_line: by(&process.command_line),
-            package: by(&process.package),
-        }
-    }
-}
-
 impl Image {
-    fn new(image: LoadedImage) -> Self {
-        let utc = |time: Option<FileTime>| time.map(|time| time.rfc3339().to_string());
-        let (load, unload) = (image.load.time(), image.unload.and_then(Moment::time));
-        Self {
-            path: image.path,
-            base: format!("{:#x}", image.base),
-            size: image.size,
-            load: load.map(|time| time.0),
-            load_utc: utc(load),
-            unload: unload.map(|time| time.0),
-            unload_utc: utc(unload),
-        }
-    }
-}
-
-/// Only needed for the bounds of `Output::line`: text prints a table instead.
-impl Display for Document<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.process)
+    fn new(LoadedImage { path, base, size, load, unload, .. }: LoadedImage) -> Self {
+        let (load, unload) = (load.time(), unload.and_then(Moment::time));
+        let [load_utc, unload_utc] = [load, unload].map(utc);
+        Self { path, base, size, load: load.map(|time| time.0), load_utc, unload: unload.map(|time| time.0), unload_utc }
     }
 }
 

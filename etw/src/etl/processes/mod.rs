@@ -11,12 +11,12 @@ use crate::output::{Escaped, Format, Output, Several};
 use crate::schemas::SchemaOptions;
 use anstyle::Style;
 pub use document::documents;
-use document::{Document, Known, moment_known};
-use etw_layouts_cli::is_formula;
+use document::{BEFORE_TRACE, Document, Image, UNKNOWN, by};
+use etw_layouts_cli::csv_cell;
 use etw_layouts_cli::text_table::{Row, lines};
 use etw_layouts_etl::payload::Source;
-use etw_layouts_etl::{Decoded, Event, Uuid, names};
-use etw_layouts_trace::{LoadedImage, Moment, Process, ProcessIndex, ProcessTable, StatedBy};
+use etw_layouts_etl::{Decoded, Event, FileTime, Uuid, names};
+use etw_layouts_trace::{Process, StatedBy};
 use std::fmt::Write;
 use tree::Node;
 
@@ -95,7 +95,7 @@ const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e
 fn check(opened: &mut Opened, out: &Output) -> Result<(), Stop> {
     let Opened { trace, files, .. } = opened;
     for event in trace.events().in_file_order() {
-        let event = event.map_err(|why| Stop::Input(why.to_string()))?;
+        let event = event?;
         let header = event.header();
         // A later version of an event has more fields.
         if is_candidate(&header)
@@ -131,9 +131,6 @@ pub struct Listing {
     is_headed: bool,
 }
 
-/// The images of a process; none unless they are listed.
-type Images<'a> = &'a dyn Fn(ProcessIndex) -> Result<Vec<LoadedImage>, Stop>;
-
 impl Listing {
     fn session(&mut self, opened: &Opened, out: &mut Output) -> Result<(), Stop> {
         let Some(file) = opened.files.iter().find(|file| file.is_readable) else { return Ok(()) };
@@ -150,94 +147,81 @@ impl Listing {
             }
             let files = opened.files.iter().filter(|file| file.is_readable).count();
             let names = opened.trace.names(number).filter(|_| self.has_images);
-            let images = |index| match names {
-                Some(names) => names.images(index).map_err(|why| Stop::Input(why.to_string())),
-                None => Ok(Vec::new()),
-            };
-            self.print((&file.name, files), table, &images, out)?;
+            let nodes = if self.is_tree { tree::nodes(table) } else { tree::list(table) };
+            let processes = nodes.iter().filter_map(|node| Some((node, table.get(node.index)?)));
+            let is_tree = self.is_tree;
+            let documents = processes.map(|(Node { index, depth }, process)| {
+                let images = names.map(|names| names.images(*index)).transpose()?;
+                Ok(Document::new((&file.name, files), table, (*index, process), is_tree.then_some(*depth), images))
+            });
+            self.print(documents, out)?;
         }
         Ok(())
     }
 
-    fn print(
-        &mut self,
-        (file, files): (&str, usize),
-        table: &ProcessTable,
-        images: Images<'_>,
-        out: &mut Output,
-    ) -> Result<(), Stop> {
-        let nodes = if self.is_tree { tree::nodes(table) } else { tree::list(table) };
-        let processes = nodes.iter().filter_map(|node| Some((node, table.get(node.index)?)));
+    fn print<'a>(&mut self, documents: impl Iterator<Item = Result<Document<'a>, Stop>>, out: &mut Output) -> Result<(), Stop> {
+        let mut text = String::new();
         match out.format {
             Format::Json => {
-                for (node, process) in processes {
-                    let depth = self.is_tree.then_some(node.depth);
-                    let images = self.has_images.then(|| images(node.index)).transpose()?;
-                    out.line(&Document::new((file, files), table, (node.index, process), depth, images))?;
+                for document in documents {
+                    out.write_line("", &document?)?;
                 }
             }
-            Format::Text => {
-                let processes: Vec<_> = processes.collect();
-                let text = self.text((file, files), table, images, &processes)?;
-                out.put(|out| out.extend_from_slice(text.as_bytes()))?;
-            }
+            Format::Text => text = self.text(&documents.collect::<Result<Vec<_>, _>>()?),
             Format::Csv => {
-                let mut text = String::new();
                 if !std::mem::replace(&mut self.is_headed, true) {
                     let columns = if self.has_images { IMAGES.to_vec() } else { [&COLUMNS[..], &MORE].concat() };
                     let _ = writeln!(text, "file,{}", columns.join(","));
                 }
-                for (node, process) in processes {
-                    let rows = match self.has_images {
-                        true => images(node.index)?.iter().map(|image| image_cells(node.index, process, image)).collect(),
-                        false => vec![[cells(table, process, true).to_vec(), more_cells(node.index, process).to_vec()].concat()],
+                for document in documents {
+                    let document = document?;
+                    let rows = match &document.images {
+                        Some(images) => images.iter().map(|image| image_cells(&document, image).to_vec()).collect(),
+                        None => vec![[&cells(&document, true)[..], &more_cells(&document)].concat()],
                     };
                     for row in rows {
-                        let row: Vec<_> = [file.to_owned()].into_iter().chain(row).map(|cell| quoted(&cell)).collect();
+                        let row: Vec<_> = [document.file.to_owned()]
+                            .into_iter()
+                            .chain(row)
+                            .map(|cell| csv_cell(&Escaped(&cell).to_string()))
+                            .collect();
                         let _ = writeln!(text, "{}", row.join(","));
                     }
                 }
-                out.put(|out| out.extend_from_slice(text.as_bytes()))?;
             }
         }
-        Ok(())
+        Ok(out.put(|out| out.extend_from_slice(text.as_bytes()))?)
     }
 
-    fn text(
-        &self,
-        (file, files): (&str, usize),
-        table: &ProcessTable,
-        images: Images<'_>,
-        processes: &[(&Node, &Process)],
-    ) -> Result<String, Stop> {
-        let row = |(node, process): &(&Node, &Process)| {
-            let mut cells = cells(table, process, false).to_vec();
-            if self.is_tree {
+    fn text(&self, documents: &[Document<'_>]) -> String {
+        let row = |document: &Document<'_>| {
+            let mut cells = cells(document, false).to_vec();
+            if let Some(depth) = document.depth {
                 let image = if cells[8].is_empty() { "?" } else { &cells[8] };
-                cells[8] = "  ".repeat(node.depth.min(DEEPEST)) + image;
+                cells[8] = "  ".repeat(depth.min(DEEPEST)) + image;
                 cells = TREE.map(|column| std::mem::take(&mut cells[column])).to_vec();
             }
             Row { style: Style::new(), cells }
         };
         let header: Vec<_> = if self.is_tree { TREE.map(|column| COLUMNS[column]).to_vec() } else { COLUMNS.to_vec() };
-        let rows: Vec<_> = processes.iter().map(row).collect();
+        let rows: Vec<_> = documents.iter().map(row).collect();
         let mut lines = lines(&header, &rows, None).into_iter().map(|(_, line)| line);
         let mut text = String::new();
         // The first line of the table is its head.
-        if let Some(head) = lines.next().filter(|_| !processes.is_empty()) {
+        if let (Some(head), Some(Document { file, files, .. })) = (lines.next(), documents.first()) {
             let others = match files {
                 ..=1 => String::new(),
-                files => format!(", and {} of its session", Several(files as u64 - 1, "file")),
+                files => format!(", and {} of its session", Several(*files as u64 - 1, "file")),
             };
             let _ = writeln!(text, "{}{others}\n{head}", Escaped(file));
         }
-        for (line, (node, _)) in lines.zip(processes) {
+        for (line, document) in lines.zip(documents) {
             let _ = writeln!(text, "{line}");
-            for image in images(node.index)? {
-                let _ = writeln!(text, "          {:#018x} {:#10x}  {}", image.base, image.size, Escaped(&image.path));
+            for Image { path, base, size, .. } in document.images.iter().flatten() {
+                let _ = writeln!(text, "          {base:#018x} {size:#10x}  {}", Escaped(path));
             }
         }
-        Ok(text)
+        text
     }
 }
 
@@ -248,66 +232,42 @@ fn is_of_image(process: &Process) -> bool {
         && process.parent_id.is_none()
 }
 
-/// The process that created another one.
-fn parent<'t>(table: &'t ProcessTable, process: &Process) -> Option<&'t Process> {
-    table.get(process.parent?)
+/// A cell, which is empty without a value.
+fn cell(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-fn cells(table: &ProcessTable, process: &Process, is_csv: bool) -> [String; COLUMNS.len()] {
-    let time = |moment: Moment| match moment.time() {
-        Some(time) if is_csv => time.rfc3339().to_string(),
-        Some(time) => time.to_string(),
-        None => String::new(),
+fn cells(document: &Document<'_>, is_csv: bool) -> [String; COLUMNS.len()] {
+    let moment = |time: Option<i64>, utc: &Option<String>, known: Option<&str>, before: &str| match known {
+        _ if is_csv => utc.clone().unwrap_or_default(),
+        Some(BEFORE_TRACE) => before.to_owned(),
+        Some(UNKNOWN) => UNKNOWN.to_owned(),
+        _ => cell(time.map(FileTime)),
     };
-    let moment = |known: &Option<etw_layouts_trace::Known<Moment>>, before: &str| match known {
-        Some(known) => match moment_known(known) {
-            Known::BeforeTrace if !is_csv => before.to_owned(),
-            Known::Unknown if !is_csv => "unknown".to_owned(),
-            _ => time(known.value),
-        },
-        None => String::new(),
-    };
-    let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
-    let text = |text: Option<&str>| match text {
-        Some(text) if is_csv => text.to_owned(),
-        Some(text) => Escaped(text).to_string(),
-        None => String::new(),
-    };
+    let text = |text: Option<&str>| if is_csv { cell(text) } else { cell(text.map(Escaped)) };
     [
-        process.id.to_string(),
-        number(process.parent_id.as_ref().map(|id| id.value)),
-        text(parent(table, process).and_then(Process::image)),
-        moment(&process.start, ""),
-        moment(&process.end, "before the trace"),
-        process.exit_status.as_ref().map(|status| format!("{:#x}", status.value)).unwrap_or_default(),
-        number(process.session.as_ref().map(|session| session.value)),
-        text(process.user()),
-        text(process.image()),
-        text(process.command_line()),
+        document.process.to_string(),
+        cell(document.parent),
+        text(document.parent_image),
+        moment(document.start, &document.start_utc, document.start_known, ""),
+        moment(document.end, &document.end_utc, document.end_known, "before the trace"),
+        cell(document.exit_status.map(|status| format!("{status:#x}"))),
+        cell(document.session),
+        text(document.user),
+        text(document.image),
+        text(document.command_line),
     ]
 }
 
-fn more_cells(index: ProcessIndex, process: &Process) -> [String; MORE.len()] {
-    let known = |known: &Option<etw_layouts_trace::Known<Moment>>| {
-        let words = known.as_ref().map(|known| (moment_known(known).as_str(), known.by.as_str()));
-        let (known, by) = words.unwrap_or_default();
-        [known.to_owned(), by.to_owned()]
-    };
-    let ([start_known, start_by], [end_known, end_by]) = (known(&process.start), known(&process.end));
-    let parent = process.parent.map(|parent| parent.0.to_string()).unwrap_or_default();
-    [index.0.to_string(), parent, start_known, start_by, end_known, end_by]
+fn more_cells(document: &Document<'_>) -> [String; MORE.len()] {
+    let Process { start, end, .. } = document.known_by;
+    let words = [document.start_known, by(start), document.end_known, by(end)];
+    let [start_known, start_by, end_known, end_by] = words.map(cell);
+    [document.index.to_string(), cell(document.parent_index), start_known, start_by, end_known, end_by]
 }
 
-fn image_cells(index: ProcessIndex, process: &Process, image: &LoadedImage) -> Vec<String> {
-    let time = |moment: Option<Moment>| moment.and_then(Moment::time).map(|time| time.rfc3339().to_string()).unwrap_or_default();
-    let (base, size) = (format!("{:#x}", image.base), format!("{:#x}", image.size));
-    let path = image.path.to_string();
-    vec![process.id.to_string(), base, size, time(Some(image.load)), time(image.unload), path, index.0.to_string()]
-}
-
-/// A cell of CSV (RFC 4180); a formula gets an apostrophe in front.
-fn quoted(cell: &str) -> String {
-    let cell = Escaped(cell).to_string();
-    let cell = if is_formula(cell.as_bytes()) { format!("'{cell}") } else { cell };
-    if cell.contains(['"', ',']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+fn image_cells(document: &Document<'_>, image: &Image) -> [String; IMAGES.len()] {
+    let [base, size] = [image.base, image.size].map(|number| format!("{number:#x}"));
+    let [load, unload] = [&image.load_utc, &image.unload_utc].map(|time| cell(time.as_ref()));
+    [document.process.to_string(), base, size, load, unload, image.path.clone(), document.index.to_string()]
 }

@@ -25,7 +25,7 @@ pub struct Document<'a> {
     pub has_bar: bool,
     /// The heading of the groups.
     #[serde(skip)]
-    pub by: &'static str,
+    pub by: String,
 }
 
 /// The number of events per interval of time.

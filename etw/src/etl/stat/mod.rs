@@ -10,6 +10,7 @@ use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
 use crate::output::{Output, no_table};
 use crate::selection::Wanted;
+use clap::ValueEnum;
 use document::{Activity, Counted, Document, Id, Row, Subject};
 use etw_layouts_etl::stat::{By, Key, Stat};
 use etw_layouts_etl::{Event, FileTime, Schemas, Uuid, names};
@@ -107,7 +108,7 @@ impl<'a> Stats<'a> {
     fn session(&mut self, opened: &Opened) -> Result<(), Stop> {
         let filters = opened.filters(&self.args.wanted);
         for event in opened.trace.events().in_file_order() {
-            let event = event.map_err(|why| Stop::Input(why.to_string()))?;
+            let event = event?;
             self.seen += 1;
             let (file, header) = (event.file_index(), event.header());
             if !event.matches(&filters[file]) {
@@ -175,13 +176,7 @@ impl<'a> Stats<'a> {
             groups: rows,
             ungrouped: (others.events > 0).then(|| Counted::new(others, seconds)),
             has_bar: out.is_terminal,
-            by: match self.args.by {
-                Sort::Provider => "provider",
-                Sort::Id => "id",
-                Sort::Event => "event",
-                Sort::Process => "process",
-                Sort::Processor => "processor",
-            },
+            by: self.args.by.to_possible_value().map_or_else(String::new, |by| by.get_name().to_owned()),
         };
         out.line(&document)?;
         if document.all.events == 0 {
