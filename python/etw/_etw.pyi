@@ -137,9 +137,6 @@ class Batch:
     def table(self) -> str:
         """``events``, ``stacks``, or the name of an event."""
     @property
-    def version(self) -> int | None:
-        """Version of the event."""
-    @property
     def columns(self) -> list[str]: ...
     def __len__(self) -> int: ...
     def __arrow_c_schema__(self) -> object: ...

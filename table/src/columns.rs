@@ -28,6 +28,11 @@ pub(crate) struct TextBuilder {
 }
 
 impl TextBuilder {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.ends.len() - 1
+    }
+
     /// The length of the text of the next row so far.
     pub fn length(&self) -> usize {
         self.bytes.len() - self.start()

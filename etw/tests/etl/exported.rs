@@ -161,7 +161,9 @@ fn compare_keys(row: &Value, event: &Value) {
         assert_eq!(row["time"], event["time_utc"], "{row}\n{event}");
     }
     if let Some(name) = event["event"].as_str() {
-        assert_eq!(format!("{}/{}", row["provider"].as_str().unwrap(), row["event"].as_str().unwrap()), name);
+        let own = format!("{}/{}", row["provider"].as_str().unwrap(), row["event"].as_str().unwrap());
+        // In the typed shape, an event whose name is that of other events has its ID in the name.
+        assert!(own == name || own == format!("{name}_{}", event["id"]), "{own} is not {name}");
     }
 }
 

@@ -135,8 +135,6 @@ pub struct Written {
     pub provider: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub event: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub version: Option<u16>,
     pub rows: u64,
     pub bytes: u64,
 }
