@@ -27,6 +27,15 @@ impl ClockType {
         })
     }
 
+    /// The name, such as `performance counter`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PerfCounter => "performance counter",
+            Self::SystemTime => "system time",
+            Self::CpuCycle => "processor cycles",
+        }
+    }
+
     /// The value in a log file header.
     pub fn value(self) -> u32 {
         let clock = match self {

@@ -6,7 +6,7 @@ use crate::opened::Opened;
 use crate::source::from_json;
 use etw_layouts_cli::api::{EventFields, Selection};
 use etw_layouts_etl::{FileTime, Filter, names};
-use etw_layouts_trace::{self as trace, KnownBy, Order, Record, Slice, Trace};
+use etw_layouts_trace::{self as trace, Order, Record, Slice, Trace};
 use pyo3::prelude::*;
 use pyo3::sync::{MutexExt, PyOnceLock};
 use pyo3::types::{PyBytes, PyDict, PyString};
@@ -167,18 +167,34 @@ impl Event {
 
     #[getter]
     fn process(&self) -> Option<u32> {
-        self.inner().header().process()
+        self.inner().who().by.process
     }
 
     #[getter]
     fn thread(&self) -> Option<u32> {
+        self.inner().who().by.thread
+    }
+
+    #[getter]
+    fn header_process(&self) -> Option<u32> {
+        self.inner().header().process()
+    }
+
+    #[getter]
+    fn header_thread(&self) -> Option<u32> {
         self.inner().header().thread()
     }
 
     #[getter]
-    fn thread_process(&self) -> Option<u32> {
-        let by = self.inner().who().by;
-        by.process.filter(|_| by.known != KnownBy::Header)
+    fn kernel_time(&self) -> Option<u64> {
+        let event = self.inner();
+        event.file().log_file().thread_times(&event.header()).map(|(kernel, _)| kernel)
+    }
+
+    #[getter]
+    fn user_time(&self) -> Option<u64> {
+        let event = self.inner();
+        event.file().log_file().thread_times(&event.header()).map(|(_, user)| user)
     }
 
     #[getter]

@@ -14,7 +14,8 @@ import pytest
 import etw
 
 EPOCH = 116444736000000000
-NUMBERS = ["id", "version", "opcode", "level", "processor", "process", "thread", "thread_process", "task", "channel", "flags", "size", "payload_size"]
+NUMBERS = ["id", "version", "opcode", "level", "processor", "process", "thread", "header_process", "header_thread", "kernel_time",
+           "user_time", "task", "channel", "flags", "size", "payload_size"]
 
 pytestmark = pytest.mark.filterwarnings("ignore::etw.DamageWarning")
 

@@ -26,6 +26,8 @@ pub enum Kind {
     Events,
     /// Call stacks.
     Stacks,
+    /// Traces.
+    Traces,
     /// Events of one name, in all versions.
     Event {
         /// Name of the provider, or its GUID.

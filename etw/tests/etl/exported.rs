@@ -148,7 +148,10 @@ fn compare_keys(row: &Value, event: &Value) {
         ("processor", "processor"),
         ("process", "process"),
         ("thread", "thread"),
-        ("thread_process", "thread_process"),
+        ("header_process", "header_process"),
+        ("header_thread", "header_thread"),
+        ("kernel_time", "kernel_time"),
+        ("user_time", "user_time"),
         ("activity", "activity"),
         ("related", "related"),
     ] {

@@ -47,7 +47,7 @@ def guid(value):
 
 def check(row, nanoseconds):
     event = events[row["trace"], int(row["sequence"])]
-    for name in ["id", "version", "opcode", "level", "processor", "process", "thread", "thread_process"]:
+    for name in ["id", "version", "opcode", "level", "processor", "process", "thread", "header_process", "header_thread", "kernel_time", "user_time"]:
         assert number(row[name]) == event[name], (name, row, event)
     assert guid(row["provider_guid"]) == event["provider"], (row, event)
     assert guid(row["activity"]) == event["activity"], (row, event)

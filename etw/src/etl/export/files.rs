@@ -97,6 +97,7 @@ impl Files {
         let (name, provider, event) = match &batch.table.kind {
             Kind::Event { provider, event } => ("typed", Some(provider.clone()), Some(event.clone())),
             Kind::Stacks => ("stacks", None, None),
+            Kind::Traces => ("traces", None, None),
             _ => ("events", None, None),
         };
         let file = Written { path, table: name.into(), provider, event, rows: 0, bytes: 0 };

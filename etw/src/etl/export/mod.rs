@@ -32,7 +32,7 @@ use summary::Summary;
 /// DIR becomes a dataset for DuckDB, Spark, polars, pandas and others; docs/TABLES.md describes its columns. With
 /// --shape narrow, `events` has all events in one table, with their fields as JSON. With --shape typed,
 /// `typed/provider=…/event=…` has a table for each event, with the fields of all its versions as columns. `stacks` has the
-/// call stacks. `manifest.json` states files, counts and diagnostics.
+/// call stacks, `traces` the clock and the lost events of each trace. `manifest.json` states files, counts and diagnostics.
 ///
 /// With --tmf, events of WPP have names, and the arguments of their messages as fields; the messages are not formatted.
 ///

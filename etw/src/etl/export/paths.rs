@@ -13,6 +13,7 @@ pub fn base(batch: &Batch) -> String {
             format!("typed/provider={}/event={}/{layout:032x}-", value(provider), value(event))
         }
         Kind::Stacks => "stacks/".into(),
+        Kind::Traces => "traces/".into(),
         _ => "events/".into(),
     }
 }
@@ -47,7 +48,7 @@ pub fn is_part(name: &str) -> bool {
 pub fn is_file(path: &str, part: &str) -> bool {
     let names: Vec<_> = path.split('/').collect();
     let end = match names[..] {
-        ["events" | "stacks", end] => Some(end),
+        ["events" | "stacks" | "traces", end] => Some(end),
         ["typed", provider, event, file] => {
             let are_values = is_value(provider, "provider=") && is_value(event, "event=");
             let rest = file.split_once('-').filter(|(layout, _)| is_hex(layout, 32));
