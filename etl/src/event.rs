@@ -98,6 +98,28 @@ impl<'a> Event<'a> {
         }
     }
 
+    /// Time that the thread has run in kernel mode and in user mode so far, in ticks of the timer. `None` if the header has no such times: those of
+    /// messages, and short ones of kernel events; and an EVENT_HEADER whose flags state that it has none (NO_CPUTIME), or cycles of the processor in their
+    /// place (PRIVATE_SESSION). The headers of other events in private sessions have cycles too, but do not state it:
+    /// [`LogFile::thread_times`](crate::LogFile::thread_times) does.
+    #[inline]
+    pub fn thread_ticks(&self) -> Option<(u32, u32)> {
+        let ticks = |at: usize| Some((self.dword(at), self.dword(at + 4)));
+        match self.header_type {
+            HeaderType::System32 | HeaderType::System64 => ticks(core::mem::offset_of!(SYSTEM_TRACE_HEADER, KernelTime)),
+            HeaderType::Full32 | HeaderType::Full64 | HeaderType::Instance32 | HeaderType::Instance64 => {
+                ticks(core::mem::offset_of!(EVENT_TRACE_HEADER, union_KernelTime))
+            }
+            HeaderType::Event32 | HeaderType::Event64 => {
+                let others =
+                    EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_NO_CPUTIME.0 | EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_PRIVATE_SESSION.0;
+                let has_times = self.event_header().Flags.0 & others == 0;
+                if has_times { ticks(core::mem::offset_of!(EVENT_HEADER, union_KernelTime)) } else { None }
+            }
+            _ => None,
+        }
+    }
+
     /// The provider; for a kernel event, the GUID that consumers see for its group.
     pub fn provider(&self) -> Option<Uuid> {
         match self.header_type {
@@ -309,6 +331,10 @@ fn unusual_time(header_type: HeaderType, bytes: &[u8]) -> Option<i64> {
 
 const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, TimeStamp) == core::mem::offset_of!(SYSTEM_TRACE_HEADER, SystemTime));
 const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, TimeStamp) == core::mem::offset_of!(EVENT_TRACE_HEADER, TimeStamp));
+const _: () = assert!(
+    core::mem::offset_of!(EVENT_TRACE_HEADER, union_KernelTime)
+        == core::mem::offset_of!(EVENT_INSTANCE_HEADER, union_ClientContext)
+);
 const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, ThreadId) == core::mem::offset_of!(SYSTEM_TRACE_HEADER, ThreadId));
 const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, ThreadId) == core::mem::offset_of!(EVENT_TRACE_HEADER, ThreadId));
 const _: () = assert!(

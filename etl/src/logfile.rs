@@ -1,14 +1,14 @@
 //! The log file header: the first event of a file.
 
 use crate::buffer_header::BufferHeader;
-use crate::clock::{Clock, ClockType, DAY};
+use crate::clock::{Clock, ClockType, DAY, SECOND};
 use crate::event::Event;
 use crate::header::EventHeader;
 use crate::header_type::HeaderType;
 use crate::producer::Producer;
 use crate::wire::{
-    BUFFER_HEADER, Generation, HOOK_ID, LogFileHeader32, LogFileHeader64, RTL_TIME_ZONE_INFORMATION, SYSTEM, SYSTEM_TRACE_HEADER,
-    large, quad, view, zero,
+    BUFFER_HEADER, Generation, HOOK_ID, LOG_FILE_MODE, LogFileHeader32, LogFileHeader64, RTL_TIME_ZONE_INFORMATION, SYSTEM,
+    SYSTEM_TRACE_HEADER, large, quad, view, zero,
 };
 use bytemuck::bytes_of;
 use std::collections::BTreeMap;
@@ -347,6 +347,28 @@ impl LogFile {
             ClockType::PerfCounter => counter() || !cycles(),
             ClockType::CpuCycle => cycles() || !counter(),
         }
+    }
+
+    /// The rate of the clock, in Hz; `None` if the header does not state it.
+    pub fn clock_frequency(&self) -> Option<i64> {
+        match self.clock_type() {
+            ClockType::PerfCounter => Some(self.perf_frequency),
+            ClockType::CpuCycle => Some(i64::from(self.cpu_mhz) * 1_000_000),
+            ClockType::SystemTime => Some(SECOND),
+        }
+        .filter(|frequency| *frequency > 0)
+    }
+
+    /// Time that the thread of an event has run in kernel mode and in user mode so far, in units of 100 ns: its [ticks](Event::thread_ticks), of
+    /// which each has the resolution of the timer. `None` if the header has no such times, as in private sessions, or the resolution is not stated.
+    #[inline]
+    pub fn thread_times(&self, event: &Event<'_>) -> Option<(u64, u64)> {
+        let private = LOG_FILE_MODE::EVENT_TRACE_PRIVATE_LOGGER_MODE.0 | LOG_FILE_MODE::EVENT_TRACE_PRIVATE_IN_PROC.0;
+        if self.timer_resolution == 0 || self.mode & private != 0 {
+            return None;
+        }
+        let time = |ticks: u32| u64::from(ticks) * u64::from(self.timer_resolution);
+        event.thread_ticks().map(|(kernel, user)| (time(kernel), time(user)))
     }
 
     /// The clock that converts time stamps to system time.

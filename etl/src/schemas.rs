@@ -5,6 +5,7 @@ mod chunk;
 mod found;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 use crate::event::Event;
 use crate::header_type::HeaderType;

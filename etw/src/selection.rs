@@ -48,12 +48,12 @@ pub struct Wanted {
     #[arg(long, value_name = "MASK|NAME", value_parser = keyword)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     keyword: Vec<Keyword>,
-    /// Match events that this process did, or that are about it: by the process ID in the header or in the payload, or by the process that
-    /// the trace states for a thread. The columns process_by and subject_by show which.
+    /// Match events with this number in the column process or subject: events that the process did, and events that are about it. The columns
+    /// process_by and subject_by show the source.
     #[arg(long, value_name = "N", value_parser = number::<u32>)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     process: Vec<u32>,
-    /// Match events that this thread did, or that are about it.
+    /// Match events with this number in the column thread or header_thread, and events that are about this thread.
     #[arg(long, value_name = "N", value_parser = number::<u32>)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     thread: Vec<u32>,

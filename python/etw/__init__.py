@@ -134,8 +134,8 @@ class Trace:
         >>> pandas.DataFrame.from_arrow(trace.batches())
         >>> stream = trace.batches(); duckdb.sql("SELECT provider, count(*) FROM stream GROUP BY ALL")
 
-        In the shape ``narrow``, ``table`` is ``events`` (the default) or ``stacks``. In the shape ``typed``, each event and version has a table
-        with its fields as columns, such as ``Process/Start`` or ``Process/Start/4``. A stream has one table; an iterator without ``table``
+        In the shape ``narrow``, ``table`` is ``events`` (the default) or ``stacks``. In the shape ``typed``, each event has a table
+        with the fields of all its versions as columns, such as ``Process/Start``. A stream has one table; an iterator without ``table``
         has the batches of all events. docs/TABLES.md describes the columns.
 
         Each use of the stream reads the trace from its start, and releases the global interpreter lock. Afterwards, ``counts`` and

@@ -51,13 +51,22 @@ class Event:
     def processor(self) -> int: ...
     @property
     def process(self) -> int | None:
-        """Process ID in the header."""
+        """ID of the process that did it: that in a field, or in the header, or that of the thread."""
     @property
     def thread(self) -> int | None:
+        """ID of the thread that did it: that in a field, or in the header."""
+    @property
+    def header_process(self) -> int | None:
+        """Process ID in the header."""
+    @property
+    def header_thread(self) -> int | None:
         """Thread ID in the header."""
     @property
-    def thread_process(self) -> int | None:
-        """Process that did it, if the payload or the thread says so instead of the header's process."""
+    def kernel_time(self) -> int | None:
+        """Time that the thread in the header has run in kernel mode so far, in units of 100 ns."""
+    @property
+    def user_time(self) -> int | None:
+        """Time that the thread in the header has run in user mode so far, in units of 100 ns."""
     @property
     def process_name(self) -> str | None:
         """File name of the image of the process that did it."""
@@ -136,9 +145,6 @@ class Batch:
     @property
     def table(self) -> str:
         """``events``, ``stacks``, or the name of an event."""
-    @property
-    def version(self) -> int | None:
-        """Version of the event."""
     @property
     def columns(self) -> list[str]: ...
     def __len__(self) -> int: ...

@@ -29,8 +29,8 @@ import etw
 
 SCHEMA = (
     "trace string, host string, sequence bigint, time timestamp, tick bigint, provider_guid string, id int, version int, opcode smallint, "
-    "level smallint, keyword bigint, processor int, process bigint, thread bigint, thread_process bigint, process_name string, activity string, "
-    "related string, provider string, event string, task int, channel smallint, flags int, header string, size bigint, payload_size bigint, "
+    "level smallint, keyword bigint, processor int, process bigint, thread bigint, process_name string, "
+    "header_process bigint, header_thread bigint, kernel_time bigint, user_time bigint, activity string, related string, provider string, event string, task int, channel smallint, flags int, header string, size bigint, payload_size bigint, "
     "source string, fields string, payload binary"
 )
 TYPES = {"string": pyarrow.string(), "bigint": pyarrow.int64(), "int": pyarrow.int32(), "smallint": pyarrow.int16(),

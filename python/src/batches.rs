@@ -299,16 +299,9 @@ impl Current {
     }
 }
 
-/// Whether a table has the requested name: `events`, `stacks`, `Process/Start` or `Process/Start/4`.
+/// Whether a table has the requested name: `events`, `stacks` or `Process/Start`.
 fn is_named(table: &Table, wanted: Option<&str>) -> bool {
-    match (&table.kind, wanted) {
-        (kind, None) => *kind != Kind::Stacks,
-        (_, Some(name)) => {
-            let own = named(table);
-            name.eq_ignore_ascii_case(&own)
-                || matches!(&table.kind, Kind::Event { version, .. } if name.eq_ignore_ascii_case(&format!("{own}/{version}")))
-        }
-    }
+    wanted.map_or(table.kind != Kind::Stacks, |name| name.eq_ignore_ascii_case(&named(table)))
 }
 
 fn named(table: &Table) -> String {
@@ -339,11 +332,7 @@ impl Iterator for Single {
             },
         };
         if let Some(table) = self.table.as_ref().filter(|table| table.schema != batch.table.schema) {
-            let full = |table: &Table| match &table.kind {
-                Kind::Event { version, .. } => format!("{}/{version}", named(table)),
-                _ => named(table),
-            };
-            let (one, other) = (full(table), full(&batch.table));
+            let (one, other) = (named(table), named(&batch.table));
             let text = format!(
                 "several tables: {one} and {other} have different columns; select one with table=, or iterate over the batches"
             );
@@ -370,14 +359,6 @@ impl Batch {
     #[getter]
     fn table(&self) -> String {
         named(&self.batch.table)
-    }
-
-    #[getter]
-    fn version(&self) -> Option<u16> {
-        match &self.batch.table.kind {
-            Kind::Event { version, .. } => Some(*version),
-            _ => None,
-        }
     }
 
     #[getter]

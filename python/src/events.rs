@@ -142,9 +142,12 @@ methods! {
     offset: u32 = |event| event.place().offset;
     time: Option<i64> = |event| event.time().map(|time| time.0);
     processor: u16 = |event| event.processor();
-    process: Option<u32> = |event| event.header().process();
-    thread: Option<u32> = |event| event.header().thread();
-    thread_process: Option<u32> = |event| Some(event.who().by).filter(|by| by.known != KnownBy::Header)?.process;
+    process: Option<u32> = |event| event.who().by.process;
+    thread: Option<u32> = |event| event.who().by.thread;
+    header_process: Option<u32> = |event| event.header().process();
+    header_thread: Option<u32> = |event| event.header().thread();
+    kernel_time: Option<u64> = |event| event.file().log_file().thread_times(&event.header()).map(|(kernel, _)| kernel);
+    user_time: Option<u64> = |event| event.file().log_file().thread_times(&event.header()).map(|(_, user)| user);
     process_name: Option<String> = |event| image(event.process());
     process_by: Option<&'static str> = |event| known(event.who().by.known);
     subject: Option<u32> = |event| event.who().about.process;

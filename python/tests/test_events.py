@@ -20,8 +20,8 @@ import pytest
 import etw
 from etw import _etw
 
-HEADER = ["file", "buffer", "buffer_offset", "offset", "time", "processor", "process", "thread", "thread_process", "process_name", "process_by",
-          "subject", "subject_name", "subject_by", "provider", "provider_name", "event", "id", "version", "opcode", "level", "keyword", "task", "channel", "activity", "related", "size",
+HEADER = ["file", "buffer", "buffer_offset", "offset", "time", "processor", "process", "thread", "process_name", "process_by",
+          "header_process", "header_thread", "kernel_time", "user_time", "subject", "subject_name", "subject_by", "provider", "provider_name", "event", "id", "version", "opcode", "level", "keyword", "task", "channel", "activity", "related", "size",
           "payload_size"]
 
 
@@ -84,8 +84,7 @@ def test_who_and_stack(trace):
         images.setdefault(process["process"], set()).add(process["image"])
     samples, found = 0, 0
     for event in islice(read.events(), 0, None, read.info["events"] // 20_000 + 1):
-        process = event.process if event.thread_process is None else event.thread_process
-        assert event.process_name in images.get(process, {None}) | {None}
+        assert event.process_name in images.get(event.process, {None}) | {None}
         assert event.process_by is not None or event.process_name is None
         if event.event == "PerfInfo/SampleProf" and (stack := event.stack):
             samples, found = samples + 1, found + (int(event["InstructionPointer"], 16) in stack)

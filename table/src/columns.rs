@@ -3,8 +3,8 @@
 use crate::keys::guid;
 use crate::schema;
 use arrow_array::builder::{
-    BinaryBuilder, FixedSizeBinaryBuilder, Int32Builder, Int64Builder, ListBuilder, PrimitiveBuilder, TimestampNanosecondBuilder,
-    UInt8Builder, UInt16Builder, UInt32Builder, UInt64Builder,
+    BinaryBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Int32Builder, Int64Builder, ListBuilder, PrimitiveBuilder,
+    TimestampNanosecondBuilder, UInt8Builder, UInt16Builder, UInt32Builder, UInt64Builder,
 };
 use arrow_array::types::ArrowPrimitiveType;
 use arrow_array::{FixedSizeBinaryArray, StringArray};
@@ -28,6 +28,11 @@ pub(crate) struct TextBuilder {
 }
 
 impl TextBuilder {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.ends.len() - 1
+    }
+
     /// The length of the text of the next row so far.
     pub fn length(&self) -> usize {
         self.bytes.len() - self.start()
@@ -189,6 +194,7 @@ fn of(ty: DataType) -> impl Fn(&str, bool) -> Field {
 }
 
 builders! {
+    BooleanBuilder, of(DataType::Boolean), Self::with_capacity(0);
     UInt8Builder, of(DataType::UInt8), Self::with_capacity(0);
     UInt16Builder, of(DataType::UInt16), Self::with_capacity(0);
     UInt32Builder, of(DataType::UInt32), Self::with_capacity(0);

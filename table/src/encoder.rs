@@ -9,7 +9,7 @@ use crate::typed::Typed;
 use arrow_schema::ArrowError;
 use etw_layouts_etl::Clock;
 use etw_layouts_etl::payload::Fault;
-use etw_layouts_trace::{Error, Event, KnownBy};
+use etw_layouts_trace::{Error, Event};
 use std::sync::Arc;
 
 /// Converts the events of one or more traces, one after the other, to batches. Memory for rows is limited: if all tables together exceed the
@@ -101,9 +101,8 @@ impl Encoder {
         let key = Key {
             place: event.place(),
             time: event.time().map(|time| time.0),
-            // The header's own process is another column.
             who,
-            thread_process: who.process.filter(|_| !matches!(who.known, KnownBy::Header)),
+            times: event.file().log_file().thread_times(&header),
             trace: Some(file.name),
             host: file.host,
             process_name,

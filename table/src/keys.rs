@@ -20,7 +20,8 @@ pub(crate) struct Key {
     pub time: Option<i64>,
     /// Who did it.
     pub who: Party,
-    pub thread_process: Option<u32>,
+    /// Time of the thread in kernel mode and in user mode, in units of 100 ns.
+    pub times: Option<(u64, u64)>,
     /// Numbers of names in the dictionaries that all tables share.
     pub trace: Option<i32>,
     pub host: Option<i32>,
@@ -89,8 +90,11 @@ columns! {
         processor: REQUIRED UInt16Builder,
         process: OPTIONAL UInt32Builder,
         thread: OPTIONAL UInt32Builder,
-        thread_process: OPTIONAL UInt32Builder,
         process_name: OPTIONAL NameBuilder => processes,
+        header_process: OPTIONAL UInt32Builder,
+        header_thread: OPTIONAL UInt32Builder,
+        kernel_time: OPTIONAL UInt64Builder,
+        user_time: OPTIONAL UInt64Builder,
         activity: OPTIONAL FixedSizeBinaryBuilder,
         related: OPTIONAL FixedSizeBinaryBuilder,
     }
@@ -103,10 +107,13 @@ impl Keys {
         self.time.append_option(key.time.and_then(schema::nanoseconds));
         self.tick.append_option(event.time_stamp());
         self.processor.append_value(key.place.processor);
-        self.process.append_option(event.process());
-        self.thread.append_option(event.thread());
-        self.thread_process.append_option(key.thread_process);
+        self.process.append_option(key.who.process);
+        self.thread.append_option(key.who.thread);
         self.process_name.append_option(key.process_name);
+        self.header_process.append_option(event.process());
+        self.header_thread.append_option(event.thread());
+        self.kernel_time.append_option(key.times.map(|(kernel, _)| kernel));
+        self.user_time.append_option(key.times.map(|(_, user)| user));
         guid(&mut self.activity, event.activity_id().filter(|activity| !activity.is_nil()));
         guid(&mut self.related, event.related_activity_id());
     }

@@ -1,45 +1,165 @@
-//! The columns of an event, by its schema.
+//! The columns of an event, by all versions of its schema.
 
 use crate::node::Node;
 use crate::scalar::Scalar;
-use arrow_buffer::NullBufferBuilder;
+use crate::value_type::{Type, Types};
 use etw_layouts_etl::payload::{Count, Field, FieldList, InType, OutType};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
 
-/// Maximum number of fields of a schema, including members of structures, and maximum number of nested structures.
+/// Maximum number of fields of a schema, including members of structures, maximum number of columns, and maximum number of nested structures.
 const MOST: usize = 1024;
 const DEPTH: usize = 16;
 
-/// The columns of the fields of a schema, and whether all fields have columns. Names of columns are unique and differ from those in `taken`, even
-/// if case is ignored. The columns end before the first field that is invalid, is a structure without members, or exceeds a limit.
-pub(crate) fn nodes(fields: &FieldList<'_>, taken: HashSet<String>) -> (Vec<Node>, bool) {
+/// The columns of the fields of an event. A field has one column in all versions of the event: the same field is one with the same name and the same
+/// form, which is a value, a list, or a structure with the same members.
+#[derive(Debug, Default)]
+pub(crate) struct Layout {
+    columns: Vec<Column>,
+    by_key: HashMap<String, usize>,
+}
+
+/// The column of a field.
+#[derive(Clone, Debug)]
+struct Column {
+    name: String,
+    form: Form,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    Value(Types),
+    List(Box<Form>),
+    Structure(Vec<Column>),
+}
+
+impl Layout {
+    /// Adds the fields of a version that have no columns yet, and widens the others.
+    pub fn add(&mut self, fields: &FieldList<'_>) {
+        for (key, column) in columns(fields).0 {
+            match self.by_key.get(&key) {
+                Some(at) => self.columns[*at].form.widen(&column.form),
+                None if self.columns.len() < MOST => {
+                    self.by_key.insert(key, self.columns.len());
+                    self.columns.push(column);
+                }
+                None => return,
+            }
+        }
+    }
+
+    /// The indices of the columns of the fields of a version, and whether all its fields have columns. The columns end before the first field that is
+    /// invalid, is a structure without members, or exceeds a limit.
+    pub fn of(&self, fields: &FieldList<'_>) -> (Vec<usize>, bool) {
+        let (columns, is_whole) = columns(fields);
+        let known: Vec<_> = columns.iter().map_while(|(key, _)| self.by_key.get(key).copied()).collect();
+        let is_whole = is_whole && known.len() == columns.len();
+        (known, is_whole)
+    }
+
+    /// The columns. Their names are unique and differ from those in `taken`, which are in lower case, even if case is ignored.
+    pub fn nodes(&self, taken: HashSet<String>) -> Vec<Node> {
+        let mut names = Unique(taken);
+        self.columns.iter().map(|column| column.node(&mut names)).collect()
+    }
+}
+
+/// The columns of a version, each with a key that is the same in other versions, and whether all its fields have columns.
+fn columns(fields: &FieldList<'_>) -> (Vec<(String, Column)>, bool) {
     let all: Vec<Field<'_>> = fields.iter().take(MOST + 1).collect();
     let end = match fields {
         FieldList::Table { top, .. } => usize::from(*top).min(all.len()),
         _ => all.len(),
     };
     let mut builder = Builder { all: &all, left: MOST };
-    let (mut at, mut nodes, mut names) = (0, Vec::new(), Unique(taken));
+    let (mut at, mut columns, mut same) = (0, Vec::new(), HashMap::new());
     while at < end {
-        let Some((node, next)) = builder.node(at, &mut names, DEPTH) else { return (nodes, false) };
-        nodes.push(node);
+        let Some((column, next)) = builder.column(at, DEPTH) else { return (columns, false) };
+        let mut key = column.name.to_lowercase();
+        column.form.write_key(&mut key);
+        let number = same.entry(key.clone()).or_insert(0);
+        *number += 1;
+        // Writing to memory cannot fail.
+        let _ = write!(key, "#{number}");
+        columns.push((key, column));
         at = next;
     }
-    (nodes, true)
+    (columns, true)
+}
+
+impl Form {
+    /// Writes what fields of the same form have in common.
+    fn write_key(&self, out: &mut String) {
+        match self {
+            Self::Value(_) => out.push('.'),
+            Self::List(item) => {
+                out.push('[');
+                item.write_key(out);
+            }
+            Self::Structure(members) => {
+                out.push('{');
+                for member in members {
+                    out.push_str(&member.name.to_lowercase());
+                    member.form.write_key(out);
+                }
+                out.push('}');
+            }
+        }
+    }
+
+    /// Widens the types of values. The other form has the same key.
+    fn widen(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Value(own), Self::Value(other)) => {
+                own.add(other);
+            }
+            (Self::List(own), Self::List(other)) => own.widen(other),
+            (Self::Structure(own), Self::Structure(other)) => {
+                own.iter_mut().zip(other).for_each(|(own, other)| own.form.widen(&other.form));
+            }
+            _ => {}
+        }
+    }
+
+    fn node(&self, name: String) -> Node {
+        match self {
+            Self::Value(types) => Node::Scalar(Box::new(Scalar::new(name, types))),
+            Self::List(item) => Node::list(name.clone(), item.node(name)),
+            Self::Structure(members) => {
+                let mut names = Unique(HashSet::new());
+                Node::structure(name, members.iter().map(|member| member.node(&mut names)).collect())
+            }
+        }
+    }
+
+    /// The ends of the names of the columns: an empty one, and those of additional columns.
+    fn ends(&self) -> Vec<&'static str> {
+        match self {
+            Self::Value(types) => [Some(""), types.is_named.then_some("_name"), types.ty.raw()].into_iter().flatten().collect(),
+            Self::List(item) => item.ends(),
+            Self::Structure(_) => vec![""],
+        }
+    }
+}
+
+impl Column {
+    fn node(&self, names: &mut Unique) -> Node {
+        self.form.node(names.name(&self.name, &self.form.ends()))
+    }
 }
 
 /// Names of columns, in lower case.
 struct Unique(HashSet<String>);
 
 impl Unique {
-    /// A unique name for a column: the name itself, or the name with a number.
-    fn name(&mut self, name: &str) -> String {
+    /// A unique name for columns with these ends of names: the name itself, or the name with a number.
+    fn name(&mut self, name: &str, ends: &[&str]) -> String {
         let name = if name.is_empty() { "field" } else { name };
         let names = |number: usize| if number == 1 { name.to_owned() } else { format!("{name}_{number}") };
-        let new = (1..).map(names).find(|name| !self.0.contains(&name.to_lowercase())).unwrap_or_default();
-        self.0.insert(new.to_lowercase());
-        // Additional columns of a value have these names.
-        self.0.extend(["_name", "_tick", "_number"].map(|end| format!("{new}{end}").to_lowercase()));
+        let lower = |name: &str| ends.iter().map(|end| format!("{name}{end}").to_lowercase()).collect::<Vec<_>>();
+        let is_new = |name: &String| lower(name).iter().all(|name| !self.0.contains(name));
+        let new = (1..).map(names).find(is_new).unwrap_or_default();
+        self.0.extend(lower(&new));
         new
     }
 }
@@ -51,33 +171,32 @@ struct Builder<'f, 'a> {
 }
 
 impl Builder<'_, '_> {
-    /// The node of the field at an index, and the index of the field after it.
-    fn node(&mut self, at: usize, names: &mut Unique, depth: usize) -> Option<(Node, usize)> {
+    /// The column of the field at an index, and the index of the field after it.
+    fn column(&mut self, at: usize, depth: usize) -> Option<(Column, usize)> {
         let field = *self.all.get(at)?;
         self.left = self.left.checked_sub(1)?;
-        let name = names.name(field.name);
-        let is_list = !matches!(field.count, Count::One | Count::Custom(_)) && !is_character(&field);
-        let (node, next) = match field.is_structure() {
-            true => self.structure(&field, at, name.clone(), depth.checked_sub(1)?)?,
-            false if matches!(field.count, Count::Custom(_)) => {
-                (Node::Scalar(Box::new(Scalar::new(name.clone(), &Field::new(field.name, InType::BINARY)))), at + 1)
+        let is_custom = matches!(field.count, Count::Custom(_));
+        let is_list = !matches!(field.count, Count::One) && !is_custom && !is_character(&field);
+        let (form, next) = match field.is_structure() {
+            true => self.structure(&field, at, depth.checked_sub(1)?)?,
+            false => {
+                let ty = if is_custom { Type::Bytes } else { Type::of(field.in_type, field.out_type) };
+                (Form::Value(Types::new(ty, field.map.is_some())), at + 1)
             }
-            false => (Node::Scalar(Box::new(Scalar::new(name.clone(), &field))), at + 1),
         };
-        let list = |item| Node::List { name, item: Box::new(item), offsets: vec![0], nulls: NullBufferBuilder::new(0) };
-        Some((if is_list { list(node) } else { node }, next))
+        let form = if is_list { Form::List(Box::new(form)) } else { form };
+        Some((Column { name: field.name.to_owned(), form }, next))
     }
 
-    fn structure(&mut self, field: &Field<'_>, at: usize, name: String, depth: usize) -> Option<(Node, usize)> {
+    fn structure(&mut self, field: &Field<'_>, at: usize, depth: usize) -> Option<(Form, usize)> {
         let (mut member, mut members) = (field.members.first.map_or(at + 1, usize::from), Vec::new());
-        let mut names = Unique(HashSet::new());
         for _ in 0..field.members.count {
-            let (node, next) = self.node(member, &mut names, depth)?;
-            members.push(node);
+            let (column, next) = self.column(member, depth)?;
+            members.push(column);
             member = next;
         }
         let next = if field.members.first.is_some() { at + 1 } else { member };
-        (!members.is_empty()).then_some((Node::Structure { name, members, nulls: NullBufferBuilder::new(0) }, next))
+        (!members.is_empty()).then_some((Form::Structure(members), next))
     }
 }
 

@@ -3,7 +3,7 @@
 //! [`Rows`] converts the events of a `etw_layouts_trace::Trace`, in file order or in the order of time, with any number of threads. Memory does not
 //! depend on the size of the trace: each thread needs about 6 MB for buffers, and two to four times as much for rows.
 //!
-//! There are two [shapes](Shape): one table of all events, and a table for each provider, event and version. `docs/TABLES.md` describes the columns.
+//! There are two [shapes](Shape): one table of all events, and a table for each provider and event. `docs/TABLES.md` describes the columns.
 //! [`schema::VERSION`] is in the metadata of each schema.
 
 #![forbid(unsafe_code)]
@@ -24,7 +24,9 @@ mod scalar;
 pub mod schema;
 mod stacks;
 mod table;
+mod traces;
 mod typed;
+mod value_type;
 pub mod write;
 
 pub use batches::{Counts, MEMORY, Part, Rows, part};
@@ -34,3 +36,4 @@ pub use etw_layouts_trace::Order;
 pub use merge::Merge;
 pub use options::{Options, Payload, Shape};
 pub use table::{Batch, Kind, Table};
+pub use traces::{TraceRow, traces};

@@ -27,6 +27,14 @@ pub(crate) enum Filled {
 }
 
 impl Node {
+    pub fn list(name: String, item: Self) -> Self {
+        Self::List { name, item: Box::new(item), offsets: vec![0], nulls: NullBufferBuilder::new(0) }
+    }
+
+    pub fn structure(name: String, members: Vec<Self>) -> Self {
+        Self::Structure { name, members, nulls: NullBufferBuilder::new(0) }
+    }
+
     /// The columns of the node.
     pub fn fields(&self) -> Vec<Field> {
         match self {
@@ -112,16 +120,32 @@ impl Node {
 
     /// Adds a row without a value.
     pub fn add_null(&mut self) {
+        self.add_nulls(1);
+    }
+
+    /// Adds rows without values, up to a number of rows.
+    pub fn pad(&mut self, rows: usize) {
+        self.add_nulls(rows.saturating_sub(self.rows()));
+    }
+
+    fn add_nulls(&mut self, count: usize) {
         match self {
-            Self::Scalar(scalar) => scalar.add_null(),
+            Self::Scalar(scalar) => scalar.add_nulls(count),
             Self::List { offsets, nulls, .. } => {
-                offsets.push(offsets.last().copied().unwrap_or(0));
-                nulls.append_null();
+                offsets.resize(offsets.len() + count, offsets.last().copied().unwrap_or(0));
+                nulls.append_n_nulls(count);
             }
             Self::Structure { members, nulls, .. } => {
-                members.iter_mut().for_each(Self::add_null);
-                nulls.append_null();
+                members.iter_mut().for_each(|member| member.add_nulls(count));
+                nulls.append_n_nulls(count);
             }
+        }
+    }
+
+    fn rows(&self) -> usize {
+        match self {
+            Self::Scalar(scalar) => scalar.rows(),
+            Self::List { nulls, .. } | Self::Structure { nulls, .. } => nulls.len(),
         }
     }
 

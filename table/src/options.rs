@@ -8,7 +8,7 @@ pub enum Shape {
     /// One table of all events.
     #[default]
     Narrow,
-    /// A table for each provider, event and version, with the fields as columns.
+    /// A table for each provider and event, with the fields of all versions as columns.
     Typed,
 }
 

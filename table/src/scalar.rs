@@ -4,14 +4,16 @@ use crate::columns::{Column, TextBuilder};
 use crate::dictionary::Dictionary;
 use crate::keys::guid;
 use crate::schema;
+use crate::value_type::{Type, Types};
 use arrow_array::ArrayRef;
 use arrow_array::builder::{
-    BinaryBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Float32Builder, Float64Builder, Int8Builder, Int16Builder,
-    Int32Builder, Int64Builder, TimestampNanosecondBuilder, UInt8Builder, UInt16Builder, UInt32Builder, UInt64Builder,
+    ArrayBuilder, BinaryBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Float32Builder, Float64Builder, Int8Builder,
+    Int16Builder, Int32Builder, Int64Builder, TimestampNanosecondBuilder, UInt8Builder, UInt16Builder, UInt32Builder,
+    UInt64Builder,
 };
 use arrow_schema::{ArrowError, DataType, Field};
 use etw_layouts_etl::Clock;
-use etw_layouts_etl::payload::{Data, Field as SchemaField, InType, OutType, Text, Value, ValueMap};
+use etw_layouts_etl::payload::{Data, Text, Value, ValueMap};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -19,6 +21,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Scalar {
     name: String,
+    ty: Type,
+    /// The types in all versions of the event, if they have several.
+    widened: Option<String>,
     values: Values,
     /// The names of values of an enumeration or flags.
     named: Option<Named>,
@@ -56,52 +61,27 @@ enum Values {
 }
 
 impl Scalar {
-    pub fn new(name: String, field: &SchemaField<'_>) -> Self {
-        let values = Values::of(field.in_type, field.out_type);
-        let is_number = matches!(
-            values,
-            Values::I8(_)
-                | Values::I16(_)
-                | Values::I32(_)
-                | Values::I64(_)
-                | Values::U8(_)
-                | Values::U16(_)
-                | Values::U32(_)
-                | Values::U64(_)
-        );
-        let named = (field.map.is_some() && is_number).then(Named::default);
-        let raw = match values {
-            Values::Time(_) => Some(("tick", Int64Builder::with_capacity(0))),
-            Values::Boolean(_) => Some(("number", Int64Builder::with_capacity(0))),
-            _ => None,
-        };
-        Self { name, values, named, raw, text: String::new() }
+    pub fn new(name: String, types: &Types) -> Self {
+        let Types { ty, is_named, .. } = *types;
+        let raw = ty.raw().map(|end| (end, Int64Builder::with_capacity(0)));
+        let (values, named) = (Values::new(ty), is_named.then(Named::default));
+        Self { name, ty, widened: types.several(), values, named, raw, text: String::new() }
     }
 
     pub fn fields(&self) -> Vec<Field> {
-        let field = |ty| Field::new(&self.name, ty, true);
-        let mut fields = vec![match &self.values {
-            Values::I8(_) => field(DataType::Int8),
-            Values::I16(_) => field(DataType::Int16),
-            Values::I32(_) => field(DataType::Int32),
-            Values::I64(_) => field(DataType::Int64),
-            Values::U8(_) => field(DataType::UInt8),
-            Values::U16(_) => field(DataType::UInt16),
-            Values::U32(_) => field(DataType::UInt32),
-            Values::U64(_) => field(DataType::UInt64),
-            Values::F32(_) => field(DataType::Float32),
-            Values::F64(_) => field(DataType::Float64),
-            Values::Boolean(_) => field(DataType::Boolean),
-            Values::Text(_) => field(DataType::Utf8),
-            Values::Bytes(_) => field(DataType::Binary),
-            Values::Guid(_) => schema::guid(&self.name),
-            Values::Time(_) => field(schema::time()),
-        }];
+        let mut field = match self.ty {
+            Type::Guid => schema::guid(&self.name),
+            ty => Field::new(&self.name, ty.data_type(), true),
+        };
+        if let Some(types) = &self.widened {
+            field.metadata_mut().insert(schema::TYPES_KEY.to_owned(), types.clone());
+        }
+        let mut fields = vec![field];
         if self.named.is_some() {
             fields.push(Field::new(format!("{}_name", self.name), schema::name(), true));
         }
         if let Some((end, _)) = &self.raw {
-            fields.push(Field::new(format!("{}_{end}", self.name), DataType::Int64, true));
+            fields.push(Field::new(format!("{}{end}", self.name), DataType::Int64, true));
         }
         fields
     }
@@ -109,7 +89,11 @@ impl Scalar {
     /// Adds a value. `map` returns its names.
     #[inline]
     pub fn add<'a>(&mut self, value: &Value<'a>, map: impl FnOnce() -> Option<ValueMap<'a>>, clock: &Clock) {
-        let number = || value.number().unwrap_or_default();
+        let is_widened = self.widened.is_some();
+        let number = || {
+            let number = value.number().unwrap_or_default();
+            if is_widened { Type::of(value.in_type, value.out_type).extended(number) } else { number }
+        };
         match &mut self.values {
             Values::U32(values) => values.append_value(number() as u32),
             Values::U64(values) => values.append_value(number()),
@@ -122,6 +106,8 @@ impl Scalar {
             Values::Text(values) => match value.data() {
                 Data::Absent => values.end(false),
                 data => {
+                    // A time is a text only if other versions of the event have other types.
+                    let data = if let Data::Ticks(ticks) = data { Data::FileTime(clock.system_time(ticks)) } else { data };
                     if !plain(&data, &mut values.bytes) {
                         // Writing to memory cannot fail.
                         let _ = std::io::Write::write_fmt(&mut values.bytes, format_args!("{data}"));
@@ -181,29 +167,49 @@ impl Scalar {
         }
     }
 
-    pub fn add_null(&mut self) {
+    pub fn rows(&self) -> usize {
+        match &self.values {
+            Values::I8(values) => values.len(),
+            Values::I16(values) => values.len(),
+            Values::I32(values) => values.len(),
+            Values::I64(values) => values.len(),
+            Values::U8(values) => values.len(),
+            Values::U16(values) => values.len(),
+            Values::U32(values) => values.len(),
+            Values::U64(values) => values.len(),
+            Values::F32(values) => values.len(),
+            Values::F64(values) => values.len(),
+            Values::Boolean(values) => values.len(),
+            Values::Text(values) => values.len(),
+            Values::Bytes(values) => values.len(),
+            Values::Guid(values) => values.len(),
+            Values::Time(values) => values.len(),
+        }
+    }
+
+    pub fn add_nulls(&mut self, count: usize) {
         match &mut self.values {
-            Values::I8(values) => values.append_null(),
-            Values::I16(values) => values.append_null(),
-            Values::I32(values) => values.append_null(),
-            Values::I64(values) => values.append_null(),
-            Values::U8(values) => values.append_null(),
-            Values::U16(values) => values.append_null(),
-            Values::U32(values) => values.append_null(),
-            Values::U64(values) => values.append_null(),
-            Values::F32(values) => values.append_null(),
-            Values::F64(values) => values.append_null(),
-            Values::Boolean(values) => values.append_null(),
-            Values::Text(values) => values.end(false),
-            Values::Bytes(values) => values.append_null(),
-            Values::Guid(values) => values.append_null(),
-            Values::Time(values) => values.append_null(),
+            Values::I8(values) => values.append_nulls(count),
+            Values::I16(values) => values.append_nulls(count),
+            Values::I32(values) => values.append_nulls(count),
+            Values::I64(values) => values.append_nulls(count),
+            Values::U8(values) => values.append_nulls(count),
+            Values::U16(values) => values.append_nulls(count),
+            Values::U32(values) => values.append_nulls(count),
+            Values::U64(values) => values.append_nulls(count),
+            Values::F32(values) => values.append_nulls(count),
+            Values::F64(values) => values.append_nulls(count),
+            Values::Boolean(values) => values.append_nulls(count),
+            Values::Text(values) => (0..count).for_each(|_| values.end(false)),
+            Values::Bytes(values) => values.append_nulls(count),
+            Values::Guid(values) => values.append_nulls(count),
+            Values::Time(values) => values.append_nulls(count),
         }
         if let Some(Named { numbers, .. }) = &mut self.named {
-            numbers.append_null();
+            numbers.append_nulls(count);
         }
         if let Some((_, raw)) = &mut self.raw {
-            raw.append_null();
+            raw.append_nulls(count);
         }
     }
 
@@ -269,49 +275,23 @@ fn name(value: &Value<'_>, number: u64, out: &mut String) -> bool {
 }
 
 impl Values {
-    /// The type of a column. It can represent all values of the field.
-    fn of(in_type: InType, out: OutType) -> Self {
-        match (in_type, out) {
-            (InType::INT8 | InType::UINT8 | InType::UINT16, OutType::STRING) => Self::text(),
-            (InType::UINT8 | InType::UINT16 | InType::UINT32, OutType::BOOLEAN) | (InType::BOOLEAN, _) => {
-                Self::Boolean(BooleanBuilder::with_capacity(0))
-            }
-            (InType::UINT32, OutType::IPV4) => Self::text(),
-            (
-                InType::INT64 | InType::UINT64,
-                OutType::ETWTIME
-                | OutType::DATETIME
-                | OutType::DATETIME_UTC
-                | OutType::CULTURE_INSENSITIVE_DATETIME
-                | OutType::CIMDATETIME,
-            )
-            | (InType::FILETIME, _) => Self::Time(TimestampNanosecondBuilder::with_capacity(0).with_data_type(schema::time())),
-            (InType::INT8, _) => Self::I8(Int8Builder::with_capacity(0)),
-            (InType::INT16, _) => Self::I16(Int16Builder::with_capacity(0)),
-            (InType::INT32, OutType::HRESULT | OutType::NTSTATUS | OutType::HEXINT32) => {
-                Self::U32(UInt32Builder::with_capacity(0))
-            }
-            (InType::INT32, _) => Self::I32(Int32Builder::with_capacity(0)),
-            (InType::INT64, _) => Self::I64(Int64Builder::with_capacity(0)),
-            (InType::UINT8, _) => Self::U8(UInt8Builder::with_capacity(0)),
-            (InType::UINT16, _) => Self::U16(UInt16Builder::with_capacity(0)),
-            (InType::UINT32 | InType::HEXINT32, _) => Self::U32(UInt32Builder::with_capacity(0)),
-            (InType::UINT64 | InType::HEXINT64 | InType::POINTER | InType::SIZET, _) => {
-                Self::U64(UInt64Builder::with_capacity(0))
-            }
-            (InType::FLOAT, _) => Self::F32(Float32Builder::with_capacity(0)),
-            (InType::DOUBLE, _) => Self::F64(Float64Builder::with_capacity(0)),
-            (InType::GUID, _) => Self::Guid(FixedSizeBinaryBuilder::with_capacity(0, 16)),
-            (InType::BINARY | InType::MANIFEST_COUNTEDBINARY | InType::HEXDUMP, OutType::IPV6 | OutType::SOCKETADDRESS) => {
-                Self::text()
-            }
-            (InType::BINARY | InType::MANIFEST_COUNTEDBINARY | InType::HEXDUMP, _) => Self::Bytes(BinaryBuilder::new()),
-            // Strings, security identifiers, SYSTEMTIME (which states no time zone), and all other values as text.
-            _ => Self::text(),
+    fn new(ty: Type) -> Self {
+        match ty {
+            Type::I8 => Self::I8(Int8Builder::with_capacity(0)),
+            Type::I16 => Self::I16(Int16Builder::with_capacity(0)),
+            Type::I32 => Self::I32(Int32Builder::with_capacity(0)),
+            Type::I64 => Self::I64(Int64Builder::with_capacity(0)),
+            Type::U8 => Self::U8(UInt8Builder::with_capacity(0)),
+            Type::U16 => Self::U16(UInt16Builder::with_capacity(0)),
+            Type::U32 => Self::U32(UInt32Builder::with_capacity(0)),
+            Type::U64 => Self::U64(UInt64Builder::with_capacity(0)),
+            Type::F32 => Self::F32(Float32Builder::with_capacity(0)),
+            Type::F64 => Self::F64(Float64Builder::with_capacity(0)),
+            Type::Boolean => Self::Boolean(BooleanBuilder::with_capacity(0)),
+            Type::Text => Self::Text(TextBuilder::empty()),
+            Type::Bytes => Self::Bytes(BinaryBuilder::new()),
+            Type::Guid => Self::Guid(FixedSizeBinaryBuilder::with_capacity(0, 16)),
+            Type::Time => Self::Time(TimestampNanosecondBuilder::with_capacity(0).with_data_type(schema::time())),
         }
-    }
-
-    fn text() -> Self {
-        Self::Text(TextBuilder::empty())
     }
 }

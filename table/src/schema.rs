@@ -12,8 +12,11 @@ pub const VERSION: u32 = 2;
 /// The key of the version in the metadata of a schema.
 pub const VERSION_KEY: &str = "etw.version";
 
-/// The key of the table's name in the metadata of a schema: `events`, `stacks`, or for a table of one event `PROVIDER/EVENT`.
+/// The key of the table's name in the metadata of a schema: `events`, `stacks`, `traces`, or for a table of one event `PROVIDER/EVENT`.
 pub const TABLE_KEY: &str = "etw.table";
+
+/// The key of the types of a field in the metadata of its column, if the versions of the event have several, such as `uint16 uint32`.
+pub const TYPES_KEY: &str = "etw.types";
 
 /// Time zone of all times.
 const UTC: &str = "UTC";

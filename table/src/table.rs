@@ -14,7 +14,7 @@ pub struct Table {
     /// Its columns.
     pub schema: SchemaRef,
     /// The first 128 bits of the SHA-256 of its names and its columns, the same in every run. It distinguishes tables of the same event, because
-    /// traces can state different fields for it.
+    /// traces can state fields for it that no other source knows.
     pub layout: u128,
 }
 
@@ -26,14 +26,14 @@ pub enum Kind {
     Events,
     /// Call stacks.
     Stacks,
-    /// Events of one kind.
+    /// Traces.
+    Traces,
+    /// Events of one name, in all versions.
     Event {
         /// Name of the provider, or its GUID.
         provider: String,
-        /// Name of the event, or its identifier.
+        /// Name of the event, or its identifier. If several events of the provider have a name, the name and the identifier: `NAME_26`.
         event: String,
-        /// Version of the event.
-        version: u16,
     },
 }
 

@@ -4,7 +4,7 @@ use crate::columns::{Column, NameBuilder};
 use crate::dictionary::Dictionary;
 use crate::keys::{self, Key, Keys, Names};
 use crate::kinds::{Decoding, address, list};
-use crate::layout;
+use crate::layout::Layout;
 use crate::node::{Filled, Node};
 use crate::options::{BYTES, ROWS};
 use crate::schema;
@@ -12,7 +12,8 @@ use crate::table::{Batch, Kind, Table, names_of};
 use arrow_array::RecordBatch;
 use arrow_array::builder::BinaryBuilder;
 use arrow_schema::{ArrowError, DataType, Field};
-use etw_layouts_etl::names::source as source_name;
+use etw_layouts_etl::names::{other_than_class, source as source_name};
+use etw_layouts_etl::payload::packed::Variant;
 use etw_layouts_etl::payload::{Fault, Part, Steps};
 use etw_layouts_etl::{Clock, Decoded, Event, Kinds, Plan, Schemas};
 use sha2::{Digest, Sha256};
@@ -23,7 +24,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(crate) struct Typed {
     tables: Vec<Rows>,
-    by_name: HashMap<(String, String, u16), Vec<usize>>,
+    by_name: HashMap<(String, String), Vec<usize>>,
     /// Names of the sources of schemas.
     sources: Dictionary,
     kinds: Kinds<Properties>,
@@ -51,6 +52,10 @@ struct Planned {
     /// The address of the schema.
     schema: u64,
     table: usize,
+    /// The index of the column of each field.
+    columns: Vec<usize>,
+    /// Whether all fields have columns.
+    is_whole: bool,
     /// The number of the name of the schema's source.
     source: Option<i32>,
     /// `None` if there is no schema.
@@ -64,11 +69,10 @@ struct Rows {
     /// The kind of each row.
     kinds: Vec<u32>,
     source: NameBuilder,
+    /// The columns of the fields of all versions. Those that the latest event does not have can have fewer rows.
     nodes: Vec<Node>,
     /// The address of the schema of the latest event; `None` before the first event of a trace.
     schema: Option<u64>,
-    /// Whether all fields have nodes.
-    is_whole: bool,
     payload: BinaryBuilder,
     /// Memory for a row without texts, in bytes.
     width: usize,
@@ -145,7 +149,7 @@ impl Properties {
         schemas: &Schemas,
         number: u32,
         sources: &mut Dictionary,
-        find: impl FnOnce(Option<&Decoded<'_>>) -> usize,
+        find: impl FnOnce(Option<&Decoded<'_>>) -> Found,
     ) -> (Self, usize) {
         let decoded = event.decode_first(schemas);
         let decoding = Decoding::new(event, decoded.as_ref());
@@ -159,7 +163,7 @@ impl Properties {
         &mut self,
         decoded: Option<&Decoded<'_>>,
         sources: &mut Dictionary,
-        find: impl FnOnce(Option<&Decoded<'_>>) -> usize,
+        find: impl FnOnce(Option<&Decoded<'_>>) -> Found,
     ) -> usize {
         let schema = decoded.map_or(0, |decoded| address(&decoded.schema.fields));
         let known = self.tables.iter().position(|planned| planned.schema == schema);
@@ -171,43 +175,66 @@ impl Properties {
 }
 
 impl Planned {
-    fn new(decoded: Option<&Decoded<'_>>, sources: &mut Dictionary, find: impl FnOnce(Option<&Decoded<'_>>) -> usize) -> Self {
+    fn new(decoded: Option<&Decoded<'_>>, sources: &mut Dictionary, find: impl FnOnce(Option<&Decoded<'_>>) -> Found) -> Self {
+        let Found { table, columns, is_whole } = find(decoded);
         Self {
             schema: decoded.map_or(0, |decoded| address(&decoded.schema.fields)),
-            table: find(decoded),
+            table,
+            columns,
+            is_whole,
             source: decoded.map(|decoded| sources.add(source_name(decoded.source()))),
             plan: decoded.map(|decoded| Plan::new(&decoded.schema.fields, decoded.fields.pointers)),
         }
     }
 }
 
+/// The table of an event, and the columns of the fields of its schema.
+struct Found {
+    table: usize,
+    columns: Vec<usize>,
+    is_whole: bool,
+}
+
 /// The table of an event. It is created if it does not exist.
 fn find(
     tables: &mut Vec<Rows>,
-    by_name: &mut HashMap<(String, String, u16), Vec<usize>>,
+    by_name: &mut HashMap<(String, String), Vec<usize>>,
     names: &mut usize,
     event: &Event<'_>,
     decoded: Option<&Decoded<'_>>,
     schemas: &Schemas,
-) -> usize {
-    let (provider, name) = names_of(event, schemas);
-    let mut kind = (provider.into_owned(), name.into_owned(), event.version().unwrap_or_default());
-    let nodes = decoded.map(|decoded| layout::nodes(&decoded.schema.fields, Rows::taken()));
-    let (mut nodes, mut is_whole) = nodes.unwrap_or((Vec::new(), false));
+) -> Found {
+    let (mut kind, mut layout) = (table_name(event, schemas), Layout::default());
     if tables.len() >= MOST {
-        (kind, nodes, is_whole) = ((String::new(), String::new(), 0), Vec::new(), false);
+        kind = Default::default();
+    } else {
+        let versions = schemas.versions(event);
+        versions.iter().chain(decoded.map(|decoded| &decoded.schema)).for_each(|schema| layout.add(&schema.fields));
     }
-    let rows = Rows::new(&kind, nodes, is_whole);
+    let (columns, is_whole) = decoded.map_or((Vec::new(), false), |decoded| layout.of(&decoded.schema.fields));
+    let rows = Rows::new(&kind, layout.nodes(Rows::taken()));
     let same = by_name.entry(kind.clone()).or_default();
-    if let Some(number) =
-        same.iter().find(|number| tables[**number].table.schema == rows.table.schema && tables[**number].is_whole == is_whole)
+    let known = same.iter().find(|number| tables[**number].table.schema == rows.table.schema).copied();
+    let table = known.unwrap_or_else(|| {
+        *names += 256 + kind.0.len() + kind.1.len() + rows.nodes.len() * 128;
+        same.push(tables.len());
+        tables.push(rows);
+        tables.len() - 1
+    });
+    Found { table, columns, is_whole }
+}
+
+/// Provider and event in the name of a table. Different events have different names: an event whose name is that of other events of the provider has its
+/// ID in the name, and a provider that only has the name of a kernel event class the source of its schemas.
+fn table_name(event: &Event<'_>, schemas: &Schemas) -> (String, String) {
+    let (provider, mut name) = names_of(event, schemas);
+    if schemas.has_namesake(event)
+        && let Some(id) = schemas.variant(event).map(Variant::id)
     {
-        return *number;
+        name = format!("{name}_{id}").into();
     }
-    *names += 256 + kind.0.len() + kind.1.len() + rows.nodes.len() * 128;
-    same.push(tables.len());
-    tables.push(rows);
-    tables.len() - 1
+    let source = other_than_class(event, &provider, schemas);
+    (source.map_or_else(|| provider.to_string(), |source| format!("{provider} ({source})")), name.into_owned())
 }
 
 impl Rows {
@@ -222,15 +249,15 @@ impl Rows {
             .collect()
     }
 
-    fn new((provider, event, version): &(String, String, u16), nodes: Vec<Node>, is_whole: bool) -> Self {
+    fn new((provider, event): &(String, String), nodes: Vec<Node>) -> Self {
         let mut columns = Keys::fields();
         columns.push(NameBuilder::field("source", true));
         columns.extend(nodes.iter().flat_map(Node::fields));
         columns.push(Field::new("payload", DataType::Binary, true));
-        let identity = identity(&format!("{:?}", (provider, event, version, is_whole, &columns)));
-        let more = [("etw.provider", provider.clone()), ("etw.event", event.clone()), ("etw.event_version", version.to_string())];
+        let identity = identity(&format!("{:?}", (provider, event, &columns)));
+        let more = [("etw.provider", provider.clone()), ("etw.event", event.clone())];
         let schema = schema::table(&format!("{provider}/{event}"), columns, &more);
-        let kind = Kind::Event { provider: provider.clone(), event: event.clone(), version: *version };
+        let kind = Kind::Event { provider: provider.clone(), event: event.clone() };
         Self {
             width: 120 + 12 * schema.fields().len(),
             table: Arc::new(Table { kind, schema, layout: identity }),
@@ -239,7 +266,6 @@ impl Rows {
             source: NameBuilder::empty(),
             nodes,
             schema: None,
-            is_whole,
             payload: BinaryBuilder::new(),
             bytes: 0,
         }
@@ -258,38 +284,40 @@ impl Rows {
         decode: impl Fn() -> Option<Decoded<'a>>,
         clock: &Clock,
     ) -> Option<Fault> {
+        if self.schema != Some(planned.schema) {
+            self.begin(planned);
+        }
         self.keys.add(event, key);
         self.kinds.push(kind);
         self.source.append_option(planned.source);
         let payload = event.payload();
         self.bytes += payload.len();
-        if self.schema != Some(planned.schema) {
-            self.schema = Some(planned.schema);
-            self.nodes.iter_mut().for_each(Node::forget_names);
-        }
-        let fault = match &planned.plan {
-            Some(plan) => self.add_planned(plan, payload, decode, clock),
-            None => {
-                self.nodes.iter_mut().for_each(Node::add_null);
-                None
-            }
-        };
-        let is_whole = self.is_whole && planned.plan.is_some() && fault.is_none();
+        let fault = planned.plan.as_ref().and_then(|plan| self.add_planned(plan, &planned.columns, payload, decode, clock));
+        let is_whole = planned.is_whole && planned.plan.is_some() && fault.is_none();
         self.payload.append_option((!is_whole).then_some(payload));
         fault
+    }
+
+    /// Begins events of another schema.
+    fn begin(&mut self, planned: &Planned) {
+        self.schema = Some(planned.schema);
+        self.nodes.iter_mut().for_each(Node::forget_names);
+        planned.columns.iter().for_each(|column| self.nodes[*column].pad(self.keys.len()));
     }
 
     #[inline]
     fn add_planned<'a>(
         &mut self,
         plan: &Plan,
+        columns: &[usize],
         payload: &'a [u8],
         decode: impl Fn() -> Option<Decoded<'a>>,
         clock: &Clock,
     ) -> Option<Fault> {
-        let (mut cursor, mut nodes) = (plan.read(payload), self.nodes.iter_mut());
+        let (mut cursor, nodes) = (plan.read(payload), &mut self.nodes);
         for (index, slot) in plan.slots.iter().enumerate() {
-            match (cursor.next(slot), nodes.next()) {
+            let node = columns.get(index).and_then(|column| nodes.get_mut(*column));
+            match (cursor.next(slot), node) {
                 (Some(Part::Value(bytes)), Some(Node::Scalar(scalar))) => {
                     scalar.add(&slot.value(bytes), || list(decode()).map(slot), clock);
                 }
@@ -298,14 +326,14 @@ impl Rows {
                     self.bytes += 8 * (bytes.len() / size);
                 }
                 (Some(Part::Value(_) | Part::Array(..)), None) => {}
-                (Some(Part::End), node) => {
-                    node.into_iter().chain(nodes).for_each(Node::add_null);
+                (Some(Part::End), _) => {
+                    columns.iter().skip(index).for_each(|column| nodes[*column].add_null());
                     return None;
                 }
-                (_, node) => {
+                _ => {
                     let decoded = decode()?;
                     let mut steps = plan.steps(&cursor, decoded.schema.fields, index);
-                    self.bytes += fill(node.into_iter().chain(nodes), &mut steps, clock);
+                    self.bytes += fill(nodes, columns.get(index..).unwrap_or_default(), &mut steps, clock);
                     return decoded.fields.check().err();
                 }
             }
@@ -315,7 +343,7 @@ impl Rows {
         }
         let decoded = decode()?;
         let mut steps = plan.steps(&cursor, decoded.schema.fields, plan.slots.len());
-        self.bytes += fill(nodes, &mut steps, clock);
+        self.bytes += fill(nodes, columns.get(plan.slots.len()..).unwrap_or_default(), &mut steps, clock);
         decoded.fields.check().err()
     }
 
@@ -324,6 +352,7 @@ impl Rows {
         let mut columns = self.keys.take(&rows, kinds, names)?;
         columns.push(sources.column(self.source.finish())?);
         for node in &mut self.nodes {
+            node.pad(rows.len());
             columns.extend(node.take()?);
         }
         columns.push(Arc::new(self.payload.finish()));
@@ -338,10 +367,11 @@ fn identity(text: &str) -> u128 {
     u128::from_be_bytes(first)
 }
 
-/// Fills nodes with the next fields of a payload. Returns the additional memory in bytes.
-fn fill<'n>(nodes: impl Iterator<Item = &'n mut Node>, steps: &mut Steps<'_>, clock: &Clock) -> usize {
+/// Fills columns with the next fields of a payload. Returns the additional memory in bytes.
+fn fill(nodes: &mut [Node], columns: &[usize], steps: &mut Steps<'_>, clock: &Clock) -> usize {
     let (mut left, mut is_whole) = (VALUES, true);
-    for node in nodes {
+    for column in columns {
+        let node = &mut nodes[*column];
         let filled = if is_whole { node.fill(steps, clock, &mut left) } else { Filled::Nothing };
         if filled == Filled::Nothing {
             node.add_null();

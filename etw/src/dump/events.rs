@@ -147,11 +147,12 @@ impl<'a> Events<'a> {
             let offset = buffer.map_or(0, |buffer| buffer.offset);
             let origin = Origin { buffer: timed.buffer, offset, processor: timed.processor };
             let buffer_address = buffer.and_then(|buffer| buffer.address).map(|address| address.0);
+            let log = Some(&session.log_file);
             let session = line::EventSession { name, logger_id: session.logger_id, buffer_address };
             let line = Line::new(&file, &timed.event, &schemas, origin, timed.time, printer.layout.payload);
             let message = printer.layout.wanted.schemas.messages().and_then(|messages| messages.of(&timed.event));
             let (who, processes) = (Some(who), Some(&processes));
-            let line = Line { session: Some(session), message, who, processes, ..line };
+            let line = Line { session: Some(session), log, message, who, processes, ..line };
             let fault = printer.event(&line, &mut names, &mut kinds, out)?;
             diagnostics.extend(fault.map(|fault| {
                 let offset = buffer.map_or(0, |buffer| buffer.place(timed.event.offset()));

@@ -35,11 +35,11 @@ fn file(source: Opened<'_>, printer: &mut Printer<'_>, is_strict: bool, out: &mu
     let (file, mut reported) = (Name::of(source.name), Reported::of(source.name, out));
     let mut buffers = source.reader()?;
     let wanted = printer.layout.wanted;
-    let (log, schemas) = (buffers.log_file(), wanted.schemas.of_trace(buffers.log_file()));
+    let (log, schemas) = (buffers.log_file().clone(), wanted.schemas.of_trace(buffers.log_file()));
     let (clock, filter) = (log.to_clock(), wanted.filter(log.start_time, &schemas));
     let note = "read once: processes are those of headers, and schemas in the trace are not used";
     reported.note(note.into(), out);
-    reported.without_start(log, out);
+    reported.without_start(&log, out);
     printer.head(out)?;
     let (mut text_names, mut kinds) = (Names::default(), LineKinds::default());
     while let Some(buffer) = buffers.next()? {
@@ -63,6 +63,7 @@ fn file(source: Opened<'_>, printer: &mut Printer<'_>, is_strict: bool, out: &mu
                     let time = event.time_stamp().map(|stamp| clock.system_time(stamp));
                     let line = Line {
                         clock: Some(clock),
+                        log: Some(&log),
                         message: wanted.schemas.messages().and_then(|messages| messages.of(&event)),
                         ..Line::new(&file, &event, &schemas, origin, time, printer.layout.payload)
                     };

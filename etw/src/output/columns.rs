@@ -25,13 +25,11 @@ pub enum Column {
     TimeUtc,
     /// Processor number.
     Processor,
-    /// Thread ID in the header.
+    /// ID of the thread that did it: that in a field of the payload, or in the header.
     Thread,
-    /// Process ID in the header; in text, of the process that did it.
+    /// ID of the process that did it: that in a field of the payload, or in the header, or the one that other events of the trace state for the
+    /// thread. The column process_by has the source.
     Process,
-    /// ID of the process that did it, if the payload states it: by a process ID, or by a thread ID, with the process that other events
-    /// of the trace state for that thread.
-    ThreadProcess,
     /// Image name of the process that did it.
     ProcessName,
     /// How the process that did it is known: `header`, or the name of a field.
@@ -42,6 +40,14 @@ pub enum Column {
     SubjectName,
     /// How the process that the event is about is known: the name of a field.
     SubjectBy,
+    /// Process ID in the header.
+    HeaderProcess,
+    /// Thread ID in the header.
+    HeaderThread,
+    /// Time that the thread in the header has run in kernel mode so far, in units of 100 ns.
+    KernelTime,
+    /// Time that the thread in the header has run in user mode so far, in units of 100 ns.
+    UserTime,
     /// Header type.
     Header,
     /// Provider GUID; in text, the provider's name if known.
@@ -164,7 +170,7 @@ impl Column {
         matches!(
             self,
             Self::Process
-                | Self::ThreadProcess
+                | Self::Thread
                 | Self::ProcessName
                 | Self::ProcessBy
                 | Self::Subject
@@ -206,7 +212,9 @@ impl Column {
             Self::Processor => -9,
             Self::Thread | Self::Opcode => -6,
             Self::Process | Self::Version => -7,
-            Self::ThreadProcess => -14,
+            Self::HeaderProcess => -14,
+            Self::HeaderThread => -13,
+            Self::KernelTime | Self::UserTime => -11,
             Self::Subject => -7,
             Self::ProcessName | Self::SubjectName => 20,
             Self::ProcessBy | Self::SubjectBy => 15,
@@ -248,10 +256,12 @@ impl Column {
                 }
             }
             Self::Processor => put::number(out, line.origin.processor),
-            Self::Thread => number(out, event.thread()),
-            Self::Process if is_text => number(out, line.who.and_then(|who| who.by.process).or_else(|| event.process())),
-            Self::Process => number(out, event.process()),
-            Self::ThreadProcess => number(out, line.thread_process()),
+            Self::Thread => number(out, line.thread()),
+            Self::Process => number(out, line.process()),
+            Self::HeaderProcess => number(out, event.process()),
+            Self::HeaderThread => number(out, event.thread()),
+            Self::KernelTime => number(out, line.thread_times().map(|(kernel, _)| kernel)),
+            Self::UserTime => number(out, line.thread_times().map(|(_, user)| user)),
             Self::ProcessName => put::shown(out, Escaped(line.process_name().unwrap_or_default())),
             Self::ProcessBy => put::shown(out, Escaped(line.who.map_or("", |who| who.by.known.as_str()))),
             Self::Subject => number(out, line.subject()),

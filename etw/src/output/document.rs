@@ -39,9 +39,8 @@ fn write(line: &Line<'_>, names: &mut Names, kind: &Kind, recent: &mut Recent, o
     number(out, b",\"time\":", line.time);
     text(out, b",\"time_utc\":", line.time, |out, time| names.times.put(out, time, false));
     number(out, b",\"processor\":", Some(line.origin.processor));
-    number(out, b",\"process\":", event.process());
-    number(out, b",\"thread\":", event.thread());
-    number(out, b",\"thread_process\":", line.thread_process());
+    number(out, b",\"process\":", line.process());
+    number(out, b",\"thread\":", line.thread());
     if let Some(who) = &line.who {
         out.extend_from_slice(b",\"process_name\":");
         fields::optional(out, line.process_name());
@@ -51,6 +50,11 @@ fn write(line: &Line<'_>, names: &mut Names, kind: &Kind, recent: &mut Recent, o
         fields::optional(out, line.subject_name());
         name(out, b",\"subject_by\":", known(who.about.known));
     }
+    number(out, b",\"header_process\":", event.process());
+    number(out, b",\"header_thread\":", event.thread());
+    let times = line.thread_times();
+    number(out, b",\"kernel_time\":", times.map(|(kernel, _)| kernel));
+    number(out, b",\"user_time\":", times.map(|(_, user)| user));
     out.extend_from_slice(&kind.head);
     if kind.is_described {
         text(out, b",\"activity\":", line.activity(), put::guid);

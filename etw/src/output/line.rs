@@ -8,7 +8,7 @@ use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Schemas, Uuid, names};
 use etw_layouts_schemas::tmf::WppMessage;
-use etw_layouts_trace::{self as trace, KnownBy, ProcessTable, Who};
+use etw_layouts_trace::{self as trace, ProcessTable, Who};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The origin of an event: values of its buffer.
@@ -56,6 +56,8 @@ pub struct Line<'a> {
     pub payload: Option<Payload>,
     /// The clock of the session, for times in payloads.
     pub clock: Option<Clock>,
+    /// The log file header, which states the resolution of the timer.
+    pub log: Option<&'a LogFile>,
     /// Who did it, and whom it is about, for an event of a trace.
     pub who: Option<Who>,
     /// The processes of its session.
@@ -116,6 +118,7 @@ impl<'a> Line<'a> {
             provider: event.provider(),
             payload,
             clock: None,
+            log: None,
             who: None,
             processes: None,
             message: None,
@@ -134,6 +137,7 @@ impl<'a> Line<'a> {
         let origin = Origin { buffer, offset, processor };
         Self {
             clock: Some(*event.file().clock()),
+            log: Some(event.file().log_file()),
             processes: Some(event.session().processes()),
             message: schemas.messages().and_then(|messages| messages.of(header)),
             ..Self::new(file, header, event.schemas(), origin, event.time().map(|time| time.0), payload)
@@ -145,10 +149,19 @@ impl<'a> Line<'a> {
         self.event.decode(self.schemas)
     }
 
-    /// The process that did it, if the payload states it.
-    pub fn thread_process(&self) -> Option<u32> {
-        let by = self.who?.by;
-        by.process.filter(|_| by.known != KnownBy::Header)
+    /// The process that did it. Without a trace, it is that of the header.
+    pub fn process(&self) -> Option<u32> {
+        self.who.map_or_else(|| self.event.process().filter(|id| *id != u32::MAX), |who| who.by.process)
+    }
+
+    /// The thread that did it. Without a trace, it is that of the header.
+    pub fn thread(&self) -> Option<u32> {
+        self.who.map_or_else(|| self.event.thread().filter(|id| *id != u32::MAX), |who| who.by.thread)
+    }
+
+    /// Time of the thread of the header in kernel mode and in user mode, in units of 100 ns.
+    pub fn thread_times(&self) -> Option<(u64, u64)> {
+        self.log?.thread_times(self.event)
     }
 
     /// The image name of the process that did it.

@@ -55,9 +55,6 @@ fn counted_events() {
             let key = |line: &Value| {
                 let of = |key: &&str| match *key {
                     "opcode" if !line["id"].is_null() => Value::Null,
-                    // A row has the process that did it, which the payload can state.
-                    "process" if !line["thread_process"].is_null() => line["thread_process"].clone(),
-                    "process" if line["process"] == u32::MAX => Value::Null,
                     key => line[key].clone(),
                 };
                 keys.iter().map(of).map(|value| value.to_string()).collect::<Vec<_>>()

@@ -23,7 +23,7 @@ const QUESTIONS: [Question; 12] = [
     (&["--keyword", "0x3"], |e| keyword(e) & 3 != 0),
     (&["--keyword", "0"], |e| e["keyword"] == "0x0000000000000000"),
     (&["--process", "12", "--process", "32"], |e| is_of(e, &value!(12)) || is_of(e, &value!(32))),
-    (&["--thread", "31"], |e| e["thread"] == 31),
+    (&["--thread", "31"], |e| e["thread"] == 31 || e["header_thread"] == 31),
     (&["--processor", "1"], |e| e["processor"] == 1),
     (&["--opcode", "1", "--processor", "0", "--processor", "2"], |e| {
         e["opcode"] == 1 && (e["processor"] == 0 || e["processor"] == 2)
@@ -32,8 +32,7 @@ const QUESTIONS: [Question; 12] = [
 
 /// Whether a process did the event, or the event is about it.
 fn is_of(event: &Value, process: &Value) -> bool {
-    let by = if event["thread_process"].is_null() { &event["process"] } else { &event["thread_process"] };
-    by == process || event["subject"] == *process
+    event["process"] == *process || event["subject"] == *process
 }
 
 fn keyword(event: &Value) -> u64 {
@@ -72,11 +71,12 @@ fn asked(file: &str) {
         }
     }
     if let Some(thread) = middle["thread"].as_u64() {
-        // Events without a thread in the header can be of one in their payload, which JSON does not have.
+        // Events can be about a thread, which JSON does not have.
         let found = events(&["--thread", &thread.to_string()]);
-        let of_header = documents.iter().filter(|(_, e)| e["thread"] == thread).map(|(line, _)| *line).collect::<Vec<_>>();
-        let found: Vec<_> = found.lines().zip(json(&found)).filter(|(_, e)| e["thread"] == thread).collect();
-        assert!(found.iter().map(|(line, _)| *line).eq(of_header), "{file} --thread {thread}");
+        let is_own = |e: &Value| e["thread"] == thread || e["header_thread"] == thread;
+        let own = documents.iter().filter(|(_, e)| is_own(e)).map(|(line, _)| *line).collect::<Vec<_>>();
+        let found: Vec<_> = found.lines().zip(json(&found)).filter(|(_, e)| is_own(e)).collect();
+        assert!(found.iter().map(|(line, _)| *line).eq(own), "{file} --thread {thread}");
     }
     let Some(time) = middle["time"].as_i64() else { return };
     let utc = middle["time_utc"].as_str().unwrap();
@@ -150,13 +150,16 @@ fn limited_events() {
 }
 
 /// The columns of CSV, with the options that accept their values.
-const COLUMNS: [(&str, &[&str]); 34] = [
+const COLUMNS: [(&str, &[&str]); 37] = [
     ("time", &["--from", "--to"]),
     ("time_utc", &["--from", "--to"]),
     ("processor", &["--processor"]),
     ("thread", &["--thread"]),
     ("process", &["--process"]),
-    ("thread_process", &[]),
+    ("header_process", &[]),
+    ("header_thread", &["--thread"]),
+    ("kernel_time", &[]),
+    ("user_time", &[]),
     ("process_name", &[]),
     ("process_by", &[]),
     ("subject", &["--process"]),

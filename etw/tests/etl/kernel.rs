@@ -315,7 +315,9 @@ fn process_of_a_thread() {
     let file = folder.file("a.etl", writer.finish(START + 10_000_000).unwrap().into_inner());
     let (status, out, err) = run(&["events", "--format", "json", "--payload", "fields", "--event", "PerfInfo/SampleProf", &file]);
     assert_eq!((status, err.as_str()), (0, ""));
-    let of: Vec<_> =
-        json(&out).iter().map(|event| json!([event["process"], event["thread_process"], event["fields"]["ThreadId"]])).collect();
-    assert_eq!(of, [json!([null, 100, 7]), json!([null, null, 8]), json!([null, 100, 7])]);
+    let of: Vec<_> = json(&out)
+        .iter()
+        .map(|event| json!([event["process"], event["thread"], event["header_process"], event["header_thread"]]))
+        .collect();
+    assert_eq!(of, [json!([100, 7, null, null]), json!([null, 8, null, null]), json!([100, 7, null, null])]);
 }

@@ -18,7 +18,7 @@ const ROWS: usize = 1 << 19;
 const BYTES: usize = 32 << 20;
 
 /// Columns of numbers with few values, which vary from row to row.
-const VARYING: [&str; 4] = ["processor", "process", "thread", "thread_process"];
+const VARYING: [&str; 7] = ["processor", "process", "thread", "header_process", "header_thread", "kernel_time", "user_time"];
 /// Columns of names that many rows in a sequence have in common.
 const CONSTANT: [&str; 2] = ["trace", "host"];
 

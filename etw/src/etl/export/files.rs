@@ -94,12 +94,13 @@ impl Files {
         let number = self.numbers.entry(table.to_owned()).or_default();
         *number += 1;
         let path = format!("{table}{}", end(&self.part, *number, self.format));
-        let (name, provider, event, version) = match &batch.table.kind {
-            Kind::Event { provider, event, version } => ("typed", Some(provider.clone()), Some(event.clone()), Some(*version)),
-            Kind::Stacks => ("stacks", None, None, None),
-            _ => ("events", None, None, None),
+        let (name, provider, event) = match &batch.table.kind {
+            Kind::Event { provider, event } => ("typed", Some(provider.clone()), Some(event.clone())),
+            Kind::Stacks => ("stacks", None, None),
+            Kind::Traces => ("traces", None, None),
+            _ => ("events", None, None),
         };
-        let file = Written { path, table: name.into(), provider, event, version, rows: 0, bytes: 0 };
+        let file = Written { path, table: name.into(), provider, event, rows: 0, bytes: 0 };
         let out = self.folder.create_file(&file.path)?;
         let writer = Writer::new(self.format, &batch.table, BufWriter::with_capacity(1 << 16, out))?;
         Ok(Open { writer, file, generation: batch.generation, used: self.now, memory: 0 })

@@ -31,8 +31,8 @@ use summary::Summary;
 ///
 /// DIR becomes a dataset for DuckDB, Spark, polars, pandas and others; docs/TABLES.md describes its columns. With
 /// --shape narrow, `events` has all events in one table, with their fields as JSON. With --shape typed,
-/// `typed/provider=…/event=…` has a table for each event and version, with the fields as columns. `stacks` has the
-/// call stacks. `manifest.json` states files, counts and diagnostics.
+/// `typed/provider=…/event=…` has a table for each event, with the fields of all its versions as columns. `stacks` has the
+/// call stacks, `traces` the clock and the lost events of each trace. `manifest.json` states files, counts and diagnostics.
 ///
 /// With --tmf, events of WPP have names, and the arguments of their messages as fields; the messages are not formatted.
 ///
@@ -96,7 +96,7 @@ enum Format {
 enum Shape {
     /// One table of all events.
     Narrow,
-    /// A table for each provider, event and version.
+    /// A table for each provider and event.
     Typed,
 }
 

@@ -9,7 +9,7 @@ use super::state::State;
 use crate::etl::traces::{Opened, Reported};
 use crate::output::{Format, Output};
 use etw_layouts_cli::unreadable;
-use etw_layouts_table::{Counts, Error, Merge, Rows};
+use etw_layouts_table::{self as table, Counts, Error, Merge, Rows};
 use etw_layouts_trace::TraceFile;
 use indicatif::ProgressBar;
 
@@ -111,14 +111,20 @@ impl Work<'_> {
         self.unusable += opened.unusable;
         let staging = state.stage(&part.name).map_err(|error| Failed::Output(error.into()))?;
         let mut files = Files::new(staging, &part.name, self.args.file_format());
-        let (mut merge, mut exported) = (Merge::default(), Vec::new());
+        let (mut merge, mut exported, mut numbers) = (Merge::default(), Vec::new(), Vec::new());
         for (number, begun) in begun.iter().enumerate() {
             if !opened.files[number].is_readable {
                 continue;
             }
             exported.push(self.trace(number, begun, &mut opened, &mut merge, &mut files)?);
+            numbers.push(number);
         }
         merge.rest(|batch| files.write_last(&batch).map_err(Failed::Output))?;
+        let rows: Vec<_> =
+            exported.iter().zip(numbers).map(|(trace, number)| trace.row(opened.trace.files()[number].log_file())).collect();
+        if !rows.is_empty() {
+            files.write_last(&table::traces(&rows).map_err(Error::from)?)?;
+        }
         let files = files.finish().map_err(Failed::Output)?;
         let record =
             Record { part: part.name.clone(), options: state.options.clone(), traces: exported, files, is_broken: false };

@@ -8,11 +8,12 @@ use std::fmt::Write as _;
 /// The path of a table's files, up to the name of the part.
 pub fn base(batch: &Batch) -> String {
     match &batch.table.kind {
-        Kind::Event { provider, event, version } => {
+        Kind::Event { provider, event } => {
             let layout = batch.table.layout;
-            format!("typed/provider={}/event={}/v{version}-{layout:032x}-", value(provider), value(event))
+            format!("typed/provider={}/event={}/{layout:032x}-", value(provider), value(event))
         }
         Kind::Stacks => "stacks/".into(),
+        Kind::Traces => "traces/".into(),
         _ => "events/".into(),
     }
 }
@@ -47,12 +48,10 @@ pub fn is_part(name: &str) -> bool {
 pub fn is_file(path: &str, part: &str) -> bool {
     let names: Vec<_> = path.split('/').collect();
     let end = match names[..] {
-        ["events" | "stacks", end] => Some(end),
+        ["events" | "stacks" | "traces", end] => Some(end),
         ["typed", provider, event, file] => {
             let are_values = is_value(provider, "provider=") && is_value(event, "event=");
-            let is_version = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            let rest = file.strip_prefix('v').and_then(|rest| rest.split_once('-')).filter(|(version, _)| is_version(version));
-            let rest = rest.and_then(|(_, rest)| rest.split_once('-')).filter(|(layout, _)| is_hex(layout, 32));
+            let rest = file.split_once('-').filter(|(layout, _)| is_hex(layout, 32));
             rest.map(|(_, end)| end).filter(|_| are_values)
         }
         _ => None,

@@ -3,6 +3,7 @@
 use super::paths;
 use crate::output::Several;
 use etw_layouts_etl::{DiagnosticKind, LogFile};
+use etw_layouts_table::TraceRow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -102,6 +103,22 @@ impl Session {
 }
 
 impl Exported {
+    /// The row of the trace, which has this log file header.
+    pub fn row<'a>(&'a self, log: &'a LogFile) -> TraceRow<'a> {
+        TraceRow {
+            trace: &self.trace,
+            path: &self.path,
+            hash: &self.hash,
+            size: self.size,
+            host: self.host.as_deref(),
+            log,
+            events: self.events,
+            rows: self.rows,
+            diagnostics: self.diagnostics.values().sum(),
+            is_damaged: self.is_damaged,
+        }
+    }
+
     /// Whether this trace is a later state of the file of the other one: the same session, with more bytes.
     pub fn replaces(&self, other: &Self) -> bool {
         self.path == other.path && self.session == other.session && self.size > other.size
@@ -129,14 +146,12 @@ impl Exported {
 pub struct Written {
     /// Relative to the dataset, with `/`.
     pub path: String,
-    /// `events`, `stacks` or `typed`.
+    /// `events`, `stacks`, `traces` or `typed`.
     pub table: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub provider: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub event: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub version: Option<u16>,
     pub rows: u64,
     pub bytes: u64,
 }
