@@ -41,6 +41,23 @@ pub struct BufferHeader {
 }
 
 impl BufferHeader {
+    /// The header of a flushed buffer of a processor, without sizes.
+    pub fn new(processor: u16, time_stamp: i64, sequence: i64) -> Self {
+        Self {
+            size: 0,
+            saved_offset: 0,
+            current_offset: 0,
+            offset: 0,
+            time_stamp,
+            sequence,
+            context: processor,
+            logger: 0,
+            state: FLUSH,
+            flags: ETW_BUFFER_FLAG(0),
+            ty: ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_GENERIC,
+        }
+    }
+
     /// Decodes a buffer header; `None` if there are too few bytes.
     pub fn read(generation: Generation, bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..BUFFER_HEADER)?;
@@ -197,6 +214,9 @@ pub(crate) const FLAGS: u16 = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_FLUSH_MARKER.0
     | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_RTBACKUP.0
     | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX.0
     | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED.0;
+
+/// State of a flushed buffer.
+pub(crate) const FLUSH: u32 = 3;
 
 /// The number of buffer states: EtwBufferStateMaximum.
 pub(crate) const STATES: u32 = ETW_BUFFER_STATE::EtwBufferStateMaximum.0 as u32;

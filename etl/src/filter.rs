@@ -49,11 +49,11 @@ pub struct Filter {
 }
 
 macro_rules! accepts {
-    ($($(#[$doc:meta])* $name:ident: $list:ident, $ty:ty;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident($value:ident: $ty:ty): $list:ident, $kept:expr;)*) => {$(
         $(#[$doc])*
         #[must_use]
-        pub fn $name(mut self, $name: $ty) -> Self {
-            self.$list.push($name);
+        pub fn $name(mut self, $value: $ty) -> Self {
+            self.$list.push($kept);
             self.more = true;
             self
         }
@@ -96,23 +96,6 @@ impl Filter {
         self
     }
 
-    /// Accepts events with a keyword of this name, ignoring case, by the schemas of [`with_schemas`](Self::with_schemas).
-    #[must_use]
-    pub fn keyword_name(mut self, name: &str) -> Self {
-        self.keyword_names.push(name.to_owned());
-        self.more = true;
-        self
-    }
-
-    /// Accepts events with an opcode of this name, ignoring case: the name in a schema of [`with_schemas`](Self::with_schemas), or one
-    /// that is the same for all providers ([`names::opcode`]).
-    #[must_use]
-    pub fn opcode_name(mut self, name: &str) -> Self {
-        self.opcode_names.push(name.to_owned());
-        self.more = true;
-        self
-    }
-
     /// Sets the schemas by which providers, events, opcodes and keywords are matched by name. Call it after the other methods.
     #[must_use]
     pub fn with_schemas(mut self, schemas: &Schemas) -> Self {
@@ -145,19 +128,24 @@ impl Filter {
 
     accepts! {
         /// Accepts an identifier within the provider: [`Event::id`].
-        id: ids, u16;
+        id(id: u16): ids, id;
         /// Accepts an opcode: [`Event::opcode`].
-        opcode: opcodes, u8;
+        opcode(opcode: u8): opcodes, opcode;
+        /// Accepts events with an opcode of this name, ignoring case: the name in a schema of [`with_schemas`](Self::with_schemas), or one
+        /// that is the same for all providers ([`names::opcode`]).
+        opcode_name(name: &str): opcode_names, name.to_owned();
         /// Accepts exactly this level: [`Event::level`].
-        level: levels, u8;
+        level(level: u8): levels, level;
         /// Accepts events with at least one of these keyword bits; 0 accepts events with a keyword of 0.
-        keyword: keywords, u64;
+        keyword(keyword: u64): keywords, keyword;
+        /// Accepts events with a keyword of this name, ignoring case, by the schemas of [`with_schemas`](Self::with_schemas).
+        keyword_name(name: &str): keyword_names, name.to_owned();
         /// Accepts a process.
-        process: processes, u32;
+        process(process: u32): processes, process;
         /// Accepts a thread.
-        thread: threads, u32;
+        thread(thread: u32): threads, thread;
         /// Accepts a processor.
-        processor: processors, u16;
+        processor(processor: u16): processors, processor;
     }
 
     /// Accepts events with a text that meets a condition. The texts are the values as they are displayed, by the schemas of

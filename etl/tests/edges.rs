@@ -2,9 +2,9 @@
 
 use etw_layouts_etl::header::{Counters, EventHeader, Message};
 use etw_layouts_etl::payload::PointerSize;
-use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, PERFINFO_TRACE_HEADER, large, zero};
-use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Identity, Producer, Record};
-use etw_layouts_etl::{Clock, ClockType, DiagnosticKind, LogFile, Reader, Scratch, Trace};
+use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, EVENT_HEADER, PERFINFO_TRACE_HEADER, large, zero};
+use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Producer, Record};
+use etw_layouts_etl::{BufferHeader, Clock, ClockType, DiagnosticKind, LogFile, Reader, Scratch, Trace};
 use std::cell::Cell;
 use std::io::{Cursor, Read};
 use test_support::traces::{PRODUCERS, fixture};
@@ -172,16 +172,7 @@ fn items_by_their_flag() {
         let mut buffer = BufferWriter::new(Producer::new(10, 0, 26100, Arch::X64), SIZE as u32).unwrap();
         let payload = [&[size], &item[1..]].concat();
         buffer.push(&event(1, &payload)).unwrap();
-        let identity = Identity {
-            time_stamp: 1,
-            sequence: 1,
-            processor: 0,
-            logger: 0,
-            state: 3,
-            flags: ETW_BUFFER_FLAG(0),
-            ty: ETW_BUFFER_TYPE(0),
-        };
-        buffer.finish(&identity, false, &mut file).unwrap();
+        buffer.finish(&BufferHeader::new(0, 1, 1), false, &mut file).unwrap();
         // EXTENDED_INFO.
         file[SIZE + 0x48 + 4] |= u8::from(announced);
         file

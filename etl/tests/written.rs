@@ -7,8 +7,8 @@ use etw_layouts_etl::header::{Counters, EventHeader, Message};
 use etw_layouts_etl::wire::{
     Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, LOG_FILE_MODE, PERFINFO_TRACE_HEADER, large, zero,
 };
-use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Identity, Producer, Record};
-use etw_layouts_etl::{ClockType, DiagnosticKind, HeaderType, Item, LogFile, Scratch, Trace, Uuid};
+use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Producer, Record};
+use etw_layouts_etl::{BufferHeader, ClockType, DiagnosticKind, HeaderType, Item, LogFile, Scratch, Trace, Uuid};
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, START, all, fixture, in_format, written_again_differs};
@@ -120,16 +120,9 @@ fn buffers() {
     for ty in 1..8 {
         let mut buffer = BufferWriter::new(producer, 4096).unwrap();
         buffer.push(&event(1, &[1; 100])).unwrap();
-        let identity = Identity {
-            time_stamp: 1,
-            sequence: 9,
-            processor: 2047,
-            logger: 3,
-            state: 3,
-            flags,
-            ty: ETW_BUFFER_TYPE(if ty == 4 { 0 } else { ty }),
-        };
-        buffer.finish(&identity, ty % 2 == 0, &mut file).unwrap();
+        let ty = ETW_BUFFER_TYPE(if ty == 4 { 0 } else { ty });
+        let header = BufferHeader { logger: 3, flags, ty, ..BufferHeader::new(2047, 1, 9) };
+        buffer.finish(&header, ty.0 % 2 == 0, &mut file).unwrap();
     }
     let trace = Trace::from_bytes(&file).unwrap();
     // The log file mode does not announce compressed buffers, but the buffers' own flags do.

@@ -121,9 +121,10 @@ pub fn note(text: Option<&str>) {
 }
 
 /// The result of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// No differences and no diagnostics: exit status 0.
+    #[default]
     Good,
     /// Differences or diagnostics: exit status 1.
     Differs,

@@ -151,13 +151,9 @@ impl Wanted {
         filter.with_schemas(schemas)
     }
 
-    /// Whether all events match.
+    /// Whether all events match: no option is given. Options that are given are serialized.
     pub fn is_all(&self) -> bool {
-        let Self { provider, event, id, opcode, level, keyword, process, thread, processor, .. } = self;
-        let Self { from, to, contains, matches, .. } = self;
-        let is_any = provider.is_empty() && event.is_empty() && id.is_empty() && opcode.is_empty() && level.is_empty();
-        let is_any = is_any && keyword.is_empty() && process.is_empty() && thread.is_empty() && processor.is_empty();
-        is_any && from.is_none() && to.is_none() && contains.is_empty() && matches.is_empty()
+        serde_json::to_value(self).is_ok_and(|given| given == serde_json::json!({}))
     }
 
     /// The name of the event, if only one is selected.

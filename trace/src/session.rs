@@ -11,7 +11,7 @@ use crate::threads::{ThreadTable, Threads};
 use crate::volumes::{Volume, Volumes};
 use crate::who::{Who, who};
 use etw_layouts_etl::payload::PointerSize;
-use etw_layouts_etl::{Clock, ClockType, Event, LogFile, Schemas};
+use etw_layouts_etl::{Clock, Event, LogFile, Schemas};
 use etw_layouts_schemas::trace::{self, Collector};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -118,8 +118,8 @@ impl Session {
 /// Collects the properties of a session in the first pass.
 pub(crate) struct SessionBuilder {
     files: Vec<usize>,
-    log_file: Option<LogFile>,
-    clock: Option<Clock>,
+    log_file: LogFile,
+    clock: Clock,
     schemas: Collector,
     host: Option<String>,
     processes: Processes,
@@ -132,12 +132,12 @@ pub(crate) struct SessionBuilder {
 }
 
 impl SessionBuilder {
-    /// A builder with tables that need at most `memory` bytes.
-    pub fn new(memory: usize) -> Self {
+    /// A builder for the session of a file, with tables that need at most `memory` bytes.
+    pub fn new(first: &TraceFile, memory: usize) -> Self {
         Self {
             files: Vec::new(),
-            log_file: None,
-            clock: None,
+            log_file: first.log_file.clone(),
+            clock: first.clock,
             schemas: Collector::default(),
             host: None,
             processes: Processes::default(),
@@ -154,11 +154,9 @@ impl SessionBuilder {
         self.files.first().copied().unwrap_or_default()
     }
 
-    /// Begins a file of the session.
-    pub fn begin(&mut self, number: usize, file: &TraceFile) {
-        self.files.push(number);
-        self.log_file.get_or_insert_with(|| file.log_file.clone());
-        self.clock.get_or_insert(file.clock);
+    /// Begins a file of the session, by its index.
+    pub fn begin(&mut self, file: usize) {
+        self.files.push(file);
     }
 
     /// Adds an event of the current file.
@@ -204,13 +202,10 @@ impl SessionBuilder {
             // The library was built above, so it can be read.
             schemas = schemas.clone().with_first_library(library).unwrap_or(schemas);
         }
-        if let Some(log) = log_file {
-            schemas = schemas.with_pointers(if log.pointer_size == 4 { PointerSize::Bits32 } else { PointerSize::Bits64 });
-            if log.build != 0 {
-                schemas = schemas.with_build(log.build);
-            }
+        schemas = schemas.with_pointers(if log_file.pointer_size == 4 { PointerSize::Bits32 } else { PointerSize::Bits64 });
+        if log_file.build != 0 {
+            schemas = schemas.with_build(log_file.build);
         }
-        let clock = clock.unwrap_or_else(|| Clock::new(ClockType::SystemTime, 0, 0, 0, 0));
         let (processes, threads) = (processes.finish(&schemas, &clock), threads.finish(&schemas));
         Ok(Session { files, schemas, library, host, processes, threads, stacks, names, volumes })
     }

@@ -92,12 +92,16 @@ impl Trace {
     pub fn new(files: Vec<TraceFile>, mut options: Options<'_>) -> Result<Self, Error> {
         let session_of = session::group(&files);
         let count = session_of.iter().max().map_or(0, |last| last + 1);
-        let mut builders: Vec<_> = (0..count).map(|_| SessionBuilder::new(TABLES / count)).collect();
+        let mut builders = Vec::with_capacity(count);
         let (mut diagnostics, mut more_diagnostics) = (Vec::new(), 0);
         let mut indexes = Vec::with_capacity(files.len());
         for (number, file) in files.iter().enumerate() {
+            // Sessions are numbered in the order of their first files.
+            if session_of[number] == builders.len() {
+                builders.push(SessionBuilder::new(file, TABLES / count));
+            }
             let session = &mut builders[session_of[number]];
-            session.begin(number, file);
+            session.begin(number);
             let mut report = |diagnostic: Diagnostic, options: &mut Options<'_>| {
                 if diagnostics.len() < MOST_DIAGNOSTICS {
                     diagnostics.push((number, diagnostic.clone()));

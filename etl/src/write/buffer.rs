@@ -3,7 +3,7 @@
 use super::{Error, Record};
 use crate::buffer_header::{BufferHeader, LARGEST};
 use crate::producer::Producer;
-use crate::wire::{BUFFER_HEADER, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, align8};
+use crate::wire::{BUFFER_HEADER, ETW_BUFFER_FLAG, align8};
 use crate::xpress;
 
 /// A buffer that accepts events until it is finished.
@@ -13,25 +13,6 @@ pub struct BufferWriter {
     size: usize,
     /// The buffer in memory form, each event padded to a multiple of eight bytes.
     bytes: Vec<u8>,
-}
-
-/// Members of a buffer header other than sizes.
-#[derive(Clone, Copy, Debug)]
-pub struct Identity {
-    /// Time of writing, by the session's clock.
-    pub time_stamp: i64,
-    /// Sequence number of the buffer within the session.
-    pub sequence: i64,
-    /// The processor that wrote the events.
-    pub processor: u16,
-    /// Number of the session.
-    pub logger: u16,
-    /// ETW_BUFFER_STATE; 3 for a flushed buffer.
-    pub state: u32,
-    /// Flags except PROC_INDEX and COMPRESSED, which the writer sets.
-    pub flags: ETW_BUFFER_FLAG,
-    /// Type of the buffer.
-    pub ty: ETW_BUFFER_TYPE,
 }
 
 impl BufferWriter {
@@ -86,23 +67,24 @@ impl BufferWriter {
     }
 
     /// Appends the finished buffer in file form to `out`, and empties it for further events. An uncompressed buffer takes its
-    /// full size, and so does one that compression would enlarge.
+    /// full size, and so does one that compression would enlarge. `header` has the members other than sizes; its context is the processor that
+    /// wrote the events, and the flags PROC_INDEX and COMPRESSED are those of the writer.
     ///
     /// # Errors
     ///
     /// The version of the producer does not compress, or its buffer headers cannot state this processor.
-    pub fn finish(&mut self, identity: &Identity, compressed: bool, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.emit(identity, compressed, self.size, out)
+    pub fn finish(&mut self, header: &BufferHeader, compressed: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.emit(header, compressed, self.size, out)
     }
 
     /// [`finish`](Self::finish), with fewer bytes for an uncompressed buffer.
-    pub(super) fn emit(&mut self, identity: &Identity, compressed: bool, size: usize, out: &mut Vec<u8>) -> Result<(), Error> {
-        let (processor, processors) = (identity.processor, self.producer.most_processors());
+    pub(super) fn emit(&mut self, header: &BufferHeader, compressed: bool, size: usize, out: &mut Vec<u8>) -> Result<(), Error> {
+        let (processor, processors) = (header.context, self.producer.most_processors());
         if u32::from(processor) >= processors {
             return Err(Error::Processor { processor, processors });
         }
         let decided = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED;
-        let mut flags = ETW_BUFFER_FLAG(identity.flags.0 & !decided.0);
+        let mut flags = ETW_BUFFER_FLAG(header.flags.0 & !decided.0);
         if self.producer.has_processor_index() {
             flags |= ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX;
         }
@@ -121,19 +103,8 @@ impl BufferWriter {
             out.resize(start + size, 0xFF);
         }
         let offset = self.bytes.len() as u32;
-        let header = BufferHeader {
-            size: (out.len() - start) as u32,
-            saved_offset: offset,
-            current_offset: offset,
-            offset,
-            time_stamp: identity.time_stamp,
-            sequence: identity.sequence,
-            context: identity.processor,
-            logger: identity.logger,
-            state: identity.state,
-            flags,
-            ty: identity.ty,
-        };
+        let size = (out.len() - start) as u32;
+        let header = BufferHeader { size, saved_offset: offset, current_offset: offset, offset, flags, ..*header };
         if let Some(bytes) = out[start..].first_chunk_mut() {
             header.write(self.producer.generation(), bytes);
         }

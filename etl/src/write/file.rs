@@ -1,6 +1,7 @@
 //! Writer of a whole file.
 
-use super::{BufferWriter, Error, Identity, Record};
+use super::{BufferWriter, Error, Record};
+use crate::buffer_header::BufferHeader;
 use crate::event::Event;
 use crate::header::EventHeader;
 use crate::logfile::LogFile;
@@ -183,29 +184,22 @@ impl<W: Write + Seek> FileWriter<W> {
         }
         self.write_header()?;
         let Some(buffer) = self.open.get_mut(&processor).filter(|buffer| !buffer.is_empty()) else { return Ok(()) };
-        let identity = Identity {
-            // The latest time stamp represents the time of writing.
-            time_stamp: self.latest,
-            sequence: self.buffers.into(),
-            processor,
-            logger: 0,
-            state: FLUSH,
-            flags: self.flags,
-            ty: ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_GENERIC,
-        };
+        // The latest time stamp represents the time of writing.
+        let header = BufferHeader::new(processor, self.latest, self.buffers.into());
+        let header = BufferHeader { flags: self.flags, ..header };
         self.bytes.clear();
-        buffer.finish(&identity, self.compressed, &mut self.bytes)?;
+        buffer.finish(&header, self.compressed, &mut self.bytes)?;
         self.write_buffer()
     }
 
     /// Writes a buffer that is not one of the open buffers.
-    pub(super) fn write_closed(&mut self, buffer: &mut BufferWriter, identity: &Identity) -> Result<(), Error> {
+    pub(super) fn write_closed(&mut self, buffer: &mut BufferWriter, header: &BufferHeader) -> Result<(), Error> {
         if self.failed {
             return Err(Error::Failed);
         }
         self.write_header()?;
         self.bytes.clear();
-        buffer.finish(identity, self.compressed, &mut self.bytes)?;
+        buffer.finish(header, self.compressed, &mut self.bytes)?;
         self.write_buffer()
     }
 
@@ -262,19 +256,12 @@ impl<W: Write + Seek> FileWriter<W> {
             true => buffer.length().next_multiple_of(512),
             false => self.log_file.buffer_size as usize,
         };
-        let identity = Identity {
-            time_stamp: 0,
-            sequence: 0,
-            processor: 0,
-            logger: 0,
-            state: FLUSH,
+        let header = BufferHeader {
             flags: ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_FLUSH_MARKER,
             ty: ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER,
+            ..BufferHeader::new(0, 0, 0)
         };
         self.bytes.clear();
-        buffer.emit(&identity, false, size, &mut self.bytes)
+        buffer.emit(&header, false, size, &mut self.bytes)
     }
 }
-
-/// State of a flushed buffer.
-pub(super) const FLUSH: u32 = 3;

@@ -9,7 +9,7 @@ mod relog;
 mod versions;
 
 pub use crate::producer::Producer;
-pub use buffer::{BufferWriter, Identity};
+pub use buffer::BufferWriter;
 pub use error::Error;
 pub use file::FileWriter;
 pub use join::Apart;

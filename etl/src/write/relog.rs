@@ -1,9 +1,8 @@
 //! Copies events of one file to another.
 
-use super::file::FLUSH;
-use super::{BufferWriter, Error, FileWriter, Identity};
+use super::{BufferWriter, Error, FileWriter};
 use crate::buffer::Buffer;
-use crate::buffer_header::{FLAGS, STATES};
+use crate::buffer_header::{BufferHeader, FLAGS, FLUSH, STATES};
 use crate::event::Event;
 use crate::logfile::LogFile;
 use crate::producer::Producer;
@@ -34,7 +33,7 @@ pub struct Relog<W> {
 /// A buffer with events.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    identity: Identity,
+    header: BufferHeader,
     /// Whether the events are those of the first buffer of a file, which has no time stamp.
     is_first: bool,
     /// The time stamp of its latest event.
@@ -86,20 +85,19 @@ impl<W: Write + Seek> Relog<W> {
     }
 
     fn push_to_buffer(&mut self, event: &Event<'_>, buffer: &Buffer<'_>) -> Result<(), Error> {
-        let (mut identity, is_first) = (identity(buffer), buffer.index() == 0);
+        let (mut header, is_first) = (header(buffer), buffer.index() == 0);
         if is_first {
-            identity.time_stamp = self.time_stamp;
+            header.time_stamp = self.time_stamp;
         }
         let stamp = event.time_stamp();
-        let (processor, processors) = (identity.processor, self.producer.most_processors());
+        let (processor, processors) = (header.context, self.producer.most_processors());
         if u32::from(processor) >= processors {
             return Err(Error::Processor { processor, processors });
         }
         // The buffers of a processor are read in time order, so that only neighboring ones can be merged.
-        let goes_on = |Open { identity: open, is_first: of_first, latest }: Open| {
-            let is_next =
-                if is_first { stamp.is_none_or(|stamp| stamp >= latest) } else { open.time_stamp <= identity.time_stamp };
-            (open.processor, open.ty, of_first) == (processor, identity.ty, is_first) && is_next
+        let goes_on = |Open { header: open, is_first: of_first, latest }: Open| {
+            let is_next = if is_first { stamp.is_none_or(|stamp| stamp >= latest) } else { open.time_stamp <= header.time_stamp };
+            (open.context, open.ty, of_first) == (processor, header.ty, is_first) && is_next
         };
         if !self.open.is_some_and(goes_on) {
             self.close()?;
@@ -110,11 +108,11 @@ impl<W: Write + Seek> Relog<W> {
             result = self.buffer.push_written(event.bytes());
         }
         result?;
-        let Open { identity: first, latest, .. } = self.open.unwrap_or(Open { identity, is_first, latest: i64::MIN });
-        let flags = first.flags | identity.flags;
-        self.time_stamp = identity.time_stamp;
+        let Open { header: first, latest, .. } = self.open.unwrap_or(Open { header, is_first, latest: i64::MIN });
+        let flags = first.flags | header.flags;
+        self.time_stamp = header.time_stamp;
         self.open = Some(Open {
-            identity: Identity { sequence: first.sequence, flags, ..identity },
+            header: BufferHeader { sequence: first.sequence, flags, ..header },
             is_first,
             latest: latest.max(stamp.unwrap_or(latest)),
         });
@@ -124,7 +122,7 @@ impl<W: Write + Seek> Relog<W> {
     /// Writes the current buffer if it has events.
     fn close(&mut self) -> Result<(), Error> {
         match self.open.take() {
-            Some(Open { identity, .. }) => self.writer.write_closed(&mut self.buffer, &identity),
+            Some(Open { header, .. }) => self.writer.write_closed(&mut self.buffer, &header),
             None => Ok(()),
         }
     }
@@ -144,19 +142,17 @@ impl<W: Write + Seek> Relog<W> {
 
 /// The buffer header, without values that sessions never write and readers would treat as damage. Additional header buffers
 /// become normal buffers, as their events do not belong to the header buffer of another file.
-fn identity(buffer: &Buffer<'_>) -> Identity {
+fn header(buffer: &Buffer<'_>) -> BufferHeader {
     let header = buffer.header();
     let (first, last) = (ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER, ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM);
     let is_data = header.ty != first && header.ty.0 < last.0;
     let is_state = header.state < STATES || buffer.generation() < Generation::V6_0;
-    Identity {
-        time_stamp: header.time_stamp,
-        sequence: header.sequence,
-        processor: header.processor(),
-        logger: header.logger,
+    BufferHeader {
+        context: header.processor(),
         state: if is_state { header.state } else { FLUSH },
         flags: ETW_BUFFER_FLAG(header.flags.0 & FLAGS),
         ty: if is_data { header.ty } else { ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_GENERIC },
+        ..*header
     }
 }
 

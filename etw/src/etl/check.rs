@@ -2,14 +2,13 @@
 
 use super::traces::Reported;
 use crate::input::{Files, Opened};
+use crate::object::object;
 use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::Diagnostic;
 use etw_layouts_etl::check::Check;
-use serde::Serialize;
-use std::fmt::{self, Display};
 
 /// Check trace files for format errors. Exit with status 1 if a file has one.
 ///
@@ -23,19 +22,6 @@ use std::fmt::{self, Display};
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-}
-
-/// The last line for a file.
-#[derive(Serialize)]
-struct Total<'a> {
-    file: &'a str,
-    diagnostics_total: u64,
-}
-
-impl Display for Total<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", Escaped(self.file), Several(self.diagnostics_total, "diagnostic"))
-    }
 }
 
 pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
@@ -62,6 +48,10 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     for line in tally.more(Some(name)) {
         out.line(&line)?;
     }
-    out.line(&Total { file: name, diagnostics_total: tally.total() })?;
+    let total = tally.total();
+    out.write_line(
+        format_args!("{}: {}", Escaped(name), Several(total, "diagnostic")),
+        &object! { file: name, diagnostics_total: total },
+    )?;
     Ok(tally.outcome())
 }

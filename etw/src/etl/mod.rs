@@ -74,7 +74,7 @@ pub use processes::documents as processes;
 /// The result of a command on all its files.
 #[derive(Default)]
 pub struct Done {
-    outcome: Option<Outcome>,
+    outcome: Outcome,
     /// The number of files that cannot be read, which were reported.
     pub unusable: usize,
 }
@@ -82,10 +82,9 @@ pub struct Done {
 impl Done {
     /// Adds the outcome of a file.
     pub fn add(&mut self, outcome: Outcome) {
-        self.outcome = Some(match (self.outcome, outcome) {
-            (Some(Outcome::Differs), _) | (_, Outcome::Differs) => Outcome::Differs,
-            _ => Outcome::Good,
-        });
+        if outcome == Outcome::Differs {
+            self.outcome = outcome;
+        }
     }
 }
 
@@ -109,8 +108,8 @@ fn run_on(
     let inputs = input::find_all(&files.files, &input::TRACES, &out);
     match run(&inputs, &mut out) {
         Ok(Done { outcome, unusable }) => match (out.flush(), unusable) {
-            (Err(error), _) => ended(outcome.unwrap_or(Outcome::Good), error),
-            (Ok(()), 0) => Ok(outcome.unwrap_or(Outcome::Good)),
+            (Err(error), _) => ended(outcome, error),
+            (Ok(()), 0) => Ok(outcome),
             (Ok(()), _) => Err(unread(unusable, inputs.len()).into()),
         },
         Err(Stop::Strict) => out.flush().map_or_else(|error| ended(Outcome::Differs, error), |()| Ok(Outcome::Differs)),

@@ -3,6 +3,7 @@
 use super::Done;
 use super::traces::{Files, Opened};
 use crate::input::{self, Input};
+use crate::object::object;
 use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
@@ -169,7 +170,13 @@ fn report(args: &Args, mut saved: Vec<Saved<'_>>, bytes: u64, out: &mut Output) 
         read += saved.read;
         matching += saved.saved + saved.skipped.values().sum::<u64>();
         for (of, buffers) in &saved.copies {
-            out.aside(&Copies { file: saved.file, kind: "buffer-copy", buffers: *buffers, of });
+            let (file, count, other) = (Escaped(saved.file), Several(*buffers, "buffer"), Escaped(of));
+            out.say(
+                format_args!(
+                    "{file}: {count} with the same header as in {other}: their events are in the new file twice; leave out one file"
+                ),
+                &object! { file: saved.file, kind: "buffer-copy", buffers: buffers, of: of },
+            );
         }
         if !saved.skipped.is_empty() || !saved.copies.is_empty() {
             outcome = Outcome::Differs;
@@ -180,22 +187,6 @@ fn report(args: &Args, mut saved: Vec<Saved<'_>>, bytes: u64, out: &mut Output) 
         none_matches(read, &args.wanted, out);
     }
     Ok(outcome)
-}
-
-/// The diagnostic for buffers of a file that another file has too.
-#[derive(Serialize)]
-struct Copies<'a> {
-    file: &'a str,
-    kind: &'static str,
-    buffers: u64,
-    of: &'a str,
-}
-
-impl Display for Copies<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (file, buffers, of) = (Escaped(self.file), Several(self.buffers, "buffer"), Escaped(self.of));
-        write!(f, "{file}: {buffers} with the same header as in {of}: their events are in the new file twice; leave out one file")
-    }
 }
 
 fn unwritable(target: &str, error: &dyn Display) -> Stop {
