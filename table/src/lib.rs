@@ -27,7 +27,7 @@ mod table;
 mod typed;
 pub mod write;
 
-pub use batches::{Counts, MEMORY, Part, Rows, part};
+pub use batches::{Counts, MEMORY, Part, Rows, parts};
 pub use encoder::Encoder;
 pub use error::Error;
 pub use etw_layouts_trace::Order;
