@@ -32,9 +32,10 @@ pub(crate) struct Typed {
     kind_keys: Vec<keys::Kind>,
     /// Approximate memory for the rows of all tables, in bytes.
     memory: usize,
+    /// Approximate memory for the tables without their rows, in bytes.
+    size: usize,
     /// The table that has reached the maximum number of rows of a batch.
     full: Option<usize>,
-    names: usize,
 }
 
 /// The properties of a kind of event.
@@ -76,21 +77,26 @@ struct Rows {
     payload: BinaryBuilder,
     /// Memory for a row without texts, in bytes.
     width: usize,
+    /// Memory without rows, in bytes.
+    size: usize,
     bytes: usize,
 }
 
-/// Maximum number of tables. Events of further kinds are in a table without fields.
-const MOST: usize = 4096;
 /// Memory limit for rows, in bytes. If it is exceeded, the largest table becomes a batch.
-const MEMORY: usize = 64 << 20;
+const MEMORY: usize = 32 << 20;
+/// Memory limit for tables without their rows, in bytes. If it is exceeded, all tables become batches and are discarded.
+const TABLES: usize = 32 << 20;
+/// Approximate memory for a table without fields, and for a column of a field, in bytes.
+const TABLE: usize = 8 << 10;
+const COLUMN: usize = 1 << 10;
 /// Maximum number of values of an event.
 const VALUES: usize = 1 << 20;
 
 impl Typed {
     /// Adds an event. Returns the fault to report: its payload is not decoded to its last byte, or its schema is invalid.
     pub fn add(&mut self, event: &Event<'_>, key: &Key, schemas: &Schemas, clock: &Clock) -> Option<Fault> {
-        let (tables, by_name, names, sources) = (&mut self.tables, &mut self.by_name, &mut self.names, &mut self.sources);
-        let mut find = |decoded: Option<&Decoded<'_>>| find(tables, by_name, names, event, decoded, schemas);
+        let (tables, by_name, size, sources) = (&mut self.tables, &mut self.by_name, &mut self.size, &mut self.sources);
+        let mut find = |decoded: Option<&Decoded<'_>>| find(tables, by_name, size, event, decoded, schemas);
         let keys = &mut self.kind_keys;
         let kind = self.kinds.get(event, || {
             keys.push(keys::Kind::new(event, key));
@@ -119,12 +125,12 @@ impl Typed {
     }
 
     pub fn is_due(&self) -> bool {
-        self.full.is_some() || self.memory > MEMORY
+        self.full.is_some() || self.memory > MEMORY || self.size > TABLES
     }
 
-    /// Memory for names of tables, in bytes.
+    /// Memory for the names of kinds, in bytes.
     pub fn names_size(&self) -> usize {
-        self.names + size_of_val(&self.kind_keys[..])
+        size_of_val(&self.kind_keys[..])
     }
 
     /// Discards all tables. There must be no rows.
@@ -132,13 +138,23 @@ impl Typed {
         *self = Self::default();
     }
 
-    /// Removes and returns the rows of the full table, or of the table that needs most memory.
+    /// Removes and returns the rows of the full table, or of the table that needs most memory. Without rows, tables that need much memory are
+    /// discarded.
     pub fn take(&mut self, names: &mut Names) -> Result<Option<Batch>, ArrowError> {
         let most = || (0..self.tables.len()).max_by_key(|number| self.tables[*number].memory());
-        let Some(number) = self.full.take().or_else(most) else { return Ok(None) };
-        let rows = &mut self.tables[number];
-        self.memory = self.memory.saturating_sub(rows.memory());
-        if rows.keys.len() == 0 { Ok(None) } else { rows.take(&self.kind_keys, names, &mut self.sources).map(Some) }
+        match self.full.take().or_else(most) {
+            Some(number) if self.tables[number].keys.len() > 0 => {
+                let rows = &mut self.tables[number];
+                self.memory = self.memory.saturating_sub(rows.memory());
+                rows.take(&self.kind_keys, names, &mut self.sources).map(Some)
+            }
+            _ => {
+                if self.size > TABLES {
+                    self.forget();
+                }
+                Ok(None)
+            }
+        }
     }
 }
 
@@ -199,24 +215,19 @@ struct Found {
 fn find(
     tables: &mut Vec<Rows>,
     by_name: &mut HashMap<(String, String), Vec<usize>>,
-    names: &mut usize,
+    size: &mut usize,
     event: &Event<'_>,
     decoded: Option<&Decoded<'_>>,
     schemas: &Schemas,
 ) -> Found {
-    let (mut kind, mut layout) = (table_name(event, schemas), Layout::default());
-    if tables.len() >= MOST {
-        kind = Default::default();
-    } else {
-        let versions = schemas.versions(event);
-        versions.iter().chain(decoded.map(|decoded| &decoded.schema)).for_each(|schema| layout.add(&schema.fields));
-    }
+    let (kind, mut layout) = (table_name(event, schemas), Layout::default());
+    schemas.versions(event).iter().chain(decoded.map(|decoded| &decoded.schema)).for_each(|schema| layout.add(&schema.fields));
     let (columns, is_whole) = decoded.map_or((Vec::new(), false), |decoded| layout.of(&decoded.schema.fields));
     let rows = Rows::new(&kind, layout.nodes(Rows::taken()));
     let same = by_name.entry(kind.clone()).or_default();
     let known = same.iter().find(|number| tables[**number].table.schema == rows.table.schema).copied();
     let table = known.unwrap_or_else(|| {
-        *names += 256 + kind.0.len() + kind.1.len() + rows.nodes.len() * 128;
+        *size += rows.size + 2 * (kind.0.len() + kind.1.len());
         same.push(tables.len());
         tables.push(rows);
         tables.len() - 1
@@ -260,6 +271,7 @@ impl Rows {
         let kind = Kind::Event { provider: provider.clone(), event: event.clone() };
         Self {
             width: 120 + 12 * schema.fields().len(),
+            size: TABLE + COLUMN * nodes.iter().map(Node::columns).sum::<usize>(),
             table: Arc::new(Table { kind, schema, layout: identity }),
             keys: Keys::default(),
             kinds: Vec::new(),
@@ -319,11 +331,11 @@ impl Rows {
             let node = columns.get(index).and_then(|column| nodes.get_mut(*column));
             match (cursor.next(slot), node) {
                 (Some(Part::Value(bytes)), Some(Node::Scalar(scalar))) => {
-                    scalar.add(&slot.value(bytes), || list(decode()).map(slot), clock);
+                    self.bytes += scalar.add(&slot.value(bytes), || list(decode()).map(slot), clock);
                 }
                 (Some(Part::Array(bytes, size)), Some(node)) => {
-                    node.add_array(bytes.chunks_exact(size).map(|bytes| slot.value(bytes)), || list(decode()).map(slot), clock);
-                    self.bytes += 8 * (bytes.len() / size);
+                    let values = bytes.chunks_exact(size).map(|bytes| slot.value(bytes));
+                    self.bytes += 8 * (bytes.len() / size) + node.add_array(values, || list(decode()).map(slot), clock);
                 }
                 (Some(Part::Value(_) | Part::Array(..)), None) => {}
                 (Some(Part::End), _) => {
