@@ -122,7 +122,7 @@ fn buffers() {
         buffer.push(&event(1, &[1; 100])).unwrap();
         let ty = ETW_BUFFER_TYPE(if ty == 4 { 0 } else { ty });
         let header = BufferHeader { logger: 3, flags, ty, ..BufferHeader::new(2047, 1, 9) };
-        buffer.finish(&header, ty.0 % 2 == 0, &mut file).unwrap();
+        buffer.finish(&header, ty.0.is_multiple_of(2), &mut file).unwrap();
     }
     let trace = Trace::from_bytes(&file).unwrap();
     // The log file mode does not announce compressed buffers, but the buffers' own flags do.

@@ -33,6 +33,11 @@ impl TextBuilder {
         self.ends.len() - 1
     }
 
+    /// Ends rows without a value.
+    pub fn append_nulls(&mut self, count: usize) {
+        (0..count).for_each(|_| self.end(false));
+    }
+
     /// The length of the text of the next row so far.
     pub fn length(&self) -> usize {
         self.bytes.len() - self.start()

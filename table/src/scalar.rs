@@ -44,23 +44,59 @@ struct Named {
     last: Option<(u64, Option<i32>)>,
 }
 
-#[derive(Debug)]
-enum Values {
-    I8(Int8Builder),
-    I16(Int16Builder),
-    I32(Int32Builder),
-    I64(Int64Builder),
-    U8(UInt8Builder),
-    U16(UInt16Builder),
-    U32(UInt32Builder),
-    U64(UInt64Builder),
-    F32(Float32Builder),
-    F64(Float64Builder),
-    Boolean(BooleanBuilder),
-    Text(TextBuilder),
-    Bytes(BinaryBuilder),
-    Guid(FixedSizeBinaryBuilder),
-    Time(TimestampNanosecondBuilder),
+/// Defines the builders of values. A line has a type of columns, and its builder without rows.
+macro_rules! values {
+    ($($ty:ident: $builder:ty, $empty:expr;)+) => {
+        #[derive(Debug)]
+        enum Values {
+            $($ty($builder)),+
+        }
+
+        impl Values {
+            fn new(ty: Type) -> Self {
+                match ty {
+                    $(Type::$ty => Self::$ty($empty)),+
+                }
+            }
+
+            fn len(&self) -> usize {
+                match self {
+                    $(Self::$ty(values) => values.len()),+
+                }
+            }
+
+            fn append_nulls(&mut self, count: usize) {
+                match self {
+                    $(Self::$ty(values) => values.append_nulls(count)),+
+                }
+            }
+
+            /// Removes all rows.
+            fn finish(&mut self) -> ArrayRef {
+                match self {
+                    $(Self::$ty(values) => Arc::new(values.finish())),+
+                }
+            }
+        }
+    };
+}
+
+values! {
+    I8: Int8Builder, Int8Builder::with_capacity(0);
+    I16: Int16Builder, Int16Builder::with_capacity(0);
+    I32: Int32Builder, Int32Builder::with_capacity(0);
+    I64: Int64Builder, Int64Builder::with_capacity(0);
+    U8: UInt8Builder, UInt8Builder::with_capacity(0);
+    U16: UInt16Builder, UInt16Builder::with_capacity(0);
+    U32: UInt32Builder, UInt32Builder::with_capacity(0);
+    U64: UInt64Builder, UInt64Builder::with_capacity(0);
+    F32: Float32Builder, Float32Builder::with_capacity(0);
+    F64: Float64Builder, Float64Builder::with_capacity(0);
+    Boolean: BooleanBuilder, BooleanBuilder::with_capacity(0);
+    Text: TextBuilder, TextBuilder::empty();
+    Bytes: BinaryBuilder, BinaryBuilder::new();
+    Guid: FixedSizeBinaryBuilder, FixedSizeBinaryBuilder::with_capacity(0, 16);
+    Time: TimestampNanosecondBuilder, TimestampNanosecondBuilder::empty();
 }
 
 impl Scalar {
@@ -174,43 +210,11 @@ impl Scalar {
     }
 
     pub fn rows(&self) -> usize {
-        match &self.values {
-            Values::I8(values) => values.len(),
-            Values::I16(values) => values.len(),
-            Values::I32(values) => values.len(),
-            Values::I64(values) => values.len(),
-            Values::U8(values) => values.len(),
-            Values::U16(values) => values.len(),
-            Values::U32(values) => values.len(),
-            Values::U64(values) => values.len(),
-            Values::F32(values) => values.len(),
-            Values::F64(values) => values.len(),
-            Values::Boolean(values) => values.len(),
-            Values::Text(values) => values.len(),
-            Values::Bytes(values) => values.len(),
-            Values::Guid(values) => values.len(),
-            Values::Time(values) => values.len(),
-        }
+        self.values.len()
     }
 
     pub fn add_nulls(&mut self, count: usize) {
-        match &mut self.values {
-            Values::I8(values) => values.append_nulls(count),
-            Values::I16(values) => values.append_nulls(count),
-            Values::I32(values) => values.append_nulls(count),
-            Values::I64(values) => values.append_nulls(count),
-            Values::U8(values) => values.append_nulls(count),
-            Values::U16(values) => values.append_nulls(count),
-            Values::U32(values) => values.append_nulls(count),
-            Values::U64(values) => values.append_nulls(count),
-            Values::F32(values) => values.append_nulls(count),
-            Values::F64(values) => values.append_nulls(count),
-            Values::Boolean(values) => values.append_nulls(count),
-            Values::Text(values) => (0..count).for_each(|_| values.end(false)),
-            Values::Bytes(values) => values.append_nulls(count),
-            Values::Guid(values) => values.append_nulls(count),
-            Values::Time(values) => values.append_nulls(count),
-        }
+        self.values.append_nulls(count);
         if let Some(Named { numbers, .. }) = &mut self.named {
             numbers.append_nulls(count);
         }
@@ -220,23 +224,7 @@ impl Scalar {
     }
 
     pub fn take(&mut self) -> Result<Vec<ArrayRef>, ArrowError> {
-        let mut arrays: Vec<ArrayRef> = vec![match &mut self.values {
-            Values::I8(values) => Arc::new(values.finish()),
-            Values::I16(values) => Arc::new(values.finish()),
-            Values::I32(values) => Arc::new(values.finish()),
-            Values::I64(values) => Arc::new(values.finish()),
-            Values::U8(values) => Arc::new(values.finish()),
-            Values::U16(values) => Arc::new(values.finish()),
-            Values::U32(values) => Arc::new(values.finish()),
-            Values::U64(values) => Arc::new(values.finish()),
-            Values::F32(values) => Arc::new(values.finish()),
-            Values::F64(values) => Arc::new(values.finish()),
-            Values::Boolean(values) => Arc::new(values.finish()),
-            Values::Text(values) => Arc::new(values.finish()),
-            Values::Bytes(values) => Arc::new(values.finish()),
-            Values::Guid(values) => Arc::new(values.finish()),
-            Values::Time(values) => Arc::new(values.finish()),
-        }];
+        let mut arrays = vec![self.values.finish()];
         if let Some(named) = &mut self.named {
             arrays.push(named.names.column(named.numbers.finish())?);
             if named.names.size() > NAMES {
@@ -281,26 +269,4 @@ fn name(value: &Value<'_>, number: u64, out: &mut String) -> bool {
         None => return false,
     }
     true
-}
-
-impl Values {
-    fn new(ty: Type) -> Self {
-        match ty {
-            Type::I8 => Self::I8(Int8Builder::with_capacity(0)),
-            Type::I16 => Self::I16(Int16Builder::with_capacity(0)),
-            Type::I32 => Self::I32(Int32Builder::with_capacity(0)),
-            Type::I64 => Self::I64(Int64Builder::with_capacity(0)),
-            Type::U8 => Self::U8(UInt8Builder::with_capacity(0)),
-            Type::U16 => Self::U16(UInt16Builder::with_capacity(0)),
-            Type::U32 => Self::U32(UInt32Builder::with_capacity(0)),
-            Type::U64 => Self::U64(UInt64Builder::with_capacity(0)),
-            Type::F32 => Self::F32(Float32Builder::with_capacity(0)),
-            Type::F64 => Self::F64(Float64Builder::with_capacity(0)),
-            Type::Boolean => Self::Boolean(BooleanBuilder::with_capacity(0)),
-            Type::Text => Self::Text(TextBuilder::empty()),
-            Type::Bytes => Self::Bytes(BinaryBuilder::new()),
-            Type::Guid => Self::Guid(FixedSizeBinaryBuilder::with_capacity(0, 16)),
-            Type::Time => Self::Time(TimestampNanosecondBuilder::with_capacity(0).with_data_type(schema::time())),
-        }
-    }
 }

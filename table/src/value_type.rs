@@ -3,24 +3,49 @@
 use arrow_schema::DataType;
 use etw_layouts_etl::payload::{InType, OutType};
 
-/// The type of a column, which can represent all values of its field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Type {
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
-    F32,
-    F64,
-    Boolean,
-    Text,
-    Bytes,
-    Guid,
-    Time,
+/// Defines the types of columns. A line has the type in a table, and the name in the metadata of a column.
+macro_rules! types {
+    ($($ty:ident: $data_type:expr, $name:literal;)+) => {
+        /// The type of a column, which can represent all values of its field.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Type {
+            $($ty),+
+        }
+
+        impl Type {
+            /// The type in a table.
+            pub fn data_type(self) -> DataType {
+                match self {
+                    $(Self::$ty => $data_type),+
+                }
+            }
+
+            /// The name of the type in the metadata of a column.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$ty => $name),+
+                }
+            }
+        }
+    };
+}
+
+types! {
+    I8: DataType::Int8, "int8";
+    I16: DataType::Int16, "int16";
+    I32: DataType::Int32, "int32";
+    I64: DataType::Int64, "int64";
+    U8: DataType::UInt8, "uint8";
+    U16: DataType::UInt16, "uint16";
+    U32: DataType::UInt32, "uint32";
+    U64: DataType::UInt64, "uint64";
+    F32: DataType::Float32, "float32";
+    F64: DataType::Float64, "float64";
+    Boolean: DataType::Boolean, "Boolean";
+    Text: DataType::Utf8, "text";
+    Bytes: DataType::Binary, "bytes";
+    Guid: DataType::FixedSizeBinary(16), "GUID";
+    Time: crate::schema::time(), "time";
 }
 
 /// The types of the values of a field in all versions of an event.
@@ -148,48 +173,6 @@ impl Type {
             Self::Time => Some("_tick"),
             Self::Boolean => Some("_number"),
             _ => None,
-        }
-    }
-
-    /// The type in a table.
-    pub fn data_type(self) -> DataType {
-        match self {
-            Self::I8 => DataType::Int8,
-            Self::I16 => DataType::Int16,
-            Self::I32 => DataType::Int32,
-            Self::I64 => DataType::Int64,
-            Self::U8 => DataType::UInt8,
-            Self::U16 => DataType::UInt16,
-            Self::U32 => DataType::UInt32,
-            Self::U64 => DataType::UInt64,
-            Self::F32 => DataType::Float32,
-            Self::F64 => DataType::Float64,
-            Self::Boolean => DataType::Boolean,
-            Self::Text => DataType::Utf8,
-            Self::Bytes => DataType::Binary,
-            Self::Guid => DataType::FixedSizeBinary(16),
-            Self::Time => crate::schema::time(),
-        }
-    }
-
-    /// The name of the type in the metadata of a column.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::I8 => "int8",
-            Self::I16 => "int16",
-            Self::I32 => "int32",
-            Self::I64 => "int64",
-            Self::U8 => "uint8",
-            Self::U16 => "uint16",
-            Self::U32 => "uint32",
-            Self::U64 => "uint64",
-            Self::F32 => "float32",
-            Self::F64 => "float64",
-            Self::Boolean => "Boolean",
-            Self::Text => "text",
-            Self::Bytes => "bytes",
-            Self::Guid => "GUID",
-            Self::Time => "time",
         }
     }
 }

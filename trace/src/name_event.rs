@@ -1,6 +1,6 @@
 //! Events that state a name: of a file, an image, or a method of .NET.
 
-use crate::specified::number;
+use crate::specified::{KERNEL_PROCESS, number};
 use etw_layouts_etl::payload::{Field, Fields, InType, PointerSize, Schema};
 use etw_layouts_etl::{Event, Schemas, Uuid};
 
@@ -49,7 +49,6 @@ const IMAGES: u16 = 0x14;
 const PROCESSES: u16 = 0x03;
 
 const KERNEL_FILE: Uuid = Uuid::from_u128(0xedd08927_9cc4_4e65_b970_c2560fb5c289);
-pub(crate) const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
 const DOT_NET: Uuid = Uuid::from_u128(0xe13c0d23_ccbc_4e12_931b_d9cc2eee27e4);
 const DOT_NET_RUNDOWN: Uuid = Uuid::from_u128(0xa669021c_c450_4609_a035_5af59af4df18);
 

@@ -126,7 +126,7 @@ impl NameTables {
             if of != process.into() {
                 return ControlFlow::Break(());
             }
-            found.push((tick_of_word(tick), position(step, at)));
+            found.push((tick_of_word(tick), Position::new(step as u32, at)));
             ControlFlow::Continue(())
         })?;
         found.sort_unstable();
@@ -188,11 +188,6 @@ impl Valid {
         let is = |step: u64, wanted: Step| step >> 56 == wanted as u64;
         let before = self.before.filter(|(_, step, _)| !is(*step, Step::End));
         let (_, step, at) = before.or(self.after.filter(|(_, step, _)| !is(*step, Step::Begin)))?;
-        Some(position(step, at))
+        Some(Position::new(step as u32, at))
     }
-}
-
-/// The position in the last words of a record.
-fn position(step: u64, at: u64) -> Position {
-    Position { file: step as u32, buffer: (at >> 32) as u32, offset: at as u32 }
 }

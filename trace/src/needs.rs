@@ -2,10 +2,10 @@
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::name_event::{KERNEL_PROCESS, NameEvent, PROVIDERS, Subject};
+use crate::name_event::{NameEvent, PROVIDERS, Subject};
 use crate::place::Position;
 use crate::sorted::{Record, Sorter, Table, word_of_tick};
-use crate::specified::number;
+use crate::specified::{KERNEL_PROCESS, number};
 use crate::stacks::{Owner, STACK_WALK};
 use crate::trace::Trace;
 use etw_layouts_etl::payload::{OutType, Uuid};

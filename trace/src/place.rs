@@ -28,6 +28,13 @@ pub(crate) struct Position {
     pub offset: u32,
 }
 
+impl Position {
+    /// The position with this [sequence](Place::sequence) in a file.
+    pub fn new(file: u32, sequence: u64) -> Self {
+        Self { file, buffer: (sequence >> 32) as u32, offset: sequence as u32 }
+    }
+}
+
 impl Place {
     /// A number that identifies the event in its file: the buffer in the high half, the offset in the low half. It increases in file order.
     pub fn sequence(self) -> u64 {

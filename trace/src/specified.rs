@@ -28,7 +28,7 @@ pub(crate) fn number(fields: &Fields<'_>, names: &[&str]) -> Option<u64> {
 }
 
 /// Microsoft-Windows-Kernel-Process.
-const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
+pub(crate) const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
 
 /// The ID of an event of Microsoft-Windows-Kernel-Process.
 #[inline]

@@ -161,11 +161,10 @@ const HAS_ADDRESSES: u64 = 1 << 55;
 impl Found {
     fn of(&[_, _, word, at, key]: &Record<5>) -> Self {
         let source = StackSource::ALL[(word >> 56) as usize % StackSource::ALL.len()];
-        let at = Position { file: word as u32, buffer: (at >> 32) as u32, offset: at as u32 };
         Self {
             source,
             key: (source != StackSource::Walk).then_some(key),
-            at: (word & HAS_ADDRESSES != 0).then_some(at),
+            at: (word & HAS_ADDRESSES != 0).then_some(Position::new(word as u32, at)),
             processor: (word >> 32) as u16,
         }
     }
