@@ -212,6 +212,10 @@ enum Has<'a> {
 impl<'a> Line for Along<'a> {
     type Kernel = TargetId;
     type Layout = Has<'a>;
+    type Update<'u>
+        = Update<'u>
+    where
+        Self: 'u;
 
     fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, TargetId)> + Clone {
         self.layouts.spec.axis.along(arch)

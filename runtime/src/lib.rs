@@ -54,6 +54,7 @@ pub mod generated;
 mod layout;
 pub mod meta;
 mod names;
+pub mod packed;
 pub mod token;
 mod value;
 mod values;

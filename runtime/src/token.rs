@@ -29,6 +29,9 @@ pub struct LayoutOf<S> {
 pub trait Kind {
     /// The resulting type.
     type Value<'a>;
+    /// The structure that the member must be, if it must be one.
+    #[doc(hidden)]
+    const STRUCTURE: Option<&'static Members> = None;
 
     /// Converts a value; `None` if the member has another type in this layout.
     fn of(value: Value<'_>) -> Option<Self::Value<'_>>;

@@ -34,11 +34,7 @@ impl<'a> Value<'a> {
     /// The first 8 bytes, or all if there are fewer, as an unsigned integer; for a bit field only its bits.
     #[inline]
     pub fn unsigned(&self) -> u64 {
-        let all = word(self.bytes);
-        match self.bits {
-            Some((position, width)) => all >> (position & 63) & ones(width),
-            None => all,
-        }
+        number(self.bytes, self.bits)
     }
 
     /// As [`unsigned`](Self::unsigned), with the highest bit as the sign.
@@ -170,6 +166,16 @@ impl Layout {
             list.field(member.name, &value);
         }
         list.finish()
+    }
+}
+
+/// The first 8 bytes, or all if there are fewer, as an unsigned integer; only its `bits`, if there are any.
+#[inline]
+pub(crate) fn number(bytes: &[u8], bits: Option<(u32, u32)>) -> u64 {
+    let all = word(bytes);
+    match bits {
+        Some((position, width)) => all >> (position & 63) & ones(width),
+        None => all,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::access::ones;
 use crate::bytes;
 use crate::error::{Error, Reason};
-use crate::meta::{Member, Type};
+use crate::meta::{Member, Members, Type};
 use crate::token::{Any, Kind, LayoutOf, Nested, Token, Tokens};
 use crate::value::Value;
 use core::fmt;
@@ -90,6 +90,7 @@ impl<'a, S: Tokens> View<'a, S> {
 
 impl<T: Tokens> Kind for Nested<T> {
     type Value<'a> = View<'a, T>;
+    const STRUCTURE: Option<&'static Members> = Some(T::MEMBERS);
 
     #[inline]
     fn of(value: Value<'_>) -> Option<View<'_, T>> {

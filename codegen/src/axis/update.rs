@@ -2,6 +2,7 @@
 
 use super::{Arch, Axis, Build};
 use crate::source::Span;
+use etw_layouts_runtime::meta::UpdateFacts as _;
 use etw_layouts_runtime::{generated, meta};
 
 /// A change of layouts by Windows servicing. Each branch (build) has it from one of its revisions on.

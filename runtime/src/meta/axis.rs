@@ -28,6 +28,32 @@ pub struct Update<'a> {
     pub architectures: &'a [Arch],
 }
 
+/// The facts about a named update, in any form.
+pub trait UpdateFacts {
+    /// First build of each branch with the update, oldest branch first. Builds after the last of them have it from the start.
+    fn kernels(&self) -> impl Iterator<Item = Build>;
+
+    /// Whether a build after the last of these, or between them, never got the update.
+    fn is_without(&self, number: [u32; 3]) -> bool;
+
+    /// Whether it changed an architecture.
+    fn changes(&self, arch: Arch) -> bool;
+
+    /// Whether a build has the update.
+    fn has(&self, build: Build) -> bool {
+        match self.first_of(build) {
+            Some(first) => first.revision <= build.revision,
+            None if self.is_without(build.number) => false,
+            None => self.kernels().last().is_some_and(|last| last.number < build.number),
+        }
+    }
+
+    /// The first build with the update on the branch of a build, if the branch got it by servicing.
+    fn first_of(&self, build: Build) -> Option<Build> {
+        self.kernels().find(|kernel| kernel.number == build.number)
+    }
+}
+
 /// A build at which a layout changes or a release begins.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -100,24 +126,17 @@ impl Axis {
     }
 }
 
-impl Update<'_> {
-    /// Whether it changed an architecture.
-    pub fn changes(&self, arch: Arch) -> bool {
+impl UpdateFacts for Update<'_> {
+    fn kernels(&self) -> impl Iterator<Item = Build> {
+        self.kernels.iter().copied()
+    }
+
+    fn is_without(&self, number: [u32; 3]) -> bool {
+        self.without.contains(&number)
+    }
+
+    fn changes(&self, arch: Arch) -> bool {
         self.architectures.is_empty() || self.architectures.contains(&arch)
-    }
-
-    /// Whether a build has the update.
-    pub fn has(&self, build: Build) -> bool {
-        match self.first_of(build) {
-            Some(first) => first.revision <= build.revision,
-            None if self.without.contains(&build.number) => false,
-            None => self.kernels.last().is_some_and(|last| last.number < build.number),
-        }
-    }
-
-    /// The first build with the update on the branch of a build, if the branch got it by servicing.
-    pub fn first_of(&self, build: Build) -> Option<Build> {
-        self.kernels.iter().copied().find(|kernel| kernel.number == build.number)
     }
 }
 

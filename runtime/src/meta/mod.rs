@@ -9,7 +9,7 @@ mod structure;
 #[cfg(test)]
 mod tests;
 
-pub use axis::{Arch, Axis, Build, Kernel, ParseError, Update};
+pub use axis::{Arch, Axis, Build, Kernel, ParseError, Update, UpdateFacts};
 pub use confidence::{Absent, Confidence, Reason, SymbolSource};
 #[doc(hidden)]
 pub use layout::places;

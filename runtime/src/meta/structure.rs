@@ -221,6 +221,10 @@ impl<S> fmt::Debug for Structure<S> {
 impl Line for Along {
     type Kernel = (&'static Kernel, Arch);
     type Layout = &'static Layout;
+    type Update<'u>
+        = Update<'u>
+    where
+        Self: 'u;
 
     fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, Self::Kernel)> + Clone {
         let own = self.structure.axis.kernels.iter().filter(move |kernel| kernel.architectures.contains(&arch));

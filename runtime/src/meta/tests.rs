@@ -4,7 +4,7 @@ extern crate std;
 
 use super::{
     Absent, Arch, Axis, Build, Change, Confidence, Image, Kernel, Layout, Members, Pdb, Registry, Seen, Structure, Update,
-    Witness, WitnessKind,
+    UpdateFacts as _, Witness, WitnessKind,
 };
 use crate::generated::pdb;
 use core::marker::PhantomData;
