@@ -4,5 +4,6 @@ mod classes;
 mod docs;
 mod format;
 mod lines;
+mod packed;
 mod ranges;
 mod scopes;

@@ -1,9 +1,10 @@
-//! Conversion of [`Layouts`](crate::layouts::Layouts) to text. Emitters only print; they decide nothing.
+//! Conversion of [`Layouts`](crate::layouts::Layouts) to text, and to the table that the runtime reads. Emitters only print; they decide nothing.
 
 pub mod c;
 pub mod cstruct;
 pub mod isf;
 mod order;
+pub mod packed;
 mod padded;
 pub mod rust;
 pub mod toml;

@@ -199,7 +199,7 @@ impl Emitter<'_> {
 }
 
 /// The type in C, without its members.
-fn spelled(field: &Field) -> String {
+pub fn spelled(field: &Field) -> String {
     match (&field.ctype, field.ty.element()) {
         (Some(c), _) => c.to_string(),
         (None, Type::Inline(aggregate)) if aggregate.kind == Kind::Union => "union".into(),

@@ -12,7 +12,10 @@ mod targets;
 mod tokens;
 mod values;
 
+pub(super) use aggregate::spelled;
 pub use names::is_device;
+pub(super) use names::{join, unnamed};
+pub(super) use values::constants;
 
 use super::Files;
 use crate::axis::TargetSet;
@@ -110,7 +113,7 @@ pub(super) struct Emitter<'a> {
 }
 
 /// Sets of macros are one type for all targets; enumerations differ by target.
-fn is_macros(definition: &Definition) -> bool {
+pub(super) fn is_macros(definition: &Definition) -> bool {
     matches!(&definition.body, Body::Values(values) if values.kind != ValuesKind::Enum)
 }
 
