@@ -89,6 +89,7 @@
 //! | `kernel` | structures in the memory of kernels, and of their interfaces |
 //! | `dump` | structures of crash dumps |
 //! | `metadata` | [`structures`], [`kernels`] and [`axis`], which choose a layout by build |
+//! | `table` | [`LAYOUTS`], the same as one table of bytes, which compiles at once and can be replaced by a newer file |
 //! | `targets` | a module for each kernel |
 //! | `events` | [`events`], what decodes the payloads of kernel events |
 //!
@@ -129,6 +130,10 @@ mod targets;
 mod typed_event;
 #[cfg(feature = "events")]
 mod who;
+
+/// All layouts and examined builds as one table, which programs can replace by a newer file: see [`runtime::packed`].
+#[cfg(feature = "table")]
+pub static LAYOUTS: runtime::packed::Layouts<'static> = runtime::packed::Layouts::trusted(include_bytes!("layouts.bin"));
 
 pub use bytemuck;
 pub use etw_layouts_runtime::{self as runtime, Arch, Build, Described};
