@@ -2,6 +2,7 @@
 
 mod confidence;
 mod json;
+mod layouts;
 mod offsets;
 mod targets;
 mod write;
@@ -25,6 +26,7 @@ use targets::{ExportTarget, TargetOptions};
 ///     etw export isf all -o tables                                          one table per target
 ///     etw export offsets ETW_GUID_ENTRY.Guid ETW_REG_ENTRY.Callback         one row per examined build
 ///     etw export json -o .                                                  everything in one file
+///     etw export layouts -o layouts.bin                                     a table for programs in Rust
 ///
 /// Each file states the confidence in its layouts for the selected target. If its build has not been examined, the layouts of
 /// a known build are used.
@@ -78,6 +80,7 @@ enum Format {
     Cstruct(TargetOptions),
     Offsets(offsets::Args),
     Json(json::Args),
+    Layouts(layouts::Args),
     /// Write the map of the structures as a graph for Graphviz, like `etw map --format dot`.
     ///
     ///     etw export dot 1709-x64 | dot -Tsvg > map.svg
@@ -144,5 +147,6 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         }),
         Format::Offsets(args) => offsets::run(args, project),
         Format::Json(args) => json::run(args, project),
+        Format::Layouts(args) => layouts::run(args, project),
     }
 }
