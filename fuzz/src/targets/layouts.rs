@@ -16,7 +16,7 @@ const SPEC: &str = r#"
 name = "OUTER"
 members = [
   { name = "Bits",   type = "ULONG", bits = 3 },
-  { name = "Inner",  type = "struct", members = [{ name = "Low", type = "ULONG" }] },
+  { name = "Inner",  struct = [{ name = "Low", type = "ULONG" }] },
   { name = "List",   type = "ULONG [2][3]" },
 ]
 "#;
