@@ -69,27 +69,27 @@ impl<'a> Layouts<'a> {
     /// The record with an index.
     #[inline]
     fn record<R: Record>(&self, index: usize) -> Option<R> {
-        let [start, end] = self.section(R::SECTION);
-        let start = start.checked_add(index.checked_mul(R::SIZE)?)?;
-        R::read(self.bytes.get(start..end)?)
+        nth(self.section_bytes::<R>(), index)
     }
 
-    /// The records from an index on.
+    /// Records from an index on.
     fn records<R: Record>(&self, start: u32, count: usize) -> impl DoubleEndedIterator<Item = R> + Clone + use<'a, R> {
-        let [from, end] = self.section(R::SECTION);
-        let from = (start as usize).saturating_mul(R::SIZE).saturating_add(from);
-        let bytes = self.bytes.get(from..end).unwrap_or_default();
+        let bytes = self.section_bytes::<R>().get((start as usize).saturating_mul(R::SIZE)..).unwrap_or_default();
         bytes.chunks_exact(R::SIZE).take(count).filter_map(R::read)
     }
 
     fn all<R: Record>(&self) -> impl Iterator<Item = R> + Clone + use<'a, R> {
-        let [start, end] = self.section(R::SECTION);
-        self.bytes.get(start..end).unwrap_or_default().chunks_exact(R::SIZE).filter_map(R::read)
+        self.section_bytes::<R>().chunks_exact(R::SIZE).filter_map(R::read)
     }
 
     fn count<R: Record>(&self) -> usize {
+        self.section_bytes::<R>().len() / R::SIZE
+    }
+
+    #[inline]
+    fn section_bytes<R: Record>(&self) -> &'a [u8] {
         let [start, end] = self.section(R::SECTION);
-        end.saturating_sub(start) / R::SIZE
+        self.bytes.get(start..end).unwrap_or_default()
     }
 
     /// Where a section begins and ends, in bytes.
@@ -127,6 +127,12 @@ impl core::fmt::Debug for Layouts<'_> {
         let (structures, length) = (self.count::<format::Structure>(), self.bytes.len());
         f.debug_struct("Layouts").field("structures", &structures).field("bytes", &length).finish_non_exhaustive()
     }
+}
+
+/// The record with an index, in the bytes of a section.
+#[inline]
+fn nth<R: Record>(section: &[u8], index: usize) -> Option<R> {
+    R::read(section.get(index.checked_mul(R::SIZE)?..)?)
 }
 
 /// The first index for which a condition is false, if it is true for all before and for none after.

@@ -2,7 +2,7 @@
 
 use super::layout::{Layout, Member, Missing};
 use super::registry::{Kernel, Update, arch, has, witness_kind};
-use super::{Layouts, format};
+use super::{Layouts, format, nth};
 use crate::meta::{Absent, Arch, Build, Chosen, Confidence, Examined, Line, choose};
 use crate::token::{Kind, Token, Tokens};
 use core::fmt;
@@ -81,11 +81,11 @@ impl<'a> Structure<'a> {
         self.table.records::<format::Change>(self.record.changes, self.record.change_count.into())
     }
 
-    /// Whether a witness contains the structure.
-    fn is_held(&self, witness: u16) -> bool {
+    /// Whether the witnesses contain the structure, one bit each.
+    fn holdings(&self) -> &'a [u8] {
         let size = self.table.count::<format::Witness>().div_ceil(8);
-        let byte = self.index.saturating_mul(size).saturating_add(usize::from(witness) / 8);
-        self.table.record::<format::Holding>(byte).is_some_and(|holding| holding.bits >> (witness % 8) & 1 == 1)
+        let start = self.index.saturating_mul(size);
+        self.table.section_bytes::<format::Holding>().get(start..start.saturating_add(size)).unwrap_or_default()
     }
 }
 
@@ -165,10 +165,15 @@ impl<'a> Line for Along<'a> {
 
     fn examined(&self, branch: Option<[u32; 3]>) -> impl Iterator<Item = Examined> {
         let table = self.structure.table;
+        // Some questions go through all examined builds, so their sections are found once.
+        let (numbers, witnesses) = (table.section_bytes::<format::Number>(), table.section_bytes::<format::Witness>());
+        let holdings = self.structure.holdings();
         table.examined_of(branch).filter_map(move |seen| {
-            let build = table.build(seen.number, seen.revision);
-            let kind = witness_kind(table.record::<format::Witness>(seen.witness.into())?.kind)?;
-            let evidence = kind.evidence(self.structure.is_held(seen.witness))?;
+            let format::Number { major, minor, build } = nth(numbers, seen.number.into())?;
+            let build = Build::new(major, minor, build, seen.revision);
+            let kind = witness_kind(nth::<format::Witness>(witnesses, seen.witness.into())?.kind)?;
+            let is_held = holdings.get(usize::from(seen.witness) / 8).is_some_and(|bits| bits >> (seen.witness % 8) & 1 == 1);
+            let evidence = kind.evidence(is_held)?;
             (self.unseen != Some(build)).then_some(Examined { build, arch: arch(seen.arch)?, evidence })
         })
     }
