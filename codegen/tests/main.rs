@@ -1,6 +1,7 @@
 //! Tests from spec texts to emitted text.
 
 mod classes;
+mod confidence;
 mod docs;
 mod format;
 mod lines;

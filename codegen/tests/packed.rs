@@ -5,7 +5,7 @@ use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
 use etw_layouts_codegen::{Sources, read, resolve};
 use etw_layouts_runtime::meta::{Arch, Build, Confidence, SymbolSource};
 use etw_layouts_runtime::packed::format::{HEADER, VERSION};
-use etw_layouts_runtime::packed::{Error, Layouts, Missing, Type};
+use etw_layouts_runtime::packed::{Error, Layout, Layouts, Missing, Type};
 use etw_layouts_runtime::{Token, tokens};
 
 const AXIS: &str = include_str!("../../tests/macro/specs/windows.toml");
@@ -82,41 +82,35 @@ fn any(table: &Layouts) -> (Build, Arch) {
 #[test]
 fn tokens_find_members_by_name() {
     let (old, new) = (bytes(OLD), bytes(NEW));
-    let value = |table: &[u8], find: &dyn Fn(etw_layouts_runtime::packed::Layout) -> Result<u64, Missing>| {
+    let value = |table: &[u8], find: &dyn Fn(Layout) -> Result<u64, Missing>| {
         let table = Layouts::from_bytes(table).expect("a table");
         let (build, arch) = any(&table);
         let selected = table.structure("OUTER").expect("the structure").select(build, arch).expect("a layout");
         assert_eq!(selected.confidence, Confidence::Verified(SymbolSource::Pdb));
-        find(selected.layout)
+        find(selected.layout.layout())
     };
     // Each ULONG of the structure has its own index as its value.
     let memory: Vec<u8> = (0..16_u32).flat_map(u32::to_le_bytes).collect();
     let read = |token: Token<OUTER::Type>| {
         let memory = &memory;
-        move |layout: etw_layouts_runtime::packed::Layout| {
-            layout.find(token).map(|member| member.unsigned(memory).expect("memory"))
-        }
+        move |layout: Layout| layout.resolve(token).map(|member| member.unsigned(memory).expect("memory"))
     };
-    let both =
-        |find: &dyn Fn(etw_layouts_runtime::packed::Layout) -> Result<u64, Missing>| [value(&old, find), value(&new, find)];
+    let both = |find: &dyn Fn(Layout) -> Result<u64, Missing>| [value(&old, find), value(&new, find)];
     assert_eq!(both(&read(OUTER::FIRST)), [Ok(0), Ok(11)]);
     assert_eq!(both(&read(OUTER::BITS)), [Ok(1), Ok(10 & 7)]);
     assert_eq!(both(&read(OUTER::GONE)), [Ok(6), Err(Missing::Member)]);
     assert_eq!(both(&read(OUTER::OTHER_VALUE)), [Ok(4 | 5 << 32), Ok(7)]);
-    assert_eq!(both(&|layout| layout.find(OUTER::OTHER).map(|member| member.offset as u64)), [Ok(0x10), Err(Missing::Type)]);
-    assert_eq!(both(&|layout| layout.find(OUTER::INNER).map(|member| member.offset as u64)), [Ok(8), Ok(0x20)]);
-    assert_eq!(both(&|layout| layout.find(INNER::LOW).map(|member| member.offset as u64)), [Err(Missing::Structure); 2]);
-    let high = |layout: etw_layouts_runtime::packed::Layout| match layout.find(OUTER::INNER)?.ty {
-        Type::Layout(inner) => inner.find(INNER::HIGH).map(|member| member.offset as u64),
+    assert_eq!(both(&|layout| layout.resolve(OUTER::OTHER).map(|member| member.offset as u64)), [Ok(0x10), Err(Missing::Type)]);
+    assert_eq!(both(&|layout| layout.resolve(OUTER::INNER).map(|member| member.offset as u64)), [Ok(8), Ok(0x20)]);
+    assert_eq!(both(&|layout| layout.resolve(INNER::LOW).map(|member| member.offset as u64)), [Err(Missing::Structure); 2]);
+    let high = |layout: Layout| match layout.resolve(OUTER::INNER)?.ty {
+        Type::Layout(inner) => inner.resolve(INNER::HIGH).map(|member| member.offset as u64),
         other => panic!("{other:?}"),
     };
     assert_eq!(both(&high), [Ok(4), Ok(4)]);
     // A member that the program does not know is reachable by name, and others are not found.
-    let named = |name: &'static str| {
-        move |layout: etw_layouts_runtime::packed::Layout| {
-            layout.member(name).map(|member| member.offset as u64).ok_or(Missing::Member)
-        }
-    };
+    let named =
+        |name: &'static str| move |layout: Layout| layout.member(name).map(|member| member.offset as u64).ok_or(Missing::Member);
     assert_eq!(both(&named("Added")), [Err(Missing::Member), Ok(0)]);
     assert_eq!(both(&named("Nowhere")), [Err(Missing::Member); 2]);
 }
@@ -157,7 +151,7 @@ fn walk(table: &Layouts) {
     for structure in table.structures().take(50) {
         let sizes = structure.layouts().map(|layout| layout.members().map(|member| member.size).fold(0, usize::wrapping_add));
         let selected = structure.select(build, arch).map(|selected| selected.candidates().count());
-        let _ = (sizes.fold(0, usize::wrapping_add), selected, table.structure(structure.name()));
+        let _ = (sizes.fold(0, usize::wrapping_add), selected, table.structure(structure.name));
     }
     let names = table.examined().take(1000).flat_map(|seen| seen.globals()).map(|(name, _)| name.len());
     let _ = names.sum::<usize>();

@@ -1,17 +1,12 @@
 //! The cost of the table of layouts: to check a file, to open the built-in table, to select a layout, to find a member, and to read it.
 
-use etw_layouts::runtime::{packed::Layouts, tokens};
-use etw_layouts::{Arch, Build, LAYOUTS};
+use etw_layouts::members::WMI_LOGGER_CONTEXT;
+use etw_layouts::runtime::packed::Layouts;
+use etw_layouts::{Arch, Build, LAYOUTS, structures};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 const READS: usize = 1_000;
-
-tokens! {
-    WMI_LOGGER_CONTEXT {
-        EventsLost EVENTS_LOST, "all versions";
-    }
-}
 
 fn main() {
     let bytes = LAYOUTS.bytes();
@@ -23,13 +18,13 @@ fn main() {
         let builds: Vec<_> = LAYOUTS.examined().map(|seen| (seen.build, seen.arch)).collect();
         time(1_000, || black_box(&builds).partition_point(|other| *other < black_box((build, Arch::X64))) as u64)
     };
-    let structure = LAYOUTS.structure("WMI_LOGGER_CONTEXT").expect("the structure");
-    let select = time(1_000, || structure.select(black_box(build), Arch::X64).map_or(0, |chosen| chosen.layout.size() as u64));
+    let structure = structures::WMI_LOGGER_CONTEXT;
+    let select = time(1_000, || structure.select(black_box(build), Arch::X64).map_or(0, |chosen| chosen.layout.size as u64));
     let layout = structure.select(build, Arch::X64).expect("an examined build").layout;
     let find = time(1_000, || layout.find(black_box(WMI_LOGGER_CONTEXT::EVENTS_LOST)).map_or(0, |member| member.offset as u64));
     let member = layout.find(WMI_LOGGER_CONTEXT::EVENTS_LOST).expect("a member");
-    let memory = vec![7; layout.size() * READS];
-    let chunks = || black_box(&memory[..]).chunks_exact(layout.size());
+    let memory = vec![7; layout.size * READS];
+    let chunks = || black_box(&memory[..]).chunks_exact(layout.size);
     let offset = black_box(member.offset);
     let fixed = time(1_000, || {
         let read = |chunk: &[u8]| chunk.get(offset..).and_then(|rest| rest.first_chunk()).map_or(0, |it| u32::from_le_bytes(*it));

@@ -88,7 +88,7 @@ pub type Stale = Vec<(String, Option<Vec<u8>>)>;
 /// Files cannot be read, or the specs have too many parts for the table of layouts.
 pub fn stale(layouts: &Layouts, registry: &Registry) -> Result<Stale, Error> {
     let root = workspace::root();
-    let files = files(layouts, registry);
+    let files = files(layouts);
     let pages = pages::all(layouts, registry, &files)?;
     let files = files.into_iter().map(|(path, text)| (format!("{GENERATED}/{path}"), text)).chain(pages);
     let mut fresh: BTreeMap<String, Vec<u8>> = files.map(|(path, text)| (path, text.into_bytes())).collect();
@@ -111,11 +111,10 @@ pub fn stale(layouts: &Layouts, registry: &Registry) -> Result<Stale, Error> {
     Ok(stale)
 }
 
-fn files(layouts: &Layouts, registry: &Registry) -> Files {
+fn files(layouts: &Layouts) -> Files {
     let options = rust::Options {
         header: HEADER.into(),
         feature: Some("kernel".into()),
-        registry: registry.clone(),
         payload: Some("etw_layouts_payload".into()),
         ..rust::Options::default()
     };

@@ -1,6 +1,6 @@
 //! Selection of the layout for a build: a single algorithm, for metadata at run time and for the commands.
 
-use super::axis::{Arch, Build, UpdateFacts};
+use super::build::{Arch, Build, UpdateFacts};
 use super::confidence::{Absent, Confidence, Reason, SymbolSource};
 use core::cmp::Ordering;
 

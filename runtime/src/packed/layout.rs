@@ -1,18 +1,26 @@
 //! Layouts of a table, with their members.
 
-use super::{Layouts, format};
+use super::{Layouts, format, nth};
 use crate::bytes;
 use crate::error::Error;
 use crate::token::{Kind, Token, Tokens};
-use crate::value::number;
+use crate::value::{Choice, Value, number};
 use core::fmt;
 
 /// One layout of a structure.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Layout<'a> {
+    /// Microsoft's name of the structure.
+    pub name: &'a str,
+    /// Size in bytes, tail padding included.
+    pub size: usize,
+    /// Alignment in bytes.
+    pub align: usize,
     table: Layouts<'a>,
     index: u16,
-    record: format::Layout,
+    /// Index of the first member, and number of members.
+    members: (u32, u16),
 }
 
 /// A member of a layout.
@@ -56,8 +64,8 @@ pub enum Type<'a> {
 pub struct Element<'a> {
     /// Size in bytes.
     pub size: usize,
-    table: Layouts<'a>,
-    ty: u16,
+    pub(crate) table: Layouts<'a>,
+    pub(crate) ty: u16,
 }
 
 /// Named values.
@@ -80,21 +88,6 @@ pub enum Missing {
 }
 
 impl<'a> Layout<'a> {
-    /// Microsoft's name of the structure.
-    pub fn name(&self) -> &'a str {
-        self.table.text(self.record.name)
-    }
-
-    /// Size in bytes, tail padding included.
-    pub fn size(&self) -> usize {
-        self.record.size as usize
-    }
-
-    /// Alignment in bytes.
-    pub fn align(&self) -> usize {
-        self.record.align.into()
-    }
-
     /// Members in order of declaration, including those of unnamed structures and unions.
     pub fn members(&self) -> impl Iterator<Item = Member<'a>> + Clone + use<'a> {
         let table = self.table;
@@ -113,14 +106,14 @@ impl<'a> Layout<'a> {
     /// # Errors
     ///
     /// The layout is that of another structure, it lacks the member, or the member is not the structure that the token expects.
-    pub fn find<S: Tokens, K: Kind>(&self, token: Token<S, K>) -> Result<Member<'a>, Missing> {
-        if self.name() != S::MEMBERS.name {
+    pub fn resolve<S: Tokens, K: Kind>(&self, token: Token<S, K>) -> Result<Member<'a>, Missing> {
+        if self.name != S::NAME {
             return Err(Missing::Structure);
         }
         let member = self.member(token.name()).ok_or(Missing::Member)?;
         match (K::STRUCTURE, member.ty) {
             (None, _) => Ok(member),
-            (Some(wanted), Type::Layout(layout)) if layout.name() == wanted.name => Ok(member),
+            (Some(wanted), Type::Layout(layout)) if layout.name == wanted => Ok(member),
             _ => Err(Missing::Type),
         }
     }
@@ -131,14 +124,42 @@ impl<'a> Layout<'a> {
         places(self).eq(places(other))
     }
 
+    /// The value of the member with a name, in bytes that begin with the structure. Bytes beyond the end are treated as missing; views
+    /// ensure that there are enough.
+    pub(crate) fn value(&self, name: &str, bytes: &'a [u8]) -> Option<Value<'a>> {
+        let name = self.table.name(name)?;
+        self.shapes().find(|(shape, _)| shape.name == name).map(|(shape, offset)| self.value_of(shape, offset, bytes))
+    }
+
+    /// The members with their values, in bytes that begin with the structure.
+    pub(crate) fn values<'b>(&self, bytes: &'b [u8]) -> impl Iterator<Item = (Member<'b>, Value<'b>)> + use<'a, 'b>
+    where
+        'a: 'b,
+    {
+        let this: Layout<'b> = *self;
+        this.shapes().filter_map(move |(shape, offset)| {
+            Some((Member::new(this.table, shape, offset)?, this.value_of(shape, offset, bytes)))
+        })
+    }
+
+    fn value_of(&self, shape: format::Shape, offset: u32, bytes: &'a [u8]) -> Value<'a> {
+        let (offset, size, bits) = place(shape, offset);
+        let bytes = bytes.get(offset..).and_then(|rest| rest.get(..size)).unwrap_or(&[]);
+        Value { table: self.table, ty: shape.ty, bits, bytes }
+    }
+
     pub(super) fn at(table: Layouts<'a>, index: u16) -> Option<Self> {
-        Some(Self { table, index, record: table.record(index.into())? })
+        let record: format::Layout = table.record(index.into())?;
+        let members = (record.members, record.member_count);
+        let (size, align) = (record.size as usize, record.align.into());
+        Some(Self { name: table.text(record.name), size, align, table, index, members })
     }
 
     fn shapes(&self) -> impl Iterator<Item = (format::Shape, u32)> + Clone + use<'a> {
-        let table = self.table;
-        let own = table.records::<format::Member>(self.record.members, self.record.member_count.into());
-        own.filter_map(move |member| Some((table.record::<format::Shape>(member.shape.into())?, member.offset)))
+        let (first, count) = self.members;
+        let own = self.table.records::<format::Member>(first, count.into());
+        let shapes = self.table.section_bytes::<format::Shape>();
+        own.filter_map(move |member| Some((nth::<format::Shape>(shapes, member.shape.into())?, member.offset)))
     }
 }
 
@@ -152,6 +173,15 @@ impl<'a> Member<'a> {
     #[inline]
     pub fn unsigned(&self, structure: &[u8]) -> Result<u64, Error> {
         Ok(number(bytes::slice(structure, self.offset, self.size)?, self.bits))
+    }
+
+    /// The value as a number with its names, in bytes that begin with the structure.
+    ///
+    /// # Errors
+    ///
+    /// The bytes end before the member does.
+    pub fn choice(&self, structure: &[u8]) -> Result<Choice<'a>, Error> {
+        Ok(Choice::of(bytes::slice(structure, self.offset, self.size)?, self.bits, self.ty.values()))
     }
 
     /// Offset, size and bits.
@@ -172,7 +202,12 @@ fn place(shape: format::Shape, offset: u32) -> (usize, usize, Option<(u32, u32)>
 }
 
 impl<'a> Type<'a> {
-    fn at(table: Layouts<'a>, index: u16) -> Option<Self> {
+    /// The named values or flags, if it has any.
+    pub fn values(&self) -> Option<Values<'a>> {
+        if let Self::Values(values) = self { Some(*values) } else { None }
+    }
+
+    pub(crate) fn at(table: Layouts<'a>, index: u16) -> Option<Self> {
         let record = table.record::<format::Type>(index.into())?;
         Some(match record.kind {
             0 => Self::Unsigned,
@@ -228,7 +263,7 @@ impl Eq for Layout<'_> {}
 
 impl fmt::Debug for Layout<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Layout").field("name", &self.name()).field("size", &self.size()).finish_non_exhaustive()
+        f.debug_struct("Layout").field("name", &self.name).field("size", &self.size).finish_non_exhaustive()
     }
 }
 

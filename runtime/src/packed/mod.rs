@@ -1,9 +1,10 @@
 //! All layouts as one table of bytes, read in place. A program opens the table of a newer release without being compiled again.
 //!
 //! [`Layouts::from_bytes`] opens a file that `etw export layouts` wrote, and checks all of it; the crate `etw-layouts` contains such a
-//! table. [`Structure::select`] chooses the layout for a build, with the same confidence as [`meta`](crate::meta).
+//! table. [`Structure::select`] chooses the layout for a build, with its confidence. [`Structure::in_table`] finds a structure of the
+//! crate in another table.
 //!
-//! A [`Token`](crate::Token) denotes a member by structure and name. [`Layout::find`] finds it in a table, wherever that table has it,
+//! A [`Token`](crate::Token) denotes a member by structure and name. [`Layout::resolve`] finds it in a table, wherever that table has it,
 //! and reports a member that is absent or has another type.
 //!
 //! The format is described in [`mod@format`].
@@ -18,7 +19,7 @@ mod structure;
 pub use error::{Error, Problem};
 pub use layout::{Element, Layout, Member, Missing, Type, Values};
 pub use registry::{Kernel, Seen, Update, Witness};
-pub use structure::{Selection, Structure};
+pub use structure::{Selection, Structure, Target};
 
 use format::{HEADER, OFFSETS, Record, Section};
 
@@ -50,20 +51,6 @@ impl<'a> Layouts<'a> {
     /// The bytes of the table.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
-    }
-
-    /// The structure with a name, found by binary search.
-    pub fn structure(&self, name: &str) -> Option<Structure<'a>> {
-        let name = self.name(name)?;
-        let count = self.count::<format::Structure>();
-        let at = partition(0, count, |at| self.record::<format::Structure>(at).is_some_and(|it| it.name < name));
-        Structure::at(*self, at).filter(|found| found.has_name(name))
-    }
-
-    /// All structures, sorted by name.
-    pub fn structures(&self) -> impl Iterator<Item = Structure<'a>> + use<'a> {
-        let this = *self;
-        (0..this.count::<format::Structure>()).filter_map(move |at| Structure::at(this, at))
     }
 
     /// The record with an index.

@@ -21,8 +21,8 @@ pub fn listing(table: &Layouts, header: &str) -> String {
     }
     // Structures that are types of members only have no changes of their own.
     let mut layouts: BTreeMap<&str, Vec<Layout>> = BTreeMap::new();
-    table.structures().for_each(|structure| structure.layouts().for_each(|layout| collect(layout, &mut layouts)));
-    let number = |layout: Layout| layouts[layout.name()].iter().position(|own| *own == layout).unwrap_or_default() + 1;
+    table.structures().for_each(|structure| structure.layouts().for_each(|layout| collect(layout.layout(), &mut layouts)));
+    let number = |layout: Layout| layouts[layout.name].iter().position(|own| *own == layout).unwrap_or_default() + 1;
     text.push_str("\n# Structures\n");
     for (name, own) in &layouts {
         let _ = writeln!(text, "\n{name}");
@@ -30,7 +30,7 @@ pub fn listing(table: &Layouts, header: &str) -> String {
             history(structure, number, &mut text);
         }
         for layout in own {
-            let _ = writeln!(text, " layout {}: {:#x} bytes, aligned to {}", number(*layout), layout.size(), layout.align());
+            let _ = writeln!(text, " layout {}: {:#x} bytes, aligned to {}", number(*layout), layout.size, layout.align);
             for member in layout.members() {
                 let bits = member.bits.map(|(first, count)| format!(" bits {first}+{count}")).unwrap_or_default();
                 let nested = nested(member.ty).map(|layout| format!(" layout {}", number(layout))).unwrap_or_default();
@@ -50,7 +50,7 @@ pub fn listing(table: &Layouts, header: &str) -> String {
 
 fn history(structure: Structure, number: impl Fn(Layout) -> usize, text: &mut String) {
     for (kernel, arch, layout) in structure.history() {
-        let layout = layout.map_or("none".to_owned(), |layout| number(layout).to_string());
+        let layout = layout.map_or("none".to_owned(), |layout| number(layout.layout()).to_string());
         let _ = writeln!(text, " {} {arch}: {layout}", kernel.build);
     }
 }
@@ -69,7 +69,7 @@ fn examined(seen: Seen, text: &mut String) {
 
 /// Adds a layout, and those of the named parts in it.
 fn collect<'a>(layout: Layout<'a>, all: &mut BTreeMap<&'a str, Vec<Layout<'a>>>) {
-    let own = all.entry(layout.name()).or_default();
+    let own = all.entry(layout.name).or_default();
     if own.contains(&layout) {
         return;
     }

@@ -21,18 +21,27 @@ use sections::{Sections, number};
 ///
 /// There are more names, layouts or other parts than the format can number; the error names them.
 pub fn table(layouts: &Layouts, registry: &Registry) -> Result<Vec<u8>, String> {
+    table_of(layouts, registry, |_| true)
+}
+
+/// The table of some structures.
+///
+/// # Errors
+///
+/// As [`table`].
+pub fn table_of(layouts: &Layouts, registry: &Registry, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<u8>, String> {
     // Records refer to names by their place in the sorted list of all names, which is known only at the end.
     let mut all = Sections::default();
-    sections(layouts, registry, &mut all)?;
+    sections(layouts, registry, &is_wanted, &mut all)?;
     let mut sorted = Sections::with_names(all)?;
-    sections(layouts, registry, &mut sorted)?;
+    sections(layouts, registry, &is_wanted, &mut sorted)?;
     sorted.finish()
 }
 
-fn sections(layouts: &Layouts, registry: &Registry, out: &mut Sections) -> Result<(), String> {
+fn sections(layouts: &Layouts, registry: &Registry, is_wanted: impl Fn(&str) -> bool, out: &mut Sections) -> Result<(), String> {
     builds(layouts, registry, out)?;
     let mut members = Members::new(layouts);
-    for name in layouts.spec.definitions.keys() {
+    for name in layouts.spec.definitions.keys().filter(|name| is_wanted(name)) {
         let changes = changes(layouts, name, &mut members, out)?;
         if changes.is_empty() {
             continue;

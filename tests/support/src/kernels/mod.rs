@@ -6,8 +6,8 @@ mod put;
 mod sessions;
 mod start;
 
-use etw_layouts::runtime::meta::{Layout, Type};
-use etw_layouts::{Arch, Build, structures};
+use etw_layouts::runtime::packed::{Layout, Type};
+use etw_layouts::{Arch, Build, LAYOUTS};
 use etw_layouts_memory::{Address, Kernel, Memory, ReadError};
 use std::collections::BTreeSet;
 
@@ -70,9 +70,8 @@ impl Kit {
     }
 
     /// The layout of a structure; `None` if the kernel does not have the structure.
-    pub fn layout(&self, name: &str) -> Option<&'static Layout> {
-        let structure = structures::ALL.iter().find(|structure| structure.name == name)?;
-        Some(structure.select(self.build, self.arch).ok()?.layout.layout())
+    pub fn layout(&self, name: &str) -> Option<Layout<'static>> {
+        Some(LAYOUTS.structure(name)?.select(self.build, self.arch).ok()?.layout.layout())
     }
 
     /// Allocates zeroed memory of this size.
@@ -150,7 +149,7 @@ impl Kit {
     pub fn elements(&self, name: &str, path: &str) -> Option<(usize, usize)> {
         let (_, size, _, ty) = find(self.layout(name)?, path)?;
         match ty {
-            Type::Array(_, element) => Some((*element, size / element)),
+            Type::Array(element) => Some((element.size, size / element.size)),
             _ => None,
         }
     }
@@ -210,13 +209,13 @@ impl Kit {
 }
 
 /// Offset, size, bits and type of a member.
-type Found = (usize, usize, Option<(u32, u32)>, &'static Type);
+type Found = (usize, usize, Option<(u32, u32)>, Type<'static>);
 
 /// Finds a member by its path.
-fn find(layout: &'static Layout, path: &str) -> Option<Found> {
+fn find(layout: Layout<'static>, path: &str) -> Option<Found> {
     let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
     let member = layout.member(name)?;
-    match (rest, &member.ty) {
+    match (rest, member.ty) {
         (None, ty) => Some((member.offset, member.size, member.bits, ty)),
         (Some(rest), Type::Layout(inner)) => {
             let (offset, size, bits, ty) = find(inner, rest)?;
