@@ -85,15 +85,8 @@ impl<'a, S> Structure<'a, S> {
     ///
     /// There is no such build, or it lacks the structure.
     pub fn select(&self, build: Build, arch: Arch) -> Result<Selection<'a, S>, Absent> {
-        let has_none = self.table.same(build).is_some_and(|(_, first)| build.revision < first.revision);
-        let build = self.table.canonical(build);
-        let along = Along { rows: self.rows(), unseen: has_none.then_some(build) };
-        let chosen = choose(&along, build, arch)?;
-        let confidence = chosen.confidence;
-        let layout = chosen.layout.and_then(|layout| Layout::at(self.table, layout));
-        let layout = LayoutOf::known(layout.ok_or(Absent::Structure { confidence })?);
-        let kernel = self.table.kernel(chosen.kernel.0.into()).ok_or(Absent::Arch)?;
-        Ok(Selection { layout, kernel, confidence, chosen, along })
+        let Selection { layout, kernel, confidence, chosen, along } = self.rows().select(build, arch)?;
+        Ok(Selection { layout: LayoutOf::known(layout.layout()), kernel, confidence, chosen, along })
     }
 
     /// The distinct layouts, oldest first.
@@ -192,6 +185,19 @@ impl<'a> Rows<'a> {
         let is_before = |at| table.record::<format::Structure>(at).is_some_and(|it| it.name < name);
         let index = partition(0, table.count::<format::Structure>(), is_before);
         table.record::<format::Structure>(index).filter(|it| it.name == name).map(|record| Self { table, index, record })
+    }
+
+    /// As [`Structure::select`], compiled once for all structures.
+    fn select(self, build: Build, arch: Arch) -> Result<Selection<'a>, Absent> {
+        let table = self.table;
+        let has_none = table.same(build).is_some_and(|(_, first)| build.revision < first.revision);
+        let build = table.canonical(build);
+        let along = Along { rows: self, unseen: has_none.then_some(build) };
+        let chosen = choose(&along, build, arch)?;
+        let confidence = chosen.confidence;
+        let layout = chosen.layout.and_then(|layout| Layout::at(table, layout)).ok_or(Absent::Structure { confidence })?;
+        let kernel = table.kernel(chosen.kernel.0.into()).ok_or(Absent::Arch)?;
+        Ok(Selection { layout: layout.into(), kernel, confidence, chosen, along })
     }
 
     fn changes(&self) -> impl DoubleEndedIterator<Item = format::Change> + Clone + use<'a> {

@@ -9,7 +9,8 @@ mod start;
 use etw_layouts::runtime::packed::{Layout, Type};
 use etw_layouts::{Arch, Build, LAYOUTS};
 use etw_layouts_memory::{Address, Kernel, Memory, ReadError};
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Memory from a start address. Pages can be missing.
 #[derive(Clone)]
@@ -45,6 +46,8 @@ pub struct Kit {
     pub arch: Arch,
     pub image: Image,
     pub globals: Vec<(&'static str, u64)>,
+    /// The layouts that were selected.
+    layouts: RefCell<BTreeMap<String, Option<Layout<'static>>>>,
 }
 
 /// The range of the only module.
@@ -59,7 +62,7 @@ impl Kit {
     pub fn new(build: Build, arch: Arch) -> Self {
         let base = if arch == Arch::X86 { 0x8600_0000 } else { 0xFFFF_9A01_0000_0000 };
         let image = Image { base, bytes: vec![0; PAGE as usize], missing: BTreeSet::new() };
-        Self { build, arch, image, globals: Vec::new() }
+        Self { build, arch, image, globals: Vec::new(), layouts: RefCell::default() }
     }
 
     /// The description of the kernel that a walk needs.
@@ -71,7 +74,11 @@ impl Kit {
 
     /// The layout of a structure; `None` if the kernel does not have the structure.
     pub fn layout(&self, name: &str) -> Option<Layout<'static>> {
-        Some(LAYOUTS.structure(name)?.select(self.build, self.arch).ok()?.layout.layout())
+        let mut layouts = self.layouts.borrow_mut();
+        *layouts.entry(name.to_owned()).or_insert_with(|| {
+            let selected = LAYOUTS.structure(name)?.select(self.build, self.arch).ok()?;
+            Some(selected.layout.layout())
+        })
     }
 
     /// Allocates zeroed memory of this size.
