@@ -50,7 +50,8 @@ enum Specs {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Generated {
-    /// The source text: modules `axis`, `constants`, `kernels`, `layouts`, `members`, `structures` and `targets`.
+    /// The source text: modules `constants`, `layouts`, `members`, `structures` and `targets`. `structures` contains the table of the
+    /// layouts at all targets; types exist for the selected targets.
     pub text: String,
     /// A note for each selected target that is not on the version axis, with the target that is used in its place; for each selected
     /// structure without `size`; and for each of its pointers to a type that is probably misspelt.
@@ -113,8 +114,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// A file cannot be read, the specs have errors, a selected structure or target does not exist, or no selected target has a
-    /// selected structure.
+    /// A file cannot be read, the specs have errors or too many parts for a table of layouts, a selected structure or target does not
+    /// exist, or no selected target has a selected structure.
     pub fn generate(&self) -> Result<Generated, BuildError> {
         let layouts = self.layouts()?;
         let mut options = Options { structures: self.structures.clone(), ..Options::default() };
@@ -141,7 +142,7 @@ impl Builder {
         };
         notes.extend(remarks(&layouts, &self.structures).into_iter().map(note));
         options.runtime = self.runtime.clone().unwrap_or(options.runtime);
-        Ok(Generated { text: emit_inline(&layouts, &options), notes })
+        Ok(Generated { text: emit_inline(&layouts, &options).map_err(BuildError::Table)?, notes })
     }
 
     /// The readable part of the specs, even if they have errors. Callers can use its names without generated types.
@@ -234,6 +235,8 @@ pub enum BuildError {
     Io(io::Error),
     /// The specs have errors.
     Specs(Errors),
+    /// The specs have more parts than a table of layouts can number.
+    Table(String),
     /// Structures or targets do not exist. Never empty.
     Unknown(Vec<Note>),
 }
@@ -243,6 +246,7 @@ impl fmt::Display for BuildError {
         match self {
             Self::Io(error) => error.fmt(f),
             Self::Specs(errors) => errors.fmt(f),
+            Self::Table(message) => f.write_str(message),
             Self::Unknown(list) => {
                 let messages: Vec<_> = list.iter().map(|note| note.message.as_str()).collect();
                 f.write_str(&messages.join("\n"))

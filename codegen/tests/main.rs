@@ -1,8 +1,10 @@
 //! Tests from spec texts to emitted text.
 
 mod classes;
+mod confidence;
 mod docs;
 mod format;
 mod lines;
+mod packed;
 mod ranges;
 mod scopes;

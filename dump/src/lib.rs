@@ -27,7 +27,7 @@
 //!
 //! ```no_run
 //! use etw_layouts_dump::{BufferSelection, MemoryDump};
-//! use etw_layouts_memory::{GLOBALS, Walk};
+//! use etw_layouts_memory::Walk;
 //!
 //! # fn globals() -> Vec<(String, u64)> { Vec::new() }
 //! let dump = MemoryDump::open("MEMORY.DMP")?;

@@ -9,10 +9,9 @@ use crate::paging::Paging;
 use crate::physical::Physical;
 use crate::source::Source;
 use crate::wire::{KDDEBUGGER_DATA64, letters, view};
-use etw_layouts::axis::AXIS;
-use etw_layouts::kernels::REGISTRY;
+use etw_layouts::LAYOUTS;
 use etw_layouts::members::LOADED_MODULE;
-use etw_layouts::runtime::meta::Seen;
+use etw_layouts::runtime::packed::Seen;
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_memory::{Address, Kernel, Limits, Memory, Module, Place, ReadError, Time, Walk};
 use std::cell::{Cell, RefCell};
@@ -206,8 +205,8 @@ impl<S: Source> MemoryDump<S> {
     pub fn identity(&self) -> Identity {
         let image = self.image.as_ref();
         let by_pdb = image.and_then(|image| self.by_pdb(image));
-        let is_it = |seen: &&Seen| seen.arch == self.header.arch;
-        let by_image = image.and_then(|image| REGISTRY.by_image(image.file)).filter(is_it);
+        let is_it = |seen: &Seen| seen.arch == self.header.arch;
+        let by_image = image.and_then(|image| LAYOUTS.by_image(image.file)).filter(is_it);
         match (by_pdb, by_image) {
             (Some(seen), _) => Identity { build: seen.build, by: By::Pdb },
             (None, Some(seen)) => Identity { build: seen.build, by: By::Image },
@@ -216,23 +215,25 @@ impl<S: Source> MemoryDump<S> {
     }
 
     /// Addresses of the kernel's global variables, in bytes from the image base, if symbols with its PDB were examined: see
-    /// [`Seen::globals`](etw_layouts::runtime::meta::Seen). Empty for all other kernels.
-    pub fn known_globals(&self) -> &'static [(&'static str, u64)] {
-        self.image.as_ref().and_then(|image| self.by_pdb(image)).map_or(&[], |seen| seen.globals)
+    /// [`Seen::globals`](etw_layouts::runtime::packed::Seen::globals). Empty for all other kernels.
+    pub fn known_globals(&self) -> Vec<(&'static str, u64)> {
+        let seen = self.image.as_ref().and_then(|image| self.by_pdb(image));
+        seen.into_iter().flat_map(|seen| seen.globals()).collect()
     }
 
     /// Addresses of global variables for a kernel of this build, from a table by build instead of PDB: see
-    /// [`Registry::by_build`](etw_layouts::runtime::meta::Registry::by_build).
-    pub fn globals_by_build(&self, build: Build) -> &'static [(&'static str, u64)] {
+    /// [`Layouts::by_build`](etw_layouts::runtime::packed::Layouts::by_build).
+    pub fn globals_by_build(&self, build: Build) -> Vec<(&'static str, u64)> {
         let image = self.image.as_ref().map(|image| image.file);
         // Revision 0 means an unknown revision, not the first one.
-        let build = if build.revision == 0 { build } else { AXIS.canonical(build) };
-        REGISTRY.by_build(build, self.header.arch, image)
+        let build = if build.revision == 0 { build } else { LAYOUTS.canonical(build) };
+        let seen = LAYOUTS.by_build(build, self.header.arch, image);
+        seen.into_iter().flat_map(|seen| seen.globals()).collect()
     }
 
     /// The examined kernel with the PDB of an image.
-    fn by_pdb(&self, image: &KernelImage) -> Option<&'static Seen> {
-        REGISTRY.by_pdb(image.pdb.as_ref()?.id).filter(|seen| seen.arch == self.header.arch)
+    fn by_pdb(&self, image: &KernelImage) -> Option<Seen<'static>> {
+        LAYOUTS.by_pdb(image.pdb.as_ref()?.id).filter(|seen| seen.arch == self.header.arch)
     }
 
     /// The kernel description for a walk. It includes addresses of global variables if they are known [by
@@ -249,8 +250,8 @@ impl<S: Source> MemoryDump<S> {
         }
         match &self.image {
             Some(image) => {
-                let globals = self.globals_by_build(build).iter().chain(self.known_globals());
-                kernel.with_globals(image.base, globals.copied())
+                let globals = self.globals_by_build(build).into_iter().chain(self.known_globals());
+                kernel.with_globals(image.base, globals)
             }
             None => kernel,
         }

@@ -1,11 +1,11 @@
 //! The kernel image in a memory dump: the identity of its symbol file, and the addresses from that file.
 
 use crate::memory::made;
-use etw_layouts::axis::AXIS;
+use etw_layouts::LAYOUTS;
 use etw_layouts::constants::DUMP_TYPE;
-use etw_layouts::kernels::REGISTRY;
 use etw_layouts::runtime::Uuid;
-use etw_layouts::runtime::meta::{Image, Pdb, Seen};
+use etw_layouts::runtime::meta::{Image, Pdb};
+use etw_layouts::runtime::packed::Seen;
 use etw_layouts::{Arch, Build};
 use etw_layouts_dump::{By, MemoryDump, Source};
 use etw_layouts_memory::{Address, Memory};
@@ -74,9 +74,9 @@ fn image(file: Image, Pdb { guid, age }: Pdb, name: &str) -> Vec<u8> {
 
 #[test]
 fn identity_of_the_kernel() {
-    let of = |seen: &&Seen| seen.arch == Arch::X64 && seen.pdb.is_some() && !seen.globals.is_empty();
-    let by_pdb = REGISTRY.kernels.iter().find(of).expect("a kernel whose PDB was read");
-    let by_image = REGISTRY.kernels.iter().find(|seen| seen.arch == Arch::X64 && seen.image.is_some()).expect("a kernel");
+    let of = |seen: &Seen| seen.arch == Arch::X64 && seen.pdb.is_some() && seen.globals().next().is_some();
+    let by_pdb = LAYOUTS.examined().find(of).expect("a kernel whose PDB was read");
+    let by_image = LAYOUTS.examined().find(|seen| seen.arch == Arch::X64 && seen.image.is_some()).expect("a kernel");
     let (pdb, file) = (by_pdb.pdb.expect("a PDB"), by_image.image.expect("an image"));
     let (no_pdb, no_file) = (Pdb { guid: Uuid::from_u128(7), age: 1 }, Image { time_stamp: 1, size: 0x3000 });
     let build = Build::new(10, 0, 19041, 0);
@@ -98,7 +98,7 @@ fn identity_of_the_kernel() {
         assert_eq!(found.pdb.as_ref().map(|pdb| &*pdb.name), name, "{path:?}");
         assert_eq!(found.pdb.as_ref().map(|pdb| pdb.id), name.map(|_| pdb), "{path:?}");
         assert_eq!((dump.identity().build, dump.identity().by), expected, "{path:?}");
-        let globals = if expected.1 == By::Pdb { by_pdb.globals } else { &[] };
+        let globals: Vec<_> = by_pdb.globals().filter(|_| expected.1 == By::Pdb).collect();
         assert_eq!(dump.known_globals(), globals, "{path:?}");
         let kernel = dump.kernel(expected.0);
         assert!(globals.iter().all(|(name, at)| kernel.global(name) == Some(Address(found.base.0 + at))), "{path:?}");
@@ -110,15 +110,15 @@ fn identity_of_the_kernel() {
 #[test]
 fn addresses_by_build() {
     let by_build =
-        |seen: &&Seen| seen.arch == Arch::X64 && seen.pdb.is_none() && seen.image.is_none() && !seen.globals.is_empty();
+        |seen: &Seen| seen.arch == Arch::X64 && seen.pdb.is_none() && seen.image.is_none() && seen.globals().next().is_some();
     let files = |of: &Seen| -> Vec<Image> {
-        let own = REGISTRY.of_build(of.build.number).iter().filter(|seen| seen.arch == of.arch && seen.build == of.build);
+        let own = LAYOUTS.examined().filter(|seen| seen.arch == of.arch && seen.build == of.build);
         own.filter_map(|seen| seen.image).collect()
     };
-    let with = |count: usize| REGISTRY.kernels.iter().filter(by_build).find(|seen| files(seen).len() == count).expect("a kernel");
+    let with = |count: usize| LAYOUTS.examined().filter(by_build).find(|seen| files(seen).len() == count).expect("a kernel");
     let other = Image { time_stamp: 1, size: 0x3000 };
     for (seen, file, is_known) in
-        [(with(1), files(with(1))[0], true), (with(1), other, false), (with(2), files(with(2))[0], false)]
+        [(with(1), files(&with(1))[0], true), (with(1), other, false), (with(2), files(&with(2))[0], false)]
     {
         let (_, mut system) = made(Build::new(10, 0, 19041, 264), Arch::X64, Paging::Four);
         system.pieces[1].1 = image(file, Pdb { guid: Uuid::from_u128(7), age: 1 }, "ntkrnlmp.pdb");
@@ -126,25 +126,25 @@ fn addresses_by_build() {
         let dump = MemoryDump::new(&bytes[..]).expect("a dump");
         let by = if file == other { By::Header } else { By::Image };
         assert_eq!(dump.identity().by, by, "{file:?}");
-        let expected = if is_known { seen.globals } else { &[] };
-        assert_eq!((dump.globals_by_build(seen.build), dump.known_globals()), (expected, &[][..]), "{file:?}");
-        let (name, at) = seen.globals[0];
+        let expected: Vec<_> = seen.globals().filter(|_| is_known).collect();
+        assert_eq!((dump.globals_by_build(seen.build), dump.known_globals()), (expected, Vec::new()), "{file:?}");
+        let (name, at) = seen.globals().next().expect("an address");
         let address = is_known.then(|| Address(dump.image().expect("an image").base.0 + at));
         assert_eq!(dump.kernel(seen.build).global(name), address, "{file:?}");
         assert!(dump.globals_by_build(Build { revision: 0, ..seen.build }).is_empty());
     }
     // Builds with the same kernel have the same addresses.
-    let same = AXIS.kernels.iter().flat_map(|kernel| kernel.same.iter().map(|same| (kernel.build.number, same.number)));
-    let is_one = |seen: &&Seen, number| by_build(seen) && files(seen).len() == 1 && seen.build.number == number;
+    let same = LAYOUTS.kernels().flat_map(|kernel| kernel.same().map(move |same| (kernel.build.number, same.number)));
+    let is_one = |seen: &Seen, number| by_build(seen) && files(seen).len() == 1 && seen.build.number == number;
     let (seen, number) = same
-        .filter_map(|(number, same)| REGISTRY.kernels.iter().find(|seen| is_one(seen, number)).zip(Some(same)))
+        .filter_map(|(number, same)| LAYOUTS.examined().find(|seen| is_one(seen, number)).zip(Some(same)))
         .next()
         .expect("a kernel");
     let (_, mut system) = made(Build::new(10, 0, 19041, 264), Arch::X64, Paging::Four);
-    system.pieces[1].1 = image(files(seen)[0], Pdb { guid: Uuid::from_u128(7), age: 1 }, "ntkrnlmp.pdb");
+    system.pieces[1].1 = image(files(&seen)[0], Pdb { guid: Uuid::from_u128(7), age: 1 }, "ntkrnlmp.pdb");
     let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
     let dump = MemoryDump::new(&bytes[..]).expect("a dump");
-    assert_eq!(dump.globals_by_build(Build { number, ..seen.build }), seen.globals);
+    assert_eq!(dump.globals_by_build(Build { number, ..seen.build }), seen.globals().collect::<Vec<_>>());
 }
 
 /// A dump that is read on demand from a file gives the same results as a dump in memory.

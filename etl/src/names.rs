@@ -6,7 +6,7 @@ use crate::header_type::HeaderType;
 use crate::schemas::Schemas;
 use crate::wire::{EVENT_TRACE_GROUP, EVENT_TRACE_TYPE, HOOK_ID};
 use etw_layouts::events;
-use etw_layouts::runtime::meta::Named;
+use etw_layouts::runtime::Named;
 use etw_layouts_payload::{Fault, Source, Uuid};
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ pub fn hook(id: u16) -> Option<&'static str> {
     // By group. If a value has several names, the first in order of declaration is used.
     static NAMES: LazyLock<[Group; 256]> = LazyLock::new(|| {
         let mut groups = [const { None }; 256];
-        for (name, value) in HOOK_ID::VALUES.constants.iter().rev() {
+        for (name, value) in HOOK_ID::CONSTANTS.iter().rev() {
             if let Ok([at, group]) = u16::try_from(*value).map(u16::to_le_bytes) {
                 groups[usize::from(group)].get_or_insert_with(|| Box::new([None; 256]))[usize::from(at)] = Some(*name);
             }
@@ -30,7 +30,7 @@ pub fn hook(id: u16) -> Option<&'static str> {
 
 /// The hook identifier with this name, ignoring case.
 pub fn hook_named(name: &str) -> Option<u16> {
-    let (_, value) = HOOK_ID::VALUES.constants.iter().find(|(own, _)| own.eq_ignore_ascii_case(name))?;
+    let (_, value) = HOOK_ID::CONSTANTS.iter().find(|(own, _)| own.eq_ignore_ascii_case(name))?;
     u16::try_from(*value).ok()
 }
 
@@ -177,7 +177,7 @@ fn opcode_of(opcode: u8, is_later: bool) -> Option<&'static str> {
     if !(..0x0A).contains(&opcode) && opcode != EVENT_TRACE_TYPE::EVENT_TRACE_TYPE_WINEVT_RECEIVE.0 {
         return None;
     }
-    let mut names = EVENT_TRACE_TYPE::VALUES.constants.iter().filter(|(_, value)| *value == opcode.into());
+    let mut names = EVENT_TRACE_TYPE::CONSTANTS.iter().filter(|(_, value)| *value == opcode.into());
     let (name, _) = if is_later { names.next_back() } else { names.next() }?;
     name.strip_prefix("EVENT_TRACE_TYPE_")
 }
@@ -186,6 +186,6 @@ const GROUP: &str = "EVENT_TRACE_GROUP_";
 
 /// The groups that consumers see as providers.
 fn groups() -> impl Iterator<Item = (&'static str, Uuid)> {
-    let constants = EVENT_TRACE_GROUP::VALUES.constants.iter();
+    let constants = EVENT_TRACE_GROUP::CONSTANTS.iter();
     constants.filter_map(|(name, value)| Some((*name, EVENT_TRACE_GROUP(u16::try_from(*value).ok()?).guid()?)))
 }

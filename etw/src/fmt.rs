@@ -52,7 +52,10 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     };
     let written = counted(changed.len(), "spec file");
     let paths: String = changed.keys().map(|path| format!("{path}\n")).collect();
-    lock.replace(changed.into_iter().map(|(path, text)| (project.root.join(path), Some(text))).collect())?;
-    print(&format!("{paths}{written} formatted\n"))?;
+    lock.replace(changed.into_iter().map(|(path, text)| (project.root.join(path), Some(text.into_bytes()))).collect())?;
+    print(&format!(
+        "{paths}{written} formatted
+"
+    ))?;
     Ok(Outcome::Good)
 }

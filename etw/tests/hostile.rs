@@ -46,6 +46,7 @@ const COMMANDS: [(&str, &[(Kind, &str)]); 4] = [
         "out",
         &[
             (Writes, "export json --specs specs -o out"),
+            (Writes, "export layouts --specs specs -o out"),
             (Writes, "open DEVICE --specs specs -o out/page.html"),
             (Writes, "etl save -o out/new.etl a.etl"),
             (Writes, "etl pcap -o out/new.pcapng a.etl"),

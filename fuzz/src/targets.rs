@@ -8,6 +8,7 @@ mod image;
 mod images;
 mod import;
 mod isf;
+mod layouts;
 mod macros;
 mod manifest;
 mod memory;
@@ -54,6 +55,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "wevt", run: wevt::run, seeds: wevt::seeds, mutations: 10_000 },
     FuzzTarget { name: "tmf", run: tmf::run, seeds: tmf::seeds, mutations: 10_000 },
     FuzzTarget { name: "packed", run: packed::run, seeds: packed::seeds, mutations: 4_000 },
+    FuzzTarget { name: "layouts", run: layouts::run, seeds: layouts::seeds, mutations: 1_000 },
     #[cfg(feature = "packets")]
     FuzzTarget { name: "packets", run: packets::run, seeds: packets::seeds, mutations: 3_000 },
     FuzzTarget { name: "memory", run: memory::run, seeds: memory::seeds, mutations: 2_000 },

@@ -2,7 +2,7 @@
 //! hash map as other tools do it, against the static type of that build. Each reads the same six members of the same structures.
 
 use etw_layouts::members::WMI_LOGGER_CONTEXT as CONTEXT;
-use etw_layouts::runtime::meta::Member;
+use etw_layouts::runtime::packed::Member;
 use etw_layouts::runtime::{LayoutOf, View};
 use etw_layouts::win10_2004::x64::WMI_LOGGER_CONTEXT;
 use etw_layouts::{Arch, Build, bytemuck, structures};
@@ -23,7 +23,7 @@ fn main() {
     let memory: &[u8] = bytemuck::cast_slice(&contexts);
     let selected = structures::WMI_LOGGER_CONTEXT.select(black_box(Build::new(10, 0, 19041, 0)), Arch::X64);
     let layout = selected.expect("the build is on the axis").layout;
-    let by_name: HashMap<&str, &Member> = layout.members.iter().map(|member| (member.name, member)).collect();
+    let by_name: HashMap<&str, Member> = layout.members().map(|member| (member.name, member)).collect();
 
     let fixed = time(|| {
         let read = |context: &WMI_LOGGER_CONTEXT| {
@@ -49,7 +49,7 @@ fn main() {
     println!("  hash map     {names:.2}, {:.1} times the token", names / tokens);
 }
 
-fn through_tokens(layout: LayoutOf<CONTEXT::Type>, bytes: &[u8]) -> u64 {
+fn through_tokens(layout: LayoutOf<'_, CONTEXT::Type>, bytes: &[u8]) -> u64 {
     let Ok(view) = View::new(layout, bytes) else { return 0 };
     view.unsigned(CONTEXT::BUFFERS_WRITTEN).unwrap_or(0)
         + view.signed(CONTEXT::NUMBER_OF_BUFFERS).unwrap_or(0) as u64
@@ -59,7 +59,7 @@ fn through_tokens(layout: LayoutOf<CONTEXT::Type>, bytes: &[u8]) -> u64 {
         + view.unsigned(CONTEXT::PERSISTENT).unwrap_or(0)
 }
 
-fn by_hash(members: &HashMap<&str, &Member>, name: &str, bytes: &[u8]) -> u64 {
+fn by_hash(members: &HashMap<&str, Member>, name: &str, bytes: &[u8]) -> u64 {
     let Some(member) = members.get(name) else { return 0 };
     let mut word = [0; 8];
     word[..member.size].copy_from_slice(&bytes[member.offset..member.offset + member.size]);

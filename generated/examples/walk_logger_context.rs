@@ -100,7 +100,7 @@ fn print(view: &Session, image: &Image) {
 }
 
 /// The kernels that have a layout.
-fn builds(layout: LayoutOf<CONTEXT::Type>) -> String {
+fn builds(layout: LayoutOf<'_, CONTEXT::Type>) -> String {
     let targets = structures::WMI_LOGGER_CONTEXT.targets().filter(|target| *target.layout == *layout);
     targets.map(|target| format!("{} {}", target.kernel.build, target.arch)).collect::<Vec<_>>().join(", ")
 }

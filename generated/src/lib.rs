@@ -27,14 +27,14 @@
 //!
 //! [`structures`] has every structure in all its layouts. One of them is chosen by build, together with how sure it is
 //! ([`Confidence`](runtime::meta::Confidence)); a [`View`](runtime::View) reads bytes by it, and the tokens in [`members`] say which
-//! member, whichever layout it is. [`kernels`] has the examined builds, and finds one by its PDB or its image:
+//! member, whichever layout it is. [`LAYOUTS`] is the table of all layouts. It has the examined builds, and finds one by its PDB or its
+//! image:
 //!
 //! ```
 //! use etw_layouts::constants::LOG_FILE_MODE;
-//! use etw_layouts::kernels::REGISTRY;
 //! use etw_layouts::members::{UNICODE_STRING as TEXT, WMI_LOGGER_CONTEXT as CONTEXT};
 //! use etw_layouts::runtime::{View, ViewMut, meta::{Confidence, Pdb}};
-//! use etw_layouts::{Arch, Build, structures};
+//! use etw_layouts::{Arch, Build, LAYOUTS, structures};
 //!
 //! let build: Build = "6.1.7601.29999".parse()?;
 //! let chosen = structures::WMI_LOGGER_CONTEXT.select(build, Arch::X64)?;
@@ -47,7 +47,7 @@
 //! // This update was not examined, and the next release has another layout than the last update that was.
 //! assert!(matches!(chosen.confidence, Confidence::Uncertain { .. }));
 //! // A crash dump or an image names its kernel's PDB.
-//! let seen = REGISTRY.by_pdb(Pdb { guid: "3177d310-00ba-7590-ded3-35936c93e374".parse()?, age: 1 });
+//! let seen = LAYOUTS.by_pdb(Pdb { guid: "3177d310-00ba-7590-ded3-35936c93e374".parse()?, age: 1 });
 //! assert_eq!(seen.map(|kernel| kernel.build), Some(Build::new(10, 0, 19041, 1415)));
 //!
 //! // A logger context in memory, at any address.
@@ -74,9 +74,8 @@
 //! | [`layouts`] | every distinct layout once, by the first kernel that has it |
 //! | [`constants`] | flags and other named values |
 //! | [`structures`] | which kernel has which layout, and how sure that is |
-//! | [`kernels`] | the examined builds, by build, PDB and image |
+//! | [`LAYOUTS`] | the table of all layouts; the builds at which they change; the examined builds, by build, PDB and image |
 //! | [`members`] | the tokens |
-//! | [`axis`] | the kernels at which layouts change |
 //! | [`events`] | schemas of kernel events, found by hook or GUID; a type with getters for each event, in all versions; types of payloads without variable parts |
 //!
 //! # Features
@@ -88,11 +87,11 @@
 //! | `trace` | structures in trace files |
 //! | `kernel` | structures in the memory of kernels, and of their interfaces |
 //! | `dump` | structures of crash dumps |
-//! | `metadata` | [`structures`], [`kernels`] and [`axis`], which choose a layout by build |
+//! | `metadata` | [`LAYOUTS`], [`structures`] and [`members`], which choose a layout by build; without any types. A newer file can replace the table: see [`runtime::packed`] |
 //! | `targets` | a module for each kernel |
 //! | `events` | [`events`], what decodes the payloads of kernel events |
 //!
-//! A structure comes with all that it embeds, and [`layouts`] and [`members`] have those of the features that are on.
+//! A type comes with all that it embeds, and [`layouts`] has those of the features that are on.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -100,9 +99,6 @@
 #![cfg_attr(not(all(feature = "events", feature = "metadata", feature = "targets")), allow(rustdoc::broken_intra_doc_links))]
 #![allow(non_snake_case, non_camel_case_types, non_upper_case_globals)]
 
-#[cfg(feature = "metadata")]
-#[rustfmt::skip]
-pub mod axis;
 #[rustfmt::skip]
 pub mod constants;
 #[cfg(feature = "events")]
@@ -110,11 +106,9 @@ mod event_table;
 #[cfg(feature = "events")]
 #[rustfmt::skip]
 pub mod events;
-#[cfg(feature = "metadata")]
-#[rustfmt::skip]
-pub mod kernels;
 #[rustfmt::skip]
 pub mod layouts;
+#[cfg(feature = "metadata")]
 #[rustfmt::skip]
 pub mod members;
 #[cfg(feature = "metadata")]
@@ -131,6 +125,8 @@ mod typed_event;
 mod who;
 
 pub use bytemuck;
-pub use etw_layouts_runtime::{self as runtime, Arch, Build, Described};
+pub use etw_layouts_runtime::{self as runtime, Arch, Build};
+#[cfg(feature = "metadata")]
+pub use structures::LAYOUTS;
 #[cfg(feature = "targets")]
 pub use targets::*;

@@ -5,7 +5,7 @@
 #[allow(unused_imports)]
 use ::etw_layouts_runtime as runtime;
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     AGGREGATED_PAYLOAD_FILTER {
         MagicValue MAGIC_VALUE, "6.3 and later", "Value that marks the structure.";
         DescriptorVersion DESCRIPTOR_VERSION, "6.3 and later", "Version of the structure's format.";
@@ -28,7 +28,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     CLASSIC_EVENT_ID {
         EventGuid EVENT_GUID: GUID, "6.1 and later", "The class of kernel events.";
         Type TYPE, "6.1 and later", "Type of the event within its class.";
@@ -36,7 +36,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     CPTABLEINFO {
         CodePage CODE_PAGE, "server-2022 and later", "Number of the code page.";
         MaximumCharacterSize MAXIMUM_CHARACTER_SIZE, "server-2022 and later", "Largest number of bytes of a character.";
@@ -53,7 +53,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     CRITICAL_PROCESS_EXCEPTION_DATA {
         ReportId REPORT_ID: GUID, "1607 and later", "By its name, GUID of an error report.";
         ModuleName MODULE_NAME: UNICODE_STRING, "1607 and later", "Name of the module.";
@@ -66,7 +66,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     CVDD {
         RsDs RS_DS: RSDS, "6.2 and later", "If Signature is RSDS.";
         NB10 NB10: NB10, "6.2 and later", "If Signature is NB10.";
@@ -74,7 +74,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     DBGK_SILOSTATE {
         ErrorPortLock ERROR_PORT_LOCK: EX_PUSH_LOCK, "1709 and later", "Lock of the error port.";
         ErrorPort ERROR_PORT, "1709 and later", "The error port.";
@@ -83,14 +83,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     DISALLOWED_GUIDS {
         Count COUNT, "with update traits", "Elements at Guids.";
         Guids GUIDS, "with update traits", "Array of the GUIDs.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     DISPATCHER_HEADER {
         Type TYPE, "5.0 and later", "Type of the object.";
         Absolute ABSOLUTE, "5.0 and later", "Whether the due time of the timer is absolute.";
@@ -170,7 +170,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     DUMP_BLOB_FILE_HEADER {
         Signature1 SIGNATURE1, "5.2 and later", "The letters Dump.";
         Signature2 SIGNATURE2, "5.2 and later", "The letters Blob.";
@@ -179,7 +179,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     DUMP_BLOB_HEADER {
         HeaderSize HEADER_SIZE, "5.2 and later", "Bytes of this structure.";
         Tag TAG: GUID, "5.2 and later", "Tag of the component that added the data.";
@@ -189,7 +189,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     DUMP_HEADER32 {
         Signature SIGNATURE, "5.2 and later, x86", "The letters PAGE.";
         ValidDump VALID_DUMP, "5.2 and later, x86", "The letters DUMP.";
@@ -230,7 +230,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     DUMP_HEADER32_Exception {
         ExceptionCode EXCEPTION_CODE, "5.2 and later, x86", "Code of the exception.";
         ExceptionFlags EXCEPTION_FLAGS, "5.2 and later, x86", "Flags of the exception.";
@@ -241,7 +241,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     DUMP_HEADER64 {
         Signature SIGNATURE, "5.2 and later, x64", "The letters PAGE.";
         ValidDump VALID_DUMP, "5.2 and later, x64", "The letters DU64.";
@@ -280,7 +280,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     DUMP_HEADER64_Exception {
         ExceptionCode EXCEPTION_CODE, "5.2 and later, x64", "Code of the exception.";
         ExceptionFlags EXCEPTION_FLAGS, "5.2 and later, x64", "Flags of the exception.";
@@ -292,7 +292,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ESERVERSILO_GLOBALS {
         ObSiloState OB_SILO_STATE: OBP_SILODRIVERSTATE, "1607 and later", "State of the object manager.";
         SeSiloState SE_SILO_STATE: SEP_SILOSTATE, "1607 and later", "State of the security reference monitor.";
@@ -335,7 +335,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETWP_NOTIFICATION_HEADER {
         NotificationType NOTIFICATION_TYPE, "6.2 and later", "Subject of the notification.";
         NotificationSize NOTIFICATION_SIZE, "6.2 and later", "Bytes of the notification, header included.";
@@ -355,14 +355,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_APC_ENTRY {
         SListEntry S_LIST_ENTRY: SINGLE_LIST_ENTRY, "1709 and later, x86" or S_LIST_ENTRY_VALUE, "1709 and later", "Links the APCs that are free.";
         Apc APC: KAPC, "1709 and later", "The APC.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_APC_POOL {
         LoggerContext LOGGER_CONTEXT, "24H2 and later", "The session.";
         ApcSpinLock APC_SPIN_LOCK, "24H2 and later", "Guards the lists of APCs.";
@@ -384,14 +384,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_BOOT_CONFIG {
         MaxLoggers MAX_LOGGERS, "19569 and later", "How many sessions there may be at once.";
         BootLoggersList BOOT_LOGGERS_LIST: LIST_ENTRY, "19569 and later", "List of sessions that start with the system; the type of its entries is unidentified.";
     }
 }
 
-#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     ETW_BUFFER_CONTEXT {
         ProcessorNumber PROCESSOR_NUMBER, "6.0 and later", "The processor.";
         Alignment ALIGNMENT, "6.0 and later", "How events are aligned, in bytes.";
@@ -400,14 +400,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_BUFFER_HANDLE {
         TraceBuffer TRACE_BUFFER, "6.1", "The buffer.";
         BufferFastRef BUFFER_FAST_REF, "6.1", "The counted reference to the buffer.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_BUFFER_QUEUE {
         QueueHead QUEUE_HEAD, "6.1 to 1511", "End of the queue from which buffers are removed.";
         QueueTail QUEUE_TAIL, "6.1 and later", "Where buffers are put in.";
@@ -415,7 +415,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_COUNTERS {
         GuidCount GUID_COUNT, "1703 and later", "How many GUIDs have entries.";
         PoolUsage POOL_USAGE, "1703 and later", "Memory that is used, by kind of pool.";
@@ -423,7 +423,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_DATA_SOURCE {
         Process PROCESS, "6.0 to 6.2", "The process.";
         NotificationSemaphore NOTIFICATION_SEMAPHORE: KSEMAPHORE, "6.0 to 6.2", "Counts the notifications that wait.";
@@ -436,7 +436,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_DEBUGID_TRACKING_ENTRY {
         ListEntry LIST_ENTRY: LIST_ENTRY, "1709 and later", "Links those of the session.";
         ConsumersNotified CONSUMERS_NOTIFIED, "1709 and later", "Whether the consumers were notified of it.";
@@ -446,7 +446,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_DECODE_CONTROL_ENTRY {
         Next NEXT, "1709 and later", "The next of the session.";
         Decode DECODE: GUID, "1709 and later", "The GUID that events are decoded by.";
@@ -455,7 +455,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     ETW_DUMP_HEADER {
         TimerResolution TIMER_RESOLUTION, "2004 and later", "In units of 100 ns.";
         BuildNumber BUILD_NUMBER, "2004 and later", "The build number of Windows; the upper four bits as in DUMP\\_BLOB\\_FILE\\_HEADER.";
@@ -466,7 +466,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     ETW_DUMP_SESSION {
         Signature SIGNATURE, "2004 and later", "Observed value: 0x01EBAFE1.";
         LoggerId LOGGER_ID, "2004 and later", "The number of the session, as in its buffers.";
@@ -479,7 +479,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_ENABLE_NOTIFICATION_PACKET {
         Header HEADER: ETW_NOTIFICATION_HEADER, "6.0 and later", "Header of the notification.";
         EnableInfo ENABLE_INFO: TRACE_ENABLE_INFO, "6.0 and later", "How sessions enable the provider.";
@@ -490,7 +490,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_FILTER_EVENT_NAME_DATA {
         FilterIn FILTER_IN, "1607 and later", "Whether the events named are those that pass, not those that are dropped.";
         Level LEVEL, "1607 and later", "Level of the filtered events.";
@@ -500,7 +500,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_FILTER_HEADER {
         FilterFlags FILTER_FLAGS, "6.3 and later", "Flags of the filters; the bits are unidentified.";
         PidFilter PID_FILTER, "6.3 and later", "By process.";
@@ -519,28 +519,28 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_FILTER_PID {
         Count COUNT, "6.3 and later", "How many processes there are.";
         Pids PIDS, "6.3 and later", "The identifiers of the processes.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_FILTER_STRING_TOKEN {
         Count COUNT, "6.3 and later", "How many names there are.";
         Tokens TOKENS, "6.3 and later", "The names, as many as Count says.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_FILTER_STRING_TOKEN_ELEMENT {
         Length LENGTH, "6.3 and later", "How long it is.";
         String STRING, "6.3 and later", "The name.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_GUID_ENTRY {
         GuidList GUID_LIST: LIST_ENTRY, "6.0 and later", "Links the entries whose GUIDs have the same hash.";
         RefCount REF_COUNT, "6.0 and later", "Number of references that keep the entry allocated.";
@@ -564,14 +564,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_HASH_BUCKET {
         ListHead LIST_HEAD, "6.1.7601.23418 and later", "A list of entries for each kind of GUID, in the order of ETW\\_GUID\\_TYPE.";
         BucketLock BUCKET_LOCK: EX_PUSH_LOCK, "6.1.7601.23418 and later", "Guards the lists.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_HW_TRACE_EXT_INTERFACE {
         StartProcessorTraceOnEachCore START_PROCESSOR_TRACE_ON_EACH_CORE, "1803 and later", "Starts the processor's tracing on each core.";
         StopProcessorTraceOnEachCore STOP_PROCESSOR_TRACE_ON_EACH_CORE, "1803 and later", "Stops the processor's tracing on each core.";
@@ -579,7 +579,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_IPT_SUPPORT {
         IptHandle IPT_HANDLE, "1803 and later", "Handle of Intel Processor Trace; what it refers to is unidentified.";
         IptOption IPT_OPTION, "1803 and later", "Options of Intel Processor Trace; the bits are unidentified.";
@@ -589,20 +589,20 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_KERNEL_HEADER_EXTENSION {
         GroupMasks GROUP_MASKS: PERFINFO_GROUPMASK, "5.2 and later", "Bit masks of the kernel events that the session records.";
         Version VERSION, "6.0 and later", "Version of the tracing: EventTraceKernelVersion.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_KERNEL_TRACE_TIMESTAMP {
         KernelTraceTimeStamp KERNEL_TRACE_TIME_STAMP, "6.0", "Two time stamps of kernel tracing (purpose unidentified).";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_LAST_ENABLE_INFO {
         EnableFlags ENABLE_FLAGS: LARGE_INTEGER, "late-6.0 and later", "Requested events: flags of a classic provider, otherwise keywords.";
         LoggerId LOGGER_ID, "late-6.0 and later", "The session, by the number of its logger.";
@@ -612,7 +612,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_LBR_SUPPORT {
         LbrHandle LBR_HANDLE, "1709 and later", "Handle of last branch recording; what it refers to is unidentified.";
         LbrOptions LBR_OPTIONS, "1709 and later", "Options of last branch recording; the bits are unidentified.";
@@ -621,13 +621,13 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_LOGGER_HANDLE {
         DereferenceAndLeave DEREFERENCE_AND_LEAVE, "6.1 and later", "By its name, whether closing the handle dereferences the session and leaves.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_NOTIFICATION_HEADER {
         NotificationType NOTIFICATION_TYPE, "6.0 and later", "Type of the notification.";
         NotificationSize NOTIFICATION_SIZE, "6.0 and later", "Bytes of the notification, header included.";
@@ -645,20 +645,20 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_PARTITION_CONTEXT {
         Partition PARTITION, "2004 and later", "The memory partition.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_PAYLOAD_FILTER {
         RefCount REF_COUNT, "6.3 and later", "How many hold it.";
         PayloadFilter PAYLOAD_FILTER: AGGREGATED_PAYLOAD_FILTER, "6.3 and later", "The filter.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_PERF_COUNTERS {
         TotalActiveSessions TOTAL_ACTIVE_SESSIONS, "6.1 and later", "How many sessions there are.";
         TotalBufferMemoryNonPagedPool TOTAL_BUFFER_MEMORY_NON_PAGED_POOL, "6.1 and later", "Memory of buffers in non-paged pool.";
@@ -669,7 +669,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_PMC_SUPPORT {
         Source SOURCE, "6.2 and later", "The counters.";
         HookIdCount HOOK_ID_COUNT, "6.2 and later", "How many of HookId are used.";
@@ -679,7 +679,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_PRIV_HANDLE_DEMUX_TABLE {
         Tree TREE: RTL_RB_TREE, "1703 and later", "Tree of the handles, by the name of the structure.";
         Lock LOCK: EX_PUSH_LOCK, "1703 and later", "Guards the tree.";
@@ -687,7 +687,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_PROVIDER_TABLE_ENTRY {
         RefCount REF_COUNT, "6.0 to 6.1", "How many use it.";
         State STATE, "6.0 to 6.1", "Whether the entry is in use.";
@@ -696,7 +696,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_PROVIDER_TRAITS {
         Node NODE: RTL_BALANCED_NODE, "with update traits", "Node in the tree of all traits.";
         ReferenceCount REFERENCE_COUNT, "with update traits", "How many registrations have it.";
@@ -704,7 +704,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_QUEUE_ENTRY {
         ListEntry LIST_ENTRY: LIST_ENTRY, "6.0 and later", "Links the notifications of one ETW\\_DATA\\_SOURCE.";
         DataBlock DATA_BLOCK, "6.0 and later", "The notification.";
@@ -717,7 +717,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_REALTIME_CONNECT {
         LoggerId LOGGER_ID, "6.0 and later", "Input: number of the session.";
         ConsumerId CONSUMER_ID, "6.0", "Returned: the consumer, by the number of its connection.";
@@ -742,7 +742,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_REALTIME_CONSUMER {
         Links LINKS: LIST_ENTRY, "6.0 and later", "Links the consumers of one session.";
         PipeHandle PIPE_HANDLE, "6.0", "A pipe that the kernel writes buffers to.";
@@ -777,7 +777,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_RECEIVE_REPLY {
         ReplyHandle64 REPLY_HANDLE64, "6.0", "Handle to the reply object, in 64 bits.";
         ReplyHandle REPLY_HANDLE, "6.1 and later", "The same handle, in 32 bits on all architectures.";
@@ -785,14 +785,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     ETW_REF_CLOCK {
         StartTime START_TIME: LARGE_INTEGER, "6.0 and later", "The system time, in units of 100 ns since 1601.";
         StartPerfClock START_PERF_CLOCK: LARGE_INTEGER, "6.0 and later", "The same time on the clock of the session.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_REGISTER_GUIDS {
         ProviderGuid PROVIDER_GUID: GUID, "6.0 and later", "Input: GUID to register.";
         NotificationType NOTIFICATION_TYPE, "6.0 and later", "Input: the GUID to register.";
@@ -804,7 +804,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_REGISTRATION_ENTRY {
         ProviderGuid PROVIDER_GUID: GUID, "6.0 and later", "GUID of the provider.";
         KernelRegHandle KERNEL_REG_HANDLE, "6.0 and later", "A handle to the ETW\\_REG\\_ENTRY.";
@@ -828,7 +828,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_REGISTRATION_HANDLE {
         RegSignature REG_SIGNATURE, "6.0 to 6.1", "Whether the entry is in use, and a number that distinguishes its uses.";
         RegIndex REG_INDEX, "6.0 to 6.1", "The entry, in the array that EtwpRegList has; below 1024.";
@@ -837,14 +837,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_REGISTRATION_HANDLE_RegSignature {
         InUse IN_USE, "6.0 to 6.1", "1, or 0 while the entry is of no provider.";
         SequenceNumber SEQUENCE_NUMBER, "6.0 to 6.1", "How often the entry has been used.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_REG_ENTRY {
         RegList REG_LIST: LIST_ENTRY, "6.0 and later", "Links the registrations of one GUID.";
         GuidEntry GUID_ENTRY, "6.0 and later", "The GUID that was registered.";
@@ -879,14 +879,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_REPLY_QUEUE {
         Queue QUEUE: KQUEUE, "6.0 and later", "The replies.";
         EventsLost EVENTS_LOST, "6.0 and later", "By its name, a number of lost events.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_SESSION_PERF_COUNTERS {
         BufferMemoryPagedPool BUFFER_MEMORY_PAGED_POOL, "6.1 and later", "Memory of its buffers in paged pool.";
         BufferMemoryNonPagedPool BUFFER_MEMORY_NON_PAGED_POOL, "6.1 and later", "Memory of its buffers in non-paged pool.";
@@ -896,7 +896,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_SET_PROVIDER_TRAITS {
         RegHandle64 REG_HANDLE64, "10.0 and later", "Handle to the registration, a kernel object, in 64 bits.";
         Traits64 TRAITS64, "10.0 and later", "Address of the traits, in 64 bits. They begin with their size and the provider's name.";
@@ -904,7 +904,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_SILODRIVERSTATE {
         EtwpSecurityProviderPID ETWP_SECURITY_PROVIDER_PID, "10.0 and later", "The process that logs security events.";
         EtwpSecurityProviderGuidEntry ETWP_SECURITY_PROVIDER_GUID_ENTRY: ETW_GUID_ENTRY, "10.0 and later", "The provider Microsoft-Windows-Security-Auditing.";
@@ -941,7 +941,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_SILO_TRACING_BLOCK {
         ProcessorBuffers PROCESSOR_BUFFERS, "1703 and later", "By identifier of the session, the buffer that the processor writes events to.";
         EventsLoggedCount EVENTS_LOGGED_COUNT, "1703 and later", "By identifier of the session, how many events the processor recorded.";
@@ -949,7 +949,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_STACK_TRACE_BLOCK {
         Flags FLAGS, "1709 to 11-22H2", "Unidentified flags.";
         RelatedTimestamp RELATED_TIMESTAMP: LARGE_INTEGER, "1709 to 11-22H2", "Time stamp of the event that the stack belongs to.";
@@ -973,7 +973,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_SYSTEMTIME {
         Year YEAR, "6.0 and later", "From 1601 on.";
         Month MONTH, "6.0 and later", "From 1 on.";
@@ -986,14 +986,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_SYSTEM_LOGGER {
         LoggerId LOGGER_ID, "1709 and later", "Identifies the session.";
         ClockType CLOCK_TYPE, "1709 and later", "The clock of the session.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_SYSTEM_LOGGER_SETTINGS {
         EtwpSystemLogger ETWP_SYSTEM_LOGGER, "1709 and later", "The sessions.";
         EtwpActiveSystemLoggers ETWP_ACTIVE_SYSTEM_LOGGERS, "1709 and later", "Bit mask of the elements of EtwpSystemLogger in use.";
@@ -1002,7 +1002,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_UM_LOGGER_CONTEXT {
         StartTime START_TIME: LARGE_INTEGER, "5.0 to 6.0", "When the session started; as in WMI\\_LOGGER\\_CONTEXT, in 100 ns since 1601.";
         LogFileHandle LOG_FILE_HANDLE, "5.0 to 10.0", "Handle to the log file.";
@@ -1081,7 +1081,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_WDI_SCENARIO {
         RegHandle REG_HANDLE, "6.0 and later", "The provider's registration, in 64 bits.";
         EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "6.0 and later", "The event that starts or ends it.";
@@ -1090,7 +1090,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ETW_WMITRACE_WORK {
         LoggerId LOGGER_ID, "6.1 and later", "The session.";
         LoggerName LOGGER_NAME, "6.1 and later", "The name of the session to start.";
@@ -1112,7 +1112,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_DATA_DESCRIPTOR {
         Ptr PTR, "6.0 and later", "Address of the data.";
         Size SIZE, "6.0 and later", "Bytes of the data at Ptr.";
@@ -1123,7 +1123,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     EVENT_DESCRIPTOR {
         Id ID, "6.0 and later", "Identifies the event among those of its provider.";
         Version VERSION, "6.0 and later", "The revision of its definition.";
@@ -1135,19 +1135,19 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_EXTENDED_ITEM_PEBS_INDEX {
         PebsIndex PEBS_INDEX, "6.2 and later", "Index of a sample of Precise Event Based Sampling (PEBS).";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_EXTENDED_ITEM_PMC_COUNTERS {
         Counter COUNTER, "6.2 and later", "As many as the event's Marker says.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_FILTER_DESCRIPTOR {
         Ptr PTR, "6.0 and later", "The address of its data.";
         Size SIZE, "6.0 and later", "Bytes of them.";
@@ -1155,7 +1155,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_FILTER_HEADER {
         Id ID, "6.1 and later", "Identifies the filter among those of the provider.";
         Version VERSION, "6.1 and later", "The version of the filter.";
@@ -1166,7 +1166,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_FILTER_LEVEL_KW {
         MatchAnyKeyword MATCH_ANY_KEYWORD, "1709 and later", "Keywords of which a filtered event has at least one.";
         MatchAllKeyword MATCH_ALL_KEYWORD, "1709 and later", "Keywords of which a filtered event has all.";
@@ -1175,7 +1175,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     EVENT_HEADER {
         Size SIZE, "6.0 and later", "Bytes of the event, header and extended items included.";
         HeaderType HEADER_TYPE, "6.0 and later", "In a trace buffer: the TRACE\\_HEADER\\_TYPE, and in the high byte the flags of the Marker.";
@@ -1193,7 +1193,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     EVENT_HEADER_EXTENDED_DATA_ITEM {
         Reserved1 RESERVED1, "6.0 and later", "In a trace buffer: bytes of the item, these eight and its data, in multiples of eight.";
         ExtType EXT_TYPE, "6.0 and later", "Type of the item.";
@@ -1204,7 +1204,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     EVENT_INSTANCE_GUID_HEADER {
         Size SIZE, "5.2 and later", "Bytes of the event, header included.";
         FieldTypeFlags FIELD_TYPE_FLAGS, "5.2 and later", "HeaderType and MarkerFlags as one number.";
@@ -1228,7 +1228,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     EVENT_INSTANCE_GUID_HEADER_union_Version_Class {
         Type TYPE, "5.2 and later", "Consumers see it as the opcode.";
         Level LEVEL, "5.2 and later", "How severe it is, from 1 for critical to 5 for verbose.";
@@ -1236,7 +1236,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     EVENT_INSTANCE_HEADER {
         Size SIZE, "5.0 and later", "Bytes of the event, header included.";
         HeaderType HEADER_TYPE, "5.0 and later", "Type of the header.";
@@ -1260,7 +1260,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     EVENT_INSTANCE_HEADER_union_Version_Class {
         Type TYPE, "5.0 and later", "Consumers see it as the opcode.";
         Level LEVEL, "5.0 and later", "How severe it is, from 1 for critical to 5 for verbose.";
@@ -1268,7 +1268,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     EVENT_MAP_ENTRY {
         OutputOffset OUTPUT_OFFSET, "6.0 and later", "Bytes to the name, terminated UTF-16; those of manifests end in a space.";
         Value VALUE, "6.0 and later", "The value.";
@@ -1276,7 +1276,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     EVENT_MAP_INFO {
         NameOffset NAME_OFFSET, "6.0 and later", "Bytes to the name of the map, terminated UTF-16.";
         Flag FLAG, "6.0 and later", "What the map is. In C the type is an enumeration.";
@@ -1287,7 +1287,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_PAYLOAD_PREDICATE {
         FieldIndex FIELD_INDEX, "6.3 and later", "The field, by its index.";
         CompareOp COMPARE_OP, "6.3 and later", "How it is compared.";
@@ -1295,7 +1295,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     EVENT_PROPERTY_INFO {
         Flags FLAGS, "6.0 and later", "Which of the members below are in use. In C the type is an enumeration.";
         NameOffset NAME_OFFSET, "6.0 and later", "Bytes to the name of the field.";
@@ -1311,7 +1311,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     EVENT_PROPERTY_INFO_union_nonStructType_customSchemaType {
         InType IN_TYPE, "10.0 and later", "How the field is encoded, for a reader that does not know the serializer.";
         OutType OUT_TYPE, "10.0 and later", "How it is shown.";
@@ -1319,7 +1319,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     EVENT_PROPERTY_INFO_union_nonStructType_nonStructType {
         InType IN_TYPE, "6.0 and later", "How the field is encoded.";
         OutType OUT_TYPE, "6.0 and later", "How it is shown.";
@@ -1327,7 +1327,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     EVENT_PROPERTY_INFO_union_nonStructType_structType {
         StructStartIndex STRUCT_START_INDEX, "6.0 and later", "Of a structure: the index of its first member among all properties.";
         NumOfStructMembers NUM_OF_STRUCT_MEMBERS, "6.0 and later", "Number of its members.";
@@ -1335,7 +1335,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_RECORD {
         EventHeader EVENT_HEADER: EVENT_HEADER, "6.0 and later", "The header.";
         BufferContext BUFFER_CONTEXT: ETW_BUFFER_CONTEXT, "6.0 and later", "Processor and session of the event.";
@@ -1347,7 +1347,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_TRACE_GROUPMASK_INFORMATION {
         EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0 and later", "Input: EventTraceGroupMaskInformation.";
         TraceHandle TRACE_HANDLE, "6.0 and later", "The session, by its number in the low 16 bits; 0xFFFF is the NT Kernel Logger.";
@@ -1355,7 +1355,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     EVENT_TRACE_HEADER {
         Size SIZE, "5.0 and later", "Bytes of the event, header included.";
         HeaderType HEADER_TYPE, "5.0 and later", "Type of the header.";
@@ -1376,7 +1376,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     EVENT_TRACE_HEADER_union_Version_Class {
         Type TYPE, "5.0 and later", "Consumers see it as the opcode.";
         Level LEVEL, "5.0 and later", "How severe it is, from 1 for critical to 5 for verbose.";
@@ -1384,14 +1384,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_TRACE_PERFORMANCE_INFORMATION {
         EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0 and later", "Input: EventTracePerformanceInformation.";
         LogfileBytesWritten LOGFILE_BYTES_WRITTEN: LARGE_INTEGER, "6.0 and later", "Returned.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_TRACE_PROFILE_COUNTER_INFORMATION {
         EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.2 and later", "Input: EventTraceProfileConfigInformation or EventTraceProfileCounterListInformation.";
         TraceHandle TRACE_HANDLE, "6.2 and later", "The session, by its number in the low 16 bits; 0xFFFF is the NT Kernel Logger.";
@@ -1399,7 +1399,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_TRACE_PROPERTIES {
         Wnode WNODE: WNODE_HEADER, "5.0 and later", "BufferSize is the total size, with the names that follow.";
         BufferSize BUFFER_SIZE, "5.0 and later", "Kilobytes.";
@@ -1423,7 +1423,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_TRACE_SPINLOCK_INFORMATION {
         EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.1 and later", "Input: EventTraceSpinlockInformation.";
         SpinLockSpinThreshold SPIN_LOCK_SPIN_THRESHOLD, "6.1 and later", "A lock that was waited for with fewer spins is not traced as contended. At least 1.";
@@ -1433,7 +1433,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_TRACE_SYSTEM_EVENT_INFORMATION {
         EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.1 and later", "Input: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be queried.";
         TraceHandle TRACE_HANDLE, "6.1 and later", "The session.";
@@ -1441,21 +1441,21 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_TRACE_TIME_PROFILE_INFORMATION {
         EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0 and later", "Input: EventTraceTimeProfileInformation.";
         ProfileInterval PROFILE_INTERVAL, "6.0 and later", "Output of a query, input of a change.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EVENT_TRACE_VERSION_INFORMATION {
         EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0 and later", "Input: EventTraceKernelVersionInformation.";
         EventTraceKernelVersion EVENT_TRACE_KERNEL_VERSION, "6.0 and later", "Returned.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EX_FAST_REF {
         Object OBJECT, "5.1 and later", "The address with the count in its low bits.";
         RefCnt REF_CNT, "5.1 and later", "References that are held in advance.";
@@ -1463,7 +1463,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     EX_PUSH_LOCK {
         Waiting WAITING, "5.1 and later", "A thread waits for the lock.";
         Exclusive EXCLUSIVE, "5.1 to 5.2.3790-sp0", "Whether the lock is held exclusively.";
@@ -1476,7 +1476,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     GUID {
         Data1 DATA1, "5.0 and later", "First 8 hexadecimal digits.";
         Data2 DATA2, "5.0 and later", "First group of 4 hexadecimal digits.";
@@ -1485,7 +1485,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     KAPC {
         Type TYPE, "5.0 and later", "Type of the object: ApcObject.";
         Size SIZE, "5.0 and later", "Bytes of the object.";
@@ -1511,7 +1511,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     KDDEBUGGER_DATA64 {
         Header HEADER, "6.1 and later, x64", "As a DBGKD\\_DEBUG\\_DATA\\_HEADER64.";
         KernBase KERN_BASE, "6.1 and later, x64", "Where the image of the kernel begins.";
@@ -1651,7 +1651,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     KDDEBUGGER_DATA64_Header {
         List LIST, "6.1 and later, x64", "Links to other such data, as a LIST\\_ENTRY64.";
         OwnerTag OWNER_TAG, "6.1 and later, x64", "The letters KDBG.";
@@ -1659,7 +1659,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     KDPC {
         Type TYPE, "5.0 and later", "Type of the object.";
         Number NUMBER, "5.0 and later", "Target processor.";
@@ -1677,13 +1677,13 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     KEVENT {
         Header HEADER: DISPATCHER_HEADER, "5.0 and later", "Header of the object.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     KMUTANT {
         Header HEADER: DISPATCHER_HEADER, "5.0 and later", "Header of the object.";
         MutantListEntry MUTANT_LIST_ENTRY: LIST_ENTRY, "5.0 and later", "Links the mutants of one owner.";
@@ -1698,7 +1698,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     KQUEUE {
         Header HEADER: DISPATCHER_HEADER, "5.1.2600-sp2 and later", "The queue as an object that is waited for.";
         EntryListHead ENTRY_LIST_HEAD: LIST_ENTRY, "5.1.2600-sp2 and later", "Contents of the queue.";
@@ -1708,14 +1708,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     KSEMAPHORE {
         Header HEADER: DISPATCHER_HEADER, "5.0 and later", "Header of the object.";
         Limit LIMIT, "5.0 and later", "Greatest count of the semaphore.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     KSYSTEM_TIME {
         LowPart LOW_PART, "5.1.2600-sp2 and later", "The low dword.";
         High1Time HIGH1_TIME, "5.1.2600-sp2 and later", "The high dword, which is written last.";
@@ -1723,7 +1723,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     KTIMER {
         Header HEADER: DISPATCHER_HEADER, "5.0 and later", "Header of the object.";
         DueTime DUE_TIME: ULARGE_INTEGER, "5.0 and later", "When the timer expires, in units of 100 ns.";
@@ -1736,7 +1736,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     LARGE_INTEGER {
         LowPart LOW_PART, "5.0 and later", "The low dword.";
         HighPart HIGH_PART, "5.0 and later", "The high dword.";
@@ -1745,21 +1745,21 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     LARGE_INTEGER_u {
         LowPart LOW_PART, "5.0 and later", "The low dword.";
         HighPart HIGH_PART, "5.0 and later", "The high dword.";
     }
 }
 
-#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     LIST_ENTRY {
         Flink FLINK, "5.0 and later", "The next entry; of the last, the head.";
         Blink BLINK, "5.0 and later", "The entry before; of the first, the head.";
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     LOADED_MODULE {
         InLoadOrderLinks IN_LOAD_ORDER_LINKS: LIST_ENTRY, "5.0 and later", "Links the modules in the order of their loading.";
         Reserved RESERVED, "5.0 and later", "Unidentified bytes.";
@@ -1771,14 +1771,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     LUID {
         LowPart LOW_PART, "5.0 and later", "The low dword.";
         HighPart HIGH_PART, "5.0 and later", "The high dword.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     MCGEN_TRACE_CONTEXT {
         RegistrationHandle REGISTRATION_HANDLE, "6.2 and later", "The handle of the registration.";
         Logger LOGGER, "6.2 and later", "The session that enabled the provider last.";
@@ -1795,7 +1795,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     MESSAGE_TRACE_HEADER {
         Marker MARKER, "5.1 and later", "Size, Reserved and Version as one number.";
         Size SIZE, "5.1 and later", "Bytes of the message, header included.";
@@ -1806,7 +1806,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     MESSAGE_TRACE_USER {
         MessageHeader MESSAGE_HEADER: MESSAGE_TRACE_HEADER, "5.1 and later", "The kernel takes MessageNumber from it, and makes a header of its own.";
         MessageFlags MESSAGE_FLAGS, "5.1 and later", "TRACE\\_MESSAGE\\_FLAG.";
@@ -1817,7 +1817,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "dump", feature = "kernel"))] runtime::tokens! {
+runtime::tokens! {
     NB10 {
         Signature SIGNATURE, "6.2 and later", "The letters NB10.";
         Offset OFFSET, "6.2 and later", "Offset of debug information; 0 because that is in the PDB.";
@@ -1827,7 +1827,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     OBJECT_NAMESPACE_LOOKUPTABLE {
         HashBuckets HASH_BUCKETS, "1511 and later", "Lists of private namespaces by a hash.";
         Lock LOCK: EX_PUSH_LOCK, "1511 and later", "Guards the table.";
@@ -1835,7 +1835,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     OBP_SILODRIVERSTATE {
         SystemDeviceMap SYSTEM_DEVICE_MAP, "10.0 and later", "Device map of the system.";
         SystemDosDeviceState SYSTEM_DOS_DEVICE_STATE: OBP_SYSTEM_DOS_DEVICE_STATE, "10.0 and later", "State of the drive letters.";
@@ -1844,14 +1844,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     OBP_SYSTEM_DOS_DEVICE_STATE {
         GlobalDeviceMap GLOBAL_DEVICE_MAP, "10.0 and later", "Inferred from its name: bit mask of drive letters in the global device map.";
         LocalDeviceCount LOCAL_DEVICE_COUNT, "10.0 and later", "For each drive letter, a number of local devices.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     PERFINFO_CCSWAP {
         DataType DATA_TYPE, "6.0 and later", "PerfCSwapFull.";
         TimeDelta TIME_DELTA, "6.0 and later", "Ticks of the session's clock since the preceding switch.";
@@ -1862,7 +1862,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     PERFINFO_CCSWAP_BUFFER {
         FirstTimeStamp FIRST_TIME_STAMP, "6.0 and later", "By the clock of the session. Each record has the time since the switch before it.";
         TidTable TID_TABLE, "6.0 and later", "Thread identifiers; the records have an index into it.";
@@ -1870,21 +1870,21 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     PERFINFO_CCSWAP_IDLE {
         DataType DATA_TYPE, "6.0 and later", "PerfCSwapIdle.";
         TimeDelta TIME_DELTA, "6.0 and later", "Ticks of the session's clock since the preceding switch.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     PERFINFO_CCSWAP_IDLE_SHORT {
         DataType DATA_TYPE, "6.0 and later", "PerfCSwapIdleShort.";
         TimeDelta TIME_DELTA, "6.0 and later", "Ticks of the session's clock since the preceding switch.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     PERFINFO_CCSWAP_LITE {
         DataType DATA_TYPE, "6.0 and later", "PerfCSwapLite.";
         OldThreadIndex OLD_THREAD_INDEX, "6.0 and later", "The thread that was switched away from, in TidTable.";
@@ -1894,14 +1894,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     PERFINFO_GROUPMASK {
         Masks MASKS, "5.1 and later", "A value PERF\\_\\* has the index of its mask in the top three bits, and in the others its bits of that mask.";
         Unknown UNKNOWN, "5.1", "Not used as a mask.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     PERFINFO_HARDPAGEFAULT_INFORMATION {
         ReadOffset READ_OFFSET: LARGE_INTEGER, "6.0", "Where in the file the page is.";
         VirtualAddress VIRTUAL_ADDRESS, "6.0", "The address that was missing.";
@@ -1911,7 +1911,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     PERFINFO_PPM_STATE_SELECTION {
         SelectedState SELECTED_STATE, "6.3 and later", "The state.";
         VetoedStates VETOED_STATES, "6.3 and later", "How many states were ruled out.";
@@ -1919,7 +1919,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     PERFINFO_TRACE_HEADER {
         Marker MARKER, "5.1 and later", "Bits 8 to 10 are the number of performance counters before the data, at most 4 so far; bit 15 announces a PEBS index there.";
         Version VERSION, "5.1 and later", "The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.";
@@ -1933,14 +1933,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     PERIODIC_CAPTURE_STATE_GUIDS {
         ProviderCount PROVIDER_COUNT, "1703 and later", "Number of GUIDs at Providers.";
         Providers PROVIDERS, "1703 and later", "Array of the providers' GUIDs.";
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     PHYSICAL_MEMORY_DESCRIPTOR32 {
         NumberOfRuns NUMBER_OF_RUNS, "5.2 and later, x86", "Number of ranges of physical memory.";
         NumberOfPages NUMBER_OF_PAGES, "5.2 and later, x86", "Of all runs.";
@@ -1948,7 +1948,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     PHYSICAL_MEMORY_DESCRIPTOR64 {
         NumberOfRuns NUMBER_OF_RUNS, "5.2 and later, x64", "Number of ranges of physical memory.";
         NumberOfPages NUMBER_OF_PAGES, "5.2 and later, x64", "Of all runs.";
@@ -1956,21 +1956,21 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     PHYSICAL_MEMORY_RUN32 {
         BasePage BASE_PAGE, "5.2 and later, x86", "The number of the first page.";
         PageCount PAGE_COUNT, "5.2 and later, x86", "Number of pages.";
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     PHYSICAL_MEMORY_RUN64 {
         BasePage BASE_PAGE, "5.2 and later, x64", "The number of the first page.";
         PageCount PAGE_COUNT, "5.2 and later, x64", "Number of pages.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     PROFILE_SOURCE_INFO {
         NextEntryOffset NEXT_ENTRY_OFFSET, "6.2 and later", "From this structure to the next; 0 in the last.";
         Source SOURCE, "6.2 and later", "A value of KPROFILE\\_SOURCE.";
@@ -1981,7 +1981,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     RDMP_HEADER64 {
         Marker MARKER, "10.0 and later, x64", "0x40.";
         Signature SIGNATURE, "10.0 and later, x64", "The letters RDMP.";
@@ -1995,7 +1995,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "dump", feature = "kernel"))] runtime::tokens! {
+runtime::tokens! {
     RSDS {
         Signature SIGNATURE, "6.2 and later", "The letters RSDS.";
         Guid GUID: GUID, "6.2 and later", "Identifies the file.";
@@ -2004,7 +2004,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     RTL_BALANCED_NODE {
         Children CHILDREN, "6.1.7601.23418 and later", "Left and Right as an array.";
         Left LEFT, "6.1.7601.23418 and later", "The lesser nodes.";
@@ -2015,20 +2015,20 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     RTL_BITMAP {
         SizeOfBitMap SIZE_OF_BIT_MAP, "5.0 and later", "In bits.";
         Buffer BUFFER, "5.0 and later", "The bits, from the lowest of the first dword on.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     RTL_CONDITION_VARIABLE {
         Ptr PTR, "6.0 and later", "State of the condition variable, opaque.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     RTL_CRITICAL_SECTION {
         DebugInfo DEBUG_INFO, "5.0 and later", "Debugging information of the lock.";
         LockCount LOCK_COUNT, "5.0 and later", "State of the lock; its encoding differs between versions.";
@@ -2039,7 +2039,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     RTL_HASH_TABLE {
         EntryCount ENTRY_COUNT, "1607 and later", "How many entries there are.";
         MaskBitCount MASK_BIT_COUNT, "1607 and later", "Number of bits of a mask for hashes.";
@@ -2049,7 +2049,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     RTL_NLS_STATE {
         DefaultAcpTableInfo DEFAULT_ACP_TABLE_INFO: CPTABLEINFO, "server-2022 and later", "Default ANSI code page.";
         DefaultOemTableInfo DEFAULT_OEM_TABLE_INFO: CPTABLEINFO, "server-2022 and later", "Default OEM code page.";
@@ -2063,7 +2063,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     RTL_RB_TREE {
         Root ROOT, "6.1.7601.24000 and later", "The node above all.";
         Min MIN, "6.1.7601.24000 and later", "The least node.";
@@ -2071,7 +2071,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     RTL_TIME_ZONE_INFORMATION {
         Bias BIAS, "5.0 and later", "Minutes to add to local time for UTC.";
         StandardName STANDARD_NAME, "5.0 and later", "Name of standard time.";
@@ -2083,7 +2083,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     SECURITY_CLIENT_CONTEXT {
         SecurityQos SECURITY_QOS: SECURITY_QUALITY_OF_SERVICE, "5.0 and later", "How far the server may go in acting for the client.";
         ClientToken CLIENT_TOKEN, "5.0 and later", "Token of the client.";
@@ -2094,7 +2094,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     SECURITY_QUALITY_OF_SERVICE {
         Length LENGTH, "5.0 and later", "Of the structure, in bytes.";
         ImpersonationLevel IMPERSONATION_LEVEL, "5.0 and later", "What a server may do in the name of the client.";
@@ -2103,7 +2103,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     SEP_RM_LSA_CONNECTION_STATE {
         LsaProcessHandle LSA_PROCESS_HANDLE, "1607 and later", "Handle to the LSA process.";
         LsaCommandPortHandle LSA_COMMAND_PORT_HANDLE, "1607 and later", "Handle to the command port of the LSA.";
@@ -2119,7 +2119,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     SEP_SILOSTATE {
         SystemLogonSession SYSTEM_LOGON_SESSION, "1607 and later", "Logon session of the system.";
         AnonymousLogonSession ANONYMOUS_LOGON_SESSION, "1607 and later", "Anonymous logon session.";
@@ -2130,7 +2130,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     SILO_USER_SHARED_DATA {
         ServiceSessionId SERVICE_SESSION_ID, "1607 and later", "Identifier of the session of services.";
         ActiveConsoleId ACTIVE_CONSOLE_ID, "1607 and later", "Identifier of the session at the console.";
@@ -2149,19 +2149,19 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     SINGLE_LIST_ENTRY {
         Next NEXT, "5.0 and later", "The next entry; null in the last.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     SLIST_ENTRY {
         Next NEXT, "5.2 and later, x64", "The next entry; null in the last.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     SLIST_HEADER {
         Alignment ALIGNMENT, "5.0 and later", "Bytes as one number, for alignment.";
         Next NEXT: SINGLE_LIST_ENTRY, "5.0 and later, x86", "The first entry.";
@@ -2176,7 +2176,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     SLIST_HEADER_Header16 {
         Depth DEPTH, "6.0 to 6.1, x64", "How many entries there are, modulo its width.";
         Sequence SEQUENCE, "6.0 to 6.1, x64", "Grows with each change.";
@@ -2187,7 +2187,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     SLIST_HEADER_Header8 {
         Depth DEPTH, "6.0 to 6.2, x64", "How many entries there are, modulo its width.";
         Sequence SEQUENCE, "6.0 to 6.2, x64", "Grows with each change.";
@@ -2199,7 +2199,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     SLIST_HEADER_HeaderArm64 {
         Depth DEPTH, "1709 and later, arm64", "How many entries there are, modulo its width.";
         Sequence SEQUENCE, "1709 and later, arm64", "Grows with each change.";
@@ -2208,7 +2208,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     SLIST_HEADER_HeaderX64 {
         Depth DEPTH, "6.0.6002.18005 and later, x64; not arm64", "How many entries there are, modulo its width.";
         Sequence SEQUENCE, "6.0.6002.18005 and later, x64; not arm64", "Grows with each change.";
@@ -2218,7 +2218,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     SUMMARY_DUMP32 {
         Signature SIGNATURE, "5.2 to 6.1, x86", "The letters SDMP.";
         ValidDump VALID_DUMP, "5.2 to 6.1, x86", "The letters DUMP.";
@@ -2230,7 +2230,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     SUMMARY_DUMP32_Bitmap {
         SizeOfBitMap SIZE_OF_BIT_MAP, "5.2 to 6.1, x86", "Equal to BitmapSize.";
         Reserved0 RESERVED0, "5.2 to 6.1, x86", "Unidentified bytes, in place of the pointer of RTL\\_BITMAP.";
@@ -2238,7 +2238,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     SUMMARY_DUMP64 {
         Signature SIGNATURE, "5.2 and later, x64", "The letters SDMP, or FDMP if all pages are there.";
         ValidDump VALID_DUMP, "5.2 and later, x64", "The letters DUMP.";
@@ -2252,7 +2252,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     SUMMARY_DUMP64_Bitmap {
         SizeOfBitMap SIZE_OF_BIT_MAP, "5.2 to 6.1, x64", "Equal to BitmapSize.";
         Reserved0 RESERVED0, "5.2 to 6.1, x64", "Unidentified bytes, in place of the pointer of RTL\\_BITMAP.";
@@ -2260,7 +2260,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     SYSTEM_TRACE_HEADER {
         Marker MARKER, "5.0 and later", "Version, HeaderType and Flags as one number.";
         Version VERSION, "5.0 and later", "Version of the event; the kernel uses the low byte.";
@@ -2276,7 +2276,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     TIME_FIELDS {
         Year YEAR, "5.0 and later", "0 for a rule that holds every year.";
         Month MONTH, "5.0 and later", "From 1 on.";
@@ -2289,7 +2289,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     TOKEN_CONTROL {
         TokenId TOKEN_ID: LUID, "5.0 and later", "Identifier of the token.";
         AuthenticationId AUTHENTICATION_ID: LUID, "5.0 and later", "Identifier of the logon session.";
@@ -2298,14 +2298,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     TOKEN_SOURCE {
         SourceName SOURCE_NAME, "5.0 and later", "Name of the component.";
         SourceIdentifier SOURCE_IDENTIFIER: LUID, "5.0 and later", "Identifier that the component chose.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     TRACE_ENABLE_CONTEXT {
         LoggerId LOGGER_ID, "6.0 and later", "The session, by the number of its logger.";
         Level LEVEL, "6.0 and later", "Maximum level of requested events.";
@@ -2314,7 +2314,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     TRACE_ENABLE_CONTEXT_EX {
         LoggerId LOGGER_ID, "late-6.0 to 6.1", "The session.";
         Level LEVEL, "late-6.0 to 6.1", "Maximum level of requested events.";
@@ -2325,7 +2325,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     TRACE_ENABLE_FLAG_EXTENSION {
         Offset OFFSET, "5.1 and later", "Bytes from the start of the enclosing structure to the array of flags.";
         Length LENGTH, "5.1 and later", "Elements of the array, each a ULONG.";
@@ -2333,21 +2333,21 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     TRACE_ENABLE_FLAG_EXT_HEADER {
         Length LENGTH, "6.0 and later", "Dwords of the extension, this header included.";
         Items ITEMS, "6.0 and later", "How many TRACE\\_ENABLE\\_FLAG\\_EXT\\_ITEM follow, each with its data.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     TRACE_ENABLE_FLAG_EXT_ITEM {
         Offset OFFSET, "6.0 and later", "Dwords of the item, this one included: the distance to the next item, or to the end.";
         Type TYPE, "6.0 and later", "Type of the following dwords.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     TRACE_ENABLE_INFO {
         IsEnabled IS_ENABLED, "6.0 and later", "Nonzero while the session has the provider enabled.";
         Level LEVEL, "6.0 and later", "Maximum level of requested events.";
@@ -2360,7 +2360,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     TRACE_EVENT_INFO {
         ProviderGuid PROVIDER_GUID: GUID, "6.0 and later", "The provider.";
         EventGuid EVENT_GUID: GUID, "6.0 and later", "Of an event of a MOF class: the GUID of its class. Of a manifest: the GUID of the task (eventGUID), if it has one; with TEMPLATE\\_CONTROL\\_GUID the GUID that enables the provider.";
@@ -2389,7 +2389,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     TRACE_LOGFILE_HEADER {
         BufferSize BUFFER_SIZE, "5.0 and later", "Bytes of each buffer of the logger; a compressed buffer takes less in the file.";
         Version VERSION, "5.0 and later", "Windows version that wrote the file.";
@@ -2418,7 +2418,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     TRACE_LOGFILE_HEADER_union_Version_VersionDetail {
         MajorVersion MAJOR_VERSION, "5.0 and later", "Major version of Windows.";
         MinorVersion MINOR_VERSION, "5.0 and later", "Minor version of Windows.";
@@ -2427,21 +2427,21 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     TRACE_PROFILE_INTERVAL {
         Source SOURCE, "6.2 and later", "A value of KPROFILE\\_SOURCE; 0 is the timer.";
         Interval INTERVAL, "6.2 and later", "Time between two samples, in units of 100 ns.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     TRACE_VERSION_INFO {
         EtwTraceProcessingVersion ETW_TRACE_PROCESSING_VERSION, "10.0 and later", "Version of the functions that process traces.";
         Reserved RESERVED, "10.0 and later", "Not in use.";
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     TRIAGE_DATA_BLOCK {
         Address ADDRESS, "5.2 and later", "Address in memory, sign-extended for a 32-bit system.";
         Offset OFFSET, "5.2 and later", "Where it is in the file.";
@@ -2449,7 +2449,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     TRIAGE_DUMP32 {
         ServicePackBuild SERVICE_PACK_BUILD, "5.2 and later, x86", "Build number of the service pack.";
         SizeOfDump SIZE_OF_DUMP, "5.2 and later, x86", "Bytes of the file, without secondary data.";
@@ -2480,7 +2480,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     TRIAGE_DUMP64 {
         ServicePackBuild SERVICE_PACK_BUILD, "5.2 and later, x64", "Build number of the service pack.";
         SizeOfDump SIZE_OF_DUMP, "5.2 and later, x64", "Bytes of the file, without secondary data.";
@@ -2512,7 +2512,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "dump")] runtime::tokens! {
+runtime::tokens! {
     TRIAGE_DUMP64_ArchitectureSpecific {
         BStoreOffset B_STORE_OFFSET, "5.2 and later, x64", "Offset of the data of the backing store.";
         SizeOfBStore SIZE_OF_B_STORE, "5.2 and later, x64", "Bytes of the backing store.";
@@ -2520,7 +2520,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ULARGE_INTEGER {
         LowPart LOW_PART, "5.0 and later", "The low dword.";
         HighPart HIGH_PART, "5.0 and later", "The high dword.";
@@ -2529,14 +2529,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     ULARGE_INTEGER_u {
         LowPart LOW_PART, "5.0 and later", "The low dword.";
         HighPart HIGH_PART, "5.0 and later", "The high dword.";
     }
 }
 
-#[cfg(any(feature = "dump", feature = "kernel"))] runtime::tokens! {
+runtime::tokens! {
     UNICODE_STRING {
         Length LENGTH, "5.0 and later", "Bytes in use, without any terminating null.";
         MaximumLength MAXIMUM_LENGTH, "5.0 and later", "Bytes at Buffer.";
@@ -2544,7 +2544,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     UNICODE_STRING64 {
         Length LENGTH, "5.1 and later", "Bytes, without a terminator.";
         MaximumLength MAXIMUM_LENGTH, "5.1 and later", "Bytes at the Buffer.";
@@ -2552,7 +2552,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     WMI_BUFFER_HEADER {
         Wnode WNODE: WNODE_HEADER, "5.0 to 6.0", "The same bytes as a block of WMI.";
         Reserved1 RESERVED1, "5.0 to 5.2", "Not in use.";
@@ -2595,7 +2595,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     WMI_BUFFER_STATE {
         Free FREE, "5.1 to 5.2", "It waits for use.";
         InUse IN_USE, "5.1 to 5.2", "Events are written to it.";
@@ -2604,7 +2604,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     WMI_CLIENT_CONTEXT {
         ProcessorNumber PROCESSOR_NUMBER, "5.0 to 5.2", "Use observed in 5.0.";
         Alignment ALIGNMENT, "5.0 to 5.2", "How events are aligned, in bytes.";
@@ -2612,7 +2612,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     WMI_CONTEXTSWAP {
         NewThreadId NEW_THREAD_ID, "5.1 and later", "Identifier of the thread that runs from now on.";
         OldThreadId OLD_THREAD_ID, "5.1 and later", "Identifier of the thread that ran until now.";
@@ -2639,7 +2639,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     WMI_LOGGER_CONTEXT {
         BufferSpinLock BUFFER_SPIN_LOCK, "5.0 to 5.2", "Spin lock for buffers; what exactly it protects is unidentified.";
         StartTime START_TIME: LARGE_INTEGER, "5.0 and later", "When the session started, in 100 ns since 1601.";
@@ -2866,7 +2866,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     WMI_LOGGER_INFORMATION {
         Wnode WNODE: WNODE_HEADER, "5.0 and later", "Guid names the logger; a null one leaves the choice to the kernel. ClientContext, from 5.1 on, is the clock type: in 5.1 and in 5.2 before SP1 all but 2 mean 1, later all but 1 and 3 mean 2.";
         BufferSize BUFFER_SIZE, "5.0 and later", "Kilobytes; 0 means 4, and 1024 is the most.";
@@ -2905,14 +2905,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     WMI_LOGGER_INFORMATION_DUMMYUNIONNAME10 {
         LoggerExtension LOGGER_EXTENSION, "5.1 and later", "Pointer to an extension; what it contains is unidentified.";
         LoggerExtension64 LOGGER_EXTENSION64, "5.1 and later", "The same, in eight bytes on all architectures.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     WMI_LOGGER_MODE {
         SequentialFile SEQUENTIAL_FILE, "5.0 to 5.2", "EVENT\\_TRACE\\_FILE\\_MODE\\_SEQUENTIAL.";
         CircularFile CIRCULAR_FILE, "5.0 to 5.2", "EVENT\\_TRACE\\_FILE\\_MODE\\_CIRCULAR.";
@@ -2930,7 +2930,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     WMI_RESOURCE {
         AcquireTime ACQUIRE_TIME, "6.1 and later", "When the resource was acquired; the unit is unidentified.";
         HoldTime HOLD_TIME, "6.1 and later", "For how long the resource was held; the unit is unidentified.";
@@ -2943,7 +2943,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     WMI_SPINLOCK {
         SpinLockAddress SPIN_LOCK_ADDRESS, "6.1 and later, x64; 6.2 and later, x86", "Address of the spin lock.";
         CallerAddress CALLER_ADDRESS, "6.1 and later, x64; 6.2 and later, x86", "From the call stack of the release: for a driver, where the kernel returns to.";
@@ -2963,14 +2963,14 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     WMI_TRACE_MESSAGE_PACKET {
         MessageNumber MESSAGE_NUMBER, "5.1 and later", "Number of the message among those of its message GUID.";
         OptionFlags OPTION_FLAGS, "5.1 and later", "Parts that the message contains.";
     }
 }
 
-#[cfg(feature = "trace")] runtime::tokens! {
+runtime::tokens! {
     WMI_TRACE_PACKET {
         Size SIZE, "5.0 and later", "Bytes of the event, header included.";
         HookId HOOK_ID, "5.0 and later", "Type of the event.";
@@ -2979,13 +2979,13 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     WNF_LOCK {
         PushLock PUSH_LOCK: EX_PUSH_LOCK, "1607 and later", "The lock.";
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     WNF_SILODRIVERSTATE {
         ScopeMap SCOPE_MAP, "1607 and later", "Map of scopes.";
         PermanentNameStoreRootKey PERMANENT_NAME_STORE_ROOT_KEY, "1607 and later", "Registry key of permanent state names.";
@@ -2997,7 +2997,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
+runtime::tokens! {
     WNODE_HEADER {
         BufferSize BUFFER_SIZE, "5.0 and later", "Of the whole block, in bytes.";
         ProviderId PROVIDER_ID, "5.0 and later", "In WMI, identifies the driver that returned the block.";
@@ -3013,7 +3013,7 @@ use ::etw_layouts_runtime as runtime;
     }
 }
 
-#[cfg(feature = "kernel")] runtime::tokens! {
+runtime::tokens! {
     WORK_QUEUE_ITEM {
         List LIST: LIST_ENTRY, "5.0 and later", "Links the items that wait for worker threads.";
         WorkerRoutine WORKER_ROUTINE, "5.0 and later", "Routine that a worker thread calls.";

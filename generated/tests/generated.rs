@@ -1,9 +1,9 @@
 //! The generated crate as its users see it.
 
 use etw_layouts::bytemuck::{self, Zeroable};
-use etw_layouts::kernels::REGISTRY;
-use etw_layouts::runtime::meta::{Absent, Build, Confidence, Reason, Seen, SymbolSource};
-use etw_layouts::{Arch, constants, structures, win7, win10_2004, winxp_sp3};
+use etw_layouts::runtime::meta::{Absent, Build, Confidence, Image, Reason, SymbolSource};
+use etw_layouts::runtime::packed::{Layouts, Seen};
+use etw_layouts::{Arch, LAYOUTS, constants, structures, win7, win10_2004, winxp_sp3};
 
 #[test]
 fn bit_fields_and_unions_share_their_bytes() {
@@ -66,17 +66,25 @@ fn a_layout_is_chosen_by_build() {
     assert_eq!(last.confidence.neighbours()[0], Some(Build::new(6, 1, 7601, 24540)), "{:?}", last.confidence);
 }
 
+/// The built-in table is opened without the check that a file gets.
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn the_table_is_valid() {
+    assert!(Layouts::from_bytes(LAYOUTS.bytes()).is_ok());
+}
+
 /// The look-ups are binary searches: what they search is in order.
 #[test]
 #[cfg_attr(miri, ignore = "it takes minutes")]
 fn every_kernel_is_found_by_what_tells_it() {
-    assert!(REGISTRY.kernels.is_sorted_by_key(|seen| (seen.build, seen.arch)));
-    for seen in REGISTRY.kernels {
-        assert!(REGISTRY.of_build(seen.build.number).iter().any(|found| std::ptr::eq(found, seen)));
-        let same = |found: Option<&Seen>| found.is_some_and(|found| (found.build, found.arch) == (seen.build, seen.arch));
-        assert!(seen.pdb.is_none_or(|pdb| same(REGISTRY.by_pdb(pdb))), "{seen:?}");
-        assert!(seen.image.is_none_or(|image| same(REGISTRY.by_image(image))), "{seen:?}");
-        assert!((seen.witness as usize) < REGISTRY.witnesses.len());
+    let id = |seen: Seen| (seen.build, seen.arch);
+    assert!(LAYOUTS.examined().map(id).is_sorted());
+    for seen in LAYOUTS.examined() {
+        let same = |found: Option<Seen>| found.map(id) == Some(id(seen));
+        assert!(seen.pdb.is_none_or(|pdb| same(LAYOUTS.by_pdb(pdb))), "{:?}", id(seen));
+        assert!(seen.image.is_none_or(|image| same(LAYOUTS.by_image(image))), "{:?}", id(seen));
+        let other = seen.image.map(|image| Image { size: image.size ^ 1, ..image });
+        assert!(other.is_none_or(|image| LAYOUTS.by_image(image).is_none()), "{:?}", id(seen));
     }
 }
 
@@ -91,9 +99,9 @@ fn targets_name_the_same_layouts_as_the_metadata() {
         let selection = structures::WMI_LOGGER_CONTEXT.select(build, arch).expect("a known build");
         assert_eq!(size, selection.layout.size, "{build} {arch:?}");
     }
-    for structure in structures::ALL {
+    for structure in LAYOUTS.structures() {
         for layout in structure.layouts() {
-            for member in layout.members {
+            for member in layout.members() {
                 assert!(member.offset + member.size <= layout.size, "{}.{}", structure.name, member.name);
             }
         }

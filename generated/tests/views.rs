@@ -3,7 +3,7 @@
 use etw_layouts::members::{UNICODE_STRING as TEXT, WMI_LOGGER_CONTEXT as CONTEXT};
 use etw_layouts::runtime::{Error, Reason, View, ViewMut, bytes};
 use etw_layouts::win10_2004::{x64, x86};
-use etw_layouts::{Build, bytemuck, structures};
+use etw_layouts::{Build, LAYOUTS, bytemuck, structures};
 
 const BUILD: Build = Build::new(10, 0, 19041, 0);
 
@@ -11,7 +11,7 @@ const BUILD: Build = Build::new(10, 0, 19041, 0);
 #[test]
 fn every_layout() {
     let memory: Vec<u8> = (0..16384_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    let layouts = structures::ALL.iter().flat_map(|structure| structure.layouts());
+    let layouts = LAYOUTS.structures().flat_map(|structure| structure.layouts());
     let mut members = 0;
     for layout in layouts.step_by(if cfg!(miri) { 200 } else { 1 }) {
         let view = View::at(layout, &memory, 1).unwrap();
@@ -89,7 +89,7 @@ fn bytes_and_their_errors() {
     assert_eq!(bytes::copy::<Context>(memory, end - 3).unwrap_err(), error(end - 3, Reason::Short(3)));
     assert_eq!(bytes::copy::<Context>(memory, usize::MAX).unwrap_err(), error(usize::MAX, Reason::Short(0)));
     assert_eq!(bytes::store(memory, 17, &context).unwrap_err(), error(17, Reason::Short(end - 17)));
-    let layout = <Context as etw_layouts::Described>::LAYOUT;
+    let layout = structures::WMI_LOGGER_CONTEXT.select(BUILD, etw_layouts::Arch::X86).unwrap().layout;
     let short = View::at(layout, memory, end - 3).unwrap_err();
     assert_eq!(short, error(end - 3, Reason::Short(3)));
     assert_eq!(short.to_string(), format!("{size:#x} bytes at {:#x}: only 0x3 bytes left", end - 3));

@@ -42,7 +42,7 @@ use syn::parse_macro_input;
 /// Windows. Scalars of the Windows SDK and embedded Windows types that the specs do not define are added: `LIST_ENTRY` and
 /// `UNICODE_STRING` need no spec. A structure without `size` and a pointer to a misspelt type are warnings.
 ///
-/// Expands to the modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`, which must be in a module, not
+/// Expands to the modules `constants`, `layouts`, `members`, `structures` and `targets`, which must be in a module, not
 /// in a function; a module can contain one call. A changed spec recompiles the crate; a spec added to a folder is used when the
 /// crate is recompiled for another reason.
 ///

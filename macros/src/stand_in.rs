@@ -30,7 +30,6 @@ pub fn modules(error: Error, spec: &Spec) -> TokenStream {
             pub type Broken = <[(); ERROR] as Is>::Type;
             #(pub type #names = Broken; pub const #names: Broken = [(); ERROR];)*
         }
-        #[allow(unused)] pub mod axis { pub use super::broken::*; }
         #[allow(unused)] pub mod constants { pub use super::broken::*; }
         #[allow(unused)] pub mod layouts { pub use super::broken::*; }
         #[allow(unused)] pub mod members { pub use super::broken::*; }
@@ -41,7 +40,7 @@ pub fn modules(error: Error, spec: &Spec) -> TokenStream {
 
 /// The names that the specs define, including those of incorrect definitions.
 fn names(spec: &Spec) -> Vec<Ident> {
-    let mut names: BTreeSet<&str> = spec.broken.iter().map(String::as_str).chain(["ALL", "AXIS"]).collect();
+    let mut names: BTreeSet<&str> = spec.broken.iter().map(String::as_str).chain(["LAYOUTS"]).collect();
     for (name, definition) in &spec.definitions {
         names.insert(name);
         if let Body::Values(values) = &definition.body {

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use etw_layouts_runtime::bytemuck::{self, Zeroable};
-use etw_layouts_runtime::{Described, View};
+use etw_layouts_runtime::{Arch, Build, View};
 
 /// The generated types of these specs.
 mod device {
@@ -155,12 +155,17 @@ fn similar_names() {
 #[test]
 fn values_of_two_versions_are_equal() {
     let bytes = (1_u64 << 63).to_le_bytes();
-    let of = |layout| View::new(layout, &bytes).unwrap().get(twins::members::REQ_1::FIRST).unwrap().choice();
-    let [old, new] = [of(twins::targets::v1::x64::REQ_1::LAYOUT), of(twins::targets::v1_1::x64::REQ_1::LAYOUT)];
+    let of = |build| {
+        let layout = twins::structures::REQ_1.select(build, Arch::X64).unwrap().layout;
+        View::new(layout, &bytes).unwrap().get(twins::members::REQ_1::FIRST).unwrap().choice()
+    };
+    let [old, new] = [Build::new(1, 0, 0, 0), Build::new(1, 1, 0, 0)].map(of);
     assert_eq!((old, old.name()), (new, Some("LAST")));
 }
 
 use device::targets::win10_2004::x64::{FLAGGED, KIND, LONG_ARRAYS, STATE};
+
+const BUILD: Build = Build::new(10, 0, 19041, 264);
 
 /// A bit field has the sign of its type, in the accessor and in the view.
 #[test]
@@ -170,7 +175,7 @@ fn bits_of_an_unsigned_enumeration() {
     state.set_High(KIND(0x3F));
     assert_eq!(bytemuck::bytes_of(&state), [0xFF]);
     assert_eq!((state.Low(), state.High()), (KIND::KIND_LAST, KIND(0x3F)));
-    let view = View::new(STATE::LAYOUT, bytemuck::bytes_of(&state)).unwrap();
+    let view = View::new(device::structures::STATE.select(BUILD, Arch::X64).unwrap().layout, bytemuck::bytes_of(&state)).unwrap();
     let low = view.get(device::members::STATE::LOW).unwrap().choice();
     assert_eq!((low.value, low.name()), (3, Some("KIND_LAST")));
 }
@@ -183,9 +188,10 @@ fn names_of_accessors_and_keywords() {
     assert_eq!((flagged.Flags(), flagged.set_Flags()), (0x1234_5678, 0x1234_5678));
     flagged.set_set_Flags(0x4321);
     assert_eq!((flagged.r#type(), flagged.self_(), flagged.self__(), flagged.set_type()), (1, 2, 0x43, 0));
-    let names = FLAGGED::LAYOUT.members.iter().map(|member| member.name).collect::<Vec<_>>();
+    let layout = device::structures::FLAGGED.select(BUILD, Arch::X64).unwrap().layout;
+    let names = layout.members().map(|member| member.name).collect::<Vec<_>>();
     assert_eq!(names, ["Flags", "set_Flags", "type", "self", "self_", "set_type", "u00", "bits08", "Bit"]);
-    assert!(FLAGGED::LAYOUT.members.iter().all(|member| FLAGGED::LAYOUT.member(member.name).is_some()));
+    assert!(layout.members().all(|member| layout.member(member.name).is_some()));
 }
 
 /// Arrays and padding of any length.
@@ -194,7 +200,8 @@ fn long_arrays() {
     assert_eq!(size_of::<LONG_ARRAYS>(), 512);
     let mut arrays = LONG_ARRAYS::zeroed();
     (arrays.First[128], arrays.Second[32]) = (-1, 7);
-    let view = View::new(LONG_ARRAYS::LAYOUT, bytemuck::bytes_of(&arrays)).unwrap();
+    let view =
+        View::new(device::structures::LONG_ARRAYS.select(BUILD, Arch::X64).unwrap().layout, bytemuck::bytes_of(&arrays)).unwrap();
     let last = |name| view.member(name).unwrap().elements().last().unwrap();
     assert_eq!((last("First").signed(), last("Second").unsigned()), (-1, 7));
 }

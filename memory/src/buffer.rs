@@ -15,7 +15,7 @@ use etw_layouts::members::{
     ETW_BUFFER_CONTEXT, WMI_BUFFER_HEADER as BUFFER, WMI_BUFFER_STATE, WMI_CLIENT_CONTEXT, WMI_LOGGER_CONTEXT as LOGGER,
 };
 use etw_layouts::runtime::View;
-use etw_layouts::runtime::meta::Type;
+use etw_layouts::runtime::packed::Type;
 use etw_layouts::structures;
 
 /// A buffer in memory.
@@ -278,8 +278,8 @@ impl State {
                 () => Self::Other,
             };
         }
-        let constants = state.values().map_or(&[][..], |values| values.constants);
-        let name = constants.iter().find(|(_, value)| *value == state.signed()).map(|(name, _)| *name);
+        let mut constants = state.values().into_iter().flat_map(|values| values.constants());
+        let name = constants.find(|(_, value)| *value == state.signed()).map(|(name, _)| name);
         match name.and_then(|name| name.strip_prefix("EtwBufferState")) {
             Some("Free") => Self::Free,
             Some("GeneralLogging") => Self::Logging,

@@ -8,7 +8,6 @@ use crate::provider::{Provider, Registration};
 use crate::walk::Walk;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use etw_layouts::kernels::GLOBALS;
 use etw_layouts::members::ETW_REG_ENTRY as REGISTRATION;
 use etw_layouts::structures;
 
@@ -17,14 +16,14 @@ const HANDLE: &str = "RegHandle";
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
     /// The registrations that kernel variables such as `EtwThreatIntProvRegHandle` refer to, with the names of the variables:
-    /// those of [`GLOBALS`] with a known address. In the kernel, a registration handle is the address of the registration,
+    /// those of [`globals`](crate::globals) with a known address. In the kernel, a registration handle is the address of the registration,
     /// according to public research.
     pub fn held(&mut self) -> Vec<(&'static str, Registration)> {
         if self.kernel().layout(&structures::ETW_REG_ENTRY).is_none() {
             return Vec::new();
         }
         let mut held = Vec::new();
-        for &name in GLOBALS.iter().filter(|name| name.ends_with(HANDLE)) {
+        for name in crate::globals().filter(|name| name.ends_with(HANDLE)) {
             let Some(variable) = self.kernel().global(name) else { continue };
             let place = Place { structure: name, address: variable, member: "" };
             match self.pointer(variable) {

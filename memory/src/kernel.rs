@@ -6,10 +6,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 use etw_layouts::runtime::LayoutOf;
-use etw_layouts::runtime::meta::{Absent, Layout, Selection, Structure};
+use etw_layouts::runtime::meta::Absent;
+use etw_layouts::runtime::packed::{Layout, Selection, Structure};
 use etw_layouts::runtime::token::Tokens;
-use etw_layouts::structures;
-use etw_layouts::{Arch, Build};
+use etw_layouts::{Arch, Build, LAYOUTS, structures};
 
 /// A kernel: build and architecture, which determine the layouts; the addresses of global variables, from which walks start; and
 /// the modules, against which routines are verified.
@@ -17,8 +17,8 @@ use etw_layouts::{Arch, Build};
 pub struct Kernel {
     build: Build,
     arch: Arch,
-    chosen: Vec<(&'static str, Result<Selection, Absent>)>,
-    own: Vec<&'static Layout>,
+    chosen: Vec<(&'static str, Result<Selection<'static>, Absent>)>,
+    own: Vec<Layout<'static>>,
     globals: BTreeMap<String, Address>,
     modules: Vec<Module>,
     time: Time,
@@ -47,7 +47,7 @@ pub struct Time {
 }
 
 /// The structures that walks read.
-static WALKED: &[Structure] = &[
+static WALKED: [Structure<'static>; 10] = [
     structures::WMI_LOGGER_CONTEXT.any(),
     structures::WMI_BUFFER_HEADER.any(),
     structures::ETW_GUID_ENTRY.any(),
@@ -71,7 +71,7 @@ impl Kernel {
     /// Replaces the selected layout of a structure: to resolve a choice between two, or for a kernel with an available PDB
     /// that the specs did not examine.
     #[must_use]
-    pub fn with_layout<S>(mut self, layout: LayoutOf<S>) -> Self {
+    pub fn with_layout<S>(mut self, layout: LayoutOf<'static, S>) -> Self {
         self.own.push(layout.layout());
         self
     }
@@ -121,21 +121,21 @@ impl Kernel {
     }
 
     /// The structures that walks read, each with its layout and the confidence for this kernel.
-    pub fn chosen(&self) -> impl Iterator<Item = (&'static str, &Result<Selection, Absent>)> {
+    pub fn chosen(&self) -> impl Iterator<Item = (&'static str, &Result<Selection<'static>, Absent>)> {
         self.chosen.iter().map(|(name, chosen)| (*name, chosen))
     }
 
     /// The layout of a structure; `None` if the kernel does not have it.
-    pub fn layout<S: Tokens>(&self, structure: &Structure<S>) -> Option<LayoutOf<S>> {
+    pub fn layout<S: Tokens>(&self, structure: &Structure<'static, S>) -> Option<LayoutOf<'static, S>> {
         self.layout_of_any(&structure.any())?.of()
     }
 
     /// The layout of a structure by name.
-    pub(crate) fn named(&self, name: &str) -> Option<&'static Layout> {
-        self.layout_of_any(structures::ALL.iter().find(|structure| structure.name == name)?)
+    pub(crate) fn named(&self, name: &str) -> Option<Layout<'static>> {
+        self.layout_of_any(&LAYOUTS.structure(name)?)
     }
 
-    fn layout_of_any(&self, structure: &Structure) -> Option<&'static Layout> {
+    fn layout_of_any(&self, structure: &Structure<'static>) -> Option<Layout<'static>> {
         let own = self.own.iter().rfind(|layout| layout.name == structure.name).copied();
         let chosen = || self.chosen.iter().find(|(known, _)| *known == structure.name);
         own.or_else(|| match chosen() {

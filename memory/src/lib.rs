@@ -2,7 +2,7 @@
 //! registrations, for every kernel that [`etw_layouts`] covers.
 //!
 //! [`Memory`] is any source of bytes by address: a crash dump, an image with its page tables, a debugger. A [`Kernel`] describes
-//! the kernel: build and architecture determine the layouts, and a [`Walk`] starts at its global variables ([`GLOBALS`]).
+//! the kernel: build and architecture determine the layouts, and a [`Walk`] starts at its global variables ([`globals`]).
 //! `etw-layouts-symbols` reads their addresses from a PDB or an ISF table. From an image to sessions:
 //!
 //! ```
@@ -123,7 +123,10 @@ pub use buffer::{Buffer, BufferBytes, State};
 pub use census::Census;
 pub use consumer::Consumer;
 /// Global variables that walks use, by their names in symbols. Each kernel has some of them.
-pub use etw_layouts::kernels::GLOBALS;
+/// The global variables that the specs define: walks start from their addresses. A build has some of them.
+pub fn globals() -> impl Iterator<Item = &'static str> {
+    etw_layouts::LAYOUTS.variables()
+}
 pub use finding::{Finding, FindingKind, Place, Weight};
 pub use kernel::{Kernel, Module, Time};
 pub use memory::{Memory, ReadError, SparseMemory};

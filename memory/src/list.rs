@@ -9,7 +9,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use etw_layouts::members::{LIST_ENTRY, SINGLE_LIST_ENTRY, SLIST_HEADER};
 use etw_layouts::runtime::Token;
-use etw_layouts::runtime::meta::{Structure, Type};
+use etw_layouts::runtime::packed::{Structure, Type};
 use etw_layouts::runtime::token::Tokens;
 use etw_layouts::structures;
 
@@ -45,7 +45,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         &mut self,
         head: &Object<S>,
         token: Token<S, K>,
-        record: &Structure<R>,
+        record: &Structure<'static, R>,
         link: Token<R, L>,
     ) -> Vec<Address> {
         let place = Place { structure: head.layout().name, address: head.address(), member: token.name() };
@@ -75,7 +75,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     pub fn interlocked<R: Tokens, L>(
         &mut self,
         head: &Object<SLIST_HEADER::Type>,
-        record: &Structure<R>,
+        record: &Structure<'static, R>,
         link: Token<R, L>,
     ) -> Vec<Address> {
         let place = Place { structure: head.layout().name, address: head.address(), member: "" };

@@ -5,15 +5,15 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 use etw_layouts::members::LARGE_INTEGER;
-use etw_layouts::runtime::meta::{Member, Type};
+use etw_layouts::runtime::packed::{Member, Type};
 use etw_layouts::runtime::token::{Kind, Nested, Tokens};
-use etw_layouts::runtime::{LayoutOf, Token, Value, View};
+use etw_layouts::runtime::{Choice, LayoutOf, Token, Value, View};
 
 /// A structure at an address, in the layout of its kernel, with the members that could be read. It accepts
 /// tokens of the structure `S`.
 pub struct Object<S = ()> {
     address: Address,
-    layout: LayoutOf<S>,
+    layout: LayoutOf<'static, S>,
     /// Bytes of the structure; zeros where memory could not be read.
     bytes: Vec<u8>,
     /// Ranges of bytes that could not be read, in order.
@@ -21,7 +21,7 @@ pub struct Object<S = ()> {
 }
 
 impl<S> Object<S> {
-    pub(crate) fn new(address: Address, layout: LayoutOf<S>, bytes: Vec<u8>, holes: Vec<Range<usize>>) -> Self {
+    pub(crate) fn new(address: Address, layout: LayoutOf<'static, S>, bytes: Vec<u8>, holes: Vec<Range<usize>>) -> Self {
         debug_assert_eq!(bytes.len(), layout.size);
         Self { address, layout, bytes, holes }
     }
@@ -32,14 +32,14 @@ impl<S> Object<S> {
     }
 
     /// Layout of the structure.
-    pub fn layout(&self) -> LayoutOf<S> {
+    pub fn layout(&self) -> LayoutOf<'static, S> {
         self.layout
     }
 
     /// The value of the member with a name, as from [`get`](Self::get).
     pub fn member(&self, name: &str) -> Option<Value<'_>> {
         let member = self.layout.member(name)?;
-        if self.has(member) { self.view()?.member(name) } else { None }
+        if self.has(&member) { self.view()?.member(name) } else { None }
     }
 
     /// Whether the whole structure could be read.
@@ -48,12 +48,12 @@ impl<S> Object<S> {
     }
 
     /// The members that could not be read.
-    pub fn missing(&self) -> impl Iterator<Item = &'static Member> + '_ {
-        self.layout.members.iter().filter(|member| !self.has(member))
+    pub fn missing(&self) -> impl Iterator<Item = Member<'static>> + '_ {
+        self.layout.members().filter(|member| !self.has(member))
     }
 
     /// The members that could be read, with their values.
-    pub fn members(&self) -> impl Iterator<Item = (&'static Member, Value<'_>)> {
+    pub fn members(&self) -> impl Iterator<Item = (Member<'_>, Value<'_>)> {
         let values = self.view().into_iter().flat_map(|view| view.members());
         values.filter(|(member, _)| self.has(member))
     }
@@ -78,7 +78,7 @@ impl<S: Tokens> Object<S> {
     /// The value of a member; `None` if the layout lacks the member, or any of its bytes could not be read.
     pub fn get<K: Kind>(&self, token: Token<S, K>) -> Option<K::Value<'_>> {
         let member = self.layout.find(token)?;
-        if self.has(member) { self.view()?.get(token) } else { None }
+        if self.has(&member) { self.view()?.get(token) } else { None }
     }
 
     /// The value of a member as [`Value::unsigned`], under the same conditions.
@@ -107,6 +107,11 @@ impl<S: Tokens> Object<S> {
         Some(Object::new(self.address.plus(member.offset as u64)?, layout.into(), bytes, holes.collect()))
     }
 
+    /// The number of a member with its names, under the same conditions.
+    pub fn choice(&self, token: Token<S>) -> Option<Choice<'static>> {
+        self.layout.find(token).filter(|member| self.has(member))?.choice(&self.bytes).ok()
+    }
+
     /// The address of a member; `None` if the layout lacks it.
     pub fn place<K>(&self, token: Token<S, K>) -> Option<Address> {
         self.address.plus(self.layout.find(token)?.offset as u64)
@@ -123,10 +128,11 @@ impl<S: Tokens> Object<S> {
         let Some(unit) = self.layout.find(unit) else { return Vec::new() };
         if let Type::Values(values) = unit.ty {
             let set = self.member(unit.name).map_or(0, |value| value.signed());
-            return values.constants.iter().filter(|(_, flag)| set & flag == *flag).map(|(name, _)| *name).collect();
+            return values.constants().filter(|(_, flag)| set & flag == *flag).map(|(name, _)| name).collect();
         }
-        let fields = self.members().filter(|(member, _)| member.bits.is_some() && member.offset == unit.offset);
-        fields.filter(|(_, value)| value.unsigned() != 0).map(|(member, _)| member.name).collect()
+        let fields = self.layout.members().filter(|member| member.bits.is_some() && member.offset == unit.offset);
+        let is_set = |member: &Member| self.has(member) && member.unsigned(&self.bytes).is_ok_and(|bits| bits != 0);
+        fields.filter(is_set).map(|member| member.name).collect()
     }
 }
 

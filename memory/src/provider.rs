@@ -13,7 +13,7 @@ use etw_layouts::members::{
     ETW_GUID_ENTRY as ENTRY, ETW_LAST_ENABLE_INFO as LAST, ETW_REG_ENTRY as REGISTRATION, LARGE_INTEGER,
     TRACE_ENABLE_INFO as ENABLE,
 };
-use etw_layouts::runtime::meta::{Layout, Type};
+use etw_layouts::runtime::packed::{Layout, Type};
 use etw_layouts::runtime::{Value, View};
 use etw_layouts::structures;
 use uuid::Uuid;
@@ -170,7 +170,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     fn heads(&mut self, state: Option<&Object>) -> Vec<ListHead> {
         let in_state = state.and_then(|state| {
             let member = state.layout().member("EtwpGuidHashTable")?;
-            Some((state.address().plus(member.offset as u64)?, element(&member.ty)?, member.size))
+            Some((state.address().plus(member.offset as u64)?, element(member.ty)?, member.size))
         });
         let global = self.kernel().global("EtwpGuidHashTable");
         let bucket = self.kernel().named("ETW_HASH_BUCKET");
@@ -270,11 +270,9 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
 }
 
 /// The layout of an array's elements.
-fn element(ty: &Type) -> Option<&'static Layout> {
-    match ty {
-        Type::Array(Type::Layout(layout), _) => Some(layout),
-        _ => None,
-    }
+fn element(ty: Type<'static>) -> Option<Layout<'static>> {
+    let Type::Array(element) = ty else { return None };
+    if let Type::Layout(layout) = element.ty() { Some(layout) } else { None }
 }
 
 /// The exclusive or of the four 32-bit words of a GUID in memory. Its lowest bits select the bucket of the hash table.
@@ -284,9 +282,9 @@ pub fn guid_hash(guid: Uuid) -> u32 {
 }
 
 /// The heads in a bucket, one for each kind.
-fn heads_of(number: u32, at: Address, bucket: &'static Layout) -> Vec<ListHead> {
+fn heads_of(number: u32, at: Address, bucket: Layout<'static>) -> Vec<ListHead> {
     let Some((lists, size)) = bucket.member("ListHead").and_then(|lists| match lists.ty {
-        Type::Array(_, size) => Some((lists, size.max(1))),
+        Type::Array(element) => Some((lists, element.size.max(1))),
         _ => None,
     }) else {
         return Vec::new();

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use etw_layouts::constants::{EVENT_TRACE_CLOCK, LOG_FILE_MODE};
 use etw_layouts::members::{ETW_REF_CLOCK, WMI_LOGGER_CONTEXT as LOGGER};
-use etw_layouts::runtime::meta::Type;
+use etw_layouts::runtime::packed::Type;
 use etw_layouts::structures;
 
 /// A session. Members are `None` if they could not be read, or the kernel does not have them.
@@ -124,7 +124,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             self.find(place("LoggerId"), FindingKind::Number { slot: number, stated });
         }
         let number32 = |value: Option<u64>| value.map(|value| value as u32);
-        let mode = context.get(LOGGER::LOGGER_MODE).map(|mode| mode.choice());
+        let mode = context.choice(LOGGER::LOGGER_MODE);
         let clock = context.unsigned(LOGGER::CLOCK_TYPE).or(context.unsigned(LOGGER::USE_PERF_CLOCK));
         let session = Session {
             number,
@@ -133,7 +133,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             mode: mode.map(|mode| LOG_FILE_MODE(mode.value as u32)),
             mode_names: mode.map(|mode| mode.names().collect()).unwrap_or_default(),
             flags: context.set_bits(LOGGER::FLAGS),
-            kernel_events: context.get(LOGGER::ENABLE_FLAGS).map(|flags| flags.choice().names().collect()).unwrap_or_default(),
+            kernel_events: context.choice(LOGGER::ENABLE_FLAGS).map(|flags| flags.names().collect()).unwrap_or_default(),
             clock: clock.map(|clock| EVENT_TRACE_CLOCK(clock as u32)),
             clock_routine: self.routine(&context),
             reference: reference(&context),

@@ -10,7 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 use etw_layouts::members::{EX_FAST_REF, UNICODE_STRING};
-use etw_layouts::runtime::meta::Structure;
+use etw_layouts::runtime::packed::Structure;
 use etw_layouts::runtime::token::{Nested, Tokens};
 use etw_layouts::runtime::{Arch, LayoutOf, Token, View};
 use etw_layouts::structures;
@@ -134,7 +134,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
     }
 
     /// The structure at an address; `None` if the kernel has no such structure, or none of it could be read.
-    pub fn object<S: Tokens>(&mut self, structure: &Structure<S>, address: Address) -> Option<Object<S>> {
+    pub fn object<S: Tokens>(&mut self, structure: &Structure<'static, S>, address: Address) -> Option<Object<S>> {
         match self.kernel.layout(structure) {
             Some(layout) => self.object_of(layout, address),
             None => {
@@ -145,7 +145,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
     }
 
     /// The structure with a layout at an address; `None` if none of it could be read.
-    pub fn object_of<S>(&mut self, layout: impl Into<LayoutOf<S>>, address: Address) -> Option<Object<S>> {
+    pub fn object_of<S>(&mut self, layout: impl Into<LayoutOf<'static, S>>, address: Address) -> Option<Object<S>> {
         let layout = layout.into();
         let mut bytes = vec![0; layout.size];
         let holes = self.read(address, &mut bytes);

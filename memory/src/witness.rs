@@ -38,7 +38,7 @@ const TABLE: u64 = 0x10;
 /// Name and offset of each member that the kernel states, in order.
 fn members<M: Memory + ?Sized>(walk: &Walk<'_, M>) -> [(&'static str, Option<u64>); STATEMENTS] {
     let layout = walk.kernel().layout(&structures::WMI_BUFFER_HEADER);
-    fn of<K>(layout: Option<LayoutOf<BUFFER::Type>>, token: Token<BUFFER::Type, K>) -> (&'static str, Option<u64>) {
+    fn of<K>(layout: Option<LayoutOf<'_, BUFFER::Type>>, token: Token<BUFFER::Type, K>) -> (&'static str, Option<u64>) {
         (token.name(), layout.and_then(|layout| layout.find(token)).map(|member| member.offset as u64))
     }
     [

@@ -140,9 +140,9 @@ fn half_a_session() {
         let session = walk.session(5, Address(at)).expect("its first half");
         assert!(!session.context.is_whole());
         let (whole, missing) = (session.context.members().count(), session.context.missing().count());
-        assert_eq!(whole + missing, layout.members.len());
+        assert_eq!(whole + missing, layout.members().count());
         let there = (start + PAGE - at) as usize;
-        let before = layout.members.iter().filter(|member| member.offset + member.size <= there).map(|member| member.name);
+        let before = layout.members().filter(|member| member.offset + member.size <= there).map(|member| member.name);
         assert!(session.context.members().map(|(member, _)| member.name).eq(before), "{build} {arch}");
         let unreadable = FindingKind::Unreadable { wanted: layout.size as u64, read: there as u64 };
         assert!(walk.findings().iter().any(|finding| finding.kind == unreadable), "{build} {arch}");
@@ -154,7 +154,7 @@ fn half_a_session() {
         plan.kit.image.missing = [start / PAGE].into();
         let mut walk = Walk::new(&plan.kit.image, &kernel);
         let session = walk.session(5, Address(at)).expect("its second half");
-        let behind = layout.members.iter().filter(|member| member.offset >= there).map(|member| member.name);
+        let behind = layout.members().filter(|member| member.offset >= there).map(|member| member.name);
         assert!(session.context.members().map(|(member, _)| member.name).eq(behind), "{build} {arch}");
         let at = start + PAGE - (name.offset as u64) - 4;
         plan.kit.write(at, &bytes);

@@ -21,8 +21,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf, absolute};
 use std::time::UNIX_EPOCH;
 
-/// Files to write; a file without a text is removed.
-pub type Changes = Vec<(PathBuf, Option<String>)>;
+/// Files to write with their bytes; a file without bytes is removed.
+pub type Changes = Vec<(PathBuf, Option<Vec<u8>>)>;
 
 /// The exclusive right to change a project.
 pub struct Lock {
@@ -87,7 +87,7 @@ impl Project {
 }
 
 impl Lock {
-    /// Replaces the texts of files: all of them, or none. If the process is killed, the next command that writes completes or
+    /// Replaces the contents of files: all of them, or none. If the process is killed, the next command that writes completes or
     /// discards the change.
     ///
     /// # Errors
@@ -101,19 +101,19 @@ impl Lock {
     fn replaced(&self, changes: Changes, before: Before) -> io::Result<()> {
         let place = &self.place;
         let mut list = List { command: self.command.clone(), entries: Vec::new() };
-        let mut texts = Vec::new();
+        let mut contents = Vec::new();
         let outcome = |error: io::Error, outcome: &str| io::Error::new(error.kind(), format!("{error}; {outcome}"));
-        for (path, text) in changes {
-            let entry = place.entry(&path, text.as_deref()).map_err(|error| outcome(error, "nothing was changed"))?;
+        for (path, bytes) in changes {
+            let entry = place.entry(&path, bytes.as_deref()).map_err(|error| outcome(error, "nothing was changed"))?;
             if let Some(entry) = entry {
                 list.entries.push(entry);
-                texts.push(text.unwrap_or_default());
+                contents.push(bytes.unwrap_or_default());
             }
         }
         if list.entries.is_empty() {
             return Ok(());
         }
-        if let Err(error) = place.stage(&list, &texts, before) {
+        if let Err(error) = place.stage(&list, &contents, before) {
             // If this fails too, the next command that writes discards the change.
             drop(place.discard(&list));
             return Err(outcome(error, "nothing was changed"));
@@ -159,33 +159,33 @@ impl Place {
         List::parse(&bytes).map(Some).ok_or_else(invalid)
     }
 
-    /// The entry of a file; `None` if it has this text already.
-    fn entry(&self, path: &Path, text: Option<&str>) -> io::Result<Option<Entry>> {
+    /// The entry of a file; `None` if it has these bytes already.
+    fn entry(&self, path: &Path, bytes: Option<&[u8]>) -> io::Result<Option<Entry>> {
         let own = absolute(path)?;
         let outside = || io::Error::other(format!("{}: outside of the folders of the project", path.display()));
         let within = |(name, folder): &(&'static str, PathBuf)| Some((*name, relative(own.strip_prefix(folder).ok()?)?));
         let (folder, path) = self.0.iter().find_map(within).ok_or_else(outside)?;
         let own = self.folder(folder)?;
         let old = own.stat(&path)?;
-        let same = match (old, text) {
-            (Some(stat), Some(text)) if stat.bytes == text.len() as u64 => {
-                own.read(&path, stat.bytes)?.is_some_and(|old| old == text.as_bytes())
+        let same = match (old, bytes) {
+            (Some(stat), Some(bytes)) if stat.bytes == bytes.len() as u64 => {
+                own.read(&path, stat.bytes)?.is_some_and(|old| old == bytes)
             }
             (None, None) => true,
             _ => false,
         };
-        let entry = || Entry { folder: folder.to_owned(), path, old: old.map(age), new: text.map(|text| text.len() as u64) };
+        let entry = || Entry { folder: folder.to_owned(), path, old: old.map(age), new: bytes.map(|bytes| bytes.len() as u64) };
         Ok((!same).then(entry))
     }
 
     /// Writes the list and the new files, and then gives the list its name.
-    fn stage(&self, list: &List, texts: &[String], before: Before) -> io::Result<()> {
+    fn stage(&self, list: &List, contents: &[Vec<u8>], before: Before) -> io::Result<()> {
         let specs = self.folder(SPECS)?;
         before()?;
         specs.replace(&beside(CHANGE), list.text().as_bytes())?;
-        for (entry, text) in list.entries.iter().zip(texts) {
+        for (entry, bytes) in list.entries.iter().zip(contents) {
             before()?;
-            self.folder(&entry.folder)?.write(&beside(&entry.path), text.as_bytes())?;
+            self.folder(&entry.folder)?.write(&beside(&entry.path), bytes)?;
         }
         before()?;
         specs.rename(&beside(CHANGE), &specs, CHANGE)

@@ -1,10 +1,10 @@
 //! The choice of layouts for a build, and the confidence in them, which `runtime` derives from specs and facts.
 
-use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId, Update};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen, Witness};
 use etw_layouts_codegen::{Asked, SelectedBy};
-use etw_layouts_runtime::meta::{Confidence, Examined, Line, Reason, Update, choose};
+use etw_layouts_runtime::meta::{Confidence, Examined, Line, Reason, choose};
 use std::collections::BTreeMap;
 
 /// A selected build, the layouts that are used for it, and the confidence in them.
@@ -212,6 +212,10 @@ enum Has<'a> {
 impl<'a> Line for Along<'a> {
     type Kernel = TargetId;
     type Layout = Has<'a>;
+    type Update<'u>
+        = &'u Update
+    where
+        Self: 'u;
 
     fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, TargetId)> + Clone {
         self.layouts.spec.axis.along(arch)
@@ -236,7 +240,7 @@ impl<'a> Line for Along<'a> {
         own.copied().filter(|examined| self.unseen != Some(examined.build))
     }
 
-    fn updates(&self) -> impl Iterator<Item = Update<'_>> {
-        self.layouts.spec.axis.updates.iter().map(|update| update.data())
+    fn updates(&self) -> impl Iterator<Item = &Update> {
+        self.layouts.spec.axis.updates.iter()
     }
 }

@@ -90,7 +90,8 @@ pub fn added(new: Vec<BuildTable>, axis: &Axis, wanted: &Wanted, folder: &Path) 
     let snapshots = grouped(kernels.into_values().collect());
     let registry =
         registry::of(&snapshots.iter().flat_map(|(name, snapshot)| tables::of(name, snapshot.clone())).collect::<Vec<_>>());
-    let texts: BTreeMap<_, _> = snapshots.into_iter().map(|(name, snapshot)| (folder.join(name), snapshot.to_string())).collect();
+    let texts: BTreeMap<_, _> =
+        snapshots.into_iter().map(|(name, snapshot)| (folder.join(name), snapshot.to_string().into_bytes())).collect();
     let old = old.iter().map(|file| file.path().to_owned());
     let gone: Vec<_> = old.filter(|path| !texts.contains_key(path)).map(|path| (path, None)).collect();
     Ok((texts.into_iter().map(|(path, text)| (path, Some(text))).chain(gone).collect(), registry))

@@ -1,6 +1,5 @@
-//! Access to members by offset, for generated accessors of unions and bit fields, and for metadata.
+//! Access to members by offset, for generated accessors of unions and bit fields.
 
-use crate::meta::{Member, Type, Typed};
 use bytemuck::Pod;
 use core::marker::PhantomData;
 
@@ -62,13 +61,6 @@ impl<T: Pod> At<T> {
     }
 }
 
-impl<T: Typed> At<T> {
-    /// Metadata of the member.
-    pub const fn member(self, name: &'static str, c: &'static str) -> Member {
-        Member { name: plain(name), offset: self.offset, size: T::SIZE, bits: None, c, ty: T::TYPE }
-    }
-}
-
 impl<T> Bits<T> {
     /// Sets the type of the unit.
     #[inline]
@@ -122,11 +114,10 @@ impl<T: Number, U: Number> Bits<T, U> {
     }
 }
 
-impl<T: Typed, U: Typed> Bits<T, U> {
-    /// Metadata of the member.
-    pub const fn member(self, name: &'static str, c: &'static str) -> Member {
-        Member { ty: T::TYPE, bits: Some((self.first, self.width)), ..self.unit.member(name, c) }
-    }
+/// The name of a member for `Debug`. Members with a type in C are printed.
+#[doc(hidden)]
+pub const fn shown(name: &'static str, _c: &str) -> &'static str {
+    plain(name)
 }
 
 /// The name of a member in C, from its name in Rust: without the prefix or suffix that makes a keyword an identifier.
@@ -158,18 +149,11 @@ pub(crate) fn ones(width: u32) -> u64 {
 }
 
 macro_rules! numbers {
-    ($($ty:ident $signed:literal $meta:ident)+) => { $(
+    ($($ty:ident $signed:literal)+) => { $(
         impl Number for $ty {
             const SIGNED: bool = $signed;
-        }
-
-        impl Typed for $ty {
-            const TYPE: Type = Type::$meta;
         }
     )+ };
 }
 
-numbers! {
-    u8 false Unsigned u16 false Unsigned u32 false Unsigned u64 false Unsigned
-    i8 true Signed i16 true Signed i32 true Signed i64 true Signed
-}
+numbers! { u8 false u16 false u32 false u64 false i8 true i16 true i32 true i64 true }

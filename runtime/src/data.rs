@@ -1,6 +1,5 @@
 //! Building blocks of layouts: addresses, and values with trailing bytes.
 
-use crate::meta::{Type, Typed};
 use bytemuck::{Pod, Zeroable};
 use core::fmt;
 use core::marker::PhantomData;
@@ -58,23 +57,6 @@ unsafe impl Pod for Ptr64 {}
 unsafe impl<T, const N: usize> Zeroable for Bytes<T, N> {}
 // SAFETY: a transparent wrapper of bytes; it contains no T, and the marker has no size.
 unsafe impl<T: Copy + 'static, const N: usize> Pod for Bytes<T, N> {}
-
-impl Typed for Ptr32 {
-    const TYPE: Type = Type::Pointer;
-}
-
-impl Typed for Ptr64 {
-    const TYPE: Type = Type::Pointer;
-}
-
-impl<T: Typed, const N: usize> Typed for Bytes<T, N> {
-    const TYPE: Type = T::TYPE;
-    const SIZE: usize = T::SIZE;
-}
-
-impl<T: Typed, const N: usize> Typed for [T; N] {
-    const TYPE: Type = Type::Array(&T::TYPE, size_of::<T>());
-}
 
 impl fmt::Debug for Ptr32 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

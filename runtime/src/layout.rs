@@ -4,8 +4,8 @@
 /// that every member is plain old data, and that every byte belongs to a member. Therefore, the type is
 /// [`Pod`](crate::bytemuck::Pod), its default is all zeros, and two values are equal if their bytes are equal.
 ///
-/// The name is followed by the tokens of the structure ([`tokens!`](crate::tokens)), size and alignment. A type without tokens
-/// represents an unnamed structure or union of C; its members belong to the enclosing type. A member is
+/// The name is followed by the name for `Debug`, size and alignment. A type without the name for `Debug` represents an unnamed
+/// structure or union of C; its members belong to the enclosing type. A member is
 /// ```text
 /// OFFSET NAME: TYPE = "TYPE IN C", "DESCRIPTION";
 /// ```
@@ -23,16 +23,7 @@
 /// `"DESCRIPTION"` can also be a macro call.
 ///
 /// ```
-/// use etw_layouts_runtime::{Ptr64, bytemuck::Zeroable, layout, tokens};
-///
-/// tokens! {
-///     REQUESTS {
-///         first FIRST, "all versions";
-///         count COUNT, "all versions";
-///         closed CLOSED, "all versions";
-///         processor PROCESSOR, "all versions";
-///     }
-/// }
+/// use etw_layouts_runtime::{Ptr64, bytemuck::Zeroable, layout};
 ///
 /// layout! {
 ///     /// A driver's list of requests, on x64.
@@ -54,7 +45,7 @@
 macro_rules! layout {
     (
         $(#[doc = $what:expr])*
-        pub $kind:tt $name:ident: $($of:ident)::+, $size:literal, $align:literal {
+        pub $kind:tt $name:ident: $shown:ident, $size:literal, $align:literal {
             $(
                 $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:tt $(! $text:tt)? $(;)?
                 $({ $(
@@ -79,42 +70,17 @@ macro_rules! layout {
             pub $kind $name: $size, $align { $($at $field: $ty $(= $c)?, $doc $(! $text)?;)* }
         }
 
-        impl $crate::Described for $name {
-            type Of = $($of)::+::Type;
-
-            // The types of members stand in a block without any name of the macro, which could hide one of the caller.
-            const LAYOUT: $crate::LayoutOf<Self::Of> = $crate::LayoutOf::known(const {
-                &$crate::generated::layout(
-                    <Self::Of as $crate::token::Tokens>::MEMBERS,
-                    $size,
-                    $align,
-                    const {
-                        &[$(
-                            $($crate::at::<$ty>($at).member(stringify!($field), $c),)?
-                            $($(
-                                $crate::at::<$part>($place)$(.bit($first)$(.to($last))?$(.within::<$unit>())?)?
-                                    .member(stringify!($get), $part_c),
-                            )*)?
-                        )*]
-                    },
-                    const {
-                        use $($of)::+ as of;
-                        &$crate::meta::places::<{ of.names.len() }>(&[$(
-                            $({ let _ = $c; of::Index::$field as u16 },)?
-                            $($(of::Index::$get as u16,)*)?
-                        )*])
-                    },
-                )
-            });
-        }
-
-        impl $crate::meta::Typed for $name {
-            const TYPE: $crate::meta::Type = $crate::meta::Type::Layout(<Self as $crate::Described>::LAYOUT.layout());
-        }
-
         impl $crate::core::fmt::Debug for $name {
             fn fmt(&self, f: &mut $crate::core::fmt::Formatter<'_>) -> $crate::core::fmt::Result {
-                $crate::print(f, self)
+                f.debug_struct(stringify!($shown))
+                    $(
+                        $(.field($crate::shown(stringify!($field), $c), &$crate::at::<$ty>($at).get(self)))?
+                        $($(.field(
+                            $crate::shown(stringify!($get), $part_c),
+                            &$crate::at::<$part>($place)$(.bit($first)$(.to($last))?$(.within::<$unit>())?)?.get(self),
+                        ))*)?
+                    )*
+                    .finish()
             }
         }
 

@@ -1,27 +1,27 @@
 //! Tokens, which denote members independent of the layout. One is generated for each member of a structure in any layout.
 
-use crate::meta::{Layout, Member, Members};
+use crate::packed::{Layout, Member};
 use crate::value::Value;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
 /// A member of the structure `S`, independent of the layout. Its value has the type `K`: a [`Value`], or a nested structure if
-/// `K` is [`Nested`].
+/// `K` is [`Nested`]. Layouts find it by its name.
 pub struct Token<S, K = Any> {
-    index: u16,
+    name: &'static str,
     of: PhantomData<fn() -> (S, K)>,
 }
 
 /// A structure that has tokens.
 pub trait Tokens: 'static {
-    /// The members of the structure in all its layouts.
-    const MEMBERS: &'static Members;
+    /// Microsoft's name of the structure.
+    const NAME: &'static str;
 }
 
 /// A layout of the structure `S`, which accepts its tokens.
-pub struct LayoutOf<S> {
-    layout: &'static Layout,
+pub struct LayoutOf<'a, S = ()> {
+    layout: Layout<'a>,
     of: PhantomData<fn() -> S>,
 }
 
@@ -29,6 +29,9 @@ pub struct LayoutOf<S> {
 pub trait Kind {
     /// The resulting type.
     type Value<'a>;
+    /// The structure that the member must be, if it must be one.
+    #[doc(hidden)]
+    const STRUCTURE: Option<&'static str> = None;
 
     /// Converts a value; `None` if the member has another type in this layout.
     fn of(value: Value<'_>) -> Option<Self::Value<'_>>;
@@ -46,61 +49,56 @@ pub enum Nested<T> {
     Never(core::convert::Infallible, PhantomData<T>),
 }
 
-impl<S: Tokens, K> Token<S, K> {
-    /// The token of the member `S::MEMBERS.names[index]`.
-    pub const fn new(index: u16) -> Self {
-        Self { index, of: PhantomData }
+impl<S, K> Token<S, K> {
+    /// The token of a member by its name.
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, of: PhantomData }
     }
 
     /// Microsoft's name of the member.
-    pub fn name(&self) -> &'static str {
-        S::MEMBERS.names.get(usize::from(self.index)).copied().unwrap_or_default()
+    pub const fn name(&self) -> &'static str {
+        self.name
     }
 }
 
-impl<S> LayoutOf<S> {
-    /// A layout that is known to be one of `S`. With the layout of another structure, no member is found.
-    #[doc(hidden)]
-    pub const fn known(layout: &'static Layout) -> Self {
+impl<'a, S> LayoutOf<'a, S> {
+    /// A layout that is known to be one of `S`.
+    pub(crate) const fn known(layout: Layout<'a>) -> Self {
         Self { layout, of: PhantomData }
     }
 
     /// The layout without its structure type.
-    pub const fn layout(self) -> &'static Layout {
+    pub const fn layout(self) -> Layout<'a> {
         self.layout
     }
 }
 
-impl<S: Tokens> LayoutOf<S> {
-    /// The member of a token; `None` if this layout lacks it.
+impl<'a, S: Tokens> LayoutOf<'a, S> {
+    /// The member of a token, of any type; `None` if this layout lacks it. [`Layout::resolve`] also checks the type.
     #[inline]
-    pub fn find<K>(self, token: Token<S, K>) -> Option<&'static Member> {
-        if !core::ptr::eq(self.layout.of, S::MEMBERS) {
-            return None;
-        }
-        let place = *self.layout.places.get(usize::from(token.index))?;
-        self.layout.members.get(usize::from(place).wrapping_sub(1))
+    pub fn find<K>(self, token: Token<S, K>) -> Option<Member<'a>> {
+        self.layout.member(token.name)
     }
 }
 
-impl Layout {
+impl<'a> Layout<'a> {
     /// The same layout as a layout of `S`; `None` if it is a layout of another structure.
-    pub fn of<S: Tokens>(&'static self) -> Option<LayoutOf<S>> {
-        core::ptr::eq(self.of, S::MEMBERS).then_some(LayoutOf::known(self))
+    pub fn of<S: Tokens>(self) -> Option<LayoutOf<'a, S>> {
+        (self.name == S::NAME).then_some(LayoutOf::known(self))
     }
 }
 
-impl From<&'static Layout> for LayoutOf<()> {
-    fn from(layout: &'static Layout) -> Self {
+impl<'a> From<Layout<'a>> for LayoutOf<'a> {
+    fn from(layout: Layout<'a>) -> Self {
         Self::known(layout)
     }
 }
 
-impl<S> Deref for LayoutOf<S> {
-    type Target = Layout;
+impl<'a, S> Deref for LayoutOf<'a, S> {
+    type Target = Layout<'a>;
 
-    fn deref(&self) -> &Layout {
-        self.layout
+    fn deref(&self) -> &Layout<'a> {
+        &self.layout
     }
 }
 
@@ -123,31 +121,30 @@ impl<S, K> Copy for Token<S, K> {}
 
 impl<S: Tokens, K> fmt::Debug for Token<S, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", S::MEMBERS.name, self.name())
+        write!(f, "{}.{}", S::NAME, self.name)
     }
 }
 
-impl<S> Clone for LayoutOf<S> {
+impl<S> Clone for LayoutOf<'_, S> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S> Copy for LayoutOf<S> {}
+impl<S> Copy for LayoutOf<'_, S> {}
 
-impl<S> fmt::Debug for LayoutOf<S> {
+impl<S> fmt::Debug for LayoutOf<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.layout.fmt(f)
     }
 }
 
-/// Defines the tokens of a structure: the [`Members`] in all its layouts, and a module with one constant per member: `NAME
-/// CONSTANT, "WHERE", "DESCRIPTION";`, where the description can be omitted. If the member is a structure with tokens, `:
-/// STRUCTURE` follows the constant. If some layouts have another type at this member, `or CONSTANT, "WHERE"` before the description
-/// names the token for a value of any type.
+/// Defines the tokens of a structure: a module with one constant per member: `NAME CONSTANT, "WHERE", "DESCRIPTION";`, where the
+/// description can be omitted. If the member is a structure with tokens, `: STRUCTURE` follows the constant. If some layouts have
+/// another type at this member, `or CONSTANT, "WHERE"` before the description names the token for a value of any type.
 ///
 /// ```
-/// use etw_layouts_runtime::tokens;
+/// use etw_layouts_runtime::{token::Tokens, tokens};
 ///
 /// tokens! {
 ///     LINK {
@@ -163,8 +160,7 @@ impl<S> fmt::Debug for LayoutOf<S> {
 /// }
 ///
 /// fn main() {
-///     assert_eq!(REQUESTS::COUNT.name(), "count");
-///     assert_eq!(REQUESTS.names, ["count", "first"]);
+///     assert_eq!((REQUESTS::Type::NAME, REQUESTS::COUNT.name()), ("REQUESTS", "count"));
 /// }
 /// ```
 #[macro_export]
@@ -172,41 +168,24 @@ macro_rules! tokens {
     ($structure:ident { $(
         $name:ident $constant:ident $(: $nested:ident)?, $doc:literal $(or $value:ident, $value_doc:literal)? $(, $text:literal)?;
     )* }) => {
-        #[doc(inline)]
-        #[allow(non_upper_case_globals, unused_imports)]
-        pub use $structure::All as $structure;
-
         #[doc = $crate::core::concat!("Tokens for the members of `", $crate::core::stringify!($structure), "`.")]
         #[allow(non_snake_case)]
         pub mod $structure {
-            #[doc = $crate::core::concat!("The members of `", $crate::core::stringify!($structure), "` in any layout.")]
-            // No token has this spelling.
-            #[allow(non_upper_case_globals)]
-            pub static All: $crate::meta::Members = $crate::generated::members(
-                $crate::core::stringify!($structure),
-                &[$($crate::plain($crate::core::stringify!($name))),*],
-            );
-
             #[doc = $crate::core::concat!("`", $crate::core::stringify!($structure), "`, the type argument of views and layouts with these tokens.")]
             #[derive(Debug)]
             pub enum Type {}
 
             impl $crate::token::Tokens for Type {
-                const MEMBERS: &'static $crate::meta::Members = &All;
+                const NAME: &'static str = $crate::core::stringify!($structure);
             }
-
-            /// Numbers the members at compile time.
-            #[doc(hidden)]
-            #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
-            pub enum Index { $($name),* }
 
             $(
                 #[doc = $crate::core::concat!("`", $crate::core::stringify!($name), "`, in ", $doc, "." $(, " ", $text)?)]
                 pub const $constant: $crate::Token<Type $(, $crate::token::Nested<super::$nested::Type>)?> =
-                    $crate::Token::new(Index::$name as u16);
+                    $crate::Token::new($crate::plain($crate::core::stringify!($name)));
                 $(
                     #[doc = $crate::core::concat!("`", $crate::core::stringify!($name), "`, of any type, in ", $value_doc, ".")]
-                    pub const $value: $crate::Token<Type> = $crate::Token::new(Index::$name as u16);
+                    pub const $value: $crate::Token<Type> = $crate::Token::new($crate::plain($crate::core::stringify!($name)));
                 )?
             )*
         }

@@ -51,21 +51,15 @@ macro_rules! values {
             const SIGNED: bool = <$ty as $crate::Number>::SIGNED;
         }
 
-        impl $crate::meta::Named for $name {
-            const VALUES: &'static $crate::meta::Values = &$crate::generated::values(
-                $shown,
-                $crate::values!(@is_flags $kind),
-                <$ty as $crate::Number>::SIGNED,
-                &[$(($crate::plain($crate::core::stringify!($constant)), $name::$constant.0 as i64)),*],
-            );
+        impl $crate::Named for $name {
+            const NAME: &'static str = $shown;
+            const IS_FLAGS: bool = $crate::values!(@is_flags $kind);
+            const CONSTANTS: &'static [(&'static str, i64)] =
+                &[$(($crate::plain($crate::core::stringify!($constant)), $name::$constant.0 as i64)),*];
 
             fn number(self) -> i64 {
                 self.0 as i64
             }
-        }
-
-        impl $crate::meta::Typed for $name {
-            const TYPE: $crate::meta::Type = $crate::meta::Type::Values(<Self as $crate::meta::Named>::VALUES);
         }
 
         impl $crate::core::fmt::Debug for $name {

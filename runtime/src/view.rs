@@ -3,7 +3,7 @@
 use crate::access::ones;
 use crate::bytes;
 use crate::error::{Error, Reason};
-use crate::meta::{Member, Type};
+use crate::packed::{Member, Type};
 use crate::token::{Any, Kind, LayoutOf, Nested, Token, Tokens};
 use crate::value::Value;
 use core::fmt;
@@ -12,13 +12,13 @@ use core::fmt;
 ///
 /// Bytes can have any alignment. Pointers are returned as addresses, and are not followed.
 pub struct View<'a, S = ()> {
-    layout: LayoutOf<S>,
+    layout: LayoutOf<'a, S>,
     bytes: &'a [u8],
 }
 
 /// A mutable structure in bytes.
 pub struct ViewMut<'a, S = ()> {
-    layout: LayoutOf<S>,
+    layout: LayoutOf<'a, S>,
     bytes: &'a mut [u8],
 }
 
@@ -28,7 +28,7 @@ impl<'a, S> View<'a, S> {
     /// # Errors
     ///
     /// There are fewer bytes than the size of the structure.
-    pub fn new(layout: impl Into<LayoutOf<S>>, bytes: &'a [u8]) -> Result<Self, Error> {
+    pub fn new(layout: impl Into<LayoutOf<'a, S>>, bytes: &'a [u8]) -> Result<Self, Error> {
         Self::at(layout, bytes, 0)
     }
 
@@ -37,13 +37,13 @@ impl<'a, S> View<'a, S> {
     /// # Errors
     ///
     /// There are fewer bytes after the offset than the size of the structure.
-    pub fn at(layout: impl Into<LayoutOf<S>>, image: &'a [u8], offset: usize) -> Result<Self, Error> {
+    pub fn at(layout: impl Into<LayoutOf<'a, S>>, image: &'a [u8], offset: usize) -> Result<Self, Error> {
         let layout = layout.into();
         Ok(Self { layout, bytes: bytes::slice(image, offset, layout.size)? })
     }
 
     /// Layout of the structure.
-    pub fn layout(&self) -> LayoutOf<S> {
+    pub fn layout(&self) -> LayoutOf<'a, S> {
         self.layout
     }
 
@@ -59,11 +59,11 @@ impl<'a, S> View<'a, S> {
 
     /// The value of the member with a name.
     pub fn member(&self, name: &str) -> Option<Value<'a>> {
-        self.layout.member(name).map(|member| Value::of(member, self.bytes))
+        self.layout.value(name, self.bytes)
     }
 
     /// The members with their values, in order of declaration.
-    pub fn members(&self) -> impl ExactSizeIterator<Item = (&'static Member, Value<'a>)> + use<'a, S> {
+    pub fn members(&self) -> impl Iterator<Item = (Member<'a>, Value<'a>)> + use<'a, S> {
         self.layout.layout().values(self.bytes)
     }
 }
@@ -72,7 +72,7 @@ impl<'a, S: Tokens> View<'a, S> {
     /// The value of a member; `None` if the layout lacks the member.
     #[inline]
     pub fn get<K: Kind>(&self, token: Token<S, K>) -> Option<K::Value<'a>> {
-        self.layout.find(token).and_then(|member| K::of(Value::of(member, self.bytes)))
+        self.layout.value(token.name(), self.bytes).and_then(K::of)
     }
 
     /// The value of a member as [`Value::unsigned`]; `None` if the layout lacks the member.
@@ -90,6 +90,7 @@ impl<'a, S: Tokens> View<'a, S> {
 
 impl<T: Tokens> Kind for Nested<T> {
     type Value<'a> = View<'a, T>;
+    const STRUCTURE: Option<&'static str> = Some(T::NAME);
 
     #[inline]
     fn of(value: Value<'_>) -> Option<View<'_, T>> {
@@ -103,7 +104,7 @@ impl<'a, S> ViewMut<'a, S> {
     /// # Errors
     ///
     /// There are fewer bytes than the size of the structure.
-    pub fn new(layout: impl Into<LayoutOf<S>>, bytes: &'a mut [u8]) -> Result<Self, Error> {
+    pub fn new(layout: impl Into<LayoutOf<'a, S>>, bytes: &'a mut [u8]) -> Result<Self, Error> {
         Self::at(layout, bytes, 0)
     }
 
@@ -112,7 +113,7 @@ impl<'a, S> ViewMut<'a, S> {
     /// # Errors
     ///
     /// There are fewer bytes after the offset than the size of the structure.
-    pub fn at(layout: impl Into<LayoutOf<S>>, image: &'a mut [u8], offset: usize) -> Result<Self, Error> {
+    pub fn at(layout: impl Into<LayoutOf<'a, S>>, image: &'a mut [u8], offset: usize) -> Result<Self, Error> {
         let layout = layout.into();
         Ok(Self { layout, bytes: bytes::slice_mut(image, offset, layout.size)? })
     }
@@ -123,7 +124,7 @@ impl<'a, S> ViewMut<'a, S> {
     }
 }
 
-impl<S: Tokens> ViewMut<'_, S> {
+impl<'a, S: Tokens> ViewMut<'a, S> {
     /// Replaces the value of a member that is a number, an address or a named value; for a bit field, only its bits.
     ///
     /// # Errors
@@ -165,7 +166,7 @@ impl<S: Tokens> ViewMut<'_, S> {
         bytes::slice_mut(self.bytes, member.offset, member.size)
     }
 
-    fn find<K>(&self, token: Token<S, K>) -> Result<&'static Member, Error> {
+    fn find<K>(&self, token: Token<S, K>) -> Result<Member<'a>, Error> {
         self.layout.find(token).ok_or(Error { offset: 0, size: self.layout.size, reason: Reason::Absent })
     }
 }
@@ -174,7 +175,7 @@ impl<'a> Value<'a> {
     /// The nested structure, if the value is one.
     pub fn view(&self) -> Option<View<'a>> {
         match self.ty() {
-            Type::Layout(layout) => View::new(*layout, self.bytes()).ok(),
+            Type::Layout(layout) => View::new(layout, self.bytes()).ok(),
             _ => None,
         }
     }

@@ -1,15 +1,73 @@
-//! Builds and values as text, and handwritten types in a crate that forbids unsafe code.
+//! Builds and values as text, and handwritten types in a crate that forbids unsafe code, beside the same types from specs.
 
 #![forbid(unsafe_code)]
 #![allow(non_snake_case)]
 
 use etw_layouts_runtime::bytemuck::{self, Zeroable};
-use etw_layouts_runtime::meta::{Layout, Member, Members};
-use etw_layouts_runtime::token::Tokens;
+use etw_layouts_runtime::packed::Member;
 use etw_layouts_runtime::{
-    Arch, Build, Bytes, Described, Error, Ptr32, Ptr64, Reason, Token, View, ViewMut, at, bytes, check, generated, layout, plain,
-    tokens, values,
+    Arch, Build, Bytes, Error, LayoutOf, Ptr32, Ptr64, Reason, View, ViewMut, bytes, check, layout, plain, values,
 };
+
+/// The same structures from specs, with tokens and a table of their layouts.
+mod device {
+    etw_layouts_macros::layouts! {
+        spec = r#"
+            [flags]
+            name = "ACCESS"
+            type = "USHORT"
+            constants = [
+              { name = "ACCESS_READ", value = 0x1 },
+              { name = "ACCESS_WRITE", value = 0x2 },
+              { name = "ACCESS_ALL", value = 0x3 },
+            ]
+        "#,
+        spec = r#"
+            [enum]
+            name = "STATUS"
+            type = "CHAR"
+            constants = [
+              { name = "STATUS_FAILED", value = -1 },
+              { name = "STATUS_DONE", value = 0 },
+              { name = "STATUS_PENDING", value = 1 },
+            ]
+        "#,
+        spec = r#"
+            [struct]
+            name = "PART"
+            size = 0x4
+            members = [{ name = "Low", type = "USHORT" }, { name = "Code", type = "SHORT" }]
+        "#,
+        spec = r#"
+            [struct]
+            name = "REQUEST"
+            size = { x64 = 0xA0 }
+            align = 8
+            members = [
+              { name = "Access", type = "USHORT", values = "ACCESS" },
+              { name = "Status", type = "STATUS" },
+              { name = "Text",   type = "CHAR [129]" },
+              { name = "Length", type = "ULONG", bits = 7 },
+              { name = "type",   type = "LONG", bits = 1 },
+              { name = "Mode",   type = "ULONG", bits = 3, values = "ACCESS" },
+              { name = "pad",    type = "ULONG", bits = 5 },
+              { name = "Score",  type = "LONG", bits = 16 },
+              { union = [{ name = "Total", type = "ULONG" }, { struct = [{ name = "Half", type = "USHORT" }, { name = "High", type = "USHORT" }] }] },
+              { name = "self",   type = "ULONG" },
+              { name = "Next",   type = "REQUEST *" },
+              { name = "Part",   type = "PART" },
+            ]
+        "#,
+        targets = ["2004-x64"],
+    }
+}
+
+use device::members::{PART, REQUEST};
+
+/// The layout from the specs.
+fn layout_of_request() -> LayoutOf<'static, REQUEST::Type> {
+    device::structures::REQUEST.select(Build::new(10, 0, 19041, 264), Arch::X64).unwrap().layout
+}
 
 values! {
     /// Permitted access of a request.
@@ -39,30 +97,6 @@ values! {
     pub value KIND: u8 = "KIND" { KIND_ONE = 1, "The only value."; }
 }
 
-tokens! {
-    REQUEST {
-        Access ACCESS, "all versions";
-        Status STATUS, "all versions";
-        Text TEXT, "all versions";
-        Length LENGTH, "all versions";
-        r#type TYPE, "all versions";
-        Mode MODE, "all versions";
-        Score SCORE, "all versions";
-        Total TOTAL, "all versions";
-        High HIGH, "all versions";
-        self_ SELF, "all versions";
-        Next NEXT, "all versions";
-        Part PART: PART, "all versions";
-    }
-}
-
-tokens! {
-    PART {
-        Low LOW, "all versions";
-        Code CODE, "all versions";
-    }
-}
-
 layout! {
     /// A structure within another.
     pub struct Part: PART, 0x4, 2 {
@@ -72,8 +106,8 @@ layout! {
 }
 
 layout! {
-    /// A structure with an array and padding. Their lengths are not powers of two.
-    pub struct Request: REQUEST, 0x200, 8 {
+    /// A structure with an array and padding. The length of the array is not a power of two.
+    pub struct Request: REQUEST, 0xA0, 8 {
         0x00 Access: ACCESS = "USHORT", "Permitted access.";
         0x02 Status: STATUS = "CHAR", "Status of the request.";
         0x03 Text: [i8; 129] = "CHAR [129]", "Description of the request.";
@@ -81,16 +115,18 @@ layout! {
             0x84 [0 to 6] Length set_Length: u32 = "ULONG", "Number of characters of the text.";
             0x84 [7] r#type set_type: i32 = "LONG", "Type of the request.";
             0x84 [8 to 10 in u32] Mode set_Mode: ACCESS = "ULONG", "Requested access.";
+            0x84 [11 to 15] pad set_pad: u32 = "ULONG", "Unused.";
             0x84 [16 to 31] Score set_Score: i32 = "LONG", "Urgency of the request.";
         }
         0x88 u88: Request_u88, "Unnamed." {
             0x88 Total set_Total: u32 = "ULONG", "All.";
+            0x88 Half set_Half: u16 = "USHORT", "The lower half.";
             0x8A High set_High: u16 = "USHORT", "The upper half.";
         }
         0x8C self_: u32 = "ULONG", "Number of the request.";
         0x90 Next: Ptr64 = "REQUEST *", "The next request.";
         0x98 Part: Part = "PART", "A part.";
-        0x9C _padding9C: [u8; 356], "Padding.";
+        0x9C _padding9C: [u8; 4], "Padding.";
     }
 }
 
@@ -114,8 +150,6 @@ mod names_of_the_caller {
         pub type Word = u16;
     }
 
-    tokens! { NAMED { One ONE, "all versions"; Two TWO, "all versions"; Three THREE, "all versions"; Last LAST, "all versions"; } }
-
     layout! {
         /// Arrays with these lengths.
         pub struct Named: NAMED, 0x8, 2 {
@@ -128,18 +162,9 @@ mod names_of_the_caller {
 
     #[test]
     fn are_visible_in_types_of_members() {
-        let bytes = [1, 2, 3, 4, 5, 6, 7, 8];
-        let view = View::new(Named::LAYOUT, &bytes).unwrap();
-        let lengths = [NAMED::ONE, NAMED::TWO, NAMED::THREE].map(|token| view.get(token).unwrap().elements().count());
-        assert_eq!((lengths, view.unsigned(NAMED::LAST)), ([1, 2, 3], Some(0x0807)));
+        let named: Named = bytemuck::pod_read_unaligned(&[1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(format!("{named:?}"), "NAMED { One: [1], Two: [2, 3], Three: [4, 5, 6], Last: 2055 }");
     }
-}
-
-/// A token numbers its member with 16 bits.
-#[test]
-#[should_panic = "more than 65535 members"]
-fn too_many_members_for_tokens() {
-    generated::members("T", &[""; 1 << 16]);
 }
 
 #[test]
@@ -153,7 +178,7 @@ fn a_type_by_hand() {
     assert_eq!((request.bits84, request.Length(), request.r#type()), (0x81, 1, -1));
     assert_eq!(bytemuck::bytes_of(&request)[0x83], 0xFF);
 
-    let view = View::new(Request::LAYOUT, bytemuck::bytes_of(&request)).unwrap();
+    let view = View::new(layout_of_request(), bytemuck::bytes_of(&request)).unwrap();
     assert_eq!((view.unsigned(REQUEST::LENGTH), view.signed(REQUEST::TYPE)), (Some(1), Some(-1)));
     assert_eq!(view.get(REQUEST::TEXT).unwrap().elements().last().unwrap().signed(), -1);
     assert_eq!(view.member("type").unwrap().signed(), -1);
@@ -166,7 +191,8 @@ fn a_type_by_hand() {
 fn flags_and_values_at_run_time() {
     let mut request = Request::zeroed();
     (request.Access, request.Status) = (ACCESS(0x13), STATUS(-1));
-    let view = View::new(Request::LAYOUT, bytemuck::bytes_of(&request)).unwrap();
+    let first = request;
+    let view = View::new(layout_of_request(), bytemuck::bytes_of(&first)).unwrap();
     let access = view.get(REQUEST::ACCESS).unwrap().choice();
     assert!(access.contains(ACCESS::ACCESS_WRITE) && access.is("ACCESS_ALL") && !access.is("ACCESS_NONE"));
     assert!(!access.contains(ACCESS(0x20)) && !access.contains(RIGHT::RIGHT_READ));
@@ -179,7 +205,7 @@ fn flags_and_values_at_run_time() {
     request.set_Mode(ACCESS(3));
     request.Access = ACCESS(3);
     request.self_ = 3;
-    let view = View::new(Request::LAYOUT, bytemuck::bytes_of(&request)).unwrap();
+    let view = View::new(layout_of_request(), bytemuck::bytes_of(&request)).unwrap();
     let [access, mode] = [REQUEST::ACCESS, REQUEST::MODE].map(|token| view.get(token).unwrap().choice());
     let number = view.get(REQUEST::SELF).unwrap().choice();
     assert!(access == mode && access != status && number.value == 3 && number != access && number.name().is_none());
@@ -201,7 +227,7 @@ fn each_member_has_its_own_bits() {
     assert_eq!((request.Mode().0, request.Score(), request.Total(), request.High()), (2, -2, 0xABCD_5678, 0xABCD));
     assert_eq!(bytemuck::bytes_of(&request)[0x88..0x8C], [0x78, 0x56, 0xCD, 0xAB]);
 
-    let mut view = ViewMut::new(Request::LAYOUT, bytemuck::bytes_of_mut(&mut request)).unwrap();
+    let mut view = ViewMut::new(layout_of_request(), bytemuck::bytes_of_mut(&mut request)).unwrap();
     view.set(REQUEST::SCORE, -0x8000).unwrap();
     view.set(REQUEST::MODE, 7).unwrap();
     view.set(REQUEST::TYPE, -1).unwrap();
@@ -211,7 +237,7 @@ fn each_member_has_its_own_bits() {
     view.set(REQUEST::HIGH, 0x4321).unwrap();
     view.set(REQUEST::NEXT, u64::MAX).unwrap();
     let wide = |member: &str| {
-        let Member { offset, size, .. } = *Request::LAYOUT.member(member).unwrap();
+        let Member { offset, size, .. } = layout_of_request().member(member).unwrap();
         Err(Error { offset, size, reason: Reason::Wide })
     };
     assert_eq!(view.set(REQUEST::SCORE, 0x8000), wide("Score"));
@@ -229,7 +255,7 @@ fn each_member_has_its_own_bits() {
     assert!(text.contains("Mode: ACCESS_READ | ACCESS_WRITE | 0x4,") && text.contains("self: 7,"), "{text}");
 
     (request.Access, request.Part) = (ACCESS(0x1234), Part { Low: 0x10, Code: 0x20 });
-    let view = View::new(Request::LAYOUT, bytemuck::bytes_of(&request)).unwrap();
+    let view = View::new(layout_of_request(), bytemuck::bytes_of(&request)).unwrap();
     assert_eq!((view.unsigned(REQUEST::NEXT), view.unsigned(REQUEST::SELF)), (Some(u64::MAX), Some(7)));
     assert_eq!((view.get(REQUEST::ACCESS).unwrap().choice().value, view.signed(REQUEST::SCORE)), (0x1234, Some(-0x8000)));
     assert_eq!((REQUEST::SELF.name(), REQUEST::TYPE.name(), PART::CODE.name()), ("self", "type", "Code"));
@@ -238,21 +264,6 @@ fn each_member_has_its_own_bits() {
     assert!(part.of::<REQUEST::Type>().is_none());
     assert_eq!(view.member("Part").unwrap().view().unwrap().bytes(), [0x10, 0, 0x20, 0]);
     assert!(view.member("self").unwrap().view().is_none());
-}
-
-/// In a wrong handwritten layout, bits beyond their unit are rejected, and not written elsewhere.
-#[test]
-fn bits_beyond_their_unit() {
-    static NAMES: Members = generated::members("T", &["bits"]);
-    static WRONG: Layout = generated::layout(&NAMES, 1, 1, &[at::<u8>(0).bit(6).to(9).member("bits", "UCHAR")], &[1]);
-    let mut byte = [0];
-    enum Wrong {}
-    impl Tokens for Wrong {
-        const MEMBERS: &Members = &NAMES;
-    }
-    let mut view = ViewMut::new(WRONG.of::<Wrong>().unwrap(), &mut byte).unwrap();
-    assert_eq!(view.set(Token::new(0), 1).unwrap_err().reason, Reason::Wide);
-    assert_eq!(byte, [0]);
 }
 
 #[test]

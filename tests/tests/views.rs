@@ -1,14 +1,14 @@
 //! Views read every member of the specs at every target, and report absent members.
 
-use etw_layouts::axis::AXIS;
+use etw_layouts::LAYOUTS;
 use etw_layouts::runtime::View;
-use etw_layouts::structures;
 use etw_layouts_codegen::layouts::Form;
 use etw_layouts_codegen::{Sources, read, resolve};
 use etw_layouts_project::Choice;
+use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Compares every token of each structure at each target with the layout of the specs.
+/// Compares every member of each structure at each target with the layout of the specs.
 #[test]
 fn every_member_at_every_target() {
     let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
@@ -16,15 +16,16 @@ fn every_member_at_every_target() {
     let registry = tests::project().registry(&layouts.spec.axis).unwrap();
     let memory: Vec<u8> = (0..16384_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let (mut present, mut absent) = (0, 0);
-    for structure in structures::ALL {
-        let targets = AXIS.kernels.iter().flat_map(|kernel| kernel.architectures.iter().map(move |&arch| (kernel, arch)));
+    for structure in LAYOUTS.structures() {
+        let names: BTreeSet<_> = structure.layouts().flat_map(|layout| layout.members()).map(|member| member.name).collect();
+        let targets = LAYOUTS.kernels().flat_map(|kernel| kernel.architectures().map(move |arch| (kernel, arch)));
         for (target, (kernel, arch)) in layouts.by_target.ids().zip(targets) {
             let at = layouts.spec.axis.target_name(target);
             let ours = layouts.get(target, structure.name).map(|layout| match &layout.form {
                 Form::Aggregate(aggregate) => aggregate,
                 Form::Enumeration(_) => panic!("{} is a structure", structure.name),
             });
-            let own = structure.targets().find(|target| std::ptr::eq(target.kernel, kernel) && target.arch == arch);
+            let own = structure.targets().find(|target| target.kernel.build == kernel.build && target.arch == arch);
             let selected = structure.select(kernel.build, arch);
             let Some((ours, (own, selected))) = ours.zip(own.zip(selected.ok())) else {
                 assert!(ours.is_none() && own.is_none() && selected.is_err(), "{} at {at}", structure.name);
@@ -37,11 +38,9 @@ fn every_member_at_every_target() {
             assert_eq!(selected.confidence, choice.confidence, "{} at {at}", structure.name);
             // The view begins at an odd address.
             let view = View::at(selected.layout, &memory, 1).unwrap();
-            for (index, name) in selected.layout.of.names.iter().enumerate() {
+            for name in &names {
                 let what = format!("{}.{name} at {at}", structure.name);
-                // Tokens find a member by this index, not by its name.
-                let place = usize::from(selected.layout.places[index]).checked_sub(1);
-                let value = place.and_then(|place| view.members().nth(place)).map(|(_, value)| value);
+                let value = view.member(name);
                 let flat = ours.flat();
                 let Some(flat) = flat.iter().find(|flat| flat.name == *name) else {
                     assert!(value.is_none(), "{what}");

@@ -2,7 +2,7 @@
 
 use super::{Arch, Axis, Build};
 use crate::source::Span;
-use etw_layouts_runtime::{generated, meta};
+use etw_layouts_runtime::meta::UpdateFacts;
 
 /// A change of layouts by Windows servicing. Each branch (build) has it from one of its revisions on.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct Update {
 impl Update {
     /// Whether a build has it, on the architectures that it changed.
     pub fn has(&self, build: Build) -> bool {
-        self.data().has(build)
+        UpdateFacts::has(&self, build)
     }
 
     /// Whether it changed an architecture.
@@ -34,12 +34,21 @@ impl Update {
 
     /// The first revision of a build's branch that has it, if the branch got it by an update.
     pub fn first_of(&self, build: Build) -> Option<Build> {
-        self.data().first_of(build)
+        UpdateFacts::first_of(&self, build)
+    }
+}
+
+impl UpdateFacts for &Update {
+    fn kernels(&self) -> impl Iterator<Item = Build> {
+        self.kernels.iter().copied()
     }
 
-    /// Its form in the metadata of generated code.
-    pub fn data(&self) -> meta::Update<'_> {
-        generated::update(&self.name, &self.kernels, &self.without, self.architectures.as_deref().unwrap_or_default())
+    fn is_without(&self, number: [u32; 3]) -> bool {
+        self.without.contains(&number)
+    }
+
+    fn changes(&self, arch: Arch) -> bool {
+        self.is_for(arch)
     }
 }
 

@@ -1,10 +1,11 @@
-//! Conversion of [`Layouts`](crate::layouts::Layouts) to text and files. Emitters only print; they decide nothing.
+//! Conversion of [`Layouts`](crate::layouts::Layouts) to text, to BTF, and to the table that the runtime reads. Emitters only print; they decide nothing.
 
 pub mod btf;
 pub mod c;
 pub mod cstruct;
 pub mod isf;
 mod order;
+pub mod packed;
 mod padded;
 pub mod rust;
 pub mod toml;

@@ -11,26 +11,17 @@ use crate::syntax::{self, Node, Sort};
 use std::collections::{HashMap, HashSet};
 
 /// Names that generated code uses, including Rust's own types. An item with such a name would hide them.
-const RESERVED: [&str; 43] = [
-    "ALL",
-    "AXIS",
-    "Arm64",
-    "Described",
-    "Layout",
-    "Member",
-    "Members",
+const RESERVED: [&str; 34] = [
+    "LAYOUTS",
+    "Layouts",
     "Named",
     "None",
     "Option",
-    "PhantomData",
-    "REGISTRY",
     "Self",
     "Some",
+    "Structure",
     "Token",
     "Type",
-    "Values",
-    "X64",
-    "X86",
     "bool",
     "char",
     "crate",

@@ -3,13 +3,14 @@
 use super::symbols::{self, Missing, SymbolFile};
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output};
-use etw_layouts::axis::AXIS;
-use etw_layouts::runtime::meta::{Absent, Confidence, Selection};
+use etw_layouts::LAYOUTS;
+use etw_layouts::runtime::meta::{Absent, Confidence};
+use etw_layouts::runtime::packed::Selection;
 use etw_layouts::{Arch, Build};
 use etw_layouts_cli::Error;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_dump::{By, MemoryDump, Source};
-use etw_layouts_memory::{Address, GLOBALS, Kernel};
+use etw_layouts_memory::{Address, Kernel, globals};
 use etw_layouts_project::Project;
 use etw_layouts_project::project::Files;
 use etw_layouts_project::subject::choose;
@@ -139,8 +140,8 @@ impl Revision {
     pub fn find(of_header: Build, args: &Args) -> Result<Self, Stop> {
         match args.build {
             Some(build) if build.number == of_header.number => Ok(Self::by(build, BuildSource::Option)),
-            Some(said) if AXIS.canonical(said).number == AXIS.canonical(of_header).number => {
-                let build = Build { number: of_header.number, ..AXIS.canonical(said) };
+            Some(said) if LAYOUTS.canonical(said).number == LAYOUTS.canonical(of_header).number => {
+                let build = Build { number: of_header.number, ..LAYOUTS.canonical(said) };
                 Ok(Self { build_said: Some(said), ..Self::by(build, BuildSource::Option) })
             }
             Some(said) => Err(Stop::Input(format!(
@@ -179,8 +180,8 @@ impl Display for Revision {
 /// The KB numbers of the update for a build, under its number or another number of the same kernel.
 fn kb(build: Build) -> Vec<String> {
     let Ok(updates) = Updates::parse(etw_layouts_facts::UPDATES, updates::FILE) else { return Vec::new() };
-    let number = AXIS.canonical(build).number;
-    let is_it = |other: &Build| other.revision == build.revision && AXIS.canonical(*other).number == number;
+    let number = LAYOUTS.canonical(build).number;
+    let is_it = |other: &Build| other.revision == build.revision && LAYOUTS.canonical(*other).number == number;
     let of = updates.kbs.iter().find(|(other, _)| is_it(other));
     of.into_iter().flat_map(|(_, kbs)| kbs).map(|kb| format!("KB{kb}")).collect()
 }
@@ -240,7 +241,7 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
         symbols_source,
         symbols: read.map(|(path, _)| path.display().to_string()),
         symbols_note,
-        globals: GLOBALS.iter().filter_map(at).collect(),
+        globals: globals().filter_map(|name| at(&name)).collect(),
         by_build,
         layouts: kernel.chosen().map(|chosen| layout(chosen, kernel.arch(), &mut axis)).collect(),
     };
@@ -248,7 +249,7 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
 }
 
 /// A layout and its confidence. The version axis of the specs, once read, defines the order of builds.
-fn layout((structure, chosen): (&'static str, &Result<Selection, Absent>), arch: Arch, axis: &mut Option<Axis>) -> Layout {
+fn layout((structure, chosen): (&'static str, &Result<Selection<'_>, Absent>), arch: Arch, axis: &mut Option<Axis>) -> Layout {
     match chosen {
         Ok(chosen) => Layout {
             structure,

@@ -1,7 +1,7 @@
 //! The symbols of the kernel of a full dump.
 
 use etw_layouts_dump::{MemoryDump, Source};
-use etw_layouts_memory::GLOBALS;
+use etw_layouts_memory::globals;
 use etw_layouts_symbols::store::SymbolPath;
 use etw_layouts_symbols::{self as symbols, Globals, Symbols, Wanted};
 use std::env;
@@ -18,7 +18,7 @@ pub fn read<S: Source>(dump: &MemoryDump<S>, file: Option<&Path>, symbol_path: O
     if let Some(path) = file {
         let wrong = |why: &dyn Display| Missing::Wrong(format!("{}: {why}", path.display()));
         let bytes = symbols::load(path).map_err(|error| wrong(&error))?;
-        let table = match symbols::read(&bytes, &Wanted::from_iter(GLOBALS.iter().copied())).map_err(|error| wrong(&error))? {
+        let table = match symbols::read(&bytes, &Wanted::from_iter(globals())).map_err(|error| wrong(&error))? {
             Symbols::Table(table) => table,
             _ => return Err(wrong(&"no addresses of global variables in this symbol file; give a PDB or an ISF table")),
         };
@@ -50,7 +50,7 @@ pub fn read<S: Source>(dump: &MemoryDump<S>, file: Option<&Path>, symbol_path: O
     let path = SymbolPath::parse(&text, &cache).map_err(|error| wrong(error.to_string()))?;
     let path = path.find(&pdb, &mut |_, _| {}).map_err(|error| missing(error.to_string()))?;
     let bytes = symbols::load(&path).map_err(|error| missing(format!("{}: {error}", path.display())))?;
-    let globals = symbols::globals(&bytes, GLOBALS.iter().copied());
+    let globals = symbols::globals(&bytes, globals());
     let globals = globals.map_err(|error| Missing::Wrong(format!("{}: {error}", path.display())))?;
     Ok(SymbolFile { path, globals, note: None })
 }

@@ -2,6 +2,7 @@
 
 mod confidence;
 mod json;
+mod layouts;
 mod offsets;
 mod targets;
 mod write;
@@ -26,6 +27,7 @@ use targets::{ExportTarget, TargetOptions};
 ///     etw export btf 10-22H2-x64 -o etw.btf                                    for pahole and bpftool
 ///     etw export offsets ETW_GUID_ENTRY.Guid ETW_REG_ENTRY.Callback         one row per examined build
 ///     etw export json -o .                                                  everything in one file
+///     etw export layouts -o layouts.bin                                     a table for programs in Rust
 ///
 /// Each file but BTF states the confidence in its layouts for the selected target. If its build has not been examined, the layouts of
 /// a known build are used.
@@ -90,6 +92,7 @@ enum Format {
     Cstruct(TargetOptions),
     Offsets(offsets::Args),
     Json(json::Args),
+    Layouts(layouts::Args),
     /// Write the map of the structures as a graph for Graphviz, like `etw map --format dot`.
     ///
     ///     etw export dot 1709-x64 | dot -Tsvg > map.svg
@@ -158,5 +161,6 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         }),
         Format::Offsets(args) => offsets::run(args, project),
         Format::Json(args) => json::run(args, project),
+        Format::Layouts(args) => layouts::run(args, project),
     }
 }

@@ -85,7 +85,7 @@ impl Write for Parts {
 }
 
 /// The path of a single file in a folder that is created if it does not exist, or the path itself if it has the extension of the file.
-fn place(name: &str, folder: &Path) -> Result<PathBuf, Error> {
+pub(super) fn place(name: &str, folder: &Path) -> Result<PathBuf, Error> {
     if !folder.is_dir() {
         let wanted = Path::new(name).extension();
         match folder.extension() {

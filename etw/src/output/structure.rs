@@ -1,7 +1,7 @@
 //! The log file header as text and JSON: the members of its layout, and the two names after it.
 
 use super::put;
-use etw_layouts::runtime::meta::{Member, Type};
+use etw_layouts::runtime::packed::{Member, Type};
 use etw_layouts::runtime::{Value, View};
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_etl::payload::Text;
@@ -40,7 +40,7 @@ fn members<S>(view: &View<'_, S>, text: &dyn Fn(&Member) -> Option<String>, styl
             Style::Text => put::shown(out, format_args!("{}{name} = ", if index > 0 { ", " } else { "" })),
             Style::Json => put::shown(out, format_args!("{}\"{name}\":", if index > 0 { "," } else { "" })),
         }
-        match (text(member), style) {
+        match (text(&member), style) {
             (Some(text), Style::Text) if c.starts_with("WCHAR") => put::quoted(out, text.chars()),
             (Some(text), Style::Text) => put::shown(out, text),
             (Some(text), Style::Json) => put::json(out, text.chars()),
@@ -69,7 +69,7 @@ fn put_value(value: Value<'_>, is_wide: bool, style: Style, out: &mut Vec<u8>) {
             }
         }
         Type::Layout(layout) => {
-            if let Ok(view) = View::new(*layout, value.bytes()) {
+            if let Ok(view) = View::new(layout, value.bytes()) {
                 members(&view, &|_| None, style, out);
             }
         }

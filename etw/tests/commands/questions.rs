@@ -2,7 +2,7 @@
 
 use crate::atlas::{FILES, specs};
 use crate::contract::etw;
-use etw_layouts::structures::ALL;
+use etw_layouts::LAYOUTS;
 use etw_layouts_cli::{export, pretty, show};
 use etw_layouts_codegen::axis::{Arch, Build};
 use etw_layouts_codegen::layouts::{Form, Layouts};
@@ -112,14 +112,14 @@ fn all_functions_give_the_same_answer() {
         }
 
         // The crate.
-        let own = ALL.iter().find(|own| own.name == structure).map(|own| own.select(*build, *arch));
+        let own = LAYOUTS.structure(structure).map(|own| own.select(*build, *arch));
         let selected = own.and_then(Result::ok);
-        let place = |members: &[etw_layouts::runtime::meta::Member]| {
-            let found = members.iter().find(|own| own.name == member)?;
+        let place = |layout: etw_layouts::runtime::packed::Layout| {
+            let found = layout.member(member)?;
             Some((found.offset as u64, found.bits.map(|(first, width)| (first.into(), width.into()))))
         };
         if let Some(selected) = selected {
-            assert_eq!(place(selected.layout.members), expected, "the crate: {about}");
+            assert_eq!(place(selected.layout.layout()), expected, "the crate: {about}");
             let choice = choice.as_ref().unwrap_or_else(|| panic!("the program does not know the build: {about}"));
             assert_eq!(selected.confidence, choice.confidence, "the crate: {about}");
         } else {

@@ -234,6 +234,22 @@ fn tables_equal_the_layouts_when_read_back() {
     assert!(facts > 10_000, "{facts}");
 }
 
+/// The exported table is that of the crate, and a file with other content is kept.
+#[test]
+fn the_table_is_that_of_the_crate() {
+    let folder = Folder::new("layouts");
+    let path = folder.0.join("layouts.bin");
+    let name = path.to_str().expect("a path in Unicode");
+    for _ in 0..2 {
+        let output = etw(&["export", "layouts", "-o", name]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(fs::read(&path).expect("a file") == etw_layouts::LAYOUTS.bytes());
+    }
+    fs::write(&path, "other").expect("a temporary file");
+    assert_eq!(etw(&["export", "layouts", "-o", name]).status.code(), Some(2));
+    assert_eq!(fs::read(&path).expect("a file"), b"other");
+}
+
 #[test]
 fn the_atlas_conforms_to_its_schema() {
     let layouts = layouts();

@@ -36,7 +36,7 @@ pub fn run(input: &[u8]) {
     let Some((layouts, targets)) = layouts else { return };
     let mut options = rust::Options::default();
     targets.into_iter().for_each(|target| options.targets.insert(target));
-    let text = rust::emit_inline(&layouts, &options);
+    let Ok(text) = rust::emit_inline(&layouts, &options) else { return };
     if text.len() <= LARGEST && COMPILED.lock().is_ok_and(|mut known| known.insert(text.clone())) {
         compiled(&text);
     }

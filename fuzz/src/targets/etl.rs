@@ -1,7 +1,7 @@
 //! Trace files.
 
+use etw_layouts::LAYOUTS;
 use etw_layouts::runtime::View;
-use etw_layouts::structures;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::wire::Arch;
 use etw_layouts_etl::{Buffer, ClockType, DiagnosticKind, Event, Reader, Scratch, Trace};
@@ -116,13 +116,14 @@ fn touch(event: &Event<'_>, trace: &Trace<'_>) {
 /// Reads the input as a structure in memory; the input selects structure and build.
 fn views(input: &[u8]) {
     let Some((&[which, kernel, arch, at], memory)) = input.split_first_chunk() else { return };
-    let structure = structures::ALL[usize::from(which) % structures::ALL.len()];
-    let kernels = structure.axis.kernels;
+    let structure = LAYOUTS.structures().cycle().nth(usize::from(which));
+    let kernel = LAYOUTS.kernels().cycle().nth(usize::from(kernel));
+    let Some((structure, kernel)) = structure.zip(kernel) else { return };
     let arch = if arch % 2 == 0 { Arch::X86 } else { Arch::X64 };
-    let selected = structure.select(kernels[usize::from(kernel) % kernels.len()].build, arch);
+    let selected = structure.select(kernel.build, arch);
     let view = selected.ok().and_then(|selected| View::at(selected.layout, memory, at.into()).ok());
     if let Some(view) = view {
-        assert_eq!(view.members().len(), view.layout().members.len());
+        assert_eq!(view.members().count(), view.layout().members().count());
         assert!(view.members().all(|(member, value)| value.bytes().len() == member.size));
         assert!(!format!("{view:?}").is_empty());
     }

@@ -24,7 +24,7 @@ pub fn run(input: &[u8]) {
             assert!(errors.list().iter().all(|error| errors.place(error).contains(':')));
         }
         Ok(layouts) => {
-            let text = rust::emit_inline(&layouts, &rust::Options::default());
+            let Ok(text) = rust::emit_inline(&layouts, &rust::Options::default()) else { return };
             if let Err(error) = syn::parse_file(&text) {
                 panic!("the emitted code is not valid Rust: {error}\n{text}");
             }

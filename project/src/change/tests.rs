@@ -51,7 +51,7 @@ impl Folder {
             ("facts/c.facts", None),
             ("src/a.rs", Some("r")),
         ];
-        files.map(|(path, text)| (self.0.join(path), text.map(str::to_owned))).into()
+        files.map(|(path, text)| (self.0.join(path), text.map(|text| text.as_bytes().to_vec()))).into()
     }
 
     fn files(&self) -> Files {

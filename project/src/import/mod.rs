@@ -228,6 +228,6 @@ fn missing(name: &str, tables: &[BuildTable]) -> Error {
 fn changes(root: &Path, before: &Texts, plan: &Plan) -> Changes {
     let new = plan.texts.iter().filter(|(path, text)| before.get(*path) != Some(text));
     let gone = before.keys().filter(|path| !plan.texts.contains_key(*path));
-    let all = new.map(|(path, text)| (path, Some(text.clone()))).chain(gone.map(|path| (path, None)));
+    let all = new.map(|(path, text)| (path, Some(text.clone().into_bytes()))).chain(gone.map(|path| (path, None)));
     all.map(|(path, text)| (root.join(path), text)).collect()
 }

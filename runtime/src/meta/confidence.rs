@@ -1,6 +1,6 @@
 //! The confidence in a layout.
 
-use super::axis::{Arch, Build};
+use super::build::{Arch, Build};
 use core::fmt;
 
 /// The confidence in a layout for the selected build. It displays as a sentence.
@@ -25,7 +25,7 @@ pub enum Confidence {
     /// This build has not been examined. The layout is inferred from examined builds.
     Inferred(Reason),
     /// This build has not been examined, and the known builds before and after it have different layouts. The layout is that of one of
-    /// them, or of a build between them: see [`Selection::candidates`](super::Selection::candidates). Check the values in memory, or the
+    /// them, or of a build between them: see [`Selection::candidates`](crate::packed::Selection::candidates). Check the values in memory, or the
     /// PDB of the kernel, to decide.
     Uncertain {
         /// The nearest known build before it.

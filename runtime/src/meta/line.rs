@@ -1,6 +1,6 @@
 //! Selection of the layout for a build: a single algorithm, for metadata at run time and for the commands.
 
-use super::axis::{Arch, Build, Update};
+use super::build::{Arch, Build, UpdateFacts};
 use super::confidence::{Absent, Confidence, Reason, SymbolSource};
 use core::cmp::Ordering;
 
@@ -11,6 +11,10 @@ pub trait Line {
     type Kernel: Copy;
     /// A layout.
     type Layout: Copy + PartialEq;
+    /// A named update.
+    type Update<'a>: UpdateFacts
+    where
+        Self: 'a;
 
     /// The builds of the version axis on an architecture, oldest first.
     fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, Self::Kernel)> + Clone;
@@ -25,7 +29,7 @@ pub trait Line {
     fn examined(&self, branch: Option<[u32; 3]>) -> impl Iterator<Item = Examined>;
 
     /// The named updates.
-    fn updates(&self) -> impl Iterator<Item = Update<'_>>;
+    fn updates(&self) -> impl Iterator<Item = Self::Update<'_>>;
 }
 
 /// Evidence for a structure from an examined build.
@@ -313,7 +317,7 @@ impl<S: Line> Asked<'_, S> {
     }
 
     /// The updates that changed the architecture.
-    fn updates(&self) -> impl Iterator<Item = Update<'_>> {
+    fn updates(&self) -> impl Iterator<Item = S::Update<'_>> {
         self.line.updates().filter(|update| update.changes(self.arch))
     }
 
@@ -393,7 +397,7 @@ impl<S: Line> Asked<'_, S> {
             since = if layout == self.layout { since.or(Some(kernel)) } else { None };
         }
         let since = since?;
-        let is_own = |update: &Update| update.first_of(since) == Some(since);
+        let is_own = |update: &S::Update<'_>| update.first_of(since) == Some(since);
         self.updates().find(is_own)?;
         let mut own = self.line.examined(None).filter(|seen| seen.arch == self.arch);
         own.find(|seen| self.is_verified_by(*seen) && self.has(seen.build) == self.layout)?;

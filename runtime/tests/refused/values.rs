@@ -6,7 +6,7 @@ use etw_layouts_runtime::values;
 #[derive(Clone, Copy)]
 struct There(&'static str);
 
-values!(value There, etw_layouts_runtime::meta::Values { name: "", flags: false, signed: false, constants: &[] });
+values!(value There, "", &[]);
 
 etw_layouts_runtime::layout!(unsafe struct There, 0x10, 8, [0 = 0x0]);
 

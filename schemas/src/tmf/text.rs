@@ -4,7 +4,7 @@ use super::WppMessage;
 use super::argument::{WppArgument, WppType};
 use super::printf::Conversion;
 use etw_layouts::constants::NTSTATUS_VALUE;
-use etw_layouts::runtime::meta::Named;
+use etw_layouts::runtime::Named;
 use etw_layouts_payload::{FileTime, PointerSize, Text, Uuid};
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -223,7 +223,7 @@ fn wide(bytes: &[u8]) -> String {
 /// A status with its name, as tracefmt prints it.
 fn status(status: u32) -> String {
     static NAMES: LazyLock<HashMap<i64, &'static str>> =
-        LazyLock::new(|| NTSTATUS_VALUE::VALUES.constants.iter().map(|(name, value)| (*value, *name)).collect());
+        LazyLock::new(|| NTSTATUS_VALUE::CONSTANTS.iter().map(|(name, value)| (*value, *name)).collect());
     let name = NAMES.get(&status.into()).map_or_else(String::new, |name| format!("({name})"));
     format!("{status:#010x}{name}")
 }

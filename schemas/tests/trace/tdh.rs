@@ -5,7 +5,7 @@ use etw_layouts::layouts::{
     EVENT_MAP_ENTRY_early_6_0 as EVENT_MAP_ENTRY, EVENT_MAP_INFO_early_6_0 as EVENT_MAP_INFO,
     EVENT_PROPERTY_INFO_10_0 as EVENT_PROPERTY_INFO, TRACE_EVENT_INFO_10_0 as TRACE_EVENT_INFO,
 };
-use etw_layouts::runtime::meta::Named;
+use etw_layouts::runtime::Named;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::mem::offset_of;
@@ -44,10 +44,15 @@ fn structures_of_tdh_h() {
         MapEntryValueType union_MapEntryValueType MapEntryArray MapEntryArray);
     offsets!(text, EVENT_MAP_ENTRY: OutputOffset OutputOffset Value union_Value);
     let structures = text.lines().count();
-    let enumerations =
-        [DECODING_SOURCE::VALUES, MAP_FLAGS::VALUES, MAP_VALUETYPE::VALUES, PROPERTY_FLAGS::VALUES, TEMPLATE_FLAGS::VALUES];
+    let enumerations = [
+        DECODING_SOURCE::CONSTANTS,
+        MAP_FLAGS::CONSTANTS,
+        MAP_VALUETYPE::CONSTANTS,
+        PROPERTY_FLAGS::CONSTANTS,
+        TEMPLATE_FLAGS::CONSTANTS,
+    ];
     let words: std::collections::BTreeSet<_> = header.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-    for (name, value) in enumerations.iter().flat_map(|values| values.constants) {
+    for (name, value) in enumerations.into_iter().flatten() {
         // The header lacks the constants of Windows 10.
         if words.contains(name) {
             assert(&mut text, name, *value as u64);

@@ -197,6 +197,6 @@ pub fn whole(build: Build, arch: Arch) -> Vec<u8> {
 
 /// The kernels of real dumps with ETW's blob, and later kernels.
 pub fn targets() -> impl Iterator<Item = (Build, Arch)> {
-    let kernels = etw_layouts::axis::AXIS.kernels.iter().filter(|kernel| kernel.build.number >= [10, 0, 19041]);
-    kernels.flat_map(|kernel| kernel.architectures.iter().map(|arch| (kernel.build, *arch)))
+    let kernels = etw_layouts::LAYOUTS.kernels().filter(|kernel| kernel.build.number >= [10, 0, 19041]);
+    kernels.flat_map(|kernel| kernel.architectures().map(move |arch| (kernel.build, arch)))
 }

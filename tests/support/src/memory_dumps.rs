@@ -217,7 +217,7 @@ pub fn of_pages(arch: Arch, tables: u64, pages: BTreeMap<u64, Vec<u8>>) -> Vec<u
     out
 }
 
-fn offset<S>(structure: &etw_layouts::runtime::meta::Structure<S>, system: &System, member: &str) -> usize {
+fn offset<S>(structure: &etw_layouts::runtime::packed::Structure<'_, S>, system: &System, member: &str) -> usize {
     let layout = structure.select(Build::new(10, 0, 19041, 264), system.arch).expect("a layout").layout;
     layout.member(member).expect("a member").offset
 }

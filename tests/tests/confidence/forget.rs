@@ -158,6 +158,10 @@ impl<'a> One<'a> {
 impl Line for One<'_> {
     type Kernel = TargetId;
     type Layout = LayoutId;
+    type Update<'u>
+        = Update<'u>
+    where
+        Self: 'u;
 
     fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, TargetId)> + Clone {
         self.forgotten.rows.get(&arch).into_iter().flatten().copied()

@@ -1,8 +1,7 @@
 //! Symbol tables of real kernels that are not part of the facts: a layout that is sure equals theirs.
 
-use etw_layouts::runtime::meta::Selection;
-use etw_layouts::structures::ALL;
-use etw_layouts::{Arch, Build};
+use etw_layouts::runtime::packed::Selection;
+use etw_layouts::{Arch, Build, LAYOUTS};
 use etw_layouts_symbols::{Symbols, TypeFacts, Types, Wanted, load, read};
 use std::collections::BTreeMap;
 use test_support::witness;
@@ -17,7 +16,7 @@ fn no_layout_of_an_unknown_table_is_wrong_and_sure() {
         let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
         let (build, arch) = name.split_once(".json").and_then(|(name, _)| name.rsplit_once('-')).expect("BUILD-ARCHITECTURE");
         let (build, arch): (Build, Arch) = (build.parse().expect("a build"), arch.parse().expect("an architecture"));
-        let wanted: Wanted = ALL.iter().map(|structure| structure.name).collect();
+        let wanted: Wanted = LAYOUTS.structures().map(|structure| structure.name).collect();
         let Ok(Symbols::Table(table)) = read(&load(&path).expect("a file"), &wanted) else { panic!("{name} is not a table") };
         sure += compare(build, arch, &table.types);
     }
@@ -27,12 +26,12 @@ fn no_layout_of_an_unknown_table_is_wrong_and_sure() {
 /// The number of layouts that are sure, all of which are right.
 fn compare(build: Build, arch: Arch, types: &Types) -> usize {
     let mut counts = [[0; 2]; 2];
-    for structure in ALL {
+    for structure in LAYOUTS.structures() {
         let Some(TypeFacts::Aggregate(theirs)) = types.get(structure.name) else { continue };
         let theirs_at: BTreeMap<&str, u64> = theirs.members.iter().map(|member| (member.name.as_str(), member.offset)).collect();
         let selected = structure.select(build, arch).ok();
-        let is_right = |ours: &Selection| {
-            let ours_at = ours.layout.members.iter().map(|member| (member.name, member.offset as u64)).collect();
+        let is_right = |ours: &Selection<'_>| {
+            let ours_at = ours.layout.members().map(|member| (member.name, member.offset as u64)).collect();
             (ours.layout.size as u64, theirs_at) == (theirs.size, ours_at)
         };
         let is_sure = selected.is_some_and(|ours| ours.confidence.is_sure());

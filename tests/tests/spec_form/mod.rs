@@ -126,7 +126,7 @@ fn formatted_texts(spec: &Spec) -> BTreeMap<String, String> {
 
 fn generated(spec: &Spec) -> String {
     let layouts = resolve(spec.clone()).unwrap_or_else(|errors| panic!("{errors}"));
-    emit_inline(&layouts, &Options::default())
+    emit_inline(&layouts, &Options::default()).expect("a table of the layouts")
 }
 
 fn comments(text: &str) -> impl Iterator<Item = &str> {

@@ -32,8 +32,7 @@ impl Emitter<'_> {
         out: &mut String,
     ) {
         let whole = Whole { structure: &self.layouts.layouts[id].name, path: "", aggregate, texts };
-        let of = format!("members::{}", whole.structure);
-        self.define(self.type_name(id), &self.layout_doc(id, aggregate), Some(&of), whole, out);
+        self.define(self.type_name(id), &self.layout_doc(id, aggregate), Some(whole.structure), whole, out);
         self.parts(whole, written, out);
     }
 
@@ -61,20 +60,20 @@ impl Emitter<'_> {
                     format!("/// The unnamed {sort} at {:#04x} of `{}` in `{}`.\n", field.offset, whole.path, whole.structure)
                 }
             };
-            let of = field.name.as_ref().map(|_| format!("members::{}", join(part.structure, part.path)));
+            let of = field.name.as_ref().map(|_| join(part.structure, part.path));
             self.define(ty, &doc, of.as_deref(), part, out);
             self.parts(part, written, out);
         }
     }
 
-    /// `of` is the type whose tokens the members have; `None` for an unnamed part, whose members belong to the enclosing type.
-    fn define(&self, name: &str, doc: &str, of: Option<&str>, whole: Whole, out: &mut String) {
+    /// `shown` is the name for `Debug`; `None` for an unnamed part, whose members belong to the enclosing type.
+    fn define(&self, name: &str, doc: &str, shown: Option<&str>, whole: Whole, out: &mut String) {
         let (kind, rows) = match whole.aggregate.kind {
             Kind::Struct => ("struct", self.members(whole)),
-            Kind::Union => ("union", self.branches(whole, of.is_some())),
+            Kind::Union => ("union", self.branches(whole, shown.is_some())),
         };
         let (size, align) = (whole.aggregate.extent.size, whole.aggregate.extent.align);
-        let described = of.map(|of| format!("{of}, ")).unwrap_or_default();
+        let described = shown.map(|shown| format!("{shown}, ")).unwrap_or_default();
         let _ = write!(out, "\nruntime::layout! {{\n{}", indented(doc));
         let _ = writeln!(out, "    pub {kind} {name}: {described}{size:#x}, {align} {{");
         let mut setters = Taken::of(rows.iter().flat_map(|row| &row.within).map(|part| part.name.clone()));
@@ -82,7 +81,7 @@ impl Emitter<'_> {
             let Row { offset, name, ty, c, doc, within } = row;
             let c = c.map(|c| format!(" = {}", quoted(&c))).unwrap_or_default();
             let _ = write!(out, "        {offset:#04x} {name}: {ty}{c}, {doc}");
-            if of.is_none() || within.is_empty() {
+            if shown.is_none() || within.is_empty() {
                 out.push_str(";\n");
                 continue;
             }
@@ -199,7 +198,7 @@ impl Emitter<'_> {
 }
 
 /// The type in C, without its members.
-fn spelled(field: &Field) -> String {
+pub fn spelled(field: &Field) -> String {
     match (&field.ctype, field.ty.element()) {
         (Some(c), _) => c.to_string(),
         (None, Type::Inline(aggregate)) if aggregate.kind == Kind::Union => "union".into(),
@@ -212,7 +211,7 @@ struct Row {
     offset: u64,
     name: String,
     ty: String,
-    /// The type in C, if metadata describe the member.
+    /// The type in C, if the member has a name in C.
     c: Option<String>,
     /// The expression of the doc comment.
     doc: String,

@@ -1,10 +1,9 @@
-//! Rust types with their checks and metadata.
+//! Rust types with their checks, their tokens, and the table of their layouts.
 
 mod aggregate;
 mod docs;
 mod events;
 mod features;
-mod kernels;
 mod modules;
 mod names;
 mod structures;
@@ -12,9 +11,12 @@ mod targets;
 mod tokens;
 mod values;
 
+pub(super) use aggregate::spelled;
 pub use names::is_device;
+pub(super) use names::{join, unnamed};
+pub(super) use values::constants;
 
-use super::Files;
+use super::{Files, packed};
 use crate::axis::TargetSet;
 use crate::layouts::{Form, Layout, LayoutId, Layouts};
 use crate::registry::Registry;
@@ -39,8 +41,6 @@ pub struct Options {
     pub feature: Option<String>,
     /// The first line of each file.
     pub header: String,
-    /// The examined builds.
-    pub registry: Registry,
     /// Path of the crate that decodes payloads in generated code; `None` for code without schemas of events.
     pub payload: Option<String>,
 }
@@ -53,50 +53,50 @@ impl Default for Options {
             targets: TargetSet::default(),
             feature: None,
             header: "Generated from the specs. Do not edit.".into(),
-            registry: Registry::default(),
             payload: None,
         }
     }
 }
 
-/// Writes the modules `axis`, `constants`, `kernels`, `layouts`, `members`, `structures` and `targets`, and also `events` if the
-/// options name the crate for payloads. Each module and submodule is a file.
+/// Writes the modules `constants`, `layouts`, `members`, `structures` and `targets`, and also `events` if the options name the crate
+/// for payloads. Each module and submodule is a file. They include the table of layouts as the file `layouts.bin`, which
+/// [`packed::table`] writes.
 pub fn emit(layouts: &Layouts, options: &Options) -> Files {
     let mut files = Files::new();
     if let Some(payload) = &options.payload {
         events::events(&layouts.spec, options, payload).files("", &mut files);
     }
-    modules(layouts, options).iter().for_each(|module| module.files("", &mut files));
+    let table = Table::File("layouts.bin");
+    Emitter::new(layouts, options).modules(&table).iter().for_each(|module| module.files("", &mut files));
     files
 }
 
-/// Writes the same modules nested in one text, for the expansion of a macro.
-pub fn emit_inline(layouts: &Layouts, options: &Options) -> String {
+/// Writes the same modules nested in one text, for the expansion of a macro. They contain the table of the selected structures, at
+/// all targets and without examined builds.
+///
+/// # Errors
+///
+/// As [`packed::table`].
+pub fn emit_inline(layouts: &Layouts, options: &Options) -> Result<String, String> {
     let mut text = String::new();
-    for module in modules(layouts, options) {
+    let emitter = Emitter::new(layouts, options);
+    let table = packed::table_of(layouts, &Registry::default(), |name| emitter.is_selected(name))?;
+    for module in emitter.modules(&Table::Bytes(table)) {
         // Names are Microsoft's, and no program uses all of them.
         text.push_str(
             "#[allow(non_snake_case, non_camel_case_types, non_upper_case_globals, unused, clippy::all, clippy::pedantic)]\n",
         );
         module.inline(&mut text);
     }
-    text
+    Ok(text)
 }
 
-fn modules(layouts: &Layouts, options: &Options) -> Vec<Module> {
-    let (wanted, names) = (wanted(layouts, options), Names::new(layouts));
-    let features = options.feature.as_deref().map(|other| features::features(layouts, other)).unwrap_or_default();
-    let mut emitter = Emitter { layouts, options, wanted, names, features, tokens: Tokens::new() };
-    emitter.tokens = emitter.collect();
-    vec![
-        Module::new("axis", emitter.axis()),
-        emitter.definitions("constants", is_macros),
-        Module::new("kernels", emitter.kernels()),
-        emitter.definitions("layouts", |definition| !is_macros(definition)),
-        Module::new("members", emitter.tokens()),
-        Module::new("structures", emitter.structures()),
-        emitter.targets(),
-    ]
+/// The table of layouts in the generated code.
+enum Table {
+    /// A file beside it.
+    File(&'static str),
+    /// The bytes.
+    Bytes(Vec<u8>),
 }
 
 pub(super) struct Emitter<'a> {
@@ -110,7 +110,7 @@ pub(super) struct Emitter<'a> {
 }
 
 /// Sets of macros are one type for all targets; enumerations differ by target.
-fn is_macros(definition: &Definition) -> bool {
+pub(super) fn is_macros(definition: &Definition) -> bool {
     matches!(&definition.body, Body::Values(values) if values.kind != ValuesKind::Enum)
 }
 
@@ -141,7 +141,25 @@ fn wanted(layouts: &Layouts, options: &Options) -> Vec<TargetSet> {
     layouts.layouts.iter().map(of).collect()
 }
 
-impl Emitter<'_> {
+impl<'a> Emitter<'a> {
+    fn new(layouts: &'a Layouts, options: &'a Options) -> Self {
+        let (wanted, names) = (wanted(layouts, options), Names::new(layouts));
+        let features = options.feature.as_deref().map(|other| features::features(layouts, other)).unwrap_or_default();
+        let mut new = Self { layouts, options, wanted, names, features, tokens: Tokens::new() };
+        new.tokens = new.collect();
+        new
+    }
+
+    fn modules(&self, table: &Table) -> Vec<Module> {
+        vec![
+            self.definitions("constants", is_macros),
+            self.definitions("layouts", |definition| !is_macros(definition)),
+            Module::new("members", self.tokens()),
+            Module::new("structures", self.structures(table)),
+            self.targets(),
+        ]
+    }
+
     /// The module of the definitions that `belongs` selects: one submodule for each, and the names of their types. Glob
     /// re-exports would make compilation a sixth slower, because the compiler searches each glob for each imported name.
     fn definitions(&self, name: &str, belongs: impl Fn(&Definition) -> bool) -> Module {
@@ -173,7 +191,7 @@ impl Emitter<'_> {
             return None;
         }
         let mut text = self.header(&format!("`{name}`{}", if is_macros(definition) { "." } else { " in all its layouts." }));
-        text.push_str(&self.imports(name, definition, &ids));
+        text.push_str(&self.imports(name, &ids));
         if let (true, Body::Values(values)) = (is_macros(definition), &definition.body) {
             self.macros(definition, values, &mut text);
             return Some((text, BTreeSet::from([name.to_owned()])));
@@ -198,7 +216,7 @@ impl Emitter<'_> {
 
     /// The imports of a definition: only the modules that its layouts use. A glob import of all modules would make compilation a
     /// tenth slower.
-    fn imports(&self, name: &str, definition: &Definition, ids: &[LayoutId]) -> String {
+    fn imports(&self, name: &str, ids: &[LayoutId]) -> String {
         let mut used = BTreeSet::new();
         for &id in ids {
             if let Form::Aggregate(aggregate) = &self.layouts.layouts[id].form {
@@ -210,9 +228,8 @@ impl Emitter<'_> {
             Some(definition) if is_macros(definition) => format!(", {used}"),
             _ => format!(", {}::*", names::module(used)),
         };
-        let members = if is_macros(definition) { "" } else { ", members" };
         let used: String = used.into_iter().map(path).collect();
-        format!("#[allow(unused_imports)]\nuse super::{{runtime{members}{used}}};\n")
+        format!("#[allow(unused_imports)]\nuse super::{{runtime{used}}};\n")
     }
 
     fn head(&self, folder: &str) -> String {
@@ -225,8 +242,7 @@ impl Emitter<'_> {
             "Each distinct layout once, named after the first build that has it. The modules of the builds use Microsoft's names.",
         );
         let version = etw_layouts_runtime::generated::VERSION;
-        let text =
-            text + &format!("#[allow(unused_imports)]\nuse super::{{constants::*, members}};\nuse {runtime} as runtime;\n\n");
+        let text = text + &format!("#[allow(unused_imports)]\nuse super::constants::*;\nuse {runtime} as runtime;\n\n");
         text + &format!("const _: () = runtime::generated::version({version});\n\n")
     }
 

@@ -95,7 +95,7 @@ fn find_parts<'a>(
 }
 
 /// The path of a part within a part.
-pub(super) fn join(path: &str, name: &str) -> String {
+pub fn join(path: &str, name: &str) -> String {
     let name = name.trim_start_matches("r#");
     if path.is_empty() { name.to_owned() } else { format!("{path}_{name}") }
 }
@@ -219,7 +219,7 @@ impl Emitter<'_> {
 }
 
 /// Names for the members of a structure that have none: `union_Flags` is a union that begins with `Flags`.
-pub(super) fn unnamed(fields: &[Field]) -> Vec<String> {
+pub fn unnamed(fields: &[Field]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for field in fields {
         let name = match (&field.name, &field.ty) {

@@ -85,9 +85,7 @@ impl Emitter<'_> {
         );
         let _ = writeln!(text, "#[allow(unused_imports)]\nuse {} as runtime;", self.options.runtime);
         for (name, tokens) in &self.tokens {
-            let of = tokens.first().and_then(|token| token.layouts.first()).map(|&id| self.layouts.layouts[id].name.as_str());
-            let cfg = self.cfg(of.unwrap_or_default());
-            let _ = write!(text, "\n{cfg}runtime::tokens! {{\n    {name} {{\n");
+            let _ = write!(text, "\nruntime::tokens! {{\n    {name} {{\n");
             let mut taken = Taken::of([]);
             for token in tokens {
                 let constant = taken.numbered(token.name.to_shouty_snake_case());

@@ -3,6 +3,7 @@
 use super::Emitter;
 use super::docs::{comment, literal};
 use super::names::{Taken, member, name_since};
+use crate::axis::Axis;
 use crate::layouts::{Enumeration, LayoutId};
 use crate::spec::{Constant, Definition, Piece, Values, ValuesKind};
 use std::fmt::Write;
@@ -24,20 +25,10 @@ impl Emitter<'_> {
 
     /// A set of macros, with the constants of all targets.
     pub(super) fn macros(&self, definition: &Definition, values: &Values, out: &mut String) {
-        let mut rows: Vec<Row> = Vec::new();
-        let single = |constant: &&Constant| constant.value.0.len() == 1;
-        let mut taken = Taken::of(values.constants.iter().filter(single).map(|constant| constant.name.value.clone()));
-        for constant in &values.constants {
-            for piece in &constant.value.0 {
-                let name = &constant.name.value;
-                let several = constant.value.0.len() > 1 || rows.iter().any(|row| row.name == *name);
-                let name = match several {
-                    true => name_since(&self.layouts.spec.axis, name, "", &piece.targets, &mut taken),
-                    false => name.clone(),
-                };
-                rows.push(self.constant(name, constant, piece));
-            }
-        }
+        let rows: Vec<_> = constants(&self.layouts.spec.axis, values)
+            .into_iter()
+            .map(|(name, constant, piece)| self.constant(name, constant, piece))
+            .collect();
         let ty = self.layouts.layouts.iter().find_map(|l| match &l.form {
             crate::layouts::Form::Enumeration(e) if l.name == definition.name.value => Some(e),
             _ => None,
@@ -75,6 +66,25 @@ impl Emitter<'_> {
         });
         found.unwrap_or_default()
     }
+}
+
+/// The constants of a set of macros at all targets. A constant that has several values has the builds in its names.
+pub fn constants<'a>(axis: &Axis, values: &'a Values) -> Vec<(String, &'a Constant, &'a Piece<i64>)> {
+    let mut rows: Vec<(String, &Constant, &Piece<i64>)> = Vec::new();
+    let single = |constant: &&Constant| constant.value.0.len() == 1;
+    let mut taken = Taken::of(values.constants.iter().filter(single).map(|constant| constant.name.value.clone()));
+    for constant in &values.constants {
+        for piece in &constant.value.0 {
+            let name = &constant.name.value;
+            let several = constant.value.0.len() > 1 || rows.iter().any(|row| row.0 == *name);
+            let name = match several {
+                true => name_since(axis, name, "", &piece.targets, &mut taken),
+                false => name.clone(),
+            };
+            rows.push((name, constant, piece));
+        }
+    }
+    rows
 }
 
 /// A function for the GUIDs of values.

@@ -6,10 +6,11 @@ mod put;
 mod sessions;
 mod start;
 
-use etw_layouts::runtime::meta::{Layout, Type};
-use etw_layouts::{Arch, Build, structures};
+use etw_layouts::runtime::packed::{Layout, Type};
+use etw_layouts::{Arch, Build, LAYOUTS};
 use etw_layouts_memory::{Address, Kernel, Memory, ReadError};
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Memory from a start address. Pages can be missing.
 #[derive(Clone)]
@@ -45,6 +46,8 @@ pub struct Kit {
     pub arch: Arch,
     pub image: Image,
     pub globals: Vec<(&'static str, u64)>,
+    /// The layouts that were selected.
+    layouts: RefCell<BTreeMap<String, Option<Layout<'static>>>>,
 }
 
 /// The range of the only module.
@@ -59,7 +62,7 @@ impl Kit {
     pub fn new(build: Build, arch: Arch) -> Self {
         let base = if arch == Arch::X86 { 0x8600_0000 } else { 0xFFFF_9A01_0000_0000 };
         let image = Image { base, bytes: vec![0; PAGE as usize], missing: BTreeSet::new() };
-        Self { build, arch, image, globals: Vec::new() }
+        Self { build, arch, image, globals: Vec::new(), layouts: RefCell::default() }
     }
 
     /// The description of the kernel that a walk needs.
@@ -70,9 +73,12 @@ impl Kit {
     }
 
     /// The layout of a structure; `None` if the kernel does not have the structure.
-    pub fn layout(&self, name: &str) -> Option<&'static Layout> {
-        let structure = structures::ALL.iter().find(|structure| structure.name == name)?;
-        Some(structure.select(self.build, self.arch).ok()?.layout.layout())
+    pub fn layout(&self, name: &str) -> Option<Layout<'static>> {
+        let mut layouts = self.layouts.borrow_mut();
+        *layouts.entry(name.to_owned()).or_insert_with(|| {
+            let selected = LAYOUTS.structure(name)?.select(self.build, self.arch).ok()?;
+            Some(selected.layout.layout())
+        })
     }
 
     /// Allocates zeroed memory of this size.
@@ -150,7 +156,7 @@ impl Kit {
     pub fn elements(&self, name: &str, path: &str) -> Option<(usize, usize)> {
         let (_, size, _, ty) = find(self.layout(name)?, path)?;
         match ty {
-            Type::Array(_, element) => Some((*element, size / element)),
+            Type::Array(element) => Some((element.size, size / element.size)),
             _ => None,
         }
     }
@@ -210,13 +216,13 @@ impl Kit {
 }
 
 /// Offset, size, bits and type of a member.
-type Found = (usize, usize, Option<(u32, u32)>, &'static Type);
+type Found = (usize, usize, Option<(u32, u32)>, Type<'static>);
 
 /// Finds a member by its path.
-fn find(layout: &'static Layout, path: &str) -> Option<Found> {
+fn find(layout: Layout<'static>, path: &str) -> Option<Found> {
     let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
     let member = layout.member(name)?;
-    match (rest, &member.ty) {
+    match (rest, member.ty) {
         (None, ty) => Some((member.offset, member.size, member.bits, ty)),
         (Some(rest), Type::Layout(inner)) => {
             let (offset, size, bits, ty) = find(inner, rest)?;

@@ -39,7 +39,6 @@ impl Plan {
 
     /// The kernels and architectures of the axis.
     pub fn targets() -> impl Iterator<Item = (Build, Arch)> {
-        let kernels = etw_layouts::axis::AXIS.kernels;
-        kernels.iter().flat_map(|kernel| kernel.architectures.iter().map(|arch| (kernel.build, *arch)))
+        etw_layouts::LAYOUTS.kernels().flat_map(|kernel| kernel.architectures().map(move |arch| (kernel.build, arch)))
     }
 }

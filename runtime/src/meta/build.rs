@@ -1,45 +1,33 @@
-//! The version axis: the builds at which layouts change.
+//! Builds, architectures and updates.
 
 use core::fmt;
 use core::ops::RangeInclusive;
 use core::str::FromStr;
 
-/// The version axis.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Axis {
-    /// The builds, oldest first.
-    pub kernels: &'static [Kernel],
-    /// The named updates, oldest first.
-    pub updates: &'static [Update<'static>],
-}
-
-/// A change delivered by servicing, on several branches at about the same time.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Update<'a> {
-    /// Its name, such as `2022-01`.
-    pub name: &'a str,
+/// The facts about a named update, in any form.
+pub trait UpdateFacts {
     /// First build of each branch with the update, oldest branch first. Builds after the last of them have it from the start.
-    pub kernels: &'a [Build],
-    /// Builds after the last of these, or between them, that never got the update.
-    pub without: &'a [[u32; 3]],
-    /// The architectures that it changed; empty for all.
-    pub architectures: &'a [Arch],
-}
+    fn kernels(&self) -> impl Iterator<Item = Build>;
 
-/// A build at which a layout changes or a release begins.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Kernel {
-    /// Build and revision.
-    pub build: Build,
-    /// Name of the release, such as `1709`.
-    pub label: &'static str,
-    /// Architectures that the build exists for.
-    pub architectures: &'static [Arch],
-    /// Other builds that are identical to this one, revision by revision, each with its first revision; 0 if unknown.
-    pub same: &'static [Build],
+    /// Whether a build after the last of these, or between them, never got the update.
+    fn is_without(&self, number: [u32; 3]) -> bool;
+
+    /// Whether it changed an architecture.
+    fn changes(&self, arch: Arch) -> bool;
+
+    /// Whether a build has the update.
+    fn has(&self, build: Build) -> bool {
+        match self.first_of(build) {
+            Some(first) => first.revision <= build.revision,
+            None if self.is_without(build.number) => false,
+            None => self.kernels().last().is_some_and(|last| last.number < build.number),
+        }
+    }
+
+    /// The first build with the update on the branch of a build, if the branch got it by servicing.
+    fn first_of(&self, build: Build) -> Option<Build> {
+        self.kernels().find(|kernel| kernel.number == build.number)
+    }
 }
 
 /// A processor architecture; displayed as `x86`, `x64` and `arm64`.
@@ -82,44 +70,6 @@ const VERSIONS: [([u32; 2], RangeInclusive<u32>); 8] = [
     ([6, 3], 9600..=9600),
     ([10, 0], 10240..=99_999),
 ];
-
-impl Axis {
-    /// The build on the axis that is identical to a build. The revision is kept; 0 becomes the first one, because no kernel with
-    /// that number has a lower revision.
-    pub fn canonical(&self, build: Build) -> Build {
-        self.same(build).map_or(build, |(kernel, first)| {
-            let revision = if build.revision == 0 { first.revision } else { build.revision };
-            Build { number: kernel.build.number, revision }
-        })
-    }
-
-    /// The build on the axis that a build is identical to, and the build with its first revision.
-    pub(super) fn same(&self, build: Build) -> Option<(&'static Kernel, Build)> {
-        let first = |kernel: &Kernel| kernel.same.iter().copied().find(|same| same.number == build.number);
-        self.kernels.iter().find_map(|kernel| Some((kernel, first(kernel)?)))
-    }
-}
-
-impl Update<'_> {
-    /// Whether it changed an architecture.
-    pub fn changes(&self, arch: Arch) -> bool {
-        self.architectures.is_empty() || self.architectures.contains(&arch)
-    }
-
-    /// Whether a build has the update.
-    pub fn has(&self, build: Build) -> bool {
-        match self.first_of(build) {
-            Some(first) => first.revision <= build.revision,
-            None if self.without.contains(&build.number) => false,
-            None => self.kernels.last().is_some_and(|last| last.number < build.number),
-        }
-    }
-
-    /// The first build with the update on the branch of a build, if the branch got it by servicing.
-    pub fn first_of(&self, build: Build) -> Option<Build> {
-        self.kernels.iter().copied().find(|kernel| kernel.number == build.number)
-    }
-}
 
 impl Arch {
     /// All architectures.
