@@ -9,6 +9,9 @@ pub struct Readme;
 #[doc = include_str!("../docs/LIBRARY.md")]
 pub struct Library;
 
+#[doc = include_str!("../docs/SENSORS.md")]
+pub struct Sensors;
+
 #[doc = include_str!("../docs/OWN-SPECS.md")]
 pub struct OwnSpecs;
 

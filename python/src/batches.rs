@@ -270,20 +270,17 @@ impl Current {
         let encoders = &*encoders;
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let parts: Vec<_> = slices.take(threads).collect();
-        let work = |slice| {
+        let work = |slice, put: &mut dyn FnMut(_) -> bool| {
             let pop = || encoders.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut encoder = pop().unwrap_or_else(|| Encoder::new(form));
-            let part = table::part(&mut encoder, trace.no_events().of_slice(slice), filters);
+            table::parts(&mut encoder, trace.no_events().of_slice(slice), filters, put);
             encoders.lock().unwrap_or_else(PoisonError::into_inner).push(encoder);
-            part
         };
         in_order(
             parts,
             threads,
             || (),
-            |(), slice, put| {
-                put(work(slice));
-            },
+            |(), slice, put| work(slice, put),
             |part| {
                 let part = part?;
                 let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);

@@ -44,7 +44,7 @@ impl Counts {
     }
 }
 
-/// The rows of a part of a trace.
+/// A part of the rows of a trace.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Part {
@@ -62,7 +62,7 @@ pub struct Part {
 const MOST_DIAGNOSTICS: u64 = 100;
 
 impl Rows<'_> {
-    /// Passes the parts of the trace to `take`, in order. Returns whether the rows are in the requested order: if buffers of a trace are far out of
+    /// Passes the rows of the trace to `take`, in order. Returns whether the rows are in the requested order: if buffers of a trace are far out of
     /// order, only parts are sorted. [`Merge`](crate::Merge) makes larger batches of those of the parts.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl Rows<'_> {
             self.threads,
             || (Encoder::new(self.options), self.trace.no_events()),
             |(encoder, events), slice, put| {
-                put(part(encoder, events.of_slice(slice), self.filters));
+                parts(encoder, events.of_slice(slice), self.filters, put);
             },
             |part| take(part?),
         )?;
@@ -83,13 +83,31 @@ impl Rows<'_> {
     }
 }
 
-/// The rows of the events of a slice. `filters` select the events of each file.
-///
-/// # Errors
-///
-/// A file cannot be read.
-pub fn part(encoder: &mut Encoder, events: &mut Events<'_>, filters: &[Filter]) -> Result<Part, Error> {
-    let mut part = Part::default();
+/// Memory of batches at which a part ends, in bytes.
+const PART: usize = 2 << 20;
+
+/// Passes the rows of the events of a slice to `put` in parts of limited size, until it returns `false`. `filters` select the events of each file.
+/// If a file cannot be read, the last part is an error.
+pub fn parts(
+    encoder: &mut Encoder,
+    events: &mut Events<'_>,
+    filters: &[Filter],
+    put: &mut dyn FnMut(Result<Part, Error>) -> bool,
+) {
+    loop {
+        let (part, is_last) = match part(encoder, events, filters) {
+            Ok((part, is_last)) => (Ok(part), is_last),
+            Err(error) => (Err(error), true),
+        };
+        if !put(part) || is_last {
+            return;
+        }
+    }
+}
+
+/// A part of the rows, and whether it is the last one.
+fn part(encoder: &mut Encoder, events: &mut Events<'_>, filters: &[Filter]) -> Result<(Part, bool), Error> {
+    let (mut part, mut size) = (Part::default(), 0);
     for event in events {
         let event = event?;
         part.counts.events += 1;
@@ -107,12 +125,20 @@ pub fn part(encoder: &mut Encoder, events: &mut Events<'_>, filters: &[Filter]) 
             }
         }
         while let Some(batch) = encoder.full()? {
+            size += batch.memory();
             part.batches.push(batch);
+        }
+        if size >= PART {
+            return Ok((part, false));
         }
     }
     while let Some(batch) = encoder.rest()? {
+        size += batch.memory();
         part.batches.push(batch);
+        if size >= PART {
+            return Ok((part, false));
+        }
     }
     encoder.forget_names();
-    Ok(part)
+    Ok((part, true))
 }

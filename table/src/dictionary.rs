@@ -29,7 +29,7 @@ impl Dictionary {
 
     /// Memory for names, in bytes.
     pub fn size(&self) -> usize {
-        self.bytes + 64 * self.names.len()
+        256 + self.bytes + 64 * self.names.len()
     }
 
     /// A column of names by their numbers.

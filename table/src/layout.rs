@@ -48,6 +48,11 @@ impl Layout {
         }
     }
 
+    /// Number of columns.
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
     /// The indices of the columns of the fields of a version, and whether all its fields have columns. The columns end before the first field that is
     /// invalid, is a structure without members, or exceeds a limit.
     pub fn of(&self, fields: &FieldList<'_>) -> (Vec<usize>, bool) {

@@ -29,7 +29,7 @@ mod typed;
 mod value_type;
 pub mod write;
 
-pub use batches::{Counts, MEMORY, Part, Rows, part};
+pub use batches::{Counts, MEMORY, Part, Rows, parts};
 pub use encoder::Encoder;
 pub use error::Error;
 pub use etw_layouts_trace::Order;

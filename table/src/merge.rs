@@ -3,10 +3,10 @@
 use crate::Error;
 use crate::dictionary::Dictionary;
 use crate::options::{BYTES, ROWS};
-use crate::table::{Batch, Kind, Table};
+use crate::table::{self, Batch, Kind, Table};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch};
+use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use arrow_schema::{ArrowError, DataType};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,6 +34,8 @@ struct Rows {
 
 /// Memory limit for rows, in bytes. If it is exceeded, the rows of the largest table become a batch.
 const MEMORY: usize = 32 << 20;
+/// Approximate memory for a column of a table without rows, in bytes.
+const COLUMN: usize = 256;
 /// Size of all names, in bytes, from which they are discarded, and a new generation begins.
 const NAMES: usize = 16 << 20;
 
@@ -50,10 +52,12 @@ impl Merge {
             self.generation += 1;
         }
         let columns = self.columns(&batch.rows);
-        let memory: usize = columns.iter().map(|column| column.get_buffer_memory_size()).sum();
+        let memory: usize = columns.iter().map(table::memory).sum();
         let key = (batch.table.kind.clone(), batch.table.layout);
         let table = || Rows { table: batch.table.clone(), batches: Vec::new(), rows: 0, memory: 0 };
         let rows = self.tables.entry(key.clone()).or_insert_with(table);
+        // The batches of different threads have different copies of the table.
+        let memory = memory + COLUMN * if rows.rows == 0 { columns.len() } else { 0 };
         rows.batches.push(columns);
         rows.rows += batch.rows.num_rows();
         rows.memory += memory;

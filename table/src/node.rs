@@ -50,13 +50,22 @@ impl Node {
         }
     }
 
-    /// Adds the next field of a payload. `left` limits the number of values.
+    /// The number of columns, including those of members.
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Scalar(_) => 1,
+            Self::List { item, .. } => 1 + item.columns(),
+            Self::Structure { members, .. } => 1 + members.iter().map(Self::columns).sum::<usize>(),
+        }
+    }
+
+    /// Adds the next field of a payload. `left` limits the number of values, or 8 bytes of names.
     pub fn fill(&mut self, steps: &mut Steps<'_>, clock: &Clock, left: &mut usize) -> Filled {
         let Some(next) = left.checked_sub(1) else { return Filled::Nothing };
         *left = next;
         match (self, steps.next()) {
             (Self::Scalar(scalar), Some(Ok(Step::Value(value)))) => {
-                scalar.add(&value, || value.map, clock);
+                *left = left.saturating_sub(scalar.add(&value, || value.map, clock) / 8);
                 Filled::Whole
             }
             (Self::List { item, offsets, nulls, .. }, Some(Ok(Step::Array(_, count)))) => {
@@ -91,22 +100,32 @@ impl Node {
         }
     }
 
-    /// Adds an array. `map` returns the names of values.
+    /// Adds an array. `map` returns the names of values. Returns the memory for new names, in bytes.
     pub fn add_array<'v>(
         &mut self,
         elements: impl Iterator<Item = Value<'v>>,
         map: impl Fn() -> Option<ValueMap<'v>>,
         clock: &Clock,
-    ) {
-        let Self::List { item, offsets, nulls, .. } = self else { return self.add_null() };
-        let Self::Scalar(scalar) = item.as_mut() else { return self.add_null() };
-        let mut length = offsets.last().copied().unwrap_or(0);
+    ) -> usize {
+        let scalars = match self {
+            Self::List { item, offsets, nulls, .. } => match item.as_mut() {
+                Self::Scalar(scalar) => Some((scalar, offsets, nulls)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some((scalar, offsets, nulls)) = scalars else {
+            self.add_null();
+            return 0;
+        };
+        let (mut length, mut memory) = (offsets.last().copied().unwrap_or(0), 0);
         for element in elements {
-            scalar.add(&element, &map, clock);
+            memory += scalar.add(&element, &map, clock);
             length += 1;
         }
         offsets.push(length);
         nulls.append_non_null();
+        memory
     }
 
     /// Forgets names of values, because the next event has another schema.

@@ -32,6 +32,9 @@ pub(crate) struct Scalar {
     text: String,
 }
 
+/// Size of the names of a column, in bytes, from which they are discarded after a batch.
+const NAMES: usize = 1 << 12;
+
 /// A column of the names of numbers.
 #[derive(Debug, Default)]
 struct Named {
@@ -122,9 +125,9 @@ impl Scalar {
         fields
     }
 
-    /// Adds a value. `map` returns its names.
+    /// Adds a value. `map` returns its names. Returns the memory for a new name, in bytes.
     #[inline]
-    pub fn add<'a>(&mut self, value: &Value<'a>, map: impl FnOnce() -> Option<ValueMap<'a>>, clock: &Clock) {
+    pub fn add<'a>(&mut self, value: &Value<'a>, map: impl FnOnce() -> Option<ValueMap<'a>>, clock: &Clock) -> usize {
         let is_widened = self.widened.is_some();
         let number = || {
             let number = value.number().unwrap_or_default();
@@ -181,19 +184,22 @@ impl Scalar {
                 }
             }
         }
+        let mut memory = 0;
         if let Some(Named { numbers, names, last }) = &mut self.named {
             let number = number();
             let name = match *last {
                 Some((own, name)) if own == number => name,
                 _ => {
-                    let value = value.with_map(map());
+                    let (value, before) = (value.with_map(map()), names.size());
                     let name = self::name(&value, number, &mut self.text).then(|| names.add(&self.text));
+                    memory = names.size() - before;
                     *last = Some((number, name));
                     name
                 }
             };
             numbers.append_option(name);
         }
+        memory
     }
 
     /// Forgets the latest name, because the next event has another schema.
@@ -219,8 +225,11 @@ impl Scalar {
 
     pub fn take(&mut self) -> Result<Vec<ArrayRef>, ArrowError> {
         let mut arrays = vec![self.values.finish()];
-        if let Some(Named { numbers, names, .. }) = &mut self.named {
-            arrays.push(names.column(numbers.finish())?);
+        if let Some(named) = &mut self.named {
+            arrays.push(named.names.column(named.numbers.finish())?);
+            if named.names.size() > NAMES {
+                *named = Named::default();
+            }
         }
         if let Some((_, raw)) = &mut self.raw {
             arrays.push(Arc::new(raw.finish()));

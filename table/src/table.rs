@@ -1,6 +1,6 @@
 //! Tables and their batches.
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
 use etw_layouts_etl::{Event, Schemas, names};
 use std::borrow::Cow;
@@ -47,6 +47,18 @@ pub struct Batch {
     pub rows: RecordBatch,
     /// Within a generation, the dictionaries of a batch begin with the names of the previous batch.
     pub generation: u32,
+}
+
+impl Batch {
+    /// Approximate memory, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.rows.columns().iter().map(memory).sum()
+    }
+}
+
+/// Approximate memory for a column, in bytes. An array also needs memory that Arrow does not count: for the counts of references.
+pub(crate) fn memory(column: &ArrayRef) -> usize {
+    64 + column.get_array_memory_size()
 }
 
 /// Names of the provider and the event. Without a name, the provider is a GUID or a group, and the event is its identifier.

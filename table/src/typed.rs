@@ -13,18 +13,16 @@ use arrow_array::RecordBatch;
 use arrow_array::builder::BinaryBuilder;
 use arrow_schema::{ArrowError, DataType, Field};
 use etw_layouts_etl::names::{other_than_class, source as source_name};
-use etw_layouts_etl::payload::packed::Variant;
 use etw_layouts_etl::payload::{Fault, Part, Steps};
-use etw_layouts_etl::{Clock, Decoded, Event, Kinds, Plan, Schemas};
+use etw_layouts_etl::{Clock, Decoded, Event, Kinds, Plan, Schemas, Uuid};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The rows of all tables that are not in a batch yet.
 #[derive(Debug, Default)]
 pub(crate) struct Typed {
-    tables: Vec<Rows>,
-    by_name: HashMap<(String, String), Vec<usize>>,
+    tables: Tables,
     /// Names of the sources of schemas.
     sources: Dictionary,
     kinds: Kinds<Properties>,
@@ -34,7 +32,19 @@ pub(crate) struct Typed {
     memory: usize,
     /// The table that has reached the maximum number of rows of a batch.
     full: Option<usize>,
-    names: usize,
+}
+
+/// All tables.
+#[derive(Debug, Default)]
+struct Tables {
+    rows: Vec<Rows>,
+    by_name: HashMap<(String, String), Vec<usize>>,
+    /// The columns of events of the trace, by their providers and the names of their tables.
+    layouts: HashMap<(Option<Uuid>, String), Layout>,
+    /// The names that several events of a provider have, by the providers of the trace.
+    shared_names: HashMap<Uuid, HashSet<String>>,
+    /// Approximate memory for the tables without their rows, in bytes.
+    size: usize,
 }
 
 /// The properties of a kind of event.
@@ -76,21 +86,28 @@ struct Rows {
     payload: BinaryBuilder,
     /// Memory for a row without texts, in bytes.
     width: usize,
+    /// Memory without rows, in bytes.
+    size: usize,
     bytes: usize,
 }
 
-/// Maximum number of tables. Events of further kinds are in a table without fields.
-const MOST: usize = 4096;
+/// Maximum number of columns of the layouts that are kept.
+const LAYOUTS: usize = 1 << 16;
 /// Memory limit for rows, in bytes. If it is exceeded, the largest table becomes a batch.
-const MEMORY: usize = 64 << 20;
+const MEMORY: usize = 32 << 20;
+/// Memory limit for tables without their rows, in bytes. If it is exceeded, all tables become batches and are discarded.
+const TABLES: usize = 32 << 20;
+/// Approximate memory for a table without fields, and for a column of a field, in bytes.
+const TABLE: usize = 8 << 10;
+const COLUMN: usize = 1 << 10;
 /// Maximum number of values of an event.
 const VALUES: usize = 1 << 20;
 
 impl Typed {
     /// Adds an event. Returns the fault to report: its payload is not decoded to its last byte, or its schema is invalid.
     pub fn add(&mut self, event: &Event<'_>, key: &Key, schemas: &Schemas, clock: &Clock) -> Option<Fault> {
-        let (tables, by_name, names, sources) = (&mut self.tables, &mut self.by_name, &mut self.names, &mut self.sources);
-        let mut find = |decoded: Option<&Decoded<'_>>| find(tables, by_name, names, event, decoded, schemas);
+        let (tables, sources) = (&mut self.tables, &mut self.sources);
+        let mut find = |decoded: Option<&Decoded<'_>>| tables.find(event, decoded, schemas);
         let keys = &mut self.kind_keys;
         let kind = self.kinds.get(event, || {
             keys.push(keys::Kind::new(event, key));
@@ -101,7 +118,7 @@ impl Typed {
         let decoded = if is_disputed { event.decode(schemas) } else { None };
         let at = if is_disputed { kind.by(decoded.as_ref(), sources, &mut find) } else { 0 };
         let planned = &kind.tables[at];
-        let rows = &mut self.tables[planned.table];
+        let rows = &mut self.tables.rows[planned.table];
         let before = rows.bytes;
         let decode = || decoded.or_else(|| event.decode_first(schemas));
         let fault = rows.add(event, key, (kind.number, planned), decode, clock);
@@ -115,16 +132,18 @@ impl Typed {
     /// Begins another trace, which has other schemas.
     pub fn begin(&mut self) {
         self.kinds.forget();
-        self.tables.iter_mut().for_each(|rows| rows.schema = None);
+        self.tables.rows.iter_mut().for_each(|rows| rows.schema = None);
+        self.tables.layouts.clear();
+        self.tables.shared_names.clear();
     }
 
     pub fn is_due(&self) -> bool {
-        self.full.is_some() || self.memory > MEMORY
+        self.full.is_some() || self.memory > MEMORY || self.tables.size > TABLES
     }
 
-    /// Memory for names of tables, in bytes.
+    /// Memory for the names of kinds, in bytes.
     pub fn names_size(&self) -> usize {
-        self.names + size_of_val(&self.kind_keys[..])
+        size_of_val(&self.kind_keys[..])
     }
 
     /// Discards all tables. There must be no rows.
@@ -132,13 +151,23 @@ impl Typed {
         *self = Self::default();
     }
 
-    /// Removes and returns the rows of the full table, or of the table that needs most memory.
+    /// Removes and returns the rows of the full table, or of the table that needs most memory. Without rows, tables that need much memory are
+    /// discarded.
     pub fn take(&mut self, names: &mut Names) -> Result<Option<Batch>, ArrowError> {
-        let most = || (0..self.tables.len()).max_by_key(|number| self.tables[*number].memory());
-        let Some(number) = self.full.take().or_else(most) else { return Ok(None) };
-        let rows = &mut self.tables[number];
-        self.memory = self.memory.saturating_sub(rows.memory());
-        if rows.keys.len() == 0 { Ok(None) } else { rows.take(&self.kind_keys, names, &mut self.sources).map(Some) }
+        let most = || (0..self.tables.rows.len()).max_by_key(|number| self.tables.rows[*number].memory());
+        match self.full.take().or_else(most) {
+            Some(number) if self.tables.rows[number].keys.len() > 0 => {
+                let rows = &mut self.tables.rows[number];
+                self.memory = self.memory.saturating_sub(rows.memory());
+                rows.take(&self.kind_keys, names, &mut self.sources).map(Some)
+            }
+            _ => {
+                if self.tables.size > TABLES {
+                    self.forget();
+                }
+                Ok(None)
+            }
+        }
     }
 }
 
@@ -195,51 +224,62 @@ struct Found {
     is_whole: bool,
 }
 
-/// The table of an event. It is created if it does not exist.
-fn find(
-    tables: &mut Vec<Rows>,
-    by_name: &mut HashMap<(String, String), Vec<usize>>,
-    names: &mut usize,
-    event: &Event<'_>,
-    decoded: Option<&Decoded<'_>>,
-    schemas: &Schemas,
-) -> Found {
-    let (mut kind, mut layout) = (table_name(event, schemas), Layout::default());
-    if tables.len() >= MOST {
-        kind = Default::default();
-    } else {
-        let versions = schemas.versions(event);
-        versions.iter().chain(decoded.map(|decoded| &decoded.schema)).for_each(|schema| layout.add(&schema.fields));
+impl Tables {
+    /// The table of an event. It is created if it does not exist.
+    fn find(&mut self, event: &Event<'_>, decoded: Option<&Decoded<'_>>, schemas: &Schemas) -> Found {
+        let name = self.name(event, schemas);
+        let mut own = Layout::default();
+        // The event itself has its schema, or no source has one.
+        let layout = if schemas.versions(event).is_empty() {
+            decoded.into_iter().for_each(|decoded| own.add(&decoded.schema.fields));
+            &own
+        } else {
+            self.layout(&name.1, event, schemas)
+        };
+        let (columns, is_whole) = decoded.map_or((Vec::new(), false), |decoded| layout.of(&decoded.schema.fields));
+        let rows = Rows::new(&name, layout.nodes(Rows::taken()));
+        let same = self.by_name.entry(name).or_default();
+        let known = same.iter().find(|number| self.rows[**number].table.schema == rows.table.schema).copied();
+        let table = known.unwrap_or_else(|| {
+            self.size += rows.size + rows.table.schema.metadata().values().map(String::len).sum::<usize>();
+            same.push(self.rows.len());
+            self.rows.push(rows);
+            self.rows.len() - 1
+        });
+        Found { table, columns, is_whole }
     }
-    let (columns, is_whole) = decoded.map_or((Vec::new(), false), |decoded| layout.of(&decoded.schema.fields));
-    let rows = Rows::new(&kind, layout.nodes(Rows::taken()));
-    let same = by_name.entry(kind.clone()).or_default();
-    let known = same.iter().find(|number| tables[**number].table.schema == rows.table.schema).copied();
-    let table = known.unwrap_or_else(|| {
-        *names += 256 + kind.0.len() + kind.1.len() + rows.nodes.len() * 128;
-        same.push(tables.len());
-        tables.push(rows);
-        tables.len() - 1
-    });
-    Found { table, columns, is_whole }
-}
 
-/// Provider and event in the name of a table. Different events have different names: an event whose name is that of other events of the provider has its
-/// ID in the name, and a provider that only has the name of a kernel event class the source of its schemas.
-fn table_name(event: &Event<'_>, schemas: &Schemas) -> (String, String) {
-    let (provider, mut name) = names_of(event, schemas);
-    if schemas.has_namesake(event)
-        && let Some(id) = schemas.variant(event).map(Variant::id)
-    {
-        name = format!("{name}_{id}").into();
+    /// The columns of all versions of an event with this name.
+    fn layout(&mut self, name: &str, event: &Event<'_>, schemas: &Schemas) -> &Layout {
+        if self.layouts.values().map(Layout::len).sum::<usize>() > LAYOUTS {
+            self.layouts.clear();
+        }
+        self.layouts.entry((event.provider(), name.to_owned())).or_insert_with(|| {
+            let mut layout = Layout::default();
+            schemas.versions(event).iter().for_each(|schema| layout.add(&schema.fields));
+            layout
+        })
     }
-    let source = other_than_class(event, &provider, schemas);
-    (source.map_or_else(|| provider.to_string(), |source| format!("{provider} ({source})")), name.into_owned())
+
+    /// Provider and event in the name of a table. Different events have different names: an event whose name is that of other events of the provider has
+    /// its ID in the name, and a provider that only has the name of a kernel event class the source of its schemas.
+    fn name(&mut self, event: &Event<'_>, schemas: &Schemas) -> (String, String) {
+        let (provider, mut name) = names_of(event, schemas);
+        if let Some(variant) = schemas.variant(event) {
+            let guid = variant.provider().guid();
+            let find = || schemas.shared_names(guid).into_iter().map(str::to_owned).collect();
+            if self.shared_names.entry(guid).or_insert_with(find).contains(&*name) {
+                name = format!("{name}_{}", variant.id()).into();
+            }
+        }
+        let source = other_than_class(event, &provider, schemas);
+        (source.map_or_else(|| provider.to_string(), |source| format!("{provider} ({source})")), name.into_owned())
+    }
 }
 
 impl Rows {
     /// Names that columns of fields must not have, in lower case.
-    fn taken() -> std::collections::HashSet<String> {
+    fn taken() -> HashSet<String> {
         let keys = Keys::fields();
         // The first two are the names of partition folders.
         ["provider", "event", "source", "payload"]
@@ -260,6 +300,7 @@ impl Rows {
         let kind = Kind::Event { provider: provider.clone(), event: event.clone() };
         Self {
             width: 120 + 12 * schema.fields().len(),
+            size: TABLE + COLUMN * nodes.iter().map(Node::columns).sum::<usize>(),
             table: Arc::new(Table { kind, schema, layout: identity }),
             keys: Keys::default(),
             kinds: Vec::new(),
@@ -319,11 +360,11 @@ impl Rows {
             let node = columns.get(index).and_then(|column| nodes.get_mut(*column));
             match (cursor.next(slot), node) {
                 (Some(Part::Value(bytes)), Some(Node::Scalar(scalar))) => {
-                    scalar.add(&slot.value(bytes), || list(decode()).map(slot), clock);
+                    self.bytes += scalar.add(&slot.value(bytes), || list(decode()).map(slot), clock);
                 }
                 (Some(Part::Array(bytes, size)), Some(node)) => {
-                    node.add_array(bytes.chunks_exact(size).map(|bytes| slot.value(bytes)), || list(decode()).map(slot), clock);
-                    self.bytes += 8 * (bytes.len() / size);
+                    let values = bytes.chunks_exact(size).map(|bytes| slot.value(bytes));
+                    self.bytes += 8 * (bytes.len() / size) + node.add_array(values, || list(decode()).map(slot), clock);
                 }
                 (Some(Part::Value(_) | Part::Array(..)), None) => {}
                 (Some(Part::End), _) => {

@@ -4,9 +4,10 @@ use super::{Schemas, event_key, in_specs};
 use crate::event::Event;
 use crate::wire::EVENT_HEADER_FLAG;
 use etw_layouts::events;
-use etw_layouts_payload::Schema;
-use etw_layouts_payload::packed::Variant;
+use etw_layouts_payload::packed::{EventKey, Variant};
+use etw_layouts_payload::{Schema, Uuid};
 use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 impl Schemas {
     /// The schemas of the event in all its versions, by all sources but the event itself: the newest version first, and those of one version in the order
@@ -25,24 +26,26 @@ impl Schemas {
         schemas
     }
 
-    /// Whether a library has another event of the provider with the same name.
-    pub fn has_namesake(&self, event: &Event<'_>) -> bool {
-        let Some(own) = self.variant(event).filter(|own| !own.name().is_empty()) else { return false };
-        let key = own.key();
-        let is_other = |other: Variant<'_>| {
-            (other.id(), other.key().is_classic()) != (key.id(), key.is_classic()) && other.name() == own.name()
-        };
-        let providers = self.libraries().filter_map(|library| library.provider(own.provider().guid()));
-        providers.flat_map(|provider| provider.events()).flatten().any(is_other)
+    /// The names that several events of a provider have in the libraries.
+    pub fn shared_names(&self, provider: Uuid) -> HashSet<&str> {
+        let (mut first, mut shared) = (HashMap::new(), HashSet::new());
+        let providers = self.libraries().filter_map(|library| library.provider(provider));
+        for variant in providers.flat_map(|provider| provider.events()).flatten() {
+            let id = (variant.id(), variant.key().is_classic());
+            if *first.entry(variant.name()).or_insert(id) != id {
+                shared.insert(variant.name());
+            }
+        }
+        shared
     }
 
     /// The variants of an event in all libraries, in all versions.
     fn variants(&self, event: &Event<'_>) -> impl Iterator<Item = Variant<'_>> {
-        let key = event_key(event);
-        let providers = self.libraries().filter_map(move |library| library.provider(key?.0));
-        let is_own = move |variant: &Variant<'_>| {
-            key.is_some_and(|(_, key)| (key.id(), key.is_classic()) == (variant.id(), variant.key().is_classic()))
+        let of = |provider: Uuid, key: EventKey| {
+            let new = if key.is_classic() { |id, version| EventKey::of_opcode(id as u8, version) } else { EventKey::of_id };
+            let providers = self.libraries().filter_map(move |library| library.provider(provider));
+            providers.flat_map(move |provider| (0..=u8::MAX).flat_map(move |version| provider.find(new(key.id(), version))))
         };
-        providers.flat_map(|provider| provider.events()).flatten().filter(is_own)
+        event_key(event).into_iter().flat_map(move |(provider, key)| of(provider, key))
     }
 }

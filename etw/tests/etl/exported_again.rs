@@ -120,7 +120,7 @@ fn repeated() {
     let (traces, output) = (text(&folder.0.join("traces")), text(&output));
     let export = |more: &[&str]| run(&[&["export", "-o", &output, &traces][..], more].concat());
     let (status, out, _) = export(&[]);
-    assert!(status == 1 && out.contains("8 rows of 8 events of 1 trace in 1 file"), "{out}");
+    assert!(status == 1 && out.contains("8 rows of 8 events of 1 trace in 2 files"), "{out}");
     let before = files(Path::new(&output));
     let (status, out, err) = export(&[]);
     assert!(status == 1 && out.contains("0 traces") && out.contains("1 trace exported before"), "{out}");
@@ -136,7 +136,7 @@ fn repeated() {
     // Another trace is added. The existing files do not change.
     folder.file("traces/b.etl", mixed());
     let (_, out, _) = export(&[]);
-    assert!(out.contains("of 1 trace in 1 file") && out.contains("1 trace exported before"), "{out}");
+    assert!(out.contains("of 1 trace in 2 files") && out.contains("1 trace exported before"), "{out}");
     let after = files(Path::new(&output));
     assert!(before.iter().all(|(path, bytes)| path.ends_with("manifest.json") || after.get(path) == Some(bytes)));
     // A missing file is written again.

@@ -5,10 +5,11 @@ use etw_layouts::constants::TRACE_HEADER_VERSION_FLAG;
 use etw_layouts_etl::LogFile;
 use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::wire::{
-    EVENT_HEADER, GUID, HOOK_ID, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, WMI_TRACE_PACKET, large, zero,
+    EVENT_HEADER, EVENT_HEADER_FLAG, GUID, HOOK_ID, LOG_FILE_MODE, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, WMI_TRACE_PACKET,
+    large, zero,
 };
 use etw_layouts_etl::write::{FileWriter, Record};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::Cursor;
 
 /// The command lines of two successive processes with the same ID.
@@ -320,4 +321,44 @@ fn process_of_a_thread() {
         .map(|event| json!([event["process"], event["thread"], event["header_process"], event["header_thread"]]))
         .collect();
     assert_eq!(of, [json!([100, 7, null, null]), json!([null, 8, null, null]), json!([100, 7, null, null])]);
+}
+
+/// The times of a thread are those of the header, in ticks of the timer, if its flags and the mode of the session state that it has them.
+#[test]
+fn times_of_threads() {
+    let folder = Folder::new("times");
+    let record = |flags: Option<EVENT_HEADER_FLAG>| {
+        let header = match flags {
+            Some(flags) => {
+                let mut header: EVENT_HEADER = zero();
+                (header.TimeStamp, header.Flags) = (large(10), flags);
+                header.set_KernelTime(3);
+                header.set_UserTime(5);
+                EventHeader::Event(header)
+            }
+            None => {
+                let mut header: SYSTEM_TRACE_HEADER = zero();
+                (header.SystemTime, header.KernelTime, header.UserTime) = (large(10), 3, 5);
+                EventHeader::System(header)
+            }
+        };
+        Record::new(header, true, &[])
+    };
+    let flags = [
+        None,
+        Some(EVENT_HEADER_FLAG(0)),
+        Some(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_NO_CPUTIME),
+        Some(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_PRIVATE_SESSION),
+    ];
+    for (mode, has_times) in [(0, [true, true, false, false]), (LOG_FILE_MODE::EVENT_TRACE_PRIVATE_LOGGER_MODE.0, [false; 4])] {
+        let log = LogFile { start_time: START, buffer_size: 4096, mode, timer_resolution: 156_250, ..LogFile::new(&PRODUCER) };
+        let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
+        flags.iter().for_each(|flags| writer.push(0, &record(*flags)).unwrap());
+        let file = folder.file("a.etl", writer.finish(START + 10_000_000).unwrap().into_inner());
+        let events = json(&run(&["events", "--format", "json", &file]).1);
+        let of: Vec<_> = events[events.len() - 4..].iter().map(|event| [&event["kernel_time"], &event["user_time"]]).collect();
+        let times = [json!(468_750), json!(781_250)];
+        let expected = has_times.map(|has_times| if has_times { [&times[0], &times[1]] } else { [&Value::Null; 2] });
+        assert_eq!(of, expected, "mode {mode:#x}");
+    }
 }

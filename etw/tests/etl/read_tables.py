@@ -173,11 +173,18 @@ for path in sorted(glob.glob(f"{folder}/typed/typed/*/*")):
         for column in pyarrow.parquet.read_schema(file):
             assert columns.setdefault(column.name.lower(), column.type) == column.type, (file, column)
     frame = duckdb.sql(f"SELECT * FROM read_parquet('{path}/*.parquet', union_by_name = true, hive_partitioning = false)")
-    assert {name.lower() for name in frame.columns} == set(columns), path
-    own = polars.scan_parquet(f"{path}/*.parquet", missing_columns="insert", extra_columns="ignore", hive_partitioning=False).collect()
+    own = polars.concat([polars.scan_parquet(file, hive_partitioning=False) for file in files], how="diagonal").collect()
+    assert {name.lower() for name in frame.columns} == {name.lower() for name in own.columns} == set(columns), path
     assert len(frame.fetchall()) == len(own), path
     shown += len(files) > 1
-print(f"{shown} typed tables with several files")
+assert shown > 2, shown
+
+# The clock in the table of traces.
+joined = f"FROM '{folder}/narrow/events/*.parquet' AS e JOIN '{folder}/narrow/traces/*.parquet' AS t USING (trace)"
+ticks = "(e.tick - t.start_tick)::HUGEINT * 1000000000 // t.clock_frequency"
+total, timed, wrong = duckdb.sql(
+    f"SELECT count(*), count({ticks}), count(*) FILTER (abs(epoch_ns(e.time) - epoch_ns(t.start) - {ticks}) > 100) {joined}").fetchall()[0]
+assert total == len(events) and timed > total // 2 and wrong == 0, (total, timed, wrong)
 
 # polars and pandas.
 frame = polars.scan_parquet(f"{folder}/narrow/events/*.parquet").group_by("provider", "event").len().collect()
@@ -190,5 +197,14 @@ text = open(docs, encoding="utf-8").read()
 question = re.search(r"```sql tested\n(.*?)```", text, re.S).group(1)
 assert question.strip().count("\n") < 5, question
 rows = duckdb.sql(question.replace("tables/", f"{folder}/narrow/")).fetchall()
+recipe = re.search(r"```python polars\n(.*?)```", text, re.S).group(1)
+printed = []
+exec(recipe.replace("tables/typed", f"{folder}/typed/typed").replace("tables/", f"{folder}/narrow/"), {"print": lambda *words: printed.append(words)})
+guids = [uuid.UUID(event["provider"]) for event in events.values() if event["provider"]]
+first = max(set(guids), key=lambda guid: (guids.count(guid), str(guid)))
+assert printed[0] == ((str(first), guids.count(first)),), printed
+assert printed[1][0] == guids.count(uuid.UUID("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c")) > 0, printed
+starts = [event["fields"]["ProcessId"] for event in events.values() if event["event"] == "Process/Start" and event.get("schema", {}).get("source") == "specs"]
+assert printed[2][0][0] == min(starts), printed
 assert any(trace.endswith("opening.etl") and opened == 2 for trace, _, opened in rows), rows
 print(f"{len(events)} rows, {len(wanted)} compared; the question of the documentation has {len(rows)} rows")

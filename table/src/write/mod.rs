@@ -39,7 +39,14 @@ impl Format {
 }
 
 /// Writes the batches of one table and of one [generation](crate::Batch::generation) to a file.
-pub struct Writer<W: Write + Send>(Kind<W>);
+pub struct Writer<W: Write + Send> {
+    kind: Kind<W>,
+    /// Number of columns, including members of structures.
+    columns: usize,
+}
+
+/// Approximate memory for a column of an open file, in bytes.
+const COLUMN: usize = 2 << 10;
 
 enum Kind<W: Write + Send> {
     Parquet(Box<parquet::Writer<W>>),
@@ -54,7 +61,8 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// The file cannot be written.
     pub fn new(format: Format, table: &Table, mut out: W) -> Result<Self, Error> {
-        Ok(Self(match format {
+        let columns = table.schema.flattened_fields().len();
+        let kind = match format {
             Format::Parquet => Kind::Parquet(Box::new(parquet::Writer::new(table, out)?)),
             Format::Arrow => {
                 let options = IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
@@ -66,7 +74,8 @@ impl<W: Write + Send> Writer<W> {
                 Kind::Text(out, format, text)
             }
             Format::Jsonl => Kind::Text(out, format, text::Text::new(table)),
-        }))
+        };
+        Ok(Self { kind, columns })
     }
 
     /// Writes rows.
@@ -75,7 +84,7 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// The file cannot be written.
     pub fn write(&mut self, rows: &RecordBatch) -> Result<(), Error> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Parquet(writer) => writer.write(rows),
             Kind::Arrow(writer) => Ok(writer.write(rows)?),
             Kind::Text(out, Format::Csv, text) => text.csv(rows, out),
@@ -89,18 +98,24 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// The file cannot be written.
     pub fn flush(&mut self) -> Result<(), Error> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Parquet(writer) => writer.flush(),
             Kind::Arrow(_) | Kind::Text(..) => Ok(()),
         }
     }
 
-    /// Approximate memory for rows that are not in the file yet, in bytes.
+    /// Approximate memory, in bytes: for the columns, for rows that are not in the file yet, and for what the end of the file states about the others.
     pub fn memory(&self) -> usize {
-        match &self.0 {
-            Kind::Parquet(writer) => writer.memory(),
-            Kind::Arrow(_) | Kind::Text(..) => 0,
-        }
+        self.columns * COLUMN
+            + match &self.kind {
+                Kind::Parquet(writer) => writer.memory(self.columns),
+                Kind::Arrow(_) | Kind::Text(..) => 0,
+            }
+    }
+
+    /// Whether there are rows that [`flush`](Self::flush) writes.
+    pub fn has_rows(&self) -> bool {
+        matches!(&self.kind, Kind::Parquet(writer) if writer.has_rows())
     }
 
     /// Completes the file.
@@ -109,7 +124,7 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// The file cannot be written.
     pub fn finish(self) -> Result<W, Error> {
-        Ok(match self.0 {
+        Ok(match self.kind {
             Kind::Parquet(writer) => writer.finish()?,
             Kind::Arrow(mut writer) => {
                 writer.finish()?;

@@ -17,6 +17,12 @@ const ROWS: usize = 1 << 19;
 /// Size at which a row group ends, in bytes.
 const BYTES: usize = 32 << 20;
 
+/// Memory for a column of the open row group, in bytes, that its writer does not count: the state of the compression. Measured with parquet 60.1 as
+/// the memory of the process for 1,000 columns with one row.
+const OPEN: usize = 20 << 10;
+/// Approximate memory for the place and the statistics of a column of a complete row group, in bytes.
+const CHUNK: usize = 1 << 10;
+
 /// Columns of numbers with few values, which vary from row to row.
 const VARYING: [&str; 7] = ["processor", "process", "thread", "header_process", "header_thread", "kernel_time", "user_time"];
 /// Columns of names that many rows in a sequence have in common.
@@ -69,8 +75,13 @@ impl<W: Write + Send> Writer<W> {
         Ok(self.0.flush()?)
     }
 
-    pub fn memory(&self) -> usize {
-        self.0.memory_size()
+    pub fn memory(&self, columns: usize) -> usize {
+        let open = if self.has_rows() { OPEN } else { 0 };
+        self.0.memory_size() + columns * (open + CHUNK * self.0.flushed_row_groups().len())
+    }
+
+    pub fn has_rows(&self) -> bool {
+        self.0.in_progress_rows() > 0
     }
 
     pub fn finish(self) -> Result<W, Error> {

@@ -1,7 +1,7 @@
 //! The files of a part.
 
 use super::paths::{base, end};
-use super::record::Written;
+use super::record::{LIMIT, Written};
 use etw_layouts_folder::Folder;
 use etw_layouts_table::write::{Format, ROWS, Writer};
 use etw_layouts_table::{Batch, Error, Kind};
@@ -18,8 +18,25 @@ pub struct Files {
     /// The number of files so far, by table.
     numbers: HashMap<String, u32>,
     written: Vec<Written>,
+    /// Size of the names of all files in the record of the part, in bytes.
+    names: usize,
     /// Increases with each batch.
     now: u64,
+}
+
+/// Why the rows of a trace cannot be written.
+pub enum Failed {
+    /// The trace cannot be exported, for this reason.
+    Input(String),
+    /// There is a diagnostic, with `--strict`.
+    Strict,
+    Output(Error),
+}
+
+impl<E: Into<Error>> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self::Output(error.into())
+    }
 }
 
 struct Open {
@@ -27,24 +44,30 @@ struct Open {
     file: Written,
     generation: u32,
     used: u64,
-    /// Memory for its rows, in bytes.
+    /// Its memory, in bytes.
     memory: usize,
 }
 
 /// The maximum number of open files. At this number, the least recently used file is completed. Further rows of its table go to a
 /// new file.
 const OPEN: usize = 64;
-/// The memory limit for the rows of open files. Above it, the rows of the largest file are written.
+/// The memory limit for open files. Above it, the rows of the largest file are written; without such rows, the file is completed.
 const MEMORY: usize = 64 << 20;
+
+/// The most bytes that the format of the record and the counts of a file add to its names.
+const FORMATTED: usize = 256;
+
+const TOO_MANY: &str = "too many kinds of events for the typed shape; select events with --provider or --event, separate the traces with \
+    --group 0, or export with --shape narrow";
 
 impl Files {
     pub fn new(folder: Folder, part: &str, format: Format) -> Self {
         let (open, numbers, written) = Default::default();
-        Self { folder, part: part.to_owned(), format, open, numbers, written, now: 0 }
+        Self { folder, part: part.to_owned(), format, open, numbers, written, names: 0, now: 0 }
     }
 
     /// Writes a batch.
-    pub fn write(&mut self, batch: &Batch) -> Result<(), Error> {
+    pub fn write(&mut self, batch: &Batch) -> Result<(), Failed> {
         self.now += 1;
         let table = base(batch);
         if self.open.get(&table).is_some_and(|open| open.generation != batch.generation || open.file.rows >= ROWS) {
@@ -64,19 +87,24 @@ impl Files {
         open.file.rows += batch.rows.num_rows() as u64;
         open.used = self.now;
         open.memory = open.writer.memory();
-        if self.open.values().map(|open| open.memory).sum::<usize>() > MEMORY
-            && let Some(largest) = self.open.values_mut().max_by_key(|open| open.memory)
+        while self.open.values().map(|open| open.memory).sum::<usize>() > MEMORY
+            && let Some((table, largest)) = self.open.iter_mut().max_by_key(|(_, open)| open.memory)
         {
-            largest.writer.flush()?;
-            largest.memory = largest.writer.memory();
+            if largest.writer.has_rows() {
+                largest.writer.flush()?;
+                largest.memory = largest.writer.memory();
+            } else {
+                let table = table.clone();
+                self.close(&table)?;
+            }
         }
         Ok(())
     }
 
     /// Writes the last batch of a table, and completes its file.
-    pub fn write_last(&mut self, batch: &Batch) -> Result<(), Error> {
+    pub fn write_last(&mut self, batch: &Batch) -> Result<(), Failed> {
         self.write(batch)?;
-        self.close(&base(batch))
+        Ok(self.close(&base(batch))?)
     }
 
     /// Completes all files.
@@ -90,7 +118,7 @@ impl Files {
         Ok(self.written)
     }
 
-    fn begin(&mut self, table: &str, batch: &Batch) -> Result<Open, Error> {
+    fn begin(&mut self, table: &str, batch: &Batch) -> Result<Open, Failed> {
         let number = self.numbers.entry(table.to_owned()).or_default();
         *number += 1;
         let path = format!("{table}{}", end(&self.part, *number, self.format));
@@ -101,6 +129,11 @@ impl Files {
             _ => ("events", None, None),
         };
         let file = Written { path, table: name.into(), provider, event, rows: 0, bytes: 0 };
+        self.names += serde_json::to_vec(&file).map_err(std::io::Error::from)?.len() + FORMATTED;
+        // The other half is for the traces.
+        if self.names as u64 > LIMIT / 2 {
+            return Err(Failed::Input(TOO_MANY.into()));
+        }
         let out = self.folder.create_file(&file.path)?;
         let writer = Writer::new(self.format, &batch.table, BufWriter::with_capacity(1 << 16, out))?;
         Ok(Open { writer, file, generation: batch.generation, used: self.now, memory: 0 })

@@ -24,6 +24,7 @@ use record::Options;
 use sha2::{Digest, Sha256};
 use state::State;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use summary::Summary;
 
@@ -76,6 +77,13 @@ pub struct Args {
     /// Remove the rows of traces that are no longer on disk, as far as the named folders and files show it. Without the option, they stay.
     #[arg(long)]
     prune: bool,
+    /// Print the first hundred diagnostics of each kind and file with their places, instead of one line for each kind and file.
+    #[arg(long)]
+    diagnostics: bool,
+    /// Stop at the first diagnostic, or at the first payload that is longer than its schema, and exit with status 1. Groups of traces that are not
+    /// complete then are not written.
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
 }
@@ -142,11 +150,16 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let jobs = args.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
     // A few groups share the threads.
     let threads = (jobs / plan.parts.len().max(1)).max(1);
-    let part = |part: &plan::Part| part::export(args, part, &state, threads, &bar);
+    let is_stopped = AtomicBool::new(false);
+    let part = |part: &plan::Part| match is_stopped.load(Ordering::Relaxed) {
+        true => Ok(part::Done::default()),
+        false => part::export(args, part, &state, threads, &bar, &is_stopped),
+    };
     let pool = ThreadPoolBuilder::new().num_threads(jobs).build()?;
     let done: Vec<_> = pool.install(|| plan.parts.par_iter().map(part).collect());
     bar.finish_and_clear();
-    let mut summary = Summary { unusable: plan.unusable, kept: plan.kept, ..Summary::default() };
+    let is_stopped = is_stopped.into_inner();
+    let mut summary = Summary { unusable: plan.unusable, kept: plan.kept, is_stopped, ..Summary::default() };
     for result in done {
         match result {
             Ok(done) => {

@@ -1,63 +1,65 @@
 //! Exports a part.
 
 use super::Args;
-use super::files::Files;
+use super::files::{Failed, Files};
 use super::hashing::Hashing;
 use super::plan::{self, Source};
 use super::record::{Exported, Record, Session};
 use super::state::State;
 use crate::etl::traces::{Opened, Reported};
 use crate::output::{Format, Output};
-use etw_layouts_cli::unreadable;
+use etw_layouts_cli::{Outcome, unreadable};
+use etw_layouts_etl::Diagnostic;
 use etw_layouts_table::{self as table, Counts, Error, Merge, Rows};
 use etw_layouts_trace::TraceFile;
 use indicatif::ProgressBar;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The result of a part.
+#[derive(Default)]
 pub struct Done {
-    /// `None` if no trace could be read.
+    /// `None` if no trace could be exported.
     pub record: Option<Record>,
-    /// Traces that cannot be read, which are reported.
+    /// Traces that cannot be exported, which are reported.
     pub unusable: usize,
 }
 
-/// Why a part is not complete.
-enum Failed {
-    /// The trace with this index cannot be read.
-    Input(usize, String),
-    Output(Error),
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Self::Output(error)
-    }
-}
-
-/// Exports a part with a number of threads, and leaves out traces that cannot be read. The traces are read once together, so that the files of one
-/// session share what they say about it; then the rows of each trace are written.
+/// Exports a part with a number of threads, and leaves out traces that cannot be exported. The traces are read once together, so that the files of
+/// one session share what they say about it; then the rows of each trace are written. With `--strict`, the first diagnostic of any part sets
+/// `is_stopped`, and the part is not exported.
 ///
 /// # Errors
 ///
 /// The dataset cannot be written.
-pub fn export(args: &Args, part: &plan::Part, state: &State, threads: usize, bar: &ProgressBar) -> Result<Done, Error> {
-    let mut work = Work { args, bar, threads, out: Output::new(Format::Text), unusable: 0 };
-    let mut sources = part.traces.clone();
-    loop {
-        match work.part(part, &sources, state) {
-            Ok(None) => {
-                state.unstage(&part.name)?;
-                return Ok(Done { record: None, unusable: work.unusable });
-            }
-            Ok(Some(record)) => {
-                state.commit(&record)?;
-                return Ok(Done { record: Some(record), unusable: work.unusable });
-            }
-            Err(Failed::Output(error)) => return Err(error),
-            // A trace that changes while it is read must not leave rows: the part is restarted without it.
-            Err(Failed::Input(index, why)) => work.refuse(&sources.remove(index), &why),
+pub fn export(
+    args: &Args,
+    part: &plan::Part,
+    state: &State,
+    threads: usize,
+    bar: &ProgressBar,
+    is_stopped: &AtomicBool,
+) -> Result<Done, Error> {
+    let mut out = Output::new(Format::Text);
+    out.is_detailed = args.diagnostics;
+    let mut work = Work { args, bar, threads, out, is_stopped, unusable: 0, has_rest: false };
+    let record = match work.part(part, state) {
+        Ok(record) => Some(record).filter(|record| !record.traces.is_empty()),
+        Err(Failed::Output(error)) => return Err(error),
+        Err(_) => None,
+    };
+    let record = match record {
+        // A trace that changes while it is read must not leave rows.
+        Some(record) if work.has_rest => Some(state.commit_known(&record)?),
+        Some(record) => {
+            state.commit(&record)?;
+            Some(record)
         }
-    }
+        None => {
+            state.unstage(&part.name)?;
+            None
+        }
+    };
+    Ok(Done { record, unusable: work.unusable })
 }
 
 struct Work<'a> {
@@ -65,14 +67,15 @@ struct Work<'a> {
     bar: &'a ProgressBar,
     threads: usize,
     out: Output,
+    is_stopped: &'a AtomicBool,
     unusable: usize,
+    /// Whether the files can have rows of a trace that could not be exported.
+    has_rest: bool,
 }
 
 /// A trace whose start was read.
 struct Begun<'s> {
     source: &'s Source,
-    /// Its index in the part.
-    index: usize,
     bytes: Hashing,
 }
 
@@ -85,7 +88,7 @@ impl Work<'_> {
     /// Reads the start of each trace. A trace that cannot be read is reported.
     fn begin<'s>(&mut self, sources: &'s [Source]) -> (Vec<Begun<'s>>, Vec<TraceFile>) {
         let (mut begun, mut files) = (Vec::new(), Vec::new());
-        for (index, source) in sources.iter().enumerate() {
+        for source in sources {
             let bytes = Hashing::open(&source.path, self.bar).map_err(|error| unreadable(&error));
             let file = bytes.and_then(|bytes| {
                 let file = TraceFile::new(source.name.clone(), bytes.clone());
@@ -93,7 +96,7 @@ impl Work<'_> {
             });
             match file {
                 Ok((bytes, file)) => {
-                    begun.push(Begun { source, index, bytes });
+                    begun.push(Begun { source, bytes });
                     files.push(file);
                 }
                 Err(why) => self.refuse(source, &why),
@@ -102,33 +105,48 @@ impl Work<'_> {
         (begun, files)
     }
 
-    /// The record of a part; `None` if no trace can be read.
-    fn part(&mut self, part: &plan::Part, sources: &[Source], state: &State) -> Result<Option<Record>, Failed> {
-        let (begun, files) = self.begin(sources);
+    /// The record of a part, with the traces that could be exported.
+    fn part(&mut self, part: &plan::Part, state: &State) -> Result<Record, Failed> {
+        let (begun, files) = self.begin(&part.traces);
         let reported = files.iter().map(|file| Reported::beside(file.name(), self.bar, &self.out)).collect();
         let opened = Opened::with(files, reported, &self.args.wanted.schemas, &self.out, |_| {});
-        let mut opened = opened.map_err(|_| Failed::Output(std::io::Error::other("a trace cannot be read").into()))?;
+        let mut opened = opened.map_err(|_| std::io::Error::other("a trace cannot be read"))?;
         self.unusable += opened.unusable;
-        let staging = state.stage(&part.name).map_err(|error| Failed::Output(error.into()))?;
+        if self.args.strict && opened.outcome() == Outcome::Differs {
+            return Err(self.stop());
+        }
+        let staging = state.stage(&part.name)?;
         let mut files = Files::new(staging, &part.name, self.args.file_format());
         let (mut merge, mut exported, mut numbers) = (Merge::default(), Vec::new(), Vec::new());
         for (number, begun) in begun.iter().enumerate() {
             if !opened.files[number].is_readable {
                 continue;
             }
-            exported.push(self.trace(number, begun, &mut opened, &mut merge, &mut files)?);
-            numbers.push(number);
+            match self.trace(number, begun, &mut opened, &mut merge, &mut files) {
+                Ok(trace) => {
+                    exported.push(trace);
+                    numbers.push(number);
+                }
+                Err(Failed::Input(why)) => {
+                    self.has_rest = true;
+                    self.refuse(begun.source, &why);
+                }
+                Err(failed) => return Err(failed),
+            }
         }
-        merge.rest(|batch| files.write_last(&batch).map_err(Failed::Output))?;
+        merge.rest(|batch| files.write_last(&batch))?;
         let rows: Vec<_> =
             exported.iter().zip(numbers).map(|(trace, number)| trace.row(opened.trace.files()[number].log_file())).collect();
         if !rows.is_empty() {
             files.write_last(&table::traces(&rows).map_err(Error::from)?)?;
         }
-        let files = files.finish().map_err(Failed::Output)?;
-        let record =
-            Record { part: part.name.clone(), options: state.options.clone(), traces: exported, files, is_broken: false };
-        Ok((!record.traces.is_empty()).then_some(record))
+        let files = files.finish()?;
+        Ok(Record { part: part.name.clone(), options: state.options.clone(), traces: exported, files, is_broken: false })
+    }
+
+    fn stop(&self) -> Failed {
+        self.is_stopped.store(true, Ordering::Relaxed);
+        Failed::Strict
     }
 
     fn trace(
@@ -147,15 +165,27 @@ impl Work<'_> {
         let mut counts = Counts::default();
         let is_ordered = rows.read::<Failed>(|part| {
             counts.add(part.counts);
+            if self.args.strict {
+                let is_reason = |diagnostic: &Diagnostic| diagnostic.is_damage() || diagnostic.is_uncovered();
+                if let Some((_, first)) = part.diagnostics.iter().find(|(_, diagnostic)| is_reason(diagnostic)) {
+                    reported.diagnostic(first, &self.out);
+                    reported.end(&self.out);
+                    return Err(self.stop());
+                }
+                if self.is_stopped.load(Ordering::Relaxed) {
+                    return Err(Failed::Strict);
+                }
+            }
             reported.diagnostics(number, &part, &self.out);
             let mut batches = part.batches.into_iter();
-            batches.try_for_each(|batch| merge.add(batch, |batch| files.write(&batch).map_err(Failed::Output)))
+            batches.try_for_each(|batch| merge.add(batch, |batch| files.write(&batch)))
         });
         let is_ordered = is_ordered.map_err(|failed| match failed {
-            Failed::Output(Error::Trace(error)) => Failed::Input(begun.index, unreadable(error.cause())),
+            Failed::Output(Error::Trace(error)) if error.file() == begun.source.name => Failed::Input(unreadable(error.cause())),
+            Failed::Output(Error::Trace(error)) => Failed::Input(format!("{}: {}", error.file(), unreadable(error.cause()))),
             failed => failed,
         })?;
-        let hash = begun.bytes.finish().map_err(|error| Failed::Input(begun.index, unreadable(&error)))?;
+        let hash = begun.bytes.finish().map_err(|error| Failed::Input(unreadable(&error)))?;
         if !is_ordered {
             let note = "rows are not in the order of time: buffers are too far out of order; sort by the column `time`";
             reported.note(note.into(), &self.out);

@@ -24,6 +24,9 @@ pub struct Options {
     pub schemas: Vec<String>,
 }
 
+/// Maximum size of a record, in bytes.
+pub const LIMIT: u64 = 64 << 20;
+
 /// A part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {

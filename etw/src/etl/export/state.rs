@@ -1,7 +1,7 @@
 //! The folder of a dataset: the records of its parts, and the recovery after an interrupted run.
 
 use super::paths;
-use super::record::{Exported, Options, Record, Written};
+use super::record::{Exported, LIMIT, Options, Record, Written};
 use etw_layouts_cli::{Error, no_folder, pretty};
 use etw_layouts_folder::Folder;
 use etw_layouts_table::write::retain;
@@ -34,8 +34,6 @@ pub struct State {
 /// The folder for records. Readers of datasets ignore names that begin with an underscore.
 const OWN: &str = "_etw";
 const MANIFEST: &str = "manifest.json";
-/// Maximum size of a record in bytes: many times that of the 1,024 traces and 4,096 files of a part.
-const LIMIT: u64 = 64 << 20;
 
 impl State {
     /// Opens or creates a dataset. Completes parts with a stored record, and removes other files of an interrupted run.
@@ -115,6 +113,14 @@ impl State {
         self.publish(record)
     }
 
+    /// The same, without the rows of traces that are not in the record. Returns the record of the part that has the others.
+    pub fn commit_known(&self, record: &Record) -> Result<Record, table::Error> {
+        let staging = self.staging.create_folder(&record.part)?;
+        let known = self.copy(&staging, record, record.traces.clone())?;
+        self.unstage(&record.part)?;
+        Ok(known)
+    }
+
     /// Moves the files of a part that are still in its staging folder.
     fn publish(&self, record: &Record) -> io::Result<()> {
         let Some(staging) = self.staging.folder(&record.part)? else { return Ok(()) };
@@ -176,7 +182,7 @@ impl State {
                 continue;
             }
             if !kept.is_empty() {
-                self.copy(record, kept).map_err(|error| {
+                self.copy(&self.root, record, kept).map_err(|error| {
                     let folder = self.root.path().display();
                     format!("{folder}: cannot copy the rows of {}: {error}; they stay as they are", record.part)
                 })?;
@@ -186,17 +192,17 @@ impl State {
         Ok(())
     }
 
-    /// Writes a part with the rows of some traces of another.
-    fn copy(&self, from: &Record, traces: Vec<Exported>) -> Result<(), table::Error> {
+    /// Writes a part with the rows of some traces of another, whose files are in a folder.
+    fn copy(&self, folder: &Folder, from: &Record, traces: Vec<Exported>) -> Result<Record, table::Error> {
         let part = self.unused_name(&traces.iter().map(|trace| trace.hash.as_str()).collect::<Vec<_>>())?;
         let staging = self.stage(&part)?;
         let mut files = Vec::new();
         for file in &from.files {
             // A file that is missing or has another size was reported.
-            if self.root.stat(&file.path)?.is_none_or(|stat| stat.bytes != file.bytes) {
+            if folder.stat(&file.path)?.is_none_or(|stat| stat.bytes != file.bytes) {
                 continue;
             }
-            let Some(old) = self.root.open_file(&file.path)? else { continue };
+            let Some(old) = folder.open_file(&file.path)? else { continue };
             let Some((base, end)) = file.path.rsplit_once(&from.part) else { continue };
             let path = format!("{base}{part}{end}");
             let Some(format) = paths::format(&path) else { continue };
@@ -214,7 +220,9 @@ impl State {
         }
         let traces = traces.into_iter().map(|trace| Exported { is_partial: trace.is_partial || from.is_broken, ..trace });
         let options = from.options.clone();
-        Ok(self.commit(&Record { part, options, traces: traces.collect(), files, is_broken: false })?)
+        let record = Record { part, options, traces: traces.collect(), files, is_broken: false };
+        self.commit(&record)?;
+        Ok(record)
     }
 
     /// A name for a part with this content that no part has.

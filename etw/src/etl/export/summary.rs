@@ -16,6 +16,8 @@ pub struct Summary {
     pub kept: Vec<Exported>,
     /// Files that cannot be read, which are reported.
     pub unusable: usize,
+    /// Whether a diagnostic has stopped the export.
+    pub is_stopped: bool,
 }
 
 impl Summary {
@@ -31,7 +33,7 @@ impl Summary {
         let bytes = self.new.iter().flat_map(|record| &record.files).map(|file| file.bytes).sum();
         let output = args.output.display().to_string();
         let mut out = Output::new(Format::Text);
-        if self.new.is_empty() && self.kept.is_empty() {
+        if self.new.is_empty() && self.kept.is_empty() && !self.is_stopped {
             return Err(unread(self.unusable, inputs).into());
         }
         write!(
@@ -49,7 +51,9 @@ impl Summary {
         }
         writeln!(out)?;
         out.flush()?;
-        if rows == 0 {
+        if self.is_stopped {
+            out.note(&output, "stopped at the first diagnostic; groups of traces that were not complete are not written");
+        } else if rows == 0 {
             none_matches(events, &args.wanted, &out);
         }
         if self.unusable > 0 {
@@ -59,6 +63,6 @@ impl Summary {
             out.refused(&trace.trace, &format!("exported before, with diagnostics: {}", trace.summary()));
         }
         let has_diagnostics = traces().chain(&self.kept).any(Exported::has_diagnostics);
-        Ok(if has_diagnostics { Outcome::Differs } else { Outcome::Good })
+        Ok(if has_diagnostics || self.is_stopped { Outcome::Differs } else { Outcome::Good })
     }
 }
