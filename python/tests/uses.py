@@ -76,7 +76,6 @@ def batches(trace: etw.Trace) -> None:
         assert_type(batch, etw.Batch)
         assert_type(len(batch), int)
         assert_type(batch.table, str)
-        assert_type(batch.version, int | None)
         assert_type(batch.columns, list[str])
     trace.batches(shape="wide")  # type: ignore[arg-type]
     trace.batches(payload=None)  # type: ignore[arg-type]
