@@ -18,6 +18,8 @@ mod payload;
 mod pdb;
 mod snapshot;
 mod spec;
+#[cfg(feature = "table")]
+mod table;
 mod tmf;
 mod trace;
 mod wevt;
@@ -56,6 +58,8 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "packed", run: packed::run, seeds: packed::seeds, mutations: 4_000 },
     #[cfg(feature = "packets")]
     FuzzTarget { name: "packets", run: packets::run, seeds: packets::seeds, mutations: 3_000 },
+    #[cfg(feature = "table")]
+    FuzzTarget { name: "table", run: table::run, seeds: table::seeds, mutations: 200 },
     FuzzTarget { name: "memory", run: memory::run, seeds: memory::seeds, mutations: 2_000 },
     FuzzTarget { name: "dump", run: dump::run, seeds: dump::seeds, mutations: 3_000 },
     FuzzTarget { name: "writer", run: writer::run, seeds: writer::seeds, mutations: 400 },
