@@ -3,8 +3,10 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod damage;
+mod disk;
 mod image;
 mod memory;
+mod missing;
 mod open;
 mod paging;
 mod real;

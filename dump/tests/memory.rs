@@ -3,23 +3,22 @@
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::win7::x64::SUMMARY_DUMP64;
 use etw_layouts::{Arch, Build, structures};
-use etw_layouts_dump::{BufferSelection, By, Diagnostic, DiagnosticKind, Error, MemoryDump, Source, by_time, decoded_buffers};
+use etw_layouts_dump::{BufferSelection, By, Diagnostic, DiagnosticKind, Error, MemoryDump, Source, by_time};
+use etw_layouts_etl::Trace;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{DiagnosticKind as EventDiagnostic, Events, Trace};
-use etw_layouts_memory::{Address, Finding, FindingKind, Memory, Walk};
+use etw_layouts_memory::{Address, Memory, Walk};
 use fastrand::Rng;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::{self, Cursor};
 use std::mem::offset_of;
-use std::ops::Range;
 use std::time::{Duration, Instant};
 use test_support::kernels::module;
 use test_support::kernels::plan::Plan;
 use test_support::memory_dumps::{Paging, System};
 
-const NEW: Build = Build::new(10, 0, 19041, 264);
+pub const NEW: Build = Build::new(10, 0, 19041, 264);
 const WIN7: Build = Build::new(6, 1, 7601, 24540);
 
 const KINDS: [(u32, Build, Arch, Paging); 14] = [
@@ -387,244 +386,4 @@ fn any_change() {
     }
     println!("{opened} of 6,000 could be opened, with {sessions} sessions; the longest took {longest:?}");
     assert!(opened > 4_000 && sessions > 6_000 && longest < Duration::from_secs(10));
-}
-
-/// A file that returns at most half a page per read, from an offset on.
-struct Slow(Vec<u8>, u64);
-
-impl Source for Slow {
-    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
-        let length = if offset >= self.1 && out.len() >= 0x1000 { out.len() / 2 } else { out.len() };
-        self.0[..].read_at(offset, &mut out[..length])
-    }
-
-    fn length(&self) -> io::Result<u64> {
-        Ok(self.0.len() as u64)
-    }
-}
-
-/// Reading of memory stops at the first failure. A truncated dump has only whole pages. A clock rate of 0 is unknown.
-#[test]
-fn missing_bytes() {
-    let (plan, system) = made(NEW, Arch::X64, Paging::Four);
-    let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
-    let whole = MemoryDump::new(&bytes[..]).expect("a dump");
-    let at = Address(plan.kit.image.base);
-    let from = whole.offset(at).expect("in the dump");
-    let dump = MemoryDump::new(Slow(bytes.clone(), from + 0x1000)).expect("a dump");
-    let second = whole.offset(Address(at.0 + 0x1000)).expect("in the dump");
-    let expected = if second > from { 0x1800 } else { 0x2000 };
-    assert_eq!(dump.read(at, &mut [0; 0x2000]), Ok(expected));
-    for cut in [0x1000, 0x1001, 0x8000, bytes.len() - 0x3000] {
-        if let Ok(dump) = MemoryDump::new(&bytes[..bytes.len() - cut]) {
-            assert!(dump.runs().all(|(_, length)| length > 0), "{cut:#x}");
-        }
-    }
-    // File offsets in a buffer of two pages.
-    let (mut plan, mut system) = made(NEW, Arch::X64, Paging::Four);
-    plan.kit.set("WMI_BUFFER_HEADER", plan.sessions[0].buffers[0].at, "CurrentOffset", 0x1800);
-    system.pieces[0].1 = plan.kit.image.bytes.clone();
-    let other = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
-    let other = MemoryDump::new(&other[..]).expect("a dump");
-    let kernel = plan.kit.kernel();
-    let mut walk = Walk::new(&other, &kernel);
-    let mut found = walk.sessions();
-    found[0].buffer_size = Some(0x2000);
-    let buffer = &other.sessions(&mut walk, &found, BufferSelection::All)[0].buffers[0];
-    for within in [0, 0x123, 0xFFF, 0x1000, 0x1456] {
-        let address = Address(plan.sessions[0].buffers[0].at + u64::from(within));
-        assert_eq!(Some(buffer.place(within)), other.offset(address), "{within:#x}");
-    }
-    assert_ne!(buffer.place(0x1000), buffer.place(0) + 0x1000);
-    // The limit for buffers is twice the memory of the dump plus 16 MiB.
-    let kernel = plan.kit.kernel();
-    for more in [0, 1] {
-        let mut walk = Walk::new(&whole, &kernel).with_limits(whole.limits());
-        let mut found = walk.sessions();
-        found.truncate(1);
-        let largest = (whole.pages() * 0x2000 + (16 << 20)) / plan.sessions[0].buffers.len() as u64;
-        found[0].buffer_size = Some(largest as u32 + more);
-        let _ = whole.sessions(&mut walk, &found, BufferSelection::Pending);
-        let limits = |finding: &Finding| matches!(finding.kind, FindingKind::Limit(_)) && finding.place.member == "GlobalList";
-        assert_eq!(walk.findings().iter().any(limits), more == 1, "{:?}", walk.findings());
-    }
-    let time = etw_layouts_memory::Time { perf_frequency: Some(0), ..Default::default() };
-    let kernel = plan.kit.kernel().with_time(time);
-    let mut walk = Walk::new(&whole, &kernel);
-    let found = walk.sessions();
-    assert!(whole.sessions(&mut walk, &found, BufferSelection::All).iter().all(|session| !session.has_rate()));
-    // The debugger data block is found by its tag and by its size.
-    let letters = bytes.windows(4).position(|window| window == b"KDBG").expect("debugger data");
-    assert!(whole.kernel(NEW).global("EtwpDebuggerData").is_some());
-    for place in [0, 4] {
-        let mut bytes = bytes.clone();
-        bytes[letters + place..letters + place + 4].copy_from_slice(&[0x10, 0, 0, 0]);
-        let dump = MemoryDump::new(&bytes[..]).expect("a dump");
-        assert_eq!(dump.kernel(NEW).global("EtwpDebuggerData"), None, "{place}");
-    }
-}
-
-/// Moves a buffer to new memory, and its references too.
-fn moved(plan: &mut Plan, old: u64, bytes: &[u8]) -> u64 {
-    let new = plan.kit.room(bytes.len(), 0x1000);
-    let link = |at: u64, plan: &Plan| plan.kit.place("WMI_BUFFER_HEADER", at, "GlobalEntry").unwrap();
-    let (from, to) = ([old, link(old, plan)], [new, link(new, plan)]);
-    for word in plan.kit.image.bytes.chunks_exact_mut(8) {
-        let value = u64::from_le_bytes(word.try_into().unwrap());
-        if let Some(known) = from.iter().position(|from| *from == value) {
-            word.copy_from_slice(&to[known].to_le_bytes());
-        }
-    }
-    // Its own links were moved with the words above.
-    let (start, links) = ((old - plan.kit.image.base) as usize, (link(old, plan) - old) as usize);
-    let own = plan.kit.image.bytes[start + links..][..16].to_vec();
-    plan.kit.write(new, bytes);
-    plan.kit.write(new + links as u64, &own);
-    new
-}
-
-/// Missing pages of a buffer hide only the events that they contain in part: those before and after them are read, also between two missing pages.
-#[test]
-fn missing_pages_in_buffers() {
-    let generation = Producer { build: NEW, arch: Arch::X64 }.generation();
-    let (mut plan, _) = made(NEW, Arch::X64, Paging::Four);
-    let old = plan.sessions[0].buffers[0].at;
-    let start = (old - plan.kit.image.base) as usize;
-    let own: Vec<_> = {
-        let end = plan.kit.read_pointer(plan.kit.place("WMI_BUFFER_HEADER", old, "CurrentOffset").unwrap()) as u32 as usize;
-        let events = Events::in_memory(&plan.kit.image.bytes[start..start + end], generation);
-        events.map(|event| event.unwrap().bytes().to_vec()).collect()
-    };
-    let (mut bytes, mut places) = (plan.kit.image.bytes[start..start + 0x48].to_vec(), Vec::new());
-    for event in own.iter().cycle() {
-        if bytes.len() >= 0x4E00 {
-            break;
-        }
-        places.push(bytes.len()..bytes.len() + event.len());
-        bytes.extend(event);
-        bytes.resize(bytes.len().next_multiple_of(8), 0xAA);
-    }
-    let end = bytes.len() as u64;
-    bytes.resize(0x5000, 0xC3);
-    let new = moved(&mut plan, old, &bytes);
-    for member in ["CurrentOffset", "SavedOffset", "Offset"] {
-        plan.kit.set("WMI_BUFFER_HEADER", new, member, end);
-    }
-    plan.kit.set("WMI_LOGGER_CONTEXT", plan.sessions[0].at, "BufferSize", 0x5000);
-    let (_, mut system) = made(NEW, Arch::X64, Paging::Four);
-    system.pieces[0].1 = plan.kit.image.bytes.clone();
-    let kernel = plan.kit.kernel();
-    for (missing, holes) in [(&[][..], 0), (&[1], 1), (&[2, 3], 1), (&[1, 3], 2), (&[4], 0), (&[1, 3, 4], 1)] {
-        system.missing = missing.iter().map(|page| new / 0x1000 + page).collect();
-        let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_KERNEL_MEMORY);
-        let dump = MemoryDump::new(&bytes[..]).expect("a dump");
-        let mut walk = Walk::new(&dump, &kernel);
-        let found = walk.sessions();
-        let session = dump.sessions(&mut walk, &found, BufferSelection::All).remove(0);
-        let is_there = |place: &&Range<usize>| {
-            !missing.iter().any(|page| place.start < (*page as usize + 1) * 0x1000 && *page as usize * 0x1000 < place.end)
-        };
-        let expected: Vec<_> = places.iter().filter(is_there).map(|place| place.start as u32).collect();
-        let read: Vec<_> = session.buffers[0].events(generation).flatten().map(|event| event.offset()).collect();
-        assert_eq!(read, expected, "{missing:?}");
-        let is_missing =
-            |one: &&Diagnostic| matches!(one.kind, DiagnosticKind::Event(EventDiagnostic::Missing { next: Some(_), .. }));
-        assert_eq!(session.events().1.iter().filter(is_missing).count(), holes, "{missing:?}");
-        let unreadable = FindingKind::Unreadable {
-            wanted: end,
-            read: end - missing.iter().map(|page| if *page == 4 { end % 0x1000 } else { 0x1000 }).sum::<u64>(),
-        };
-        assert_eq!(
-            walk.findings().iter().filter(|one| one.kind == unreadable).count(),
-            usize::from(!missing.is_empty()),
-            "{missing:?}"
-        );
-        // Places after the missing pages are those of their own pages.
-        let last = *expected.last().unwrap();
-        assert_eq!(Some(session.buffers[0].place(last)), dump.offset(Address(new + u64::from(last))), "{missing:?}");
-        let mut saved = Cursor::new(Vec::new());
-        let events = session.save(&mut saved).expect("a trace").events;
-        assert_eq!(events, session.events().0.len(), "{missing:?}");
-    }
-}
-
-/// Of compressed buffers in a buffer with a missing page, those before and after the page are decompressed.
-#[test]
-fn missing_pages_in_compressed_buffers() {
-    let (mut plan, _) = made(NEW, Arch::X64, Paging::Four);
-    plan.compress(1, false);
-    let old = plan.sessions[1].buffers[0].at;
-    let start = (old - plan.kit.image.base) as usize;
-    let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
-    let image = plan.kit.image.bytes.clone();
-    let (mut sizes, mut at) = (Vec::new(), start);
-    for _ in 0..3 {
-        sizes.push(at..at + word(&image, at));
-        at += word(&image, at);
-    }
-    let (mut bytes, mut places) = (Vec::new(), Vec::new());
-    for stored in sizes.iter().cycle() {
-        if bytes.len() >= 0x2E00 {
-            break;
-        }
-        places.push(bytes.len()..bytes.len() + stored.len());
-        bytes.extend(&image[stored.clone()]);
-    }
-    bytes.resize(0x4000, 0);
-    let new = moved(&mut plan, old, &bytes);
-    plan.kit.set("WMI_LOGGER_CONTEXT", plan.sessions[1].at, "BufferSize", 0x4000);
-    let kernel = plan.kit.kernel();
-    let decoded = |plan: &Plan| {
-        let mut walk = Walk::new(&plan.kit.image, &kernel);
-        let session = walk.sessions().remove(1);
-        let buffer = walk.buffers(&session).into_iter().find(|buffer| buffer.header.address() == Address(new)).expect("a buffer");
-        decoded_buffers(&mut walk, &session, &buffer).into_iter().map(|buffer| buffer.bytes).collect::<Vec<_>>()
-    };
-    let whole = decoded(&plan);
-    assert_eq!(whole.len(), places.len());
-    plan.kit.image.missing.insert(new / 0x1000 + 1);
-    let there = decoded(&plan);
-    let before = places.iter().filter(|place| place.end <= 0x1000).count();
-    let after = places.iter().filter(|place| place.start >= 0x2000).count();
-    assert!(before > 0 && after > 0 && there.len() >= before + after, "{before} {after} {}", there.len());
-    assert!(there[..before] == whole[..before] && there[there.len() - after..] == whole[whole.len() - after..]);
-}
-
-/// A file with bytes that cannot be read.
-struct Failing<'a>(&'a [u8], Range<u64>);
-
-impl Source for Failing<'_> {
-    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
-        match self.1.start < offset + out.len() as u64 && offset < self.1.end {
-            true => Err(io::Error::other("bad sector")),
-            false => self.0.read_at(offset, out),
-        }
-    }
-
-    fn length(&self) -> io::Result<u64> {
-        self.0.length()
-    }
-}
-
-/// An error of the disk is not missing memory: it is reported as an error, and the rest is read.
-#[test]
-fn bytes_that_cannot_be_read() {
-    let (plan, system) = made(NEW, Arch::X64, Paging::Four);
-    let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
-    let whole = MemoryDump::new(&bytes[..]).expect("a dump");
-    assert!(matches!(MemoryDump::new(Failing(&bytes, 0..1)), Err(Error::Read(error)) if error.0 == "bad sector"));
-    let kernel = plan.kit.kernel();
-    let at = Address(plan.sessions[0].buffers[1].at);
-    let from = whole.offset(at).expect("in the dump");
-    let dump = MemoryDump::new(Failing(&bytes, from..from + 1)).expect("a dump");
-    let mut walk = Walk::new(&dump, &kernel);
-    let found = walk.sessions();
-    let sessions = dump.sessions(&mut walk, &found, BufferSelection::All);
-    assert_eq!((sessions.len(), sessions[0].buffers.len()), (plan.sessions.len(), plan.sessions[0].buffers.len() - 1));
-    let failed = walk.findings().iter().find(|one| matches!(one.kind, FindingKind::Failed(_))).expect("a finding");
-    assert!(failed.place.address == at && failed.to_string().contains("bad sector, at file offset"), "{failed}");
-    // The image of the kernel.
-    let image = whole.offset(whole.modules()[0].range.start).expect("in the dump");
-    let dump = MemoryDump::new(Failing(&bytes, image..image + 1)).expect("a dump");
-    assert!(dump.diagnostics().iter().any(|one| matches!(one.kind, DiagnosticKind::Failed(_))), "{:?}", dump.diagnostics());
 }

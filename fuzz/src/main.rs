@@ -26,7 +26,7 @@ fn write_seeds() -> io::Result<()> {
         fs::write(folder.join(format!("seed-{number}")), seed)?;
     }
     let real = match TARGET.name {
-        "etl" | "trace" => env::var_os("ETW_LAYOUTS_ETL").map(PathBuf::from),
+        "etl" | "trace" | "table" => env::var_os("ETW_LAYOUTS_ETL").map(PathBuf::from),
         "pdb" => env::var_os("ETW_LAYOUTS_SYMBOLS").map(|path| Path::new(&path).join("pdb")),
         _ => None,
     };

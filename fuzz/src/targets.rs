@@ -19,6 +19,8 @@ mod payload;
 mod pdb;
 mod snapshot;
 mod spec;
+#[cfg(feature = "table")]
+mod table;
 mod tmf;
 mod trace;
 mod wevt;
@@ -58,6 +60,8 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "layouts", run: layouts::run, seeds: layouts::seeds, mutations: 1_000 },
     #[cfg(feature = "packets")]
     FuzzTarget { name: "packets", run: packets::run, seeds: packets::seeds, mutations: 3_000 },
+    #[cfg(feature = "table")]
+    FuzzTarget { name: "table", run: table::run, seeds: table::seeds, mutations: 200 },
     FuzzTarget { name: "memory", run: memory::run, seeds: memory::seeds, mutations: 2_000 },
     FuzzTarget { name: "dump", run: dump::run, seeds: dump::seeds, mutations: 3_000 },
     FuzzTarget { name: "writer", run: writer::run, seeds: writer::seeds, mutations: 400 },

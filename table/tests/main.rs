@@ -8,7 +8,7 @@ mod schemas;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
-use etw_layouts_table::{Batch, Counts, Encoder, Error, Kind, Merge, Options, part};
+use etw_layouts_table::{Batch, Counts, Encoder, Error, Kind, Merge, Options, parts};
 use etw_layouts_trace::Trace;
 
 /// The batches of a trace, merged, with a memory limit for buffers, and whether they are in order.
@@ -21,9 +21,12 @@ fn batches(trace: &Trace, options: Options, memory: u64) -> (Vec<Batch>, Counts,
         Ok::<_, Error>(())
     };
     for slice in slices {
-        let part = part(&mut encoder, events.of_slice(slice), &[]).unwrap();
-        counts.add(part.counts);
-        part.batches.into_iter().for_each(|batch| merge.add(batch, &mut keep).unwrap());
+        parts(&mut encoder, events.of_slice(slice), &[], &mut |part| {
+            let part = part.unwrap();
+            counts.add(part.counts);
+            part.batches.into_iter().for_each(|batch| merge.add(batch, &mut keep).unwrap());
+            true
+        });
     }
     merge.rest(&mut keep).unwrap();
     (all, counts, is_ordered)

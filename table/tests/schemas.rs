@@ -12,7 +12,7 @@ use etw_layouts_etl::{Item, LogFile, Schemas, Uuid};
 use etw_layouts_schemas as model;
 use etw_layouts_table::schema::TYPES_KEY;
 use etw_layouts_table::write::{Format, Writer};
-use etw_layouts_table::{Batch, Encoder, Error, Kind, Merge, Options, Order, Shape, part};
+use etw_layouts_table::{Batch, Encoder, Error, Kind, Merge, Options, Order, Shape, parts};
 use etw_layouts_trace::{self as trace, BytesSource, Trace, TraceFile};
 use model::{LibraryBuilder, Map, MapEntry, Name, Provider};
 use std::io::Cursor;
@@ -40,8 +40,10 @@ fn tables(traces: &[(Vec<u8>, Schemas)]) -> Vec<Batch> {
     for (bytes, schemas) in traces {
         let file = TraceFile::new("trace", BytesSource(bytes.clone())).unwrap();
         let trace = Trace::new(vec![file], trace::Options::new().schemas(schemas.clone())).unwrap();
-        let part = part(&mut encoder, &mut trace.events().in_file_order(), &[]).unwrap();
-        part.batches.into_iter().for_each(|batch| merge.add(batch, &mut keep).unwrap());
+        parts(&mut encoder, &mut trace.events().in_file_order(), &[], &mut |part| {
+            part.unwrap().batches.into_iter().for_each(|batch| merge.add(batch, &mut keep).unwrap());
+            true
+        });
     }
     merge.rest(&mut keep).unwrap();
     all

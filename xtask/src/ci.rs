@@ -230,7 +230,7 @@ fn fuzzed() -> Result<Step, Error> {
         return Ok(Step::Absent(why.into()));
     }
     let program = fuzz::built(fuzz::Profile::Dev)?;
-    let targets: Vec<_> = fuzz::targets()?.into_iter().filter(|target| target != fuzz::SLOW).collect();
+    let targets: Vec<_> = fuzz::targets()?.into_iter().filter(|target| !fuzz::SLOW.contains(&target.as_str())).collect();
     // Run two targets at a time: these are the last steps, and a target uses one processor.
     let next = AtomicUsize::new(0);
     let work = || -> Result<String, String> {

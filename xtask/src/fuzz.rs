@@ -92,15 +92,15 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(list.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?)
 }
 
-/// The target that is compiled for minutes. It is a feature of the fuzz targets.
-pub const SLOW: &str = "packets";
+/// The targets that are compiled for minutes. Each is a feature of the fuzz targets.
+pub const SLOW: [&str; 2] = ["packets", "table"];
 
 /// Build profile of targets.
 #[derive(Clone, Copy)]
 pub enum Profile {
     /// Optimized, for long runs.
     Release,
-    /// Compiled in half the time, for smoke tests. Without the target [`SLOW`].
+    /// Compiled in half the time, for smoke tests. Without the targets [`SLOW`].
     Dev,
 }
 

@@ -3,6 +3,8 @@
 mod counted;
 mod damaged;
 #[cfg(feature = "table")]
+mod export_limits;
+#[cfg(feature = "table")]
 mod exported;
 #[cfg(feature = "table")]
 mod exported_again;

@@ -17,6 +17,8 @@ const ROWS: usize = 1 << 19;
 /// Size at which a row group ends, in bytes.
 const BYTES: usize = 32 << 20;
 
+/// Maximum number of columns of a compressed table, including members of structures. Each column of a row group has its own state of zstd, of 300 KB.
+const WIDE: usize = 128;
 /// Memory for a column of the open row group, in bytes, that its writer does not count: the state of the compression. Measured with parquet 60.1 as
 /// the memory of the process for 1,000 columns with one row.
 const OPEN: usize = 20 << 10;
@@ -31,9 +33,11 @@ const CONSTANT: [&str; 2] = ["trace", "host"];
 impl<W: Write + Send> Writer<W> {
     pub fn new(table: &Table, out: W) -> Result<Self, Error> {
         let path = |name: &str| ColumnPath::from(name);
+        let is_wide = table.schema.flattened_fields().len() > WIDE;
+        let compression = if is_wide { Compression::UNCOMPRESSED } else { Compression::ZSTD(ZstdLevel::try_new(1)?) };
         let mut properties = WriterProperties::builder()
             .set_writer_version(WriterVersion::PARQUET_1_0)
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+            .set_compression(compression)
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_max_row_group_row_count(Some(ROWS));
         // The values of these columns increase and rarely repeat.

@@ -5,7 +5,7 @@ use super::record::{LIMIT, Written};
 use etw_layouts_folder::Folder;
 use etw_layouts_table::write::{Format, ROWS, Writer};
 use etw_layouts_table::{Batch, Error, Kind};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::BufWriter;
 
@@ -18,7 +18,9 @@ pub struct Files {
     /// The number of files so far, by table.
     numbers: HashMap<String, u32>,
     written: Vec<Written>,
-    /// Size of the names of all files in the record of the part, in bytes.
+    /// The tables so far.
+    tables: HashSet<(Kind, u128)>,
+    /// Size of the names of their files in the record of the part, in bytes.
     names: usize,
     /// Increases with each batch.
     now: u64,
@@ -62,12 +64,39 @@ const TOO_MANY: &str = "too many kinds of events for the typed shape; select eve
 
 impl Files {
     pub fn new(folder: Folder, part: &str, format: Format) -> Self {
-        let (open, numbers, written) = Default::default();
-        Self { folder, part: part.to_owned(), format, open, numbers, written, names: 0, now: 0 }
+        let (open, numbers, written, tables) = Default::default();
+        Self { folder, part: part.to_owned(), format, open, numbers, written, tables, names: 0, now: 0 }
+    }
+
+    /// Checks that the record can state the table of a batch.
+    pub fn admit(&mut self, batch: &Batch) -> Result<(), Failed> {
+        if self.tables.insert((batch.table.kind.clone(), batch.table.layout)) {
+            self.state(&self.file(&base(batch), 1, batch))?;
+        }
+        // The other half is for the traces, and for further files of the tables.
+        if self.names as u64 > LIMIT / 2 { Err(Failed::Input(TOO_MANY.into())) } else { Ok(()) }
+    }
+
+    /// Counts the names of a file.
+    fn state(&mut self, file: &Written) -> Result<(), Error> {
+        self.names += serde_json::to_vec(file).map_err(std::io::Error::from)?.len() + FORMATTED;
+        Ok(())
+    }
+
+    /// A file of a table, by its number.
+    fn file(&self, table: &str, number: u32, batch: &Batch) -> Written {
+        let path = format!("{table}{}", end(&self.part, number, self.format));
+        let (name, provider, event) = match &batch.table.kind {
+            Kind::Event { provider, event } => ("typed", Some(provider.clone()), Some(event.clone())),
+            Kind::Stacks => ("stacks", None, None),
+            Kind::Traces => ("traces", None, None),
+            _ => ("events", None, None),
+        };
+        Written { path, table: name.into(), provider, event, rows: 0, bytes: 0 }
     }
 
     /// Writes a batch.
-    pub fn write(&mut self, batch: &Batch) -> Result<(), Failed> {
+    pub fn write(&mut self, batch: &Batch) -> Result<(), Error> {
         self.now += 1;
         let table = base(batch);
         if self.open.get(&table).is_some_and(|open| open.generation != batch.generation || open.file.rows >= ROWS) {
@@ -102,9 +131,9 @@ impl Files {
     }
 
     /// Writes the last batch of a table, and completes its file.
-    pub fn write_last(&mut self, batch: &Batch) -> Result<(), Failed> {
+    pub fn write_last(&mut self, batch: &Batch) -> Result<(), Error> {
         self.write(batch)?;
-        Ok(self.close(&base(batch))?)
+        self.close(&base(batch))
     }
 
     /// Completes all files.
@@ -118,21 +147,13 @@ impl Files {
         Ok(self.written)
     }
 
-    fn begin(&mut self, table: &str, batch: &Batch) -> Result<Open, Failed> {
+    fn begin(&mut self, table: &str, batch: &Batch) -> Result<Open, Error> {
         let number = self.numbers.entry(table.to_owned()).or_default();
         *number += 1;
-        let path = format!("{table}{}", end(&self.part, *number, self.format));
-        let (name, provider, event) = match &batch.table.kind {
-            Kind::Event { provider, event } => ("typed", Some(provider.clone()), Some(event.clone())),
-            Kind::Stacks => ("stacks", None, None),
-            Kind::Traces => ("traces", None, None),
-            _ => ("events", None, None),
-        };
-        let file = Written { path, table: name.into(), provider, event, rows: 0, bytes: 0 };
-        self.names += serde_json::to_vec(&file).map_err(std::io::Error::from)?.len() + FORMATTED;
-        // The other half is for the traces.
-        if self.names as u64 > LIMIT / 2 {
-            return Err(Failed::Input(TOO_MANY.into()));
+        let number = *number;
+        let file = self.file(table, number, batch);
+        if number > 1 {
+            self.state(&file)?;
         }
         let out = self.folder.create_file(&file.path)?;
         let writer = Writer::new(self.format, &batch.table, BufWriter::with_capacity(1 << 16, out))?;

@@ -178,7 +178,10 @@ impl Work<'_> {
             }
             reported.diagnostics(number, &part, &self.out);
             let mut batches = part.batches.into_iter();
-            batches.try_for_each(|batch| merge.add(batch, |batch| files.write(&batch)))
+            batches.try_for_each(|batch| {
+                files.admit(&batch)?;
+                Ok(merge.add(batch, |batch| files.write(&batch))?)
+            })
         });
         let is_ordered = is_ordered.map_err(|failed| match failed {
             Failed::Output(Error::Trace(error)) if error.file() == begun.source.name => Failed::Input(unreadable(error.cause())),
