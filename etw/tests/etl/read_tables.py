@@ -205,6 +205,7 @@ first = max(set(guids), key=lambda guid: (guids.count(guid), str(guid)))
 assert printed[0] == ((str(first), guids.count(first)),), printed
 assert printed[1][0] == guids.count(uuid.UUID("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c")) > 0, printed
 starts = [event["fields"].get("ProcessId") for event in events.values() if event["event"] == "Process/Start" and event["schema"]["source"] == "specs"]
-assert printed[2][0][0] == min(start for start in starts if start is not None), printed
+starts = [int(start, 0) if isinstance(start, str) else start for start in starts if start is not None]
+assert printed[2][0][0] == min(starts), printed
 assert any(trace.endswith("opening.etl") and opened == 2 for trace, _, opened in rows), rows
 print(f"{len(events)} rows, {len(wanted)} compared; the question of the documentation has {len(rows)} rows")
