@@ -3,7 +3,6 @@
 use crate::{Folder, etw, json};
 use etw_layouts_etl::Uuid;
 use etw_layouts_etl::wire::Arch;
-use etw_layouts_memory::globals;
 use etw_layouts_symbols as symbols;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +37,7 @@ fn system(folder: &Path, linker: &clang::Linker) -> (Plan, System) {
     }
     let (image, pdb) = clang::link(&text, clang::X64, linker, &folder.join("ntkrnlmp"), &[]);
     let image = clang::mapped(&fs::read(image).unwrap());
-    let places = symbols::globals(&fs::read(pdb).unwrap(), globals()).unwrap();
+    let places = symbols::globals(&fs::read(pdb).unwrap(), etw_layouts_memory::globals()).unwrap();
     let system = with_variables(&mut plan, &globals, image, |name| places[name]);
     (plan, system)
 }

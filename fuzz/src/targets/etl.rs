@@ -116,8 +116,8 @@ fn touch(event: &Event<'_>, trace: &Trace<'_>) {
 /// Reads the input as a structure in memory; the input selects structure and build.
 fn views(input: &[u8]) {
     let Some((&[which, kernel, arch, at], memory)) = input.split_first_chunk() else { return };
-    let structure = LAYOUTS.structures().cycle().nth(usize::from(which));
-    let kernel = LAYOUTS.kernels().cycle().nth(usize::from(kernel));
+    let structure = LAYOUTS.structures().nth(usize::from(which) % LAYOUTS.structures().count().max(1));
+    let kernel = LAYOUTS.kernels().nth(usize::from(kernel) % LAYOUTS.kernels().count().max(1));
     let Some((structure, kernel)) = structure.zip(kernel) else { return };
     let arch = if arch % 2 == 0 { Arch::X86 } else { Arch::X64 };
     let selected = structure.select(kernel.build, arch);

@@ -33,15 +33,15 @@ pub fn run(input: &[u8]) {
     bytes[12..16].copy_from_slice(bytemuck::bytes_of(&length));
     let Ok(table) = Layouts::from_bytes(&bytes) else { return };
     for structure in table.structures() {
-        assert_eq!(table.structure(structure.name()).map(|found| found.name()), Some(structure.name()));
-        structure.layouts().for_each(|layout| walk(layout, 0));
+        assert_eq!(table.structure(structure.name).map(|found| found.name), Some(structure.name));
+        structure.layouts().for_each(|layout| walk(layout.layout(), 0));
         for kernel in table.kernels().take(4) {
             for build in [kernel.build, Build { revision: kernel.build.revision.wrapping_add(1), ..kernel.build }] {
                 for arch in Arch::ALL {
                     let Ok(selected) = structure.select(build, arch) else { continue };
-                    assert_eq!(selected.layout.name(), structure.name());
-                    assert!(selected.candidates().next() == Some(Some(selected.layout)));
-                    let _ = (selected.is_sure_of_members(), selected.is_sure_of("Bits"));
+                    assert_eq!(selected.layout.name, structure.name);
+                    assert!(selected.candidates().next().flatten().is_some_and(|first| *first == *selected.layout));
+                    let _ = (selected.is_sure_of_members(), selected.is_sure_of_member("Bits"));
                 }
             }
         }
@@ -57,7 +57,7 @@ pub fn run(input: &[u8]) {
 fn walk(layout: Layout, depth: usize) {
     assert!(depth <= 64, "structures in themselves");
     for member in layout.members() {
-        assert!(member.offset + member.size <= layout.size());
+        assert!(member.offset + member.size <= layout.size);
         let memory = [0xFF; 64];
         let _ = member.unsigned(&memory);
         let mut ty = member.ty;

@@ -4,7 +4,7 @@
 //! examined build of the same architecture, because imports add a row for the first build that shows a change. This file states that
 //! rule by itself; it shares nothing with the selection of layouts or with the import.
 
-use etw_layouts::runtime::meta::{Evidence, Examined, Line, Update};
+use etw_layouts::runtime::meta::{Evidence, Examined, Line};
 use etw_layouts_codegen::axis::{self, Arch, Build, TargetId};
 use etw_layouts_codegen::layouts::{Form, LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, WitnessKind};
@@ -159,7 +159,7 @@ impl Line for One<'_> {
     type Kernel = TargetId;
     type Layout = LayoutId;
     type Update<'u>
-        = Update<'u>
+        = &'u axis::Update
     where
         Self: 'u;
 
@@ -180,7 +180,7 @@ impl Line for One<'_> {
         self.left[begin..].iter().take_while(move |seen| branch.is_none_or(|number| seen.build.number == number)).copied()
     }
 
-    fn updates(&self) -> impl Iterator<Item = Update<'_>> {
-        self.forgotten.updates.iter().map(axis::Update::data)
+    fn updates(&self) -> impl Iterator<Item = &axis::Update> {
+        self.forgotten.updates.iter()
     }
 }
