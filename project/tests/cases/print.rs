@@ -13,6 +13,7 @@ use etw_layouts_project::evidence::{builds_of, confirmed};
 use etw_layouts_project::map::Map;
 use etw_layouts_project::matrix::Matrix;
 use etw_layouts_project::members::{c_type, keyword};
+use etw_layouts_project::offsets::Variable;
 use etw_layouts_project::subject::Subject;
 use etw_layouts_project::tables::Stated;
 use etw_layouts_project::{Choice, Error, diff, errata, facts, format, history, offsets, verify};
@@ -209,8 +210,9 @@ fn table(layouts: &Layouts, registry: &Registry, names: &[&str]) -> Result<Strin
         let choices = table.columns.iter().map(|column| &row.choices[column.structure]);
         let known: Vec<_> = choices.map(|choice| choice.confidence.to_string()).collect();
         let variables = row.variables.iter().map(|address| match address {
-            Some(address) => format!("{:#x} by {}", address.at, address.by.evidence()),
-            None => "-".to_owned(),
+            Variable::At(address) => format!("{:#x} by {}", address.at, address.by.evidence()),
+            Variable::Unknown => "unknown".to_owned(),
+            Variable::Absent => "-".to_owned(),
         });
         let variables: Vec<_> = variables.collect();
         writeln!(
