@@ -5,10 +5,11 @@ use crate::{Folder, known, mixed, program, run, text, trace};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 use test_support::records::{Written, written};
+use test_support::witness::{self, Program};
 
 /// Events with TraceLogging schemas: a kind for each name, with fields of four bytes.
 fn kinds(names: impl Iterator<Item = String>, fields: usize) -> Vec<u8> {
@@ -89,14 +90,16 @@ fn more_kinds_than_a_record_has_names_for() {
     assert_eq!(fs::read_dir(Path::new(&output).join("_etw/staging")).unwrap().count(), 0);
 }
 
-fn signal(child: &Child, name: &str) {
-    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+#[cfg(target_os = "linux")]
+fn signal(kill: &Program, child: &Child, name: &str) {
+    assert!(kill.command().args([name, &child.id().to_string()]).status().unwrap().success());
 }
 
 /// A trace that becomes shorter between the passes leaves no rows. The other traces of its group are read once, and reported once.
 #[test]
 #[cfg(target_os = "linux")]
 fn shorter_between_the_passes() {
+    let Some(kill) = witness::program("kill") else { return };
     let folder = Folder::new("shorter");
     let output = folder.0.join("out");
     // The rows of the first trace take much longer than to stop the program.
@@ -110,9 +113,9 @@ fn shorter_between_the_passes() {
     // The folder of a part appears after the first pass.
     let staging = output.join("_etw/staging");
     while fs::read_dir(&staging).map_or(0, Iterator::count) == 0 {}
-    signal(&child, "-STOP");
+    signal(&kill, &child, "-STOP");
     File::options().write(true).open(&changed).unwrap().set_len(1000).unwrap();
-    signal(&child, "-CONT");
+    signal(&kill, &child, "-CONT");
     let ended = child.wait_with_output().unwrap();
     let err = String::from_utf8(ended.stderr).unwrap();
     assert_eq!((ended.status.code(), err.matches("b.etl: the file became shorter").count()), (Some(2), 1), "{err}");
