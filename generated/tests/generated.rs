@@ -35,6 +35,7 @@ fn debug_prints_every_member_and_unknown_values() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn a_layout_is_chosen_by_build() {
     let context = |build: Build, arch| structures::WMI_LOGGER_CONTEXT.select(build, arch).expect("a known build");
     let known = context(Build::new(10, 0, 19041, 1415), Arch::X64);
@@ -89,6 +90,7 @@ fn every_kernel_is_found_by_what_tells_it() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn targets_name_the_same_layouts_as_the_metadata() {
     let sizes = [
         (size_of::<winxp_sp3::x86::WMI_LOGGER_CONTEXT>(), Build::new(5, 1, 2600, 5512), Arch::X86),
