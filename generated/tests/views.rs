@@ -7,7 +7,7 @@ use etw_layouts::{Build, LAYOUTS, bytemuck, structures};
 
 const BUILD: Build = Build::new(10, 0, 19041, 0);
 
-/// Each layout at an odd address, read whole and printed; interpreted by Miri, one of two hundred.
+/// Each layout at an odd address, read whole and printed.
 #[test]
 #[cfg_attr(miri, ignore = "it takes minutes")]
 fn every_layout() {
