@@ -79,7 +79,7 @@ struct Rows {
     /// The kind of each row.
     kinds: Vec<u32>,
     source: NameBuilder,
-    /// The columns of the fields of all versions. Those that the latest event does not have can have fewer rows.
+    /// The columns of the fields of all versions. A column that the latest event does not have can have fewer rows.
     nodes: Vec<Node>,
     /// The address of the schema of the latest event; `None` before the first event of a trace.
     schema: Option<u64>,

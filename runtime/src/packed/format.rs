@@ -129,7 +129,7 @@ records! {
         kernel_count: u8,
         /// Number of builds that never got it.
         without_count: u8,
-        /// Index of the first build with the update in the lists of builds; those that never got it follow, with revision 0.
+        /// Index of the first build with the update in the lists of builds. Builds that never got the update follow, with revision 0.
         kernels: u32,
     }
     /// A set of facts, for one or many builds.
