@@ -67,7 +67,7 @@ pub struct Chosen<K, L> {
     /// Confidence in the layout, or in the absence of the structure.
     pub confidence: Confidence,
     arch: Arch,
-    /// The nearest builds before and after it whose layouts are known on the architecture.
+    /// The nearest builds before and after it whose layouts are known on the architecture, if other layouts are candidates.
     known: [Option<Build>; 2],
 }
 
@@ -165,20 +165,20 @@ impl<S: Line> Asked<'_, S> {
         let own = self.line.examined(Some(self.build.number)).filter(|seen| seen.arch == self.arch && seen.build == self.build);
         // If a build has several sets of facts, the strongest evidence counts.
         let own = own.map(|seen| seen.evidence).max();
-        let branch = self.nearest(self.arch, self.build, Some(self.build.number));
-        let [before, after] = self.nearest(self.arch, self.build, None);
-        let known = [branch[0].or(before), branch[1].or(after)];
-        let of_row = |confidence| Answer { confidence, of: None, known };
+        let branch = || self.nearest(self.arch, self.build, Some(self.build.number));
+        let of_row = |confidence, known| Answer { confidence, of: None, known };
         match own {
-            Some(Evidence::Symbols) => return of_row(Confidence::Verified(SymbolSource::Pdb)),
-            Some(Evidence::Converted) => return of_row(Confidence::Verified(SymbolSource::Converted)),
+            // No other layout is a candidate, so the known builds, a search of all examined builds, are not needed.
+            Some(Evidence::Symbols) => return of_row(Confidence::Verified(SymbolSource::Pdb), [None; 2]),
+            Some(Evidence::Converted) => return of_row(Confidence::Verified(SymbolSource::Converted), [None; 2]),
             // The other layouts of this branch are candidates too.
-            Some(Evidence::Partly) if self.is_own_branch() => {
-                return Answer { known: branch, ..of_row(Confidence::PartlyVerified) };
-            }
-            Some(Evidence::Lacks) => return Answer { known: branch, ..of_row(Confidence::Documented { unverifiable: true }) },
+            Some(Evidence::Partly) if self.is_own_branch() => return of_row(Confidence::PartlyVerified, branch()),
+            Some(Evidence::Lacks) => return of_row(Confidence::Documented { unverifiable: true }, branch()),
             _ => {}
         }
+        let branch = branch();
+        let [before, after] = self.nearest(self.arch, self.build, None);
+        let known = [branch[0].or(before), branch[1].or(after)];
         let others = self.other_architectures().map(|arch| Some((arch, self.shown(arch, self.build)?)));
         let others = || others.iter().copied().flatten();
         if let [Some(older), Some(newer)] = branch
