@@ -13,12 +13,12 @@ pub fn derive(item: TokenStream) -> syn::Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
     let fields = fields(&item)?;
     let Structure { path, runtime } = structure(&item)?;
-    let modules = modules(&path)?;
+    let modules = modules(&path);
     let name = &item.ident;
     let structure = &path.segments.last().ok_or_else(|| Error::new(path.span(), MISSING))?.ident;
     let tokens = quote_spanned! { path.span() => #modules::members::#structure::Type };
     let known = quote_spanned! { path.span() => #modules::structures::#structure };
-    let members = fields.iter().map(Member::new).collect::<syn::Result<Vec<_>>>()?;
+    let members = fields.into_iter().enumerate().map(Member::new).collect::<syn::Result<Vec<_>>>()?;
     if members.is_empty() {
         return Err(Error::new(name.span(), "no members; declare a field for each member that is read"));
     }
@@ -35,14 +35,13 @@ pub fn derive(item: TokenStream) -> syn::Result<TokenStream> {
         quote! { #field: from.member(NAME, #member, #place)? }
     });
     let checks = members.iter().map(|Member { ty, member, span, .. }| {
-        let ty = quote! { #ty };
         quote_spanned! { *span => const _: () = #relocated::declared::<#tokens, #ty>(&#known, #member); }
     });
     Ok(quote! {
-        #[automatically_derived]
         const _: () = {
             const NAME: &str = <#tokens as #runtime::token::Tokens>::NAME;
 
+            #[automatically_derived]
             impl #relocated::Relocated for #name {
                 type Structure = #tokens;
                 type Members = #places;
@@ -63,6 +62,7 @@ pub fn derive(item: TokenStream) -> syn::Result<TokenStream> {
                 }
             }
 
+            #[automatically_derived]
             impl #relocated::Field for #name {
                 type Place = (u32, <Self as #relocated::Relocated>::Members);
                 const WANTED: #runtime::packed::Wanted = #runtime::packed::Wanted::Structure(NAME);
@@ -120,17 +120,13 @@ fn default_runtime(path: &Path) -> TokenStream {
 }
 
 /// The module with the modules `members` and `structures`.
-fn modules(path: &Path) -> syn::Result<TokenStream> {
+fn modules(path: &Path) -> TokenStream {
     if path.get_ident().is_some() {
-        return Ok(quote! { ::etw_layouts });
+        return quote! { ::etw_layouts };
     }
-    let mut module = path.clone();
-    module.segments.pop();
-    module.segments.pop_punct();
-    if module.segments.is_empty() {
-        return Err(Error::new(path.span(), MISSING));
-    }
-    Ok(quote! { #module })
+    let (start, names) = (&path.leading_colon, path.segments.iter());
+    let names = names.take(path.segments.len().saturating_sub(1)).map(|segment| &segment.ident);
+    quote! { #start #(#names)::* }
 }
 
 fn structure(item: &DeriveInput) -> syn::Result<Structure> {
@@ -142,13 +138,13 @@ fn structure(item: &DeriveInput) -> syn::Result<Structure> {
     }
 }
 
-fn fields(item: &DeriveInput) -> syn::Result<Vec<Field>> {
+fn fields(item: &DeriveInput) -> syn::Result<Vec<&Field>> {
     if !item.generics.params.is_empty() {
         return Err(Error::new(item.generics.span(), "generic parameters; a declaration has none"));
     }
     match &item.data {
         Data::Struct(data) => match &data.fields {
-            Fields::Named(fields) => Ok(fields.named.iter().cloned().collect()),
+            Fields::Named(fields) => Ok(fields.named.iter().collect()),
             _ => Err(Error::new(item.ident.span(), "fields without names; name them as the members, or with `#[relocated(\"NAME\")]`")),
         },
         _ => Err(Error::new(item.ident.span(), "not a structure; a declaration is a structure with a field for each member")),
@@ -167,13 +163,13 @@ struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    fn new(field: &'a Field) -> syn::Result<Self> {
+    fn new((index, field): (usize, &'a Field)) -> syn::Result<Self> {
         let name = field.ident.as_ref().ok_or_else(|| Error::new(field.span(), "field without a name"))?;
         let mut new = Self {
             field: name,
             ty: &field.ty,
             member: name.unraw().to_string(),
-            place: format_ident!("place_{}", name.unraw()),
+            place: format_ident!("place{index}"),
             span: name.span(),
         };
         for attribute in relocated(&field.attrs) {

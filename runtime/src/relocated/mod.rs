@@ -139,8 +139,7 @@ impl<'a, T: Relocated> Plan<'a, T> {
         let mut embedded = |layout: Layout<'a>| {
             if let Some(structure) = self.table.structure(layout.name).filter(|_| least.is_sure())
                 && let Ok(Selection { confidence, .. }) = structure.select(self.build, self.arch)
-                && !confidence.is_sure()
-                && !own.is_same
+                && !confidence.is_sure_if_same(|| own.is_same)
             {
                 least = MembersConfidence { structure: layout.name, confidence, is_same: false };
             }
