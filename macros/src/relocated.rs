@@ -1,6 +1,7 @@
 //! The derive macro `Relocated`.
 
 use super::runtime::runtime;
+use super::stated::respanned;
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -35,15 +36,21 @@ pub fn derive(item: TokenStream) -> syn::Result<TokenStream> {
         quote! { #field: from.member(NAME, #member, #place)? }
     });
     let checks = members.iter().map(|Member { ty, member, span, .. }| {
-        quote_spanned! { *span => const _: () = #relocated::declared::<#tokens, #ty>(&#known, #member); }
+        // Only a call at the member shows its place in the error.
+        let call = respanned(quote! { #relocated::declared::<Of, #ty>(KNOWN, #member) }, *span);
+        quote_spanned! { *span => const _: () = #call; }
     });
     Ok(quote! {
         const _: () = {
-            const NAME: &str = <#tokens as #runtime::token::Tokens>::NAME;
+            // Named once, so that a misspelt structure is one error.
+            type Of = #tokens;
+            const KNOWN: &#runtime::packed::Structure<'static, Of> = &#known;
+            const NAME: &str = <Of as #runtime::token::Tokens>::NAME;
+            #(#checks)*
 
             #[automatically_derived]
             impl #relocated::Relocated for #name {
-                type Structure = #tokens;
+                type Structure = Of;
                 type Members = #places;
 
                 fn resolve(
@@ -83,7 +90,6 @@ pub fn derive(item: TokenStream) -> syn::Result<TokenStream> {
                 }
             }
         };
-        #(#checks)*
     })
 }
 

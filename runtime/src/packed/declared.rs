@@ -114,7 +114,7 @@ impl<'a> Located<'a> {
         while passed < count {
             let at = (*from + passed) % count;
             passed += 1;
-            let Some(member) = Member::parse(nth::<Member>(all, members as usize + at)) else { return None };
+            let Some(member) = Member::parse(nth::<Member>(all, (members as usize).saturating_add(at))) else { return None };
             let Some(record) = ShapeRecord::parse(nth::<ShapeRecord>(shapes, member.shape as usize)) else { return None };
             if record.name == name {
                 *from = at + 1;
@@ -246,7 +246,7 @@ impl<'a> Located<'a> {
 #[track_caller]
 pub(crate) const fn never_fits(table: Layouts, name: &str, path: &str, wanted: &Wanted) {
     let Some(structure) = structure(table, name) else {
-        Message::of(&["no structure `", name, "` in the table of layouts"]).fail("; generate its layouts again")
+        Message::of(&["no structure `", name, "` in the table of layouts"]).fail("; generate the table again")
     };
     let changes = table.section_bytes::<Change>();
     let mut other = None;
@@ -255,7 +255,7 @@ pub(crate) const fn never_fits(table: Layouts, name: &str, path: &str, wanted: &
     let mut last = [NONE; 256];
     let mut i = 0;
     while i < structure.change_count as usize {
-        let change = Change::parse(nth::<Change>(changes, structure.changes as usize + i));
+        let change = Change::parse(nth::<Change>(changes, (structure.changes as usize).saturating_add(i)));
         i += 1;
         let Some(Change { arch, layout, .. }) = change else { break };
         if layout == NONE || last[arch as usize] == layout {
@@ -273,7 +273,7 @@ pub(crate) const fn never_fits(table: Layouts, name: &str, path: &str, wanted: &
         let message = Message::of(&["`", name, "` has no member `", path, "` in any build; "]);
         match near {
             Some(near) => message.text("did you mean `").text(near).fail("`?"),
-            None => message.fail("its members are listed in its module of tokens"),
+            None => message.text("`members::").text(name).fail("` lists its members"),
         }
     };
     let c = match core::str::from_utf8(text(table, found.record.c)) {
@@ -281,37 +281,37 @@ pub(crate) const fn never_fits(table: Layouts, name: &str, path: &str, wanted: &
         Err(_) => "",
     };
     let message = Message::of(&["`", name, ".", path, "` is `", c, "` in C, not "]);
-    describe_wanted(message, wanted).text("; declare it as `").text(declaration(&found)).fail("`")
+    describe_wanted(message, wanted).text("; declare it as ").fail(declaration(&found))
 }
 
-/// The beginning of the type to declare for a member.
+/// The type to declare for a member.
 const fn declaration(found: &Located) -> &'static str {
     match found.shape() {
-        Some(Shape::Integer { bits: Some(1), .. }) => "bool",
+        Some(Shape::Integer { bits: Some(1), .. }) => "`bool`",
         Some(Shape::Integer { size, bits, signed }) => {
             let bits = match bits {
                 Some(bits) => bits as usize,
                 None => size * 8,
             };
             match (bits, signed) {
-                (0..=8, false) => "u8",
-                (9..=16, false) => "u16",
-                (17..=32, false) => "u32",
-                (_, false) => "u64",
-                (0..=8, true) => "i8",
-                (9..=16, true) => "i16",
-                (17..=32, true) => "i32",
-                (_, true) => "i64",
+                (0..=8, false) => "`u8`",
+                (9..=16, false) => "`u16`",
+                (17..=32, false) => "`u32`",
+                (_, false) => "`u64`",
+                (0..=8, true) => "`i8`",
+                (9..=16, true) => "`i16`",
+                (17..=32, true) => "`i32`",
+                (_, true) => "`i64`",
             }
         }
-        Some(Shape::Pointer(_)) => "Pointer<T>",
-        Some(Shape::Array { .. }) => "[T; N]",
-        _ if found.is_structure("UNICODE_STRING") => "UnicodeString",
-        _ if found.is_structure("LIST_ENTRY") => "ListHead<T>",
-        _ if found.is_structure("GUID") => "Uuid",
-        _ if found.is_structure("LARGE_INTEGER") => "i64",
-        _ if found.is_structure("ULARGE_INTEGER") => "u64",
-        _ => "T` with its own `#[derive(Relocated)]",
+        Some(Shape::Pointer(_)) => "`Pointer<T>`, with the declaration of the structure as `T`, or `()`",
+        Some(Shape::Array { .. }) => "`[T; N]`, with its number of elements",
+        _ if found.is_structure("UNICODE_STRING") => "`UnicodeString`",
+        _ if found.is_structure("LIST_ENTRY") => "`ListHead<T>`",
+        _ if found.is_structure("GUID") => "`Uuid`",
+        _ if found.is_structure("LARGE_INTEGER") => "`i64`",
+        _ if found.is_structure("ULARGE_INTEGER") => "`u64`",
+        _ => "a structure with `#[derive(Relocated)]`",
     }
 }
 
@@ -341,7 +341,7 @@ const fn near_member<'a>(table: Layouts<'a>, layout: u16, path: &str) -> Option<
     };
     let mut i = 0;
     while i < member_count as usize {
-        let member = Member::parse(nth::<Member>(table.section_bytes::<Member>(), members as usize + i));
+        let member = Member::parse(nth::<Member>(table.section_bytes::<Member>(), (members as usize).saturating_add(i)));
         i += 1;
         let Some(Member { shape, .. }) = member else { return None };
         let shape = ShapeRecord::parse(nth::<ShapeRecord>(table.section_bytes::<ShapeRecord>(), shape as usize));
