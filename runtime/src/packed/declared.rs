@@ -149,8 +149,9 @@ impl<'a> Located<'a> {
             Wanted::Integer { size, signed } => match self.integer(ty) {
                 Some(is_signed) => is_signed == signed && self.has_width(size),
                 // The structures of 64-bit integers, which older declarations use for the same values.
-                None if size == 8 && signed => self.is_structure("LARGE_INTEGER"),
-                None => size == 8 && self.is_structure("ULARGE_INTEGER"),
+                None if size != 8 || self.record.size != 8 => false,
+                None if signed => self.is_structure("LARGE_INTEGER"),
+                None => self.is_structure("ULARGE_INTEGER"),
             },
             Wanted::AnyInteger { signed } => matches!(self.integer(ty), Some(is_signed) if is_signed == signed),
             Wanted::Bool => {

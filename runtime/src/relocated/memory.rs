@@ -71,7 +71,7 @@ impl<'m, M: Memory + ?Sized> Source<'m, M> {
     }
 
     /// Reads a member.
-    #[inline]
+    #[inline(always)]
     pub fn member<F: Field>(
         &self,
         structure: &'static str,
@@ -86,7 +86,7 @@ impl<'m, M: Memory + ?Sized> Source<'m, M> {
     }
 
     /// Address of the byte at an offset; `None` if it is beyond the last address.
-    #[inline]
+    #[inline(always)]
     pub(super) fn at(&self, offset: u32) -> Option<u64> {
         self.address.checked_add(offset.into())
     }
@@ -100,14 +100,14 @@ impl<'m, M: Memory + ?Sized> Source<'m, M> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn bytes<const N: usize>(&self, offset: u32) -> Result<[u8; N], ReadError<M::Error>> {
         let mut bytes = [0; N];
         self.fill(offset, &mut bytes)?;
         Ok(bytes)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn fill(&self, offset: u32, out: &mut [u8]) -> Result<(), ReadError<M::Error>> {
         let Some(address) = self.at(offset) else {
             return Err(self.failed(u64::MAX, out.len(), ReadProblem::Missing(0)));
@@ -120,6 +120,7 @@ impl<'m, M: Memory + ?Sized> Source<'m, M> {
     }
 
     #[cold]
+    #[inline(never)]
     fn failed(&self, address: u64, size: usize, problem: ReadProblem<M::Error>) -> ReadError<M::Error> {
         ReadError { structure: self.structure, member: self.member, address, size, problem }
     }

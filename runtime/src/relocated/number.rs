@@ -46,16 +46,23 @@ impl NumberPlace {
     }
 }
 
-/// Reads a number whose type has the size of the member, unless it is a bit field.
-#[inline]
+/// Reads a number. If it is not a bit field, the type has the size of the member: [`Wanted`] requires it.
+#[inline(always)]
 fn read<T: Number, M: Memory + ?Sized>(place: &NumberPlace, from: &Source<'_, M>) -> Result<T, ReadError<M::Error>> {
-    let mut value = T::zeroed();
-    if place.bits == 0 && usize::from(place.size) == size_of::<T>() {
-        from.fill(place.offset, bytemuck::bytes_of_mut(&mut value))?;
-    } else {
-        let bytes = place.read(T::SIGNED, from)?.to_le_bytes();
-        bytemuck::bytes_of_mut(&mut value).copy_from_slice(&bytes[..size_of::<T>()]);
+    if place.bits != 0 {
+        return read_bits(place, from);
     }
+    let mut value = T::zeroed();
+    from.fill(place.offset, bytemuck::bytes_of_mut(&mut value))?;
+    Ok(value)
+}
+
+/// Reads a bit field. It is no part of the code for other numbers, which is faster without it.
+#[inline(never)]
+fn read_bits<T: Number, M: Memory + ?Sized>(place: &NumberPlace, from: &Source<'_, M>) -> Result<T, ReadError<M::Error>> {
+    let mut value = T::zeroed();
+    let bytes = place.read(T::SIGNED, from)?.to_le_bytes();
+    bytemuck::bytes_of_mut(&mut value).copy_from_slice(&bytes[..size_of::<T>()]);
     Ok(value)
 }
 
@@ -76,7 +83,7 @@ macro_rules! integers {
 
             place!();
 
-            #[inline]
+            #[inline(always)]
             fn read<M: Memory + ?Sized>(place: &NumberPlace, from: &Source<'_, M>) -> Result<Self, ReadError<M::Error>> {
                 read(place, from)
             }
