@@ -1,7 +1,7 @@
 //! The cost of declared members beside offsets written by hand: 20 members of a session, found in a build, and read from memory.
 
-use etw_layouts::runtime::relocated::{Memory, MemorySlice, Relocated};
 use etw_layouts::runtime::Uuid;
+use etw_layouts::runtime::relocated::{Memory, MemorySlice, Relocated};
 use etw_layouts::{Arch, Build, LAYOUTS};
 use etw_layouts_macros::Relocated;
 use std::convert::Infallible;
@@ -78,7 +78,9 @@ fn main() {
     let addresses = || (0..SESSIONS).map(|index| 0xFFFF_9000_0000_0000 + index * size);
     assert!(addresses().all(|address| plan.read(&memory, address).ok() == by_hand(&memory, address).ok()));
 
-    let select = time(1_000, || LAYOUTS.structure("WMI_LOGGER_CONTEXT").map_or(0, |it| it.select(black_box(build), Arch::X64).is_ok().into()));
+    let select = time(1_000, || {
+        LAYOUTS.structure("WMI_LOGGER_CONTEXT").map_or(0, |it| it.select(black_box(build), Arch::X64).is_ok().into())
+    });
     let planned = time(1_000, || Session::plan(black_box(&LAYOUTS), black_box(build), Arch::X64).is_ok().into());
     let sum = |session: Session| u64::from(session.EventsLost) ^ session.StartTime as u64 ^ session.InstanceGuid.as_u128() as u64;
     let (mut hand, mut read) = (f64::MAX, f64::MAX);

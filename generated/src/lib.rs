@@ -128,9 +128,9 @@ mod who;
 pub use bytemuck;
 #[cfg(feature = "derive")]
 pub use etw_layouts_macros::Relocated;
-pub use etw_layouts_runtime::{self as runtime, Arch, Build};
 #[cfg(feature = "derive")]
 pub use etw_layouts_runtime::relocated::Relocated;
+pub use etw_layouts_runtime::{self as runtime, Arch, Build};
 #[cfg(feature = "metadata")]
 pub use structures::LAYOUTS;
 #[cfg(feature = "targets")]

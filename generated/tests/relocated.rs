@@ -146,7 +146,11 @@ fn confidence() {
         let is_uncertain = matches!(selection.confidence, Confidence::Uncertain { .. });
         if is_uncertain && plan.confidence().is_sure() {
             same += 1;
-            assert!(plan.confidence().to_string().ends_with("; the declared members are the same in both"), "{}", plan.confidence());
+            assert!(
+                plan.confidence().to_string().ends_with("; the declared members are the same in both"),
+                "{}",
+                plan.confidence()
+            );
         } else if is_uncertain {
             other += 1;
         }

@@ -93,7 +93,8 @@ pub fn derive(item: TokenStream) -> syn::Result<TokenStream> {
     })
 }
 
-const MISSING: &str = "missing structure; name it: `#[relocated(WMI_LOGGER_CONTEXT)]`, or `#[relocated(module::NAME)]` for layouts of your own";
+const MISSING: &str =
+    "missing structure; name it: `#[relocated(WMI_LOGGER_CONTEXT)]`, or `#[relocated(module::NAME)]` for layouts of your own";
 
 /// The arguments of the attribute of the type.
 struct Structure {
@@ -122,7 +123,11 @@ impl Parse for Structure {
 
 /// The runtime crate: of the crate `etw-layouts` for its structures, of the crate itself for layouts of users.
 fn default_runtime(path: &Path) -> TokenStream {
-    if path.get_ident().is_some() { quote! { ::etw_layouts::runtime } } else { quote! { ::etw_layouts_runtime } }
+    if path.get_ident().is_some() {
+        quote! { ::etw_layouts::runtime }
+    } else {
+        quote! { ::etw_layouts_runtime }
+    }
 }
 
 /// The module with the modules `members` and `structures`.
@@ -151,7 +156,10 @@ fn fields(item: &DeriveInput) -> syn::Result<Vec<&Field>> {
     match &item.data {
         Data::Struct(data) => match &data.fields {
             Fields::Named(fields) => Ok(fields.named.iter().collect()),
-            _ => Err(Error::new(item.ident.span(), "fields without names; name them as the members, or with `#[relocated(\"NAME\")]`")),
+            _ => Err(Error::new(
+                item.ident.span(),
+                "fields without names; name them as the members, or with `#[relocated(\"NAME\")]`",
+            )),
         },
         _ => Err(Error::new(item.ident.span(), "not a structure; a declaration is a structure with a field for each member")),
     }

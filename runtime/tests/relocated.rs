@@ -131,8 +131,8 @@ mod retyped {
     }
 }
 
-use old::targets::win10_2004::x64::KIND;
 use old::members::{ITEM, SESSION};
+use old::targets::win10_2004::x64::KIND;
 
 #[derive(Debug, Default, PartialEq, Relocated)]
 #[relocated(old::POINT)]
@@ -371,7 +371,11 @@ fn missing_memory() {
         };
         assert_eq!((parts.id, parts.owner), (7, (end >= 0x30).then_some(OWNER)), "{end:#x}");
         let center = if end >= 0x60 { Presence::Value(Point { x: -30, y: -29 }) } else { Presence::Missing };
-        assert_eq!((parts.center, parts.extra), (center, if end >= 0x7C { Presence::Value(9) } else { Presence::Missing }), "{end:#x}");
+        assert_eq!(
+            (parts.center, parts.extra),
+            (center, if end >= 0x7C { Presence::Value(9) } else { Presence::Missing }),
+            "{end:#x}"
+        );
         assert_eq!(before.read(&memory, image.base).map(|parts| parts.extra).ok(), Some(Presence::Absent));
     }
     // A source that fails is an error of optional members, too.

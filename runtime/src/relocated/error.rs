@@ -72,7 +72,10 @@ impl fmt::Display for PlanError {
         let Self { structure, member, problem } = self;
         match problem {
             PlanProblem::Structure => {
-                write!(f, "no structure {structure} in the table of layouts; open the table that the program was compiled with, or a newer one")
+                write!(
+                    f,
+                    "no structure {structure} in the table of layouts; open the table that the program was compiled with, or a newer one"
+                )
             }
             PlanProblem::Build(absent) => write!(f, "no layout of {structure}: {absent}"),
             PlanProblem::Absent => {

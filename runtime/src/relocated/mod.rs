@@ -40,10 +40,10 @@ pub use error::{PlanError, PlanProblem, ReadError, ReadProblem};
 pub use field::Field;
 #[doc(hidden)]
 pub use field::{Found, embedded, read_embedded};
-#[doc(hidden)]
-pub use number::NumberPlace;
 pub use list::{Entries, ListError, ListHead};
 pub use memory::{Memory, MemorySlice, Source};
+#[doc(hidden)]
+pub use number::NumberPlace;
 pub use number::{Signed, Unsigned};
 pub use pointer::{Pointee, Pointer};
 pub use presence::Presence;
@@ -222,6 +222,10 @@ impl<T: Relocated> Copy for Plan<'_, T> {}
 impl<T: Relocated> fmt::Debug for Plan<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { selection, build, arch, .. } = self;
-        f.debug_struct("Plan").field("layout", &selection.layout).field("build", build).field("arch", arch).finish_non_exhaustive()
+        f.debug_struct("Plan")
+            .field("layout", &selection.layout)
+            .field("build", build)
+            .field("arch", arch)
+            .finish_non_exhaustive()
     }
 }
