@@ -80,7 +80,7 @@
 //!
 //! # Features
 //!
-//! All are on by default. A program that needs few structures compiles in a fraction of the time without the others:
+//! All but `derive` are on by default. A program that needs few structures compiles in a fraction of the time without the others:
 //!
 //! | feature | adds |
 //! |---|---|
@@ -88,6 +88,7 @@
 //! | `kernel` | structures in the memory of kernels, and of their interfaces |
 //! | `dump` | structures of crash dumps |
 //! | `metadata` | [`LAYOUTS`], [`structures`] and [`members`], which choose a layout by build; without any types. A newer file can replace the table: see [`runtime::packed`] |
+//! | `derive` | `#[derive(Relocated)]`, which declares the members that a program reads: see [`runtime::relocated`]; not on by default |
 //! | `targets` | a module for each kernel |
 //! | `events` | [`events`], what decodes the payloads of kernel events |
 //!
@@ -125,6 +126,10 @@ mod typed_event;
 mod who;
 
 pub use bytemuck;
+#[cfg(feature = "derive")]
+pub use etw_layouts_macros::Relocated;
+#[cfg(feature = "derive")]
+pub use etw_layouts_runtime::relocated::Relocated;
 pub use etw_layouts_runtime::{self as runtime, Arch, Build};
 #[cfg(feature = "metadata")]
 pub use structures::LAYOUTS;

@@ -1,17 +1,20 @@
 //! Macros for layouts: types generated from specs, and checks of handwritten types.
 //!
 //! [`layouts!`] replaces a build script with `etw-layouts-codegen`. [`layout`](macro@layout) verifies a handwritten structure
-//! against its stated size, alignment and offsets. The expanded code needs the crate `etw-layouts-runtime`.
+//! against its stated size, alignment and offsets. [`Relocated`](derive@Relocated) declares the members of a structure that a program reads.
+//! The expanded code needs the crate `etw-layouts-runtime`. Without the default feature `specs`, [`layouts!`] and its dependencies are omitted.
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "specs")]
 mod generate;
+mod relocated;
 mod runtime;
+#[cfg(feature = "specs")]
 mod stand_in;
 mod stated;
 
 use proc_macro::TokenStream;
-use syn::parse_macro_input;
 
 /// Generates types from specs: files and folders relative to the folder of `Cargo.toml`, or a text in place.
 ///
@@ -49,9 +52,10 @@ use syn::parse_macro_input;
 /// # Errors
 ///
 /// Errors in specs are compile errors that show the position in the spec: the file, or the lines of the text.
+#[cfg(feature = "specs")]
 #[proc_macro]
 pub fn layouts(input: TokenStream) -> TokenStream {
-    parse_macro_input!(input as generate::Input).expand().into()
+    syn::parse_macro_input!(input as generate::Input).expand().into()
 }
 
 /// Checks a handwritten `#[repr(C)]` structure or union: its size, its alignment, and the offset of each member.
@@ -86,4 +90,59 @@ pub fn layouts(input: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn layout(stated: TokenStream, item: TokenStream) -> TokenStream {
     stated::check(stated.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Declares the members of a structure that a program reads: one field for each.
+///
+/// ```
+/// mod device {
+///     etw_layouts_macros::layouts! {
+///         spec = r#"
+///             [struct]
+///             name = "REQUEST"
+///             members = [
+///               { name = "Size", type = "ULONG", in = "6.1.." },
+///               { name = "Id",   type = "ULONG" },
+///               { name = "Next", type = "REQUEST *" },
+///             ]
+///         "#,
+///     }
+/// }
+/// use etw_layouts_macros::Relocated;
+/// use etw_layouts_runtime::relocated::{MemorySlice, Pointer, Relocated};
+/// use etw_layouts_runtime::Arch;
+///
+/// #[derive(Relocated)]
+/// #[relocated(device::REQUEST)]
+/// struct Request {
+///     #[relocated("Id")]
+///     id: u32,
+///     #[relocated("Size")]
+///     size: Option<u32>,
+///     #[relocated("Next")]
+///     next: Pointer<Request>,
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let plan = Request::plan(&device::structures::LAYOUTS, "6.0.6002".parse()?, Arch::X86)?;
+/// let memory = MemorySlice { address: 0x8000_0000, bytes: &[77, 0, 0, 0, 0, 0, 0, 0] };
+/// let request = plan.read(&memory, 0x8000_0000)?;
+/// assert_eq!((request.id, request.size), (77, None));
+/// assert!(request.next.follow(&plan, &memory)?.is_none());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// `#[relocated(NAME)]` names a structure of `etw-layouts`, `#[relocated(module::NAME)]` one of the module with a call of `layouts!`.
+/// `crate = path` after it is the path of the crate `etw-layouts-runtime`, as in `layouts!`; otherwise it is `etw_layouts::runtime` or
+/// `etw_layouts_runtime`. A field has the name of its member, or states it: `#[relocated("NAME")]`. `"A.B"` is the member `B` of the
+/// structure `A`, or the bit field `B` in the value `A`. The module `relocated` of the runtime crate lists the types of fields.
+///
+/// # Errors
+///
+/// A member that no build has, or that has another type in every build, is a compile error at its name, with a suggestion. What one
+/// build lacks is an error of `plan`.
+#[proc_macro_derive(Relocated, attributes(relocated))]
+pub fn relocated(item: TokenStream) -> TokenStream {
+    relocated::derive(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

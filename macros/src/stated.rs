@@ -179,7 +179,7 @@ fn conditions(attributes: &[Attribute]) -> TokenStream {
 }
 
 /// The tokens with another span, resolving names as before.
-fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
+pub fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
     let at = |mut token: TokenTree| {
         if let TokenTree::Group(group) = &token {
             token = Group::new(group.delimiter(), respanned(group.stream(), span)).into();

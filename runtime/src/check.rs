@@ -125,13 +125,13 @@ const PADDING: &str = ": declare a member for each byte between; padding is `[u8
 const UNION: &str = ": correct the numbers, or combine both members in a union";
 
 /// A message built in a constant; excess text is dropped.
-struct Message {
+pub(crate) struct Message {
     text: [u8; 512],
     length: usize,
 }
 
 impl Message {
-    const fn of(parts: &[&str]) -> Self {
+    pub(crate) const fn of(parts: &[&str]) -> Self {
         let mut new = Self { text: [0; 512], length: 0 };
         let mut i = 0;
         while i < parts.len() {
@@ -141,7 +141,7 @@ impl Message {
         new
     }
 
-    const fn text(mut self, part: &str) -> Self {
+    pub(crate) const fn text(mut self, part: &str) -> Self {
         let part = part.as_bytes();
         let mut i = 0;
         while i < part.len() && self.length < self.text.len() {
@@ -152,7 +152,7 @@ impl Message {
         self
     }
 
-    const fn number(self, number: usize) -> Self {
+    pub(crate) const fn number(self, number: usize) -> Self {
         let mut digits = [0; 16];
         let mut start = digits.len();
         let mut rest = number;
@@ -168,7 +168,7 @@ impl Message {
     }
 
     #[track_caller]
-    const fn fail(self, remedy: &str) -> ! {
+    pub(crate) const fn fail(self, remedy: &str) -> ! {
         let message = self.text(remedy);
         match core::str::from_utf8(message.text.split_at(message.length).0) {
             Ok(message) => panic!("{}", message),

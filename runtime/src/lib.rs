@@ -57,6 +57,7 @@ mod layout;
 pub mod meta;
 mod names;
 pub mod packed;
+pub mod relocated;
 pub mod token;
 mod value;
 mod values;

@@ -57,16 +57,27 @@ macro_rules! records {
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
             pub struct $name { $($(#[$field_doc])* pub $field: $ty,)* }
 
+            impl $name {
+                /// [`Record::read`] for constants.
+                #[inline]
+                pub(super) const fn parse(bytes: &[u8]) -> Option<Self> {
+                    let Some((rest, _)) = bytes.split_at_checked(<Self as Record>::SIZE) else { return None };
+                    $(
+                        let Some((field, rest)) = rest.split_first_chunk() else { return None };
+                        let $field = $ty::from_le_bytes(*field);
+                    )*
+                    let _ = rest;
+                    Some(Self { $($field),* })
+                }
+            }
+
             impl Record for $name {
                 const SECTION: Section = Section::$name;
                 const SIZE: usize = 0 $(+ size_of::<$ty>())*;
 
                 #[inline]
                 fn read(bytes: &[u8]) -> Option<Self> {
-                    let rest = bytes.get(..Self::SIZE)?;
-                    $(let (field, rest) = rest.split_first_chunk()?; let $field = $ty::from_le_bytes(*field);)*
-                    let _ = rest;
-                    Some(Self { $($field),* })
+                    Self::parse(bytes)
                 }
 
                 fn write(&self, out: &mut impl Extend<u8>) {

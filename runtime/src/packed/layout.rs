@@ -148,7 +148,12 @@ impl<'a> Layout<'a> {
         Value { table: self.table, ty: shape.ty, bits, bytes }
     }
 
-    pub(super) fn at(table: Layouts<'a>, index: u16) -> Option<Self> {
+    /// The table, and the index of the layout in it.
+    pub(crate) const fn place(&self) -> (Layouts<'a>, u16) {
+        (self.table, self.index)
+    }
+
+    pub(crate) fn at(table: Layouts<'a>, index: u16) -> Option<Self> {
         let record: format::Layout = table.record(index.into())?;
         let members = (record.members, record.member_count);
         let (size, align) = (record.size as usize, record.align.into());

@@ -10,12 +10,15 @@
 //! The format is described in [`mod@format`].
 
 mod check;
+mod declared;
 mod error;
 pub mod format;
 mod layout;
 mod registry;
 mod structure;
 
+pub(crate) use declared::{Located, never_fits};
+pub use declared::{Shape, Wanted};
 pub use error::{Error, Problem};
 pub use layout::{Element, Layout, Member, Missing, Type, Values};
 pub use registry::{Kernel, Seen, Update, Witness};
@@ -75,19 +78,31 @@ impl<'a> Layouts<'a> {
     }
 
     #[inline]
-    fn section_bytes<R: Record>(&self) -> &'a [u8] {
+    const fn section_bytes<R: Record>(&self) -> &'a [u8] {
         let [start, end] = self.section(R::SECTION);
-        self.bytes.get(start..end).unwrap_or_default()
+        if start > end {
+            return &[];
+        }
+        match self.bytes.split_at_checked(end) {
+            Some((bytes, _)) => bytes.split_at(start).1,
+            None => &[],
+        }
     }
 
     /// Where a section begins and ends, in bytes.
     #[inline]
-    fn section(&self, section: Section) -> [usize; 2] {
-        let at = |index: usize| {
-            let bytes = self.bytes.get(OFFSETS + 4 * index..HEADER).and_then(|bytes| bytes.first_chunk());
-            bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize)
-        };
-        [at(section as usize), at(section as usize + 1)]
+    const fn section(&self, section: Section) -> [usize; 2] {
+        [self.start(section as usize), self.start(section as usize + 1)]
+    }
+
+    /// Where the section with an index begins, in bytes.
+    #[inline]
+    const fn start(&self, index: usize) -> usize {
+        let Some((header, _)) = self.bytes.split_at_checked(HEADER) else { return 0 };
+        match header.split_at(OFFSETS + 4 * index).1.first_chunk() {
+            Some(bytes) => u32::from_le_bytes(*bytes) as usize,
+            None => 0,
+        }
     }
 
     /// The text of a name.

@@ -63,6 +63,16 @@ impl<'a> Layouts<'a> {
 }
 
 impl<'a, S> Structure<'a, S> {
+    /// The same structure with the tokens of `T`; `None` if it is a different structure.
+    pub fn of<T: Tokens>(&self) -> Option<Structure<'a, T>> {
+        (self.name == T::NAME).then_some(Structure { name: self.name, table: self.table, of: PhantomData })
+    }
+
+    /// The table that the structure is in.
+    pub(crate) const fn table(&self) -> Layouts<'a> {
+        self.table
+    }
+
     /// The same structure without tokens, for collections of structures.
     pub const fn any(&self) -> Structure<'a> {
         Structure { name: self.name, table: self.table, of: PhantomData }
