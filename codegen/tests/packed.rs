@@ -4,9 +4,9 @@ use etw_layouts_codegen::emit::packed::table;
 use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
 use etw_layouts_codegen::{Sources, read, resolve};
 use etw_layouts_runtime::meta::{Arch, Build, Confidence, SymbolSource};
-use etw_layouts_runtime::packed::format::{HEADER, VERSION};
+use etw_layouts_runtime::packed::format::{self, HEADER, OFFSETS, Record, Section, VERSION};
 use etw_layouts_runtime::packed::{Error, Layout, Layouts, Missing, Type};
-use etw_layouts_runtime::{Token, tokens};
+use etw_layouts_runtime::{Token, View, tokens};
 
 const AXIS: &str = include_str!("../../tests/macro/specs/windows.toml");
 const SCALARS: &str = include_str!("../../tests/macro/specs/scalars.toml");
@@ -61,9 +61,13 @@ tokens! {
 }
 
 fn bytes(outer: &str) -> Vec<u8> {
+    table_of(&[("INNER.toml", INNER_SPEC), ("OUTER.toml", outer)])
+}
+
+fn table_of(specs: &[(&str, &str)]) -> Vec<u8> {
     let mut sources = Sources::default();
-    for (path, text) in [("windows.toml", AXIS), ("scalars.toml", SCALARS), ("INNER.toml", INNER_SPEC), ("OUTER.toml", outer)] {
-        sources.add(path, text);
+    for (path, text) in [("windows.toml", AXIS), ("scalars.toml", SCALARS)].iter().chain(specs) {
+        sources.add(*path, *text);
     }
     let layouts = resolve(read(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false)))).expect("layouts");
     let witness =
@@ -144,6 +148,39 @@ fn corrupt_tables() {
         }
     }
     assert!(refused > 1_000 && walked > 100, "{refused} {walked}");
+}
+
+/// Unions of two equal unions, in many levels: whole, a view of eight bytes would have 2^61 numbers.
+#[test]
+fn overlapping_structures_are_printed_in_part() {
+    let name = |level: u32| if level == 60 { "OUTER".to_owned() } else { format!("LEVEL_{level}") };
+    let spec = |level: u32| {
+        let ty = if level == 0 { "ULONG".to_owned() } else { name(level - 1) };
+        let array = if level == 60 { " [2]" } else { "" };
+        let members = format!("{{ name = \"A\", type = \"{ty}{array}\" }}, {{ name = \"B\", type = \"ULONG\" }}");
+        (format!("{}.toml", name(level)), format!("[union]\nname = \"{}\"\nmembers = [{members}]\n", name(level)))
+    };
+    let specs: Vec<_> = (0..=60).map(spec).collect();
+    let specs: Vec<_> = specs.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let mut bytes = table_of(&specs);
+    // Specs cannot state so many members, so the second member of each union becomes what the first is.
+    let section = |section: usize| {
+        let offset = bytes[OFFSETS + 4 * section..].first_chunk().expect("a header");
+        u32::from_le_bytes(*offset) as usize
+    };
+    let members = section(Section::Member as usize)..section(Section::Member as usize + 1);
+    let both = bytes[members].chunks_exact_mut(2 * <format::Member as Record>::SIZE);
+    both.for_each(|both| both.copy_within(..2, <format::Member as Record>::SIZE));
+
+    let table = Layouts::from_bytes(&bytes).expect("a table");
+    let (build, arch) = any(&table);
+    let layout = table.structure("OUTER").expect("the structure").select(build, arch).expect("a layout").layout;
+    let view = View::new(layout, &[7, 0, 0, 0, 8, 0, 0, 0]).expect("enough bytes");
+    let text = format!("{view:?}");
+    assert!(text.starts_with("OUTER { A: [LEVEL_59 { A: LEVEL_58") && text.contains("LEVEL_0 { A: 7, A: 7 }"), "{text}");
+    assert!(text.ends_with(".. }") && text.len() < 1 << 20, "{} bytes", text.len());
+    let value = format!("{:?}", view.member("A").expect("a member"));
+    assert!(value.starts_with("[LEVEL_59 { A: ") && value.ends_with("..]") && value.len() < 1 << 20, "{} bytes", value.len());
 }
 
 fn walk(table: &Layouts) {

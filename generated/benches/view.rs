@@ -3,7 +3,7 @@
 
 use etw_layouts::members::WMI_LOGGER_CONTEXT as CONTEXT;
 use etw_layouts::runtime::packed::Member;
-use etw_layouts::runtime::{LayoutOf, View};
+use etw_layouts::runtime::{LayoutOf, MemberOf, View};
 use etw_layouts::win10_2004::x64::WMI_LOGGER_CONTEXT;
 use etw_layouts::{Arch, Build, bytemuck, structures};
 use std::collections::HashMap;
@@ -38,6 +38,10 @@ fn main() {
     });
     let tokens =
         time(|| black_box(memory).chunks_exact(size).map(|bytes| through_tokens(layout, bytes)).fold(0, u64::wrapping_add));
+    let resolved = members(layout);
+    let resolved = time(|| {
+        black_box(memory).chunks_exact(size).map(|bytes| through_members(layout, resolved, bytes)).fold(0, u64::wrapping_add)
+    });
     let names = time(|| {
         let names = ["BuffersWritten", "NumberOfBuffers", "EventsLost", "LoggerStatus", "LoggerThread", "Persistent"];
         let read = |bytes: &[u8]| black_box(&names).iter().map(|name| by_hash(&by_name, name, bytes)).fold(0, u64::wrapping_add);
@@ -46,6 +50,7 @@ fn main() {
     println!("nanoseconds to read one member of WMI_LOGGER_CONTEXT (10.0.19041, x64)");
     println!("  static type  {fixed:.2}");
     println!("  token        {tokens:.2}, {:.1} times the static type", tokens / fixed);
+    println!("  resolved     {resolved:.2}, {:.1} times the static type", resolved / fixed);
     println!("  hash map     {names:.2}, {:.1} times the token", names / tokens);
 }
 
@@ -57,6 +62,25 @@ fn through_tokens(layout: LayoutOf<'_, CONTEXT::Type>, bytes: &[u8]) -> u64 {
         + view.signed(CONTEXT::LOGGER_STATUS).unwrap_or(0) as u64
         + view.unsigned(CONTEXT::LOGGER_THREAD).unwrap_or(0)
         + view.unsigned(CONTEXT::PERSISTENT).unwrap_or(0)
+}
+
+type Members<'a> = [MemberOf<'a, CONTEXT::Type>; 6];
+
+fn members(layout: LayoutOf<'_, CONTEXT::Type>) -> Members<'_> {
+    let tokens = [
+        CONTEXT::BUFFERS_WRITTEN,
+        CONTEXT::NUMBER_OF_BUFFERS,
+        CONTEXT::EVENTS_LOST,
+        CONTEXT::LOGGER_STATUS,
+        CONTEXT::LOGGER_THREAD,
+        CONTEXT::PERSISTENT,
+    ];
+    tokens.map(|token| layout.resolved(token).expect("a member of the layout"))
+}
+
+fn through_members<'a>(layout: LayoutOf<'a, CONTEXT::Type>, members: Members<'a>, bytes: &'a [u8]) -> u64 {
+    let Ok(view) = View::new(layout, bytes) else { return 0 };
+    members.into_iter().map(|member| view.read(member).map_or(0, |value| value.unsigned())).fold(0, u64::wrapping_add)
 }
 
 fn by_hash(members: &HashMap<&str, Member>, name: &str, bytes: &[u8]) -> u64 {

@@ -7,7 +7,7 @@ use etw_layouts::{Build, LAYOUTS, bytemuck, structures};
 
 const BUILD: Build = Build::new(10, 0, 19041, 0);
 
-/// Each layout at an odd address, read whole and printed.
+/// Each layout at an odd address, read whole and printed: no part is left out.
 #[test]
 #[cfg_attr(miri, ignore = "it takes minutes")]
 fn every_layout() {
@@ -17,7 +17,8 @@ fn every_layout() {
     for layout in layouts {
         let view = View::at(layout, &memory, 1).unwrap();
         assert_eq!(view.bytes(), &memory[1..=layout.size]);
-        assert!(format!("{view:?}").starts_with(layout.name));
+        let text = format!("{view:?}");
+        assert!(text.starts_with(layout.name) && !text.contains(".."), "{text}");
         members += view.members().filter(|(member, value)| value.bytes().len() == member.size).count();
     }
     assert!(members > 20, "{members} members");
@@ -54,6 +55,15 @@ fn views_and_static_types() {
     assert_eq!(view.signed(CONTEXT::LOGGER_STATUS), Some(-3));
     assert_eq!(view.unsigned(CONTEXT::PERSISTENT), Some(1));
     assert_eq!(view.unsigned(CONTEXT::AUTO_LOGGER), Some(0));
+    // Members that are found once; a view of another layout does not read them.
+    let [written, thread] = [CONTEXT::BUFFERS_WRITTEN, CONTEXT::LOGGER_THREAD].map(|token| layout.resolved(token).unwrap());
+    assert_eq!(view.read(written).map(|value| value.unsigned()), Some(77));
+    assert_eq!(view.read(thread).map(|value| value.unsigned()), Some(0xFFFF_8000_1234_5678));
+    let text = layout.resolved(CONTEXT::LOGGER_NAME).unwrap();
+    assert_eq!(view.read(text).unwrap().unsigned(TEXT::LENGTH), Some(0x1234));
+    assert!(layout.resolved(CONTEXT::KERNEL_TRACE_ON).is_none());
+    let other = structures::WMI_LOGGER_CONTEXT.select(BUILD, etw_layouts::Arch::X86).unwrap().layout;
+    assert!(View::new(other, bytemuck::bytes_of(&context)).unwrap().read(written).is_none());
     assert_eq!(view.unsigned(CONTEXT::KERNEL_TRACE_ON), None);
     assert_eq!(view.get(CONTEXT::LOGGER_NAME).unwrap().unsigned(TEXT::LENGTH), Some(0x1234));
     // In 5.0 it is a structure, and since then a number.

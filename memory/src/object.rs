@@ -39,7 +39,7 @@ impl<S> Object<S> {
     /// The value of the member with a name, as from [`get`](Self::get).
     pub fn member(&self, name: &str) -> Option<Value<'_>> {
         let member = self.layout.member(name)?;
-        if self.has(&member) { self.view()?.member(name) } else { None }
+        if self.has(member.range()) { self.view()?.member(name) } else { None }
     }
 
     /// Whether the whole structure could be read.
@@ -49,13 +49,13 @@ impl<S> Object<S> {
 
     /// The members that could not be read.
     pub fn missing(&self) -> impl Iterator<Item = Member<'static>> + '_ {
-        self.layout.members().filter(|member| !self.has(member))
+        self.layout.members().filter(|member| !self.has(member.range()))
     }
 
     /// The members that could be read, with their values.
     pub fn members(&self) -> impl Iterator<Item = (Member<'_>, Value<'_>)> {
         let values = self.view().into_iter().flat_map(|view| view.members());
-        values.filter(|(member, _)| self.has(member))
+        values.filter(|(member, _)| self.has(member.range()))
     }
 
     /// The same structure with the tokens of `T`; `None` if it is a different structure.
@@ -68,17 +68,16 @@ impl<S> Object<S> {
         View::new(self.layout, &self.bytes).ok()
     }
 
-    fn has(&self, member: &Member) -> bool {
-        let (start, end) = (member.offset, member.offset.saturating_add(member.size));
-        !self.holes.iter().any(|hole| hole.start < end && start < hole.end)
+    fn has(&self, bytes: Range<usize>) -> bool {
+        !self.holes.iter().any(|hole| hole.start < bytes.end && bytes.start < hole.end)
     }
 }
 
 impl<S: Tokens> Object<S> {
     /// The value of a member; `None` if the layout lacks the member, or any of its bytes could not be read.
     pub fn get<K: Kind>(&self, token: Token<S, K>) -> Option<K::Value<'_>> {
-        let member = self.layout.find(token)?;
-        if self.has(&member) { self.view()?.get(token) } else { None }
+        let member = self.layout.resolved(token)?;
+        if self.has(member.range()) { self.view()?.read(member) } else { None }
     }
 
     /// The value of a member as [`Value::unsigned`], under the same conditions.
@@ -109,7 +108,7 @@ impl<S: Tokens> Object<S> {
 
     /// The number of a member with its names, under the same conditions.
     pub fn choice(&self, token: Token<S>) -> Option<Choice<'static>> {
-        self.layout.find(token).filter(|member| self.has(member))?.choice(&self.bytes).ok()
+        self.layout.find(token).filter(|member| self.has(member.range()))?.choice(&self.bytes).ok()
     }
 
     /// The address of a member; `None` if the layout lacks it.
@@ -131,7 +130,7 @@ impl<S: Tokens> Object<S> {
             return values.constants().filter(|(_, flag)| set & flag == *flag).map(|(name, _)| name).collect();
         }
         let fields = self.layout.members().filter(|member| member.bits.is_some() && member.offset == unit.offset);
-        let is_set = |member: &Member| self.has(member) && member.unsigned(&self.bytes).is_ok_and(|bits| bits != 0);
+        let is_set = |member: &Member| self.has(member.range()) && member.unsigned(&self.bytes).is_ok_and(|bits| bits != 0);
         fields.filter(is_set).map(|member| member.name).collect()
     }
 }

@@ -152,27 +152,40 @@ impl Message {
         self
     }
 
+    /// A hexadecimal number.
     pub(crate) const fn number(self, number: usize) -> Self {
-        let mut digits = [0; 16];
+        self.text("0x").digits(number, 16)
+    }
+
+    /// A decimal number.
+    pub(crate) const fn decimal(self, number: usize) -> Self {
+        self.digits(number, 10)
+    }
+
+    const fn digits(self, number: usize, base: usize) -> Self {
+        let mut digits = [0; 20];
         let mut start = digits.len();
         let mut rest = number;
         while rest != 0 || start == digits.len() {
             start -= 1;
-            digits[start] = b"0123456789abcdef"[rest % 16];
-            rest /= 16;
+            digits[start] = b"0123456789abcdef"[rest % base];
+            rest /= base;
         }
         match core::str::from_utf8(digits.split_at(start).1) {
-            Ok(digits) => self.text("0x").text(digits),
+            Ok(digits) => self.text(digits),
             Err(_) => self,
+        }
+    }
+
+    pub(crate) const fn as_str(&self) -> &str {
+        match core::str::from_utf8(self.text.split_at(self.length).0) {
+            Ok(text) => text,
+            Err(_) => "a layout is not as stated",
         }
     }
 
     #[track_caller]
     pub(crate) const fn fail(self, remedy: &str) -> ! {
-        let message = self.text(remedy);
-        match core::str::from_utf8(message.text.split_at(message.length).0) {
-            Ok(message) => panic!("{}", message),
-            Err(_) => panic!("a layout is not as stated"),
-        }
+        panic!("{}", self.text(remedy).as_str())
     }
 }

@@ -75,7 +75,7 @@ pub use meta::{Arch, Build};
 pub use names::Named;
 #[doc(hidden)]
 pub use names::print_named;
-pub use token::{LayoutOf, Token};
+pub use token::{LayoutOf, MemberOf, Token};
 pub use uuid::Uuid;
 pub use value::{Choice, Value};
 pub use view::{View, ViewMut};

@@ -1,10 +1,10 @@
 //! Tokens, which denote members independent of the layout. One is generated for each member of a structure in any layout.
 
-use crate::packed::{Layout, Member};
+use crate::packed::{Layout, Located, Member};
 use crate::value::Value;
 use core::fmt;
 use core::marker::PhantomData;
-use core::ops::Deref;
+use core::ops::{Deref, Range};
 
 /// A member of the structure `S`, independent of the layout. Its value has the type `K`: a [`Value`], or a nested structure if
 /// `K` is [`Nested`]. Layouts find it by its name.
@@ -23,6 +23,13 @@ pub trait Tokens: 'static {
 pub struct LayoutOf<'a, S = ()> {
     layout: Layout<'a>,
     of: PhantomData<fn() -> S>,
+}
+
+/// The member of a token in a layout, which [`View::read`](crate::View::read) reads without a search.
+pub struct MemberOf<'a, S, K = Any> {
+    pub(crate) layout: Layout<'a>,
+    pub(crate) found: Located<'a>,
+    of: PhantomData<fn() -> (S, K)>,
 }
 
 /// Type of a token's value.
@@ -79,6 +86,19 @@ impl<'a, S: Tokens> LayoutOf<'a, S> {
     pub fn find<K>(self, token: Token<S, K>) -> Option<Member<'a>> {
         self.layout.member(token.name)
     }
+
+    /// The member of a token, for reading it in many structures; `None` if this layout lacks it.
+    pub fn resolved<K>(self, token: Token<S, K>) -> Option<MemberOf<'a, S, K>> {
+        let found = self.layout.locate(token.name)?;
+        Some(MemberOf { layout: self.layout, found, of: PhantomData })
+    }
+}
+
+impl<'a, S: Tokens, K> MemberOf<'a, S, K> {
+    /// Its bytes, from the start of the structure; those of the whole unit for a bit field.
+    pub fn range(&self) -> Range<usize> {
+        self.found.range()
+    }
 }
 
 impl<'a> Layout<'a> {
@@ -122,6 +142,20 @@ impl<S, K> Copy for Token<S, K> {}
 impl<S: Tokens, K> fmt::Debug for Token<S, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", S::NAME, self.name)
+    }
+}
+
+impl<S, K> Clone for MemberOf<'_, S, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S, K> Copy for MemberOf<'_, S, K> {}
+
+impl<S: Tokens, K> fmt::Debug for MemberOf<'_, S, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{} at {:#x}", S::NAME, self.found.name(), self.found.offset)
     }
 }
 

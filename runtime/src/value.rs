@@ -3,6 +3,7 @@
 use crate::access::ones;
 use crate::names::{self, Named};
 use crate::packed::{Element, Layout, Layouts, Type, Values};
+use core::cell::Cell;
 use core::fmt::{self, Formatter};
 
 /// The value of a member or an array element: bytes with their type.
@@ -119,16 +120,80 @@ impl Eq for Choice<'_> {}
 
 impl fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.ty() {
-            Type::Unsigned => self.unsigned().fmt(f),
-            Type::Signed => self.signed().fmt(f),
+        Printed { value: *self, left: &Cell::new(limit(self.bytes)) }.fmt(f)
+    }
+}
+
+/// Prints bytes that begin with a structure, member by member. Beyond a limit that only crafted tables reach, whose structures overlap in
+/// many levels, `..` stands for the rest.
+pub(crate) fn print(f: &mut Formatter<'_>, layout: Layout<'_>, bytes: &[u8]) -> fmt::Result {
+    structure(f, layout, bytes, &Cell::new(limit(bytes)))
+}
+
+/// The limit of the work to print bytes: for each byte, thousands of letters in the names of its values.
+fn limit(bytes: &[u8]) -> usize {
+    bytes.len().saturating_add(16).saturating_mul(1 << 12)
+}
+
+/// A value of which a part is printed, if the limit is reached.
+struct Printed<'a, 'l> {
+    value: Value<'a>,
+    /// The rest of the limit.
+    left: &'l Cell<usize>,
+}
+
+impl Printed<'_, '_> {
+    /// Deducts the work to print the value with a name; `false` if too little is left.
+    fn fits(&self, name: &str) -> bool {
+        let names = match self.value.ty() {
+            Type::Values(values) => {
+                let constants = values.constants().map(|(name, _)| name.len() + 1);
+                constants.fold(values.name().len(), usize::saturating_add)
+            }
+            Type::Layout(layout) => layout.name.len(),
+            _ => 0,
+        };
+        let left = self.left.get().checked_sub(names.saturating_add(name.len() + 1));
+        self.left.set(left.unwrap_or(0));
+        left.is_some()
+    }
+}
+
+impl fmt::Debug for Printed<'_, '_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { value, left } = *self;
+        match value.ty() {
+            Type::Unsigned => value.unsigned().fmt(f),
+            Type::Signed => value.signed().fmt(f),
             // As `Ptr32` and `Ptr64`.
-            Type::Pointer => write!(f, "{:#01$x}", self.unsigned(), 2 + 2 * self.bytes.len()),
-            Type::Values(_) => self.choice().fmt(f),
-            Type::Layout(layout) => layout.print(f, self.bytes),
-            Type::Array(..) => f.debug_list().entries(self.elements()).finish(),
+            Type::Pointer => write!(f, "{:#01$x}", value.unsigned(), 2 + 2 * value.bytes.len()),
+            Type::Values(_) => value.choice().fmt(f),
+            Type::Layout(layout) => structure(f, layout, value.bytes, left),
+            Type::Array(..) => {
+                let mut list = f.debug_list();
+                for value in value.elements() {
+                    let element = Printed { value, left };
+                    if !element.fits("") {
+                        return list.finish_non_exhaustive();
+                    }
+                    list.entry(&element);
+                }
+                list.finish()
+            }
         }
     }
+}
+
+fn structure(f: &mut Formatter<'_>, layout: Layout<'_>, bytes: &[u8], left: &Cell<usize>) -> fmt::Result {
+    let mut list = f.debug_struct(layout.name);
+    for found in layout.located() {
+        let member = Printed { value: found.value(bytes), left };
+        if !member.fits(found.name()) {
+            return list.finish_non_exhaustive();
+        }
+        list.field(found.name(), &member);
+    }
+    list.finish()
 }
 
 impl fmt::Debug for Choice<'_> {
@@ -137,17 +202,6 @@ impl fmt::Debug for Choice<'_> {
             Some(values) => names::print(f, values.name(), values.flags(), values.constants(), self.value),
             None => self.value.fmt(f),
         }
-    }
-}
-
-impl Layout<'_> {
-    /// Prints bytes that begin with the structure, member by member.
-    pub(crate) fn print(&self, f: &mut Formatter<'_>, bytes: &[u8]) -> fmt::Result {
-        let mut list = f.debug_struct(self.name);
-        for (member, value) in self.values(bytes) {
-            list.field(member.name, &value);
-        }
-        list.finish()
     }
 }
 

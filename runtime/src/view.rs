@@ -4,8 +4,8 @@ use crate::access::ones;
 use crate::bytes;
 use crate::error::{Error, Reason};
 use crate::packed::{Member, Type};
-use crate::token::{Any, Kind, LayoutOf, Nested, Token, Tokens};
-use crate::value::Value;
+use crate::token::{Any, Kind, LayoutOf, MemberOf, Nested, Token, Tokens};
+use crate::value::{self, Value};
 use core::fmt;
 
 /// A structure in bytes. It accepts tokens of the structure `S`. Without `S`, members are found by name.
@@ -59,20 +59,29 @@ impl<'a, S> View<'a, S> {
 
     /// The value of the member with a name.
     pub fn member(&self, name: &str) -> Option<Value<'a>> {
-        self.layout.value(name, self.bytes)
+        Some(self.layout.locate(name)?.value(self.bytes))
     }
 
     /// The members with their values, in order of declaration.
     pub fn members(&self) -> impl Iterator<Item = (Member<'a>, Value<'a>)> + use<'a, S> {
-        self.layout.layout().values(self.bytes)
+        let bytes = self.bytes;
+        self.layout.located().filter_map(move |found| Some((found.member()?, found.value(bytes))))
     }
 }
 
 impl<'a, S: Tokens> View<'a, S> {
-    /// The value of a member; `None` if the layout lacks the member.
+    /// The value of a member; `None` if the layout lacks the member. It is searched for by its name: [`read`](Self::read) reads a member
+    /// that was found before.
     #[inline]
     pub fn get<K: Kind>(&self, token: Token<S, K>) -> Option<K::Value<'a>> {
-        self.layout.value(token.name(), self.bytes).and_then(K::of)
+        K::of(self.layout.locate(token.name())?.value(self.bytes))
+    }
+
+    /// The value of a member that [`LayoutOf::resolved`] found in the layout of this view, without a search; `None` if the view has another
+    /// layout, or the member another type.
+    #[inline]
+    pub fn read<K: Kind>(&self, member: MemberOf<'a, S, K>) -> Option<K::Value<'a>> {
+        if member.layout == self.layout.layout() { K::of(member.found.value(self.bytes)) } else { None }
     }
 
     /// The value of a member as [`Value::unsigned`]; `None` if the layout lacks the member.
@@ -191,7 +200,7 @@ impl<S> Copy for View<'_, S> {}
 
 impl<S> fmt::Debug for View<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.layout.layout().print(f, self.bytes)
+        value::print(f, self.layout.layout(), self.bytes)
     }
 }
 

@@ -10,6 +10,7 @@ mod image;
 mod import;
 mod layout_engine;
 mod links;
+mod newer_build;
 mod own_specs;
 mod pdb_from_header;
 mod spec_errors;

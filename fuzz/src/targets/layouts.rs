@@ -1,6 +1,7 @@
 //! Tables of layouts.
 
 use etw_layouts::LAYOUTS;
+use etw_layouts::runtime::View;
 use etw_layouts::runtime::meta::Build;
 use etw_layouts::runtime::packed::format::{HEADER, MAGIC, VERSION};
 use etw_layouts::runtime::packed::{Layout, Layouts, Type};
@@ -34,7 +35,12 @@ pub fn run(input: &[u8]) {
     let Ok(table) = Layouts::from_bytes(&bytes) else { return };
     for structure in table.structures() {
         assert_eq!(table.structure(structure.name).map(|found| found.name), Some(structure.name));
-        structure.layouts().for_each(|layout| walk(layout.layout(), 0));
+        for layout in structure.layouts() {
+            walk(layout.layout(), 0);
+            if let Ok(view) = View::new(layout, &[0xFF; 16]) {
+                assert!(format!("{view:?}").len() < 1 << 23);
+            }
+        }
         for kernel in table.kernels().take(4) {
             for build in [kernel.build, Build { revision: kernel.build.revision.wrapping_add(1), ..kernel.build }] {
                 for arch in Arch::ALL {

@@ -58,9 +58,12 @@ macro_rules! records {
             pub struct $name { $($(#[$field_doc])* pub $field: $ty,)* }
 
             impl $name {
-                /// [`Record::read`] for constants.
+                /// The record with an index, in the bytes of its section, for constants.
                 #[inline]
-                pub(super) const fn parse(bytes: &[u8]) -> Option<Self> {
+                pub(super) const fn nth(section: &[u8], index: usize) -> Option<Self> {
+                    let Some((_, bytes)) = section.split_at_checked(index.saturating_mul(<Self as Record>::SIZE)) else {
+                        return None;
+                    };
                     let Some((rest, _)) = bytes.split_at_checked(<Self as Record>::SIZE) else { return None };
                     $(
                         let Some((field, rest)) = rest.split_first_chunk() else { return None };
@@ -77,7 +80,7 @@ macro_rules! records {
 
                 #[inline]
                 fn read(bytes: &[u8]) -> Option<Self> {
-                    Self::parse(bytes)
+                    Self::nth(bytes, 0)
                 }
 
                 fn write(&self, out: &mut impl Extend<u8>) {

@@ -14,17 +14,21 @@ mod declared;
 mod error;
 pub mod format;
 mod layout;
+mod member;
+mod misdeclared;
 mod registry;
 mod structure;
 
-pub(crate) use declared::{Located, never_fits};
 pub use declared::{Shape, Wanted};
 pub use error::{Error, Problem};
-pub use layout::{Element, Layout, Member, Missing, Type, Values};
+pub use layout::{Element, Layout, Type, Values};
+pub(crate) use member::Located;
+pub use member::{Member, Missing};
+pub(crate) use misdeclared::never_fits;
 pub use registry::{Kernel, Seen, Update, Witness};
 pub use structure::{Selection, Structure, Target};
 
-use format::{HEADER, OFFSETS, Record, Section};
+use format::{HEADER, NONE, Name, OFFSETS, Record, Section, Text};
 
 /// A table of layouts.
 #[derive(Clone, Copy)]
@@ -34,8 +38,7 @@ pub struct Layouts<'a> {
 
 impl<'a> Layouts<'a> {
     /// Opens a table, and checks all of it: the header, all indices, all orders, and that no structure contains itself. Takes about a
-    /// millisecond, without allocation. A crafted table can have structures that overlap in many levels, so printing a whole view of it
-    /// can take very long; reading its members does not.
+    /// millisecond, without allocation.
     ///
     /// # Errors
     ///
@@ -60,7 +63,7 @@ impl<'a> Layouts<'a> {
     /// The record with an index.
     #[inline]
     fn record<R: Record>(&self, index: usize) -> Option<R> {
-        nth(self.section_bytes::<R>(), index)
+        R::read(self.section_bytes::<R>().get(index.checked_mul(R::SIZE)?..)?)
     }
 
     /// Records from an index on.
@@ -106,22 +109,68 @@ impl<'a> Layouts<'a> {
     }
 
     /// The text of a name.
-    fn text(&self, name: u16) -> &'a str {
-        core::str::from_utf8(self.text_bytes(name)).unwrap_or_default()
+    const fn text(&self, name: u16) -> &'a str {
+        match core::str::from_utf8(self.text_bytes(name)) {
+            Ok(text) => text,
+            Err(_) => "",
+        }
     }
 
-    fn text_bytes(&self, name: u16) -> &'a [u8] {
-        let [start, end] = self.section(Section::Text);
-        let begin = |name: usize| self.record::<format::Name>(name).map(|name| start.saturating_add(name.start as usize));
-        let Some(first) = begin(name.into()) else { return &[] };
-        self.bytes.get(first..begin(usize::from(name) + 1).unwrap_or(end)).unwrap_or_default()
+    const fn text_bytes(&self, name: u16) -> &'a [u8] {
+        text_in(self.section_bytes::<Name>(), self.section_bytes::<Text>(), name as usize)
     }
 
-    /// The name of a text.
-    fn name(&self, text: &str) -> Option<u16> {
-        let count = self.count::<format::Name>().min(format::NONE.into());
-        let at = partition(0, count, |at| self.text_bytes(at as u16) < text.as_bytes());
-        (at < count && self.text_bytes(at as u16) == text.as_bytes()).then_some(at as u16)
+    /// The name of a text. Without iterators and closures, so that constants can search for it.
+    const fn name(&self, text: &str) -> Option<u16> {
+        let (names, texts, wanted) = (self.section_bytes::<Name>(), self.section_bytes::<Text>(), text.as_bytes());
+        let (mut low, mut high) = (0, names.len() / Name::SIZE);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let text = text_in(names, texts, middle);
+            let mut i = 0;
+            while i < text.len() && i < wanted.len() && text[i] == wanted[i] {
+                i += 1;
+            }
+            if i == text.len() && i == wanted.len() {
+                return if middle < NONE as usize { Some(middle as u16) } else { None };
+            }
+            let is_before = i == text.len() || i < wanted.len() && text[i] < wanted[i];
+            if is_before { low = middle + 1 } else { high = middle }
+        }
+        None
+    }
+
+    /// The structure with a name, and its index.
+    const fn find_structure(&self, name: &str) -> Option<(usize, format::Structure)> {
+        let Some(name) = self.name(name) else { return None };
+        let all = self.section_bytes::<format::Structure>();
+        let (mut low, mut high) = (0, all.len() / format::Structure::SIZE);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match format::Structure::nth(all, middle) {
+                Some(found) if found.name == name => return Some((middle, found)),
+                Some(found) if found.name < name => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        None
+    }
+}
+
+/// The text of the name with an index, in the bytes of both sections.
+#[inline]
+const fn text_in<'a>(names: &[u8], texts: &'a [u8], index: usize) -> &'a [u8] {
+    let Some(Name { start }) = Name::nth(names, index) else { return &[] };
+    let end = match Name::nth(names, index + 1) {
+        Some(next) => next.start as usize,
+        None => texts.len(),
+    };
+    if start as usize > end {
+        return &[];
+    }
+    match texts.split_at_checked(end) {
+        Some((texts, _)) => texts.split_at(start as usize).1,
+        None => &[],
     }
 }
 
@@ -130,12 +179,6 @@ impl core::fmt::Debug for Layouts<'_> {
         let (structures, length) = (self.count::<format::Structure>(), self.bytes.len());
         f.debug_struct("Layouts").field("structures", &structures).field("bytes", &length).finish_non_exhaustive()
     }
-}
-
-/// The record with an index, in the bytes of a section.
-#[inline]
-fn nth<R: Record>(section: &[u8], index: usize) -> Option<R> {
-    R::read(section.get(index.checked_mul(R::SIZE)?..)?)
 }
 
 /// The first index for which a condition is false, if it is true for all before and for none after.

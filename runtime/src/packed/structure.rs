@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use super::registry::{Kernel, Update, arch, has, witness_kind};
-use super::{Layouts, format, nth, partition};
+use super::{Layouts, format};
 use crate::meta::{Absent, Arch, Build, Chosen, Confidence, Examined, Line, choose};
 use crate::token::{LayoutOf, Token, Tokens};
 use core::fmt;
@@ -152,7 +152,7 @@ impl<'a, S> Selection<'a, S> {
     where
         S: Tokens,
     {
-        self.agrees(|layout| layout.find(token).map(|member| member.place()))
+        self.agrees(|layout| layout.locate(token.name()).map(|found| found.place()))
     }
 
     /// Whether the offsets of all members can be used without checking the data: see [`Confidence::is_sure_if_same`].
@@ -171,7 +171,7 @@ impl<'a, S> Selection<'a, S> {
 
     /// [`is_sure_of`](Self::is_sure_of) for a member by its name, without a token.
     pub fn is_sure_of_member(&self, name: &str) -> bool {
-        let place = |layout: LayoutOf<'a, S>| layout.member(name).map(|member| member.place());
+        let place = |layout: LayoutOf<'a, S>| layout.locate(name).map(|found| found.place());
         self.confidence.is_sure_if_same(|| place(self.layout).is_some() && self.agrees(place))
     }
 
@@ -191,10 +191,7 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn find(table: Layouts<'a>, name: &str) -> Option<Self> {
-        let name = table.name(name)?;
-        let is_before = |at| table.record::<format::Structure>(at).is_some_and(|it| it.name < name);
-        let index = partition(0, table.count::<format::Structure>(), is_before);
-        table.record::<format::Structure>(index).filter(|it| it.name == name).map(|record| Self { table, index, record })
+        table.find_structure(name).map(|(index, record)| Self { table, index, record })
     }
 
     /// As [`Structure::select`], compiled once for all structures.
@@ -260,9 +257,9 @@ impl<'a> Line for Along<'a> {
         let (numbers, witnesses) = (table.section_bytes::<format::Number>(), table.section_bytes::<format::Witness>());
         let holdings = self.rows.holdings();
         table.examined_of(branch).filter_map(move |seen| {
-            let format::Number { major, minor, build } = nth(numbers, seen.number.into())?;
+            let format::Number { major, minor, build } = format::Number::nth(numbers, seen.number.into())?;
             let build = Build::new(major, minor, build, seen.revision);
-            let kind = witness_kind(nth::<format::Witness>(witnesses, seen.witness.into())?.kind)?;
+            let kind = witness_kind(format::Witness::nth(witnesses, seen.witness.into())?.kind)?;
             let is_held = holdings.get(usize::from(seen.witness) / 8).is_some_and(|bits| bits >> (seen.witness % 8) & 1 == 1);
             let evidence = kind.evidence(is_held)?;
             (self.unseen != Some(build)).then_some(Examined { build, arch: arch(seen.arch)?, evidence })

@@ -38,7 +38,7 @@ pub(super) fn place<'a, F: Field>(found: Located<'a>, embedded: &mut dyn FnMut(L
 
 /// The error for a member of another type, without names.
 pub(super) fn another<F: Field>(found: Located<'_>) -> PlanError {
-    PlanError { structure: "", member: "", problem: PlanProblem::Type { wanted: F::WANTED, found: found.shape() } }
+    PlanError { structure: "", member: "", problem: PlanProblem::Type { wanted: F::WANTED, found: found.declarable() } }
 }
 
 /// The place of an embedded structure.
@@ -47,7 +47,7 @@ pub fn embedded<'a, T: Relocated + Field>(
     Found(found): Found<'a>,
     embedded: &mut dyn FnMut(Layout<'a>),
 ) -> Result<(u32, T::Members), PlanError> {
-    let layout = found.layout().and_then(|layout| Layout::at(found.table, layout)).ok_or(another::<T>(found))?;
+    let layout = found.layout().ok_or(another::<T>(found))?;
     embedded(layout);
     Ok((found.offset, T::resolve(&mut Resolver::new(layout, embedded))?))
 }
@@ -67,7 +67,7 @@ impl Field for Uuid {
     const WANTED: Wanted = Wanted::Structure("GUID");
 
     fn place<'a>(found: Found<'a>, _: &mut dyn FnMut(Layout<'a>)) -> Result<u32, PlanError> {
-        if found.0.record.size == 16 { Ok(found.0.offset) } else { Err(another::<Self>(found.0)) }
+        if found.0.shape.size == 16 { Ok(found.0.offset) } else { Err(another::<Self>(found.0)) }
     }
 
     #[inline]
@@ -85,7 +85,7 @@ impl<T: Field + Default, const N: usize> Field for [T; N] {
     fn place<'a>(Found(found): Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Place, PlanError> {
         let (element, _) = found.element().ok_or(another::<Self>(found))?;
         let place = if N == 0 { None } else { Some(T::place(Found(element), embedded)?) };
-        Ok((found.offset, element.record.size, place))
+        Ok((found.offset, element.shape.size, place))
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use super::memory::{Memory, Source};
 use super::number::NumberPlace;
 use super::pointer::Pointer;
 use super::{Plan, Relocated};
-use crate::packed::{Layout, Located, Wanted};
+use crate::packed::{Layout, Wanted};
 use crate::token::{Token, Tokens};
 use core::fmt;
 use core::marker::PhantomData;
@@ -134,7 +134,7 @@ impl<T> Field for ListHead<T> {
     const WANTED: Wanted = Wanted::Structure("LIST_ENTRY");
 
     fn place<'a>(Found(found): Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Place, PlanError> {
-        let next = found.layout().and_then(|layout| Located::find(found.table, layout, "Flink", &mut 0));
+        let next = found.layout().and_then(|layout| layout.find("Flink", &mut 0));
         Ok((found.offset, place::<Pointer>(next.ok_or(another::<Self>(found))?, embedded)?))
     }
 

@@ -32,7 +32,7 @@ mod presence;
 mod text;
 
 use crate::meta::{Arch, Build, Confidence};
-use crate::packed::{Layout, Layouts, Located, Member, Selection, Structure, Wanted, never_fits};
+use crate::packed::{Layout, Layouts, Member, Selection, Structure, Wanted, never_fits};
 use crate::token::{LayoutOf, Token, Tokens};
 use core::fmt;
 
@@ -191,8 +191,7 @@ impl<'a, 'e> Resolver<'a, 'e> {
     /// The place of a member.
     pub fn member<F: Field>(&mut self, structure: &'static str, member: &'static str) -> Result<F::Place, PlanError> {
         let failed = |problem| PlanError { structure, member, problem };
-        let (table, layout) = self.layout.place();
-        match Located::find(table, layout, member, &mut self.from) {
+        match self.layout.find(member, &mut self.from) {
             Some(found) => field::place::<F>(found, self.embedded).map_err(|error| error.or(structure, member)),
             None => F::ABSENT.ok_or(failed(PlanProblem::Absent)),
         }

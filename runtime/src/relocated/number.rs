@@ -27,9 +27,9 @@ pub struct NumberPlace {
 
 impl NumberPlace {
     pub(super) fn new<F: Field>(Found(found): Found<'_>) -> Result<Self, PlanError> {
-        let record = found.record;
-        match u8::try_from(record.size) {
-            Ok(size @ 1..=8) => Ok(Self { offset: found.offset, size, bit: record.bit, bits: record.bits }),
+        let shape = found.shape;
+        match u8::try_from(shape.size) {
+            Ok(size @ 1..=8) => Ok(Self { offset: found.offset, size, bit: shape.bit, bits: shape.bits }),
             _ => Err(super::field::another::<F>(found)),
         }
     }

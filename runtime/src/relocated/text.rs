@@ -5,7 +5,7 @@ use super::field::{Field, Found, another, place};
 use super::memory::{Memory, Source};
 use super::number::NumberPlace;
 use super::pointer::Pointer;
-use crate::packed::{Layout, Located, Wanted};
+use crate::packed::{Layout, Wanted};
 use core::fmt;
 
 /// A UNICODE_STRING: the description of a text elsewhere in memory.
@@ -67,7 +67,7 @@ impl Field for UnicodeString {
     const WANTED: Wanted = Wanted::Structure("UNICODE_STRING");
 
     fn place<'a>(Found(found): Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Place, PlanError> {
-        let find = |name| found.layout().and_then(|layout| Located::find(found.table, layout, name, &mut 0));
+        let find = |name| found.layout().and_then(|layout| layout.find(name, &mut 0));
         let members = [find("Length"), find("MaximumLength"), find("Buffer")];
         let [Some(length), Some(maximum_length), Some(buffer)] = members else { return Err(another::<Self>(found)) };
         let numbers = [place::<u16>(length, embedded)?, place::<u16>(maximum_length, embedded)?];

@@ -4,3 +4,8 @@ include!(concat!(env!("OUT_DIR"), "/layouts.rs"));
 
 /// The text that the build script wrote.
 pub const TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/layouts.rs"));
+
+/// The layouts of some structures as they were before Windows 11 26H1 was imported.
+pub mod before_26h1 {
+    include!(concat!(env!("OUT_DIR"), "/before_26h1.rs"));
+}
