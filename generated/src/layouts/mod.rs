@@ -6,7 +6,7 @@
 use super::constants::*;
 use ::etw_layouts_runtime as runtime;
 
-const _: () = runtime::generated::version(3);
+const _: () = runtime::generated::version(4);
 
 #[cfg(feature = "kernel")] mod aggregated_payload_filter;
 #[cfg(feature = "kernel")] mod classic_event_id;

@@ -4,6 +4,7 @@ mod aggregate;
 mod docs;
 mod events;
 mod features;
+mod members;
 mod modules;
 mod names;
 mod structures;
@@ -21,7 +22,6 @@ use crate::axis::TargetSet;
 use crate::layouts::{Form, Layout, LayoutId, Layouts};
 use crate::registry::Registry;
 use crate::spec::{Body, Definition, ValuesKind};
-use docs::Texts;
 use features::Features;
 use modules::Module;
 use names::Names;
@@ -196,19 +196,11 @@ impl<'a> Emitter<'a> {
             self.macros(definition, values, &mut text);
             return Some((text, BTreeSet::from([name.to_owned()])));
         }
-        let mut texts = Texts::default();
-        for &id in &ids {
-            if let Form::Aggregate(aggregate) = &self.layouts.layouts[id].form {
-                texts.add(aggregate);
-            }
-        }
-        text.push_str(&texts.rules());
-        let mut written = BTreeSet::new();
+        let mut written = self.structure(name, &ids, &mut text);
         for id in ids {
-            written.insert(self.type_name(id).to_owned());
-            match &self.layouts.layouts[id].form {
-                Form::Aggregate(aggregate) => self.aggregate(id, aggregate, &texts, &mut written, &mut text),
-                Form::Enumeration(enumeration) => self.enumeration(id, enumeration, &mut text),
+            if let Form::Enumeration(enumeration) = &self.layouts.layouts[id].form {
+                written.insert(self.type_name(id).to_owned());
+                self.enumeration(id, enumeration, &mut text);
             }
         }
         Some((text, written))
