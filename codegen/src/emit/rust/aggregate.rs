@@ -42,19 +42,18 @@ enum Content {
 }
 
 impl Emitter<'_> {
-    /// Writes the types of all layouts of a structure, and those of their unnamed parts; returns their names.
-    pub(super) fn structure(&self, name: &str, ids: &[LayoutId], out: &mut String) -> BTreeSet<String> {
+    /// Writes the types of all layouts of a structure, and those of their unnamed parts; nothing for an enumeration.
+    pub(super) fn structure(&self, name: &str, ids: &[LayoutId], out: &mut String) {
         let (mut members, mut types, mut written) = (Members::default(), Vec::new(), BTreeSet::new());
         for &id in ids {
             let layout = &self.layouts.layouts[id];
             let Form::Aggregate(aggregate) = &layout.form else { continue };
             let whole = Whole { structure: name, path: "", aggregate };
-            written.insert(self.type_name(id).to_owned());
             types.push(self.define(self.type_name(id), "", &self.since(&layout.targets), true, whole, &mut members));
             self.parts(whole, &mut written, &mut members, &mut types);
         }
         if types.is_empty() {
-            return written;
+            return;
         }
         let doc = literal(&self.layouts.spec.definitions[name].doc);
         let _ = write!(out, "\nruntime::structure! {{\n    $ {}: {doc} {{\n{}    }}\n", member(name), members.text());
@@ -65,7 +64,6 @@ impl Emitter<'_> {
             let _ = writeln!(out, "{}", braced(&format!("{head} "), &parts, 4));
         }
         out.push_str("}\n");
-        written
     }
 
     /// Writes the types of the unnamed parts of a type that are not yet `written` for an earlier layout of the structure.
