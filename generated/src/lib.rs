@@ -71,7 +71,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`win2000`] … [`win11_26h1`] | the types of a kernel, by Microsoft's names |
-//! | [`layouts`] | every distinct layout once, by the first kernel that has it |
+//! | [`layouts`] | the pages of all distinct layouts; a private module, because another examined build can rename them |
 //! | [`constants`] | flags and other named values |
 //! | [`structures`] | which kernel has which layout, and how sure that is |
 //! | [`LAYOUTS`] | the table of all layouts; the builds at which they change; the examined builds, by build, PDB and image |
@@ -80,19 +80,25 @@
 //!
 //! # Features
 //!
-//! All but `derive` are on by default. A program that needs few structures compiles in a fraction of the time without the others:
+//! A structure is a feature by its name in small letters, `wmi_logger_context`, which includes the structures that it embeds and their
+//! enumerations. Pointers are addresses, so the structures that they point to are features of their own. A program that needs few structures
+//! compiles in a fraction of the time without the others:
+//!
+//! ```toml
+//! etw-layouts = { version = "0.1", default-features = false, features = ["wmi_logger_context"] }
+//! ```
+//!
+//! The groups and the other features but `derive` are on by default:
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `trace` | structures in trace files |
-//! | `kernel` | structures in the memory of kernels, and of their interfaces |
-//! | `dump` | structures of crash dumps |
+//! | `trace` | all structures in trace files |
+//! | `kernel` | all structures in the memory of kernels, and of their interfaces |
+//! | `dump` | all structures of crash dumps |
 //! | `metadata` | [`LAYOUTS`], [`structures`] and [`members`], which choose a layout by build; without any types. A newer file can replace the table: see [`runtime::packed`] |
 //! | `derive` | `#[derive(Relocated)]`, which declares the members that a program reads: see [`runtime::relocated`]; not on by default |
-//! | `targets` | a module for each kernel |
 //! | `events` | [`events`], what decodes the payloads of kernel events |
-//!
-//! A type comes with all that it embeds, and [`layouts`] has those of the features that are on.
+//! | `targets` | a module for each kernel, with the types of the structures that are on; each of them enables it |
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -107,8 +113,13 @@ mod event_table;
 #[cfg(feature = "events")]
 #[rustfmt::skip]
 pub mod events;
+// Pages of types, without names that programs can depend on: another examined build can rename the types.
+#[cfg(all(feature = "targets", doc))]
 #[rustfmt::skip]
 pub mod layouts;
+#[cfg(all(feature = "targets", not(doc)))]
+#[rustfmt::skip]
+mod layouts;
 #[cfg(feature = "metadata")]
 #[rustfmt::skip]
 pub mod members;

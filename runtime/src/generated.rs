@@ -1,7 +1,7 @@
 //! Functions for generated code only.
 
 /// Version of the generated code, increased when what it uses changes.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Rejects code of another generator version.
 #[track_caller]

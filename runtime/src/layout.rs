@@ -20,7 +20,6 @@
 /// Its offset is from the start of the whole type. Brackets denote a bit field; `in UNIT` is the integer type that contains the
 /// bits, if it is not `TYPE`. The whole type gets functions with these names that read and replace the nested member. Its
 /// documentation contains a table of all members.
-/// `"DESCRIPTION"` can also be a macro call.
 ///
 /// ```
 /// use etw_layouts_runtime::{Ptr64, bytemuck::Zeroable, layout};
@@ -47,10 +46,10 @@ macro_rules! layout {
         $(#[doc = $what:expr])*
         pub $kind:tt $name:ident: $shown:ident, $size:literal, $align:literal {
             $(
-                $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:tt $(! $text:tt)? $(;)?
+                $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:literal $(;)?
                 $({ $(
                     $place:literal $([$first:literal $(to $last:literal)? $(in $unit:ty)?])? $get:ident $put:ident:
-                        $part:ty = $part_c:literal, $part_doc:tt $(! $part_text:tt)?;
+                        $part:ty = $part_c:literal, $part_doc:literal;
                 )* })?
             )*
         }
@@ -67,7 +66,7 @@ macro_rules! layout {
                     " | `", stringify!($get), "` | `", $part_c, "` |",
                 ))])*)?
             )*
-            pub $kind $name: $size, $align { $($at $field: $ty $(= $c)?, $doc $(! $text)?;)* }
+            pub $kind $name: $size, $align { $($at $field: $ty $(= $c)?, $doc;)* }
         }
 
         impl $crate::core::fmt::Debug for $name {
@@ -90,7 +89,7 @@ macro_rules! layout {
                     #[doc = concat!(
                         "`", stringify!($place), "`: `", $part_c, "`, ",
                         $("bits `", stringify!($first), $(" to ", stringify!($last),)? "`, ",)?
-                        $part_doc $(! $part_text)?
+                        $part_doc
                     )]
                     #[inline]
                     pub fn $get(&self) -> $part {
@@ -109,13 +108,13 @@ macro_rules! layout {
     (
         $(#[doc = $what:expr])*
         pub $kind:tt $name:ident: $size:literal, $align:literal {
-            $( $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:tt $(! $text:tt)?; )*
+            $( $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:literal; )*
         }
     ) => {
         $crate::layout! {
             @plain
             $(#[doc = $what])*
-            pub $kind $name: $size, $align { $($at $field: $ty $(= $c)?, $doc $(! $text)?;)* }
+            pub $kind $name: $size, $align { $($at $field: $ty $(= $c)?, $doc;)* }
         }
 
         impl $crate::core::fmt::Debug for $name {
@@ -128,14 +127,14 @@ macro_rules! layout {
         @plain
         $(#[$($what:tt)*])*
         pub $kind:tt $name:ident: $size:literal, $align:literal {
-            $( $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:tt $(! $text:tt)?; )*
+            $( $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:expr; )*
         }
     ) => {
         $(#[$($what)*])*
         #[repr(C, align($align))]
         pub $kind $name {
             $(
-                #[doc = concat!("`", stringify!($at), "`: ", $("`", $c, "`, ",)? $doc $(! $text)?)]
+                #[doc = concat!("`", stringify!($at), "`: ", $("`", $c, "`, ",)? $doc)]
                 pub $field: $ty,
             )*
         }

@@ -36,9 +36,9 @@
 //! # }
 //! ```
 //!
-//! Generated code consists of three macro calls: [`layout!`] defines and checks a structure or union, [`values!`] an enumeration
-//! or flags, [`tokens!`] the tokens of a structure. They can also be written by hand: accepted input is safe, and types other
-//! than plain old data are rejected.
+//! Generated code consists of macro calls. Three of these macros can also be called by hand: [`layout!`] defines and checks a structure or
+//! union, [`values!`] an enumeration or flags, [`tokens!`] the tokens of a structure. Accepted input is safe, and types other than plain old
+//! data are rejected.
 
 #![no_std]
 
@@ -58,6 +58,7 @@ pub mod meta;
 mod names;
 pub mod packed;
 pub mod relocated;
+mod structure;
 pub mod token;
 mod value;
 mod values;

@@ -121,354 +121,120 @@ mod wmi_queue_action;
 mod wmi_resource_action;
 mod wmi_wait_multiple_type;
 mod wnode_flag;
-pub use address_family::{
-    ADDRESS_FAMILY,
-};
-pub use cm_prob::{
-    CM_PROB,
-};
-pub use codeintegrity_option::{
-    CODEINTEGRITY_OPTION,
-};
-pub use config_drive_type::{
-    CONFIG_DRIVE_TYPE,
-};
-pub use decoding_source::{
-    DECODING_SOURCE,
-};
-pub use devicefamilydeviceform::{
-    DEVICEFAMILYDEVICEFORM,
-};
-pub use devicefamilyinfoenum::{
-    DEVICEFAMILYINFOENUM,
-};
-pub use device_characteristics::{
-    DEVICE_CHARACTERISTICS,
-};
-pub use device_node_status::{
-    DEVICE_NODE_STATUS,
-};
-pub use device_power_state::{
-    DEVICE_POWER_STATE,
-};
-pub use display_device_state::{
-    DISPLAY_DEVICE_STATE,
-};
-pub use dpfltr_level::{
-    DPFLTR_LEVEL,
-};
-pub use dpfltr_type::{
-    DPFLTR_TYPE,
-};
-pub use dump_type::{
-    DUMP_TYPE,
-};
-pub use etw_buffer_flag::{
-    ETW_BUFFER_FLAG,
-};
-pub use etw_buffer_type::{
-    ETW_BUFFER_TYPE,
-};
-pub use etw_disable_ktimer2_flag::{
-    ETW_DISABLE_KTIMER2_FLAG,
-};
-pub use etw_ext::{
-    ETW_EXT,
-};
-pub use etw_image_signature::{
-    ETW_IMAGE_SIGNATURE,
-};
-pub use etw_ktimer2_flag::{
-    ETW_KTIMER2_FLAG,
-};
-pub use etw_nt_flags::{
-    ETW_NT_FLAGS,
-};
-pub use etw_reg_entry_flag::{
-    ETW_REG_ENTRY_FLAG,
-};
-pub use etw_thread_flag::{
-    ETW_THREAD_FLAG,
-};
-pub use etw_timer_flag::{
-    ETW_TIMER_FLAG,
-};
-pub use event_header_ext_type::{
-    EVENT_HEADER_EXT_TYPE,
-};
-pub use event_header_flag::{
-    EVENT_HEADER_FLAG,
-};
-pub use event_header_property::{
-    EVENT_HEADER_PROPERTY,
-};
-pub use event_trace_clock::{
-    EVENT_TRACE_CLOCK,
-};
-pub use event_trace_flag::{
-    EVENT_TRACE_FLAG,
-};
-pub use event_trace_group::{
-    EVENT_TRACE_GROUP,
-};
-pub use event_trace_type::{
-    EVENT_TRACE_TYPE,
-};
-pub use event_write_flag::{
-    EVENT_WRITE_FLAG,
-};
-pub use file_attribute::{
-    FILE_ATTRIBUTE,
-};
-pub use file_create_disposition::{
-    FILE_CREATE_DISPOSITION,
-};
-pub use file_create_options::{
-    FILE_CREATE_OPTIONS,
-};
-pub use file_information_class::{
-    FILE_INFORMATION_CLASS,
-};
-pub use file_share_access::{
-    FILE_SHARE_ACCESS,
-};
-pub use firmware_type::{
-    FIRMWARE_TYPE,
-};
-pub use fs_information_class::{
-    FS_INFORMATION_CLASS,
-};
-pub use heap_flag::{
-    HEAP_FLAG,
-};
-pub use heap_log::{
-    HEAP_LOG,
-};
-pub use heap_source::{
-    HEAP_SOURCE,
-};
-pub use hook_id::{
-    HOOK_ID,
-};
-pub use ide_device_type::{
-    IDE_DEVICE_TYPE,
-};
-pub use ide_timing_mode::{
-    IDE_TIMING_MODE,
-};
-pub use irp_flag::{
-    IRP_FLAG,
-};
-pub use irp_mj::{
-    IRP_MJ,
-};
-pub use irp_mn_power::{
-    IRP_MN_POWER,
-};
-pub use irql::{
-    IRQL,
-};
-pub use jobobjectinfoclass::{
-    JOBOBJECTINFOCLASS,
-};
-pub use job_object_cpu_rate_control::{
-    JOB_OBJECT_CPU_RATE_CONTROL,
-};
-pub use job_object_msg::{
-    JOB_OBJECT_MSG,
-};
-pub use job_object_net_rate_control::{
-    JOB_OBJECT_NET_RATE_CONTROL,
-};
-pub use kadjust_reason::{
-    KADJUST_REASON,
-};
-pub use kdpc_importance::{
-    KDPC_IMPORTANCE,
-};
-pub use key_information_class::{
-    KEY_INFORMATION_CLASS,
-};
-pub use key_set_information_class::{
-    KEY_SET_INFORMATION_CLASS,
-};
-pub use key_value_information_class::{
-    KEY_VALUE_INFORMATION_CLASS,
-};
-pub use kthread_state::{
-    KTHREAD_STATE,
-};
-pub use kwait_reason::{
-    KWAIT_REASON,
-};
-pub use ldr_dll_load_reason::{
-    LDR_DLL_LOAD_REASON,
-};
-pub use log_file_mode::{
-    LOG_FILE_MODE,
-};
-pub use map_flags::{
-    MAP_FLAGS,
-};
-pub use map_valuetype::{
-    MAP_VALUETYPE,
-};
-pub use mem_allocation::{
-    MEM_ALLOCATION,
-};
-pub use mmpfn_list::{
-    MMPFN_LIST,
-};
-pub use mmpfn_use::{
-    MMPFN_USE,
-};
-pub use mode::{
-    MODE,
-};
-pub use ntstatus_value::{
-    NTSTATUS_VALUE,
-};
-pub use page_protection::{
-    PAGE_PROTECTION,
-};
-pub use perfinfo_cc_extra_wb_thread::{
-    PERFINFO_CC_EXTRA_WB_THREAD,
-};
-pub use perfinfo_cc_flush_data::{
-    PERFINFO_CC_FLUSH_DATA,
-};
-pub use perfinfo_cc_notify::{
-    PERFINFO_CC_NOTIFY,
-};
-pub use perfinfo_cc_workitem_type::{
-    PERFINFO_CC_WORKITEM_TYPE,
-};
-pub use perfinfo_cc_workqueue::{
-    PERFINFO_CC_WORKQUEUE,
-};
-pub use perfinfo_clock_interrupt::{
-    PERFINFO_CLOCK_INTERRUPT,
-};
-pub use perfinfo_debug_event_reason::{
-    PERFINFO_DEBUG_EVENT_REASON,
-};
-pub use perfinfo_dynamic_tick_disable_reason::{
-    PERFINFO_DYNAMIC_TICK_DISABLE_REASON,
-};
-pub use perfinfo_dynamic_tick_veto_reason::{
-    PERFINFO_DYNAMIC_TICK_VETO_REASON,
-};
-pub use perfinfo_ipi::{
-    PERFINFO_IPI,
-};
-pub use perfinfo_mask::{
-    PERFINFO_MASK,
-};
-pub use perfinfo_mem_reset_info_type::{
-    PERFINFO_MEM_RESET_INFO_TYPE,
-};
-pub use perfinfo_ppm_idle_exit_flag::{
-    PERFINFO_PPM_IDLE_EXIT_FLAG,
-};
-pub use perfinfo_ppm_idle_flag::{
-    PERFINFO_PPM_IDLE_FLAG,
-};
-pub use perfinfo_ppm_idle_veto::{
-    PERFINFO_PPM_IDLE_VETO,
-};
-pub use perfinfo_ppm_state::{
-    PERFINFO_PPM_STATE,
-};
-pub use powerstatetask::{
-    POWERSTATETASK,
-};
-pub use power_action::{
-    POWER_ACTION,
-};
-pub use power_action_flag::{
-    POWER_ACTION_FLAG,
-};
-pub use power_state_type::{
-    POWER_STATE_TYPE,
-};
-pub use processor_architecture::{
-    PROCESSOR_ARCHITECTURE,
-};
-pub use process_event_flag::{
-    PROCESS_EVENT_FLAG,
-};
-pub use process_exit_status::{
-    PROCESS_EXIT_STATUS,
-};
-pub use property_flags::{
-    PROPERTY_FLAGS,
-};
-pub use ready_thread_flag::{
-    READY_THREAD_FLAG,
-};
-pub use section_attribute::{
-    SECTION_ATTRIBUTE,
-};
-pub use service_state::{
-    SERVICE_STATE,
-};
-pub use se_image_signature_type::{
-    SE_IMAGE_SIGNATURE_TYPE,
-};
-pub use se_signing_level::{
-    SE_SIGNING_LEVEL,
-};
-pub use storage_bus_type::{
-    STORAGE_BUS_TYPE,
-};
-pub use system_power_state::{
-    SYSTEM_POWER_STATE,
-};
-pub use tcpip_failure_code::{
-    TCPIP_FAILURE_CODE,
-};
-pub use tdh_in_type::{
-    TDH_IN_TYPE,
-};
-pub use tdh_out_type::{
-    TDH_OUT_TYPE,
-};
-pub use template_flags::{
-    TEMPLATE_FLAGS,
-};
-pub use trace_header_flag::{
-    TRACE_HEADER_FLAG,
-};
-pub use trace_header_type::{
-    TRACE_HEADER_TYPE,
-};
-pub use trace_header_version_flag::{
-    TRACE_HEADER_VERSION_FLAG,
-};
-pub use trace_marker::{
-    TRACE_MARKER,
-};
-pub use trace_message_flag::{
-    TRACE_MESSAGE_FLAG,
-};
-pub use wmiguid_access::{
-    WMIGUID_ACCESS,
-};
-pub use wmi_logger_limits::{
-    WMI_LOGGER_LIMITS,
-};
-pub use wmi_pushlock_action::{
-    WMI_PUSHLOCK_ACTION,
-};
-pub use wmi_queue_action::{
-    WMI_QUEUE_ACTION,
-};
-pub use wmi_resource_action::{
-    WMI_RESOURCE_ACTION,
-};
-pub use wmi_wait_multiple_type::{
-    WMI_WAIT_MULTIPLE_TYPE,
-};
-pub use wnode_flag::{
-    WNODE_FLAG,
-};
+pub use address_family::ADDRESS_FAMILY;
+pub use cm_prob::CM_PROB;
+pub use codeintegrity_option::CODEINTEGRITY_OPTION;
+pub use config_drive_type::CONFIG_DRIVE_TYPE;
+pub use decoding_source::DECODING_SOURCE;
+pub use devicefamilydeviceform::DEVICEFAMILYDEVICEFORM;
+pub use devicefamilyinfoenum::DEVICEFAMILYINFOENUM;
+pub use device_characteristics::DEVICE_CHARACTERISTICS;
+pub use device_node_status::DEVICE_NODE_STATUS;
+pub use device_power_state::DEVICE_POWER_STATE;
+pub use display_device_state::DISPLAY_DEVICE_STATE;
+pub use dpfltr_level::DPFLTR_LEVEL;
+pub use dpfltr_type::DPFLTR_TYPE;
+pub use dump_type::DUMP_TYPE;
+pub use etw_buffer_flag::ETW_BUFFER_FLAG;
+pub use etw_buffer_type::ETW_BUFFER_TYPE;
+pub use etw_disable_ktimer2_flag::ETW_DISABLE_KTIMER2_FLAG;
+pub use etw_ext::ETW_EXT;
+pub use etw_image_signature::ETW_IMAGE_SIGNATURE;
+pub use etw_ktimer2_flag::ETW_KTIMER2_FLAG;
+pub use etw_nt_flags::ETW_NT_FLAGS;
+pub use etw_reg_entry_flag::ETW_REG_ENTRY_FLAG;
+pub use etw_thread_flag::ETW_THREAD_FLAG;
+pub use etw_timer_flag::ETW_TIMER_FLAG;
+pub use event_header_ext_type::EVENT_HEADER_EXT_TYPE;
+pub use event_header_flag::EVENT_HEADER_FLAG;
+pub use event_header_property::EVENT_HEADER_PROPERTY;
+pub use event_trace_clock::EVENT_TRACE_CLOCK;
+pub use event_trace_flag::EVENT_TRACE_FLAG;
+pub use event_trace_group::EVENT_TRACE_GROUP;
+pub use event_trace_type::EVENT_TRACE_TYPE;
+pub use event_write_flag::EVENT_WRITE_FLAG;
+pub use file_attribute::FILE_ATTRIBUTE;
+pub use file_create_disposition::FILE_CREATE_DISPOSITION;
+pub use file_create_options::FILE_CREATE_OPTIONS;
+pub use file_information_class::FILE_INFORMATION_CLASS;
+pub use file_share_access::FILE_SHARE_ACCESS;
+pub use firmware_type::FIRMWARE_TYPE;
+pub use fs_information_class::FS_INFORMATION_CLASS;
+pub use heap_flag::HEAP_FLAG;
+pub use heap_log::HEAP_LOG;
+pub use heap_source::HEAP_SOURCE;
+pub use hook_id::HOOK_ID;
+pub use ide_device_type::IDE_DEVICE_TYPE;
+pub use ide_timing_mode::IDE_TIMING_MODE;
+pub use irp_flag::IRP_FLAG;
+pub use irp_mj::IRP_MJ;
+pub use irp_mn_power::IRP_MN_POWER;
+pub use irql::IRQL;
+pub use jobobjectinfoclass::JOBOBJECTINFOCLASS;
+pub use job_object_cpu_rate_control::JOB_OBJECT_CPU_RATE_CONTROL;
+pub use job_object_msg::JOB_OBJECT_MSG;
+pub use job_object_net_rate_control::JOB_OBJECT_NET_RATE_CONTROL;
+pub use kadjust_reason::KADJUST_REASON;
+pub use kdpc_importance::KDPC_IMPORTANCE;
+pub use key_information_class::KEY_INFORMATION_CLASS;
+pub use key_set_information_class::KEY_SET_INFORMATION_CLASS;
+pub use key_value_information_class::KEY_VALUE_INFORMATION_CLASS;
+pub use kthread_state::KTHREAD_STATE;
+pub use kwait_reason::KWAIT_REASON;
+pub use ldr_dll_load_reason::LDR_DLL_LOAD_REASON;
+pub use log_file_mode::LOG_FILE_MODE;
+pub use map_flags::MAP_FLAGS;
+pub use map_valuetype::MAP_VALUETYPE;
+pub use mem_allocation::MEM_ALLOCATION;
+pub use mmpfn_list::MMPFN_LIST;
+pub use mmpfn_use::MMPFN_USE;
+pub use mode::MODE;
+pub use ntstatus_value::NTSTATUS_VALUE;
+pub use page_protection::PAGE_PROTECTION;
+pub use perfinfo_cc_extra_wb_thread::PERFINFO_CC_EXTRA_WB_THREAD;
+pub use perfinfo_cc_flush_data::PERFINFO_CC_FLUSH_DATA;
+pub use perfinfo_cc_notify::PERFINFO_CC_NOTIFY;
+pub use perfinfo_cc_workitem_type::PERFINFO_CC_WORKITEM_TYPE;
+pub use perfinfo_cc_workqueue::PERFINFO_CC_WORKQUEUE;
+pub use perfinfo_clock_interrupt::PERFINFO_CLOCK_INTERRUPT;
+pub use perfinfo_debug_event_reason::PERFINFO_DEBUG_EVENT_REASON;
+pub use perfinfo_dynamic_tick_disable_reason::PERFINFO_DYNAMIC_TICK_DISABLE_REASON;
+pub use perfinfo_dynamic_tick_veto_reason::PERFINFO_DYNAMIC_TICK_VETO_REASON;
+pub use perfinfo_ipi::PERFINFO_IPI;
+pub use perfinfo_mask::PERFINFO_MASK;
+pub use perfinfo_mem_reset_info_type::PERFINFO_MEM_RESET_INFO_TYPE;
+pub use perfinfo_ppm_idle_exit_flag::PERFINFO_PPM_IDLE_EXIT_FLAG;
+pub use perfinfo_ppm_idle_flag::PERFINFO_PPM_IDLE_FLAG;
+pub use perfinfo_ppm_idle_veto::PERFINFO_PPM_IDLE_VETO;
+pub use perfinfo_ppm_state::PERFINFO_PPM_STATE;
+pub use powerstatetask::POWERSTATETASK;
+pub use power_action::POWER_ACTION;
+pub use power_action_flag::POWER_ACTION_FLAG;
+pub use power_state_type::POWER_STATE_TYPE;
+pub use processor_architecture::PROCESSOR_ARCHITECTURE;
+pub use process_event_flag::PROCESS_EVENT_FLAG;
+pub use process_exit_status::PROCESS_EXIT_STATUS;
+pub use property_flags::PROPERTY_FLAGS;
+pub use ready_thread_flag::READY_THREAD_FLAG;
+pub use section_attribute::SECTION_ATTRIBUTE;
+pub use service_state::SERVICE_STATE;
+pub use se_image_signature_type::SE_IMAGE_SIGNATURE_TYPE;
+pub use se_signing_level::SE_SIGNING_LEVEL;
+pub use storage_bus_type::STORAGE_BUS_TYPE;
+pub use system_power_state::SYSTEM_POWER_STATE;
+pub use tcpip_failure_code::TCPIP_FAILURE_CODE;
+pub use tdh_in_type::TDH_IN_TYPE;
+pub use tdh_out_type::TDH_OUT_TYPE;
+pub use template_flags::TEMPLATE_FLAGS;
+pub use trace_header_flag::TRACE_HEADER_FLAG;
+pub use trace_header_type::TRACE_HEADER_TYPE;
+pub use trace_header_version_flag::TRACE_HEADER_VERSION_FLAG;
+pub use trace_marker::TRACE_MARKER;
+pub use trace_message_flag::TRACE_MESSAGE_FLAG;
+pub use wmiguid_access::WMIGUID_ACCESS;
+pub use wmi_logger_limits::WMI_LOGGER_LIMITS;
+pub use wmi_pushlock_action::WMI_PUSHLOCK_ACTION;
+pub use wmi_queue_action::WMI_QUEUE_ACTION;
+pub use wmi_resource_action::WMI_RESOURCE_ACTION;
+pub use wmi_wait_multiple_type::WMI_WAIT_MULTIPLE_TYPE;
+pub use wnode_flag::WNODE_FLAG;

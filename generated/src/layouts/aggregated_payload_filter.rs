@@ -5,52 +5,32 @@
 #[allow(unused_imports)]
 use super::{runtime, event_payload_predicate::*, guid::*};
 
-macro_rules! text {
-    (MagicValue, $known:literal) => { concat!($known, ". Value that marks the structure.") };
-    (DescriptorVersion, $known:literal) => { concat!($known, ". Version of the structure's format.") };
-    (Size, $known:literal) => { concat!($known, ". Bytes of the filter, tables included.") };
-    (PredicateCount, $known:literal) => { concat!($known, ". How many conditions there are.") };
-    (Reserved, $known:literal) => { concat!($known, ". Reserved.") };
-    (HashedEventIdBitmap, $known:literal) => { concat!($known, ". Inferred from its name: bits for hashed event identifiers.") };
-    (ProviderGuid, $known:literal) => { concat!($known, ". The provider.") };
-    (EachEventTableOffset, $known:literal) => { concat!($known, ". Offset of the table of events.") };
-    (EachEventTableLength, $known:literal) => { concat!($known, ". Length of the table of events.") };
-    (PayloadDecoderTableOffset, $known:literal) => { concat!($known, ". Offset of the table for decoding payloads.") };
-    (PayloadDecoderTableLength, $known:literal) => { concat!($known, ". Length of the table for decoding payloads.") };
-    (EventFilterTableOffset, $known:literal) => { concat!($known, ". Offset of the table of event filters.") };
-    (EventFilterTableLength, $known:literal) => { concat!($known, ". Length of the table of event filters.") };
-    (UNICODEStringTableOffset, $known:literal) => { concat!($known, ". Offset of the table of UTF-16 strings.") };
-    (UNICODEStringTableLength, $known:literal) => { concat!($known, ". Length of the table of UTF-16 strings.") };
-    (ANSIStringTableOffset, $known:literal) => { concat!($known, ". Offset of the table of ANSI strings.") };
-    (ANSIStringTableLength, $known:literal) => { concat!($known, ". Length of the table of ANSI strings.") };
-    (PredicateTable, $known:literal) => { concat!($known, ". The conditions, as many as PredicateCount says.") };
-}
-
-runtime::layout! {
-    /// `AGGREGATED_PAYLOAD_FILTER` since 6.3: 0x50 bytes, aligned to 8.
-    ///
-    /// Conditions on the data of a provider's events, combined from several filters.
-    pub struct AGGREGATED_PAYLOAD_FILTER_6_3: AGGREGATED_PAYLOAD_FILTER, 0x50, 8 {
-        0x00 bits00: u16, "bit fields, which have accessors." {
-            0x00 [0 to 11] MagicValue set_MagicValue: u16 = "USHORT", text!(MagicValue, "from symbols");
-            0x00 [12 to 15] DescriptorVersion set_DescriptorVersion: u16 = "USHORT", text!(DescriptorVersion, "from symbols");
-        }
-        0x02 Size: u16 = "USHORT", text!(Size, "from symbols");
-        0x04 PredicateCount: u16 = "USHORT", text!(PredicateCount, "from symbols");
-        0x06 Reserved: u16 = "USHORT", text!(Reserved, "from symbols");
-        0x08 HashedEventIdBitmap: u64 = "ULONGLONG", text!(HashedEventIdBitmap, "from symbols");
-        0x10 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "from symbols");
-        0x20 EachEventTableOffset: u16 = "USHORT", text!(EachEventTableOffset, "from symbols");
-        0x22 EachEventTableLength: u16 = "USHORT", text!(EachEventTableLength, "from symbols");
-        0x24 PayloadDecoderTableOffset: u16 = "USHORT", text!(PayloadDecoderTableOffset, "from symbols");
-        0x26 PayloadDecoderTableLength: u16 = "USHORT", text!(PayloadDecoderTableLength, "from symbols");
-        0x28 EventFilterTableOffset: u16 = "USHORT", text!(EventFilterTableOffset, "from symbols");
-        0x2a EventFilterTableLength: u16 = "USHORT", text!(EventFilterTableLength, "from symbols");
-        0x2c UNICODEStringTableOffset: u16 = "USHORT", text!(UNICODEStringTableOffset, "from symbols");
-        0x2e UNICODEStringTableLength: u16 = "USHORT", text!(UNICODEStringTableLength, "from symbols");
-        0x30 ANSIStringTableOffset: u16 = "USHORT", text!(ANSIStringTableOffset, "from symbols");
-        0x32 ANSIStringTableLength: u16 = "USHORT", text!(ANSIStringTableLength, "from symbols");
-        0x34 _padding34: [u8; 4], "padding.";
-        0x38 PredicateTable: [EVENT_PAYLOAD_PREDICATE_6_3; 1] = "EVENT_PAYLOAD_PREDICATE [ANYSIZE_ARRAY]", text!(PredicateTable, "from symbols");
+runtime::structure! {
+    $ AGGREGATED_PAYLOAD_FILTER: "Conditions on the data of a provider's events, combined from several filters." {
+        MagicValue "Value that marks the structure.": a u16 = "USHORT", "from symbols", set_MagicValue [0 to 11];
+        DescriptorVersion "Version of the structure's format.": a u16 = "USHORT", "from symbols", set_DescriptorVersion [12 to 15];
+        Size "Bytes of the filter, tables included.": a u16 = "USHORT", "from symbols";
+        PredicateCount "How many conditions there are.": a u16 = "USHORT", "from symbols";
+        Reserved "Reserved.": a u16 = "USHORT", "from symbols";
+        HashedEventIdBitmap "Inferred from its name: bits for hashed event identifiers.": a u64 = "ULONGLONG", "from symbols";
+        ProviderGuid "The provider.": a GUID_5_0 = "GUID", "from symbols";
+        EachEventTableOffset "Offset of the table of events.": a u16 = "USHORT", "from symbols";
+        EachEventTableLength "Length of the table of events.": a u16 = "USHORT", "from symbols";
+        PayloadDecoderTableOffset "Offset of the table for decoding payloads.": a u16 = "USHORT", "from symbols";
+        PayloadDecoderTableLength "Length of the table for decoding payloads.": a u16 = "USHORT", "from symbols";
+        EventFilterTableOffset "Offset of the table of event filters.": a u16 = "USHORT", "from symbols";
+        EventFilterTableLength "Length of the table of event filters.": a u16 = "USHORT", "from symbols";
+        UNICODEStringTableOffset "Offset of the table of UTF-16 strings.": a u16 = "USHORT", "from symbols";
+        UNICODEStringTableLength "Length of the table of UTF-16 strings.": a u16 = "USHORT", "from symbols";
+        ANSIStringTableOffset "Offset of the table of ANSI strings.": a u16 = "USHORT", "from symbols";
+        ANSIStringTableLength "Length of the table of ANSI strings.": a u16 = "USHORT", "from symbols";
+        PredicateTable "The conditions, as many as PredicateCount says.": a [EVENT_PAYLOAD_PREDICATE_6_3; 1] = "EVENT_PAYLOAD_PREDICATE [ANYSIZE_ARRAY]", "from symbols";
+    }
+    pub struct AGGREGATED_PAYLOAD_FILTER_6_3: "since 6.3", 0x50, 8 {
+        0x00 bits00: u16 { 0x00 MagicValue a, 0x00 DescriptorVersion a }, 0x02 Size a, 0x04 PredicateCount a, 0x06 Reserved a,
+        0x08 HashedEventIdBitmap a, 0x10 ProviderGuid a, 0x20 EachEventTableOffset a, 0x22 EachEventTableLength a,
+        0x24 PayloadDecoderTableOffset a, 0x26 PayloadDecoderTableLength a, 0x28 EventFilterTableOffset a,
+        0x2a EventFilterTableLength a, 0x2c UNICODEStringTableOffset a, 0x2e UNICODEStringTableLength a,
+        0x30 ANSIStringTableOffset a, 0x32 ANSIStringTableLength a, 0x34 _padding34: [u8; 4], 0x38 PredicateTable a,
     }
 }

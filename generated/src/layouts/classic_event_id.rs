@@ -5,19 +5,11 @@
 #[allow(unused_imports)]
 use super::{runtime, guid::*};
 
-macro_rules! text {
-    (EventGuid, $known:literal) => { concat!($known, ". The class of kernel events.") };
-    (Type, $known:literal) => { concat!($known, ". Type of the event within its class.") };
-    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
-}
-
-runtime::layout! {
-    /// `CLASSIC_EVENT_ID` since 6.1: 0x18 bytes, aligned to 4.
-    ///
-    /// Identifies a kernel event in calls of TraceSetInformation. In a HookId of the kernel, one byte replaces the GUID.
-    pub struct CLASSIC_EVENT_ID_6_1: CLASSIC_EVENT_ID, 0x18, 4 {
-        0x00 EventGuid: GUID_5_0 = "GUID", text!(EventGuid, "documented");
-        0x10 Type: u8 = "UCHAR", text!(Type, "documented");
-        0x11 Reserved: [u8; 7] = "UCHAR [7]", text!(Reserved, "documented");
+runtime::structure! {
+    $ CLASSIC_EVENT_ID: "Identifies a kernel event in calls of TraceSetInformation. In a HookId of the kernel, one byte replaces the GUID." {
+        EventGuid "The class of kernel events.": a GUID_5_0 = "GUID", "documented";
+        Type "Type of the event within its class.": a u8 = "UCHAR", "documented";
+        Reserved "Not in use.": a [u8; 7] = "UCHAR [7]", "documented";
     }
+    pub struct CLASSIC_EVENT_ID_6_1: "since 6.1", 0x18, 4 {0x00 EventGuid a, 0x10 Type a, 0x11 Reserved a}
 }

@@ -5,38 +5,24 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (CodePage, $known:literal) => { concat!($known, ". Number of the code page.") };
-    (MaximumCharacterSize, $known:literal) => { concat!($known, ". Largest number of bytes of a character.") };
-    (DefaultChar, $known:literal) => { concat!($known, ". Default character of the code page.") };
-    (UniDefaultChar, $known:literal) => { concat!($known, ". Default character in UTF-16.") };
-    (TransDefaultChar, $known:literal) => { concat!($known, ". DefaultChar translated to UTF-16.") };
-    (TransUniDefaultChar, $known:literal) => { concat!($known, ". UniDefaultChar translated to the code page.") };
-    (DBCSCodePage, $known:literal) => { concat!($known, ". Not 0 if characters can have two bytes.") };
-    (LeadByte, $known:literal) => { concat!($known, ". Ranges of bytes that begin a two-byte character.") };
-    (MultiByteTable, $known:literal) => { concat!($known, ". Table for translating to UTF-16.") };
-    (WideCharTable, $known:literal) => { concat!($known, ". Table for translating from UTF-16.") };
-    (DBCSRanges, $known:literal) => { concat!($known, ". Ranges of lead bytes.") };
-    (DBCSOffsets, $known:literal) => { concat!($known, ". Offsets of the tables for lead bytes.") };
-}
-
-runtime::layout! {
-    /// `CPTABLEINFO` since server-2022 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A code page.
-    pub struct CPTABLEINFO_server_2022_x64: CPTABLEINFO, 0x40, 8 {
-        0x00 CodePage: u16 = "USHORT", text!(CodePage, "from symbols");
-        0x02 MaximumCharacterSize: u16 = "USHORT", text!(MaximumCharacterSize, "from symbols");
-        0x04 DefaultChar: u16 = "USHORT", text!(DefaultChar, "from symbols");
-        0x06 UniDefaultChar: u16 = "USHORT", text!(UniDefaultChar, "from symbols");
-        0x08 TransDefaultChar: u16 = "USHORT", text!(TransDefaultChar, "from symbols");
-        0x0a TransUniDefaultChar: u16 = "USHORT", text!(TransUniDefaultChar, "from symbols");
-        0x0c DBCSCodePage: u16 = "USHORT", text!(DBCSCodePage, "from symbols");
-        0x0e LeadByte: [u8; 12] = "UCHAR [12]", text!(LeadByte, "from symbols");
-        0x1a _padding1A: [u8; 6], "padding.";
-        0x20 MultiByteTable: runtime::Ptr64 = "USHORT *", text!(MultiByteTable, "from symbols");
-        0x28 WideCharTable: runtime::Ptr64 = "PVOID", text!(WideCharTable, "from symbols");
-        0x30 DBCSRanges: runtime::Ptr64 = "USHORT *", text!(DBCSRanges, "from symbols");
-        0x38 DBCSOffsets: runtime::Ptr64 = "USHORT *", text!(DBCSOffsets, "from symbols");
+runtime::structure! {
+    $ CPTABLEINFO: "A code page." {
+        CodePage "Number of the code page.": a u16 = "USHORT", "from symbols";
+        MaximumCharacterSize "Largest number of bytes of a character.": a u16 = "USHORT", "from symbols";
+        DefaultChar "Default character of the code page.": a u16 = "USHORT", "from symbols";
+        UniDefaultChar "Default character in UTF-16.": a u16 = "USHORT", "from symbols";
+        TransDefaultChar "DefaultChar translated to UTF-16.": a u16 = "USHORT", "from symbols";
+        TransUniDefaultChar "UniDefaultChar translated to the code page.": a u16 = "USHORT", "from symbols";
+        DBCSCodePage "Not 0 if characters can have two bytes.": a u16 = "USHORT", "from symbols";
+        LeadByte "Ranges of bytes that begin a two-byte character.": a [u8; 12] = "UCHAR [12]", "from symbols";
+        MultiByteTable "Table for translating to UTF-16.": a runtime::Ptr64 = "USHORT *", "from symbols";
+        WideCharTable "Table for translating from UTF-16.": a runtime::Ptr64 = "PVOID", "from symbols";
+        DBCSRanges "Ranges of lead bytes.": a runtime::Ptr64 = "USHORT *", "from symbols";
+        DBCSOffsets "Offsets of the tables for lead bytes.": a runtime::Ptr64 = "USHORT *", "from symbols";
+    }
+    pub struct CPTABLEINFO_server_2022_x64: "since server-2022 on x64", 0x40, 8 {
+        0x00 CodePage a, 0x02 MaximumCharacterSize a, 0x04 DefaultChar a, 0x06 UniDefaultChar a, 0x08 TransDefaultChar a,
+        0x0a TransUniDefaultChar a, 0x0c DBCSCodePage a, 0x0e LeadByte a, 0x1a _padding1A: [u8; 6], 0x20 MultiByteTable a,
+        0x28 WideCharTable a, 0x30 DBCSRanges a, 0x38 DBCSOffsets a,
     }
 }

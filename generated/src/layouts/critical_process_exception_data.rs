@@ -5,55 +5,27 @@
 #[allow(unused_imports)]
 use super::{runtime, guid::*, unicode_string::*};
 
-macro_rules! text {
-    (ReportId, $known:literal) => { concat!($known, ". By its name, GUID of an error report.") };
-    (ModuleName, $known:literal) => { concat!($known, ". Name of the module.") };
-    (ModuleTimestamp, $known:literal) => { concat!($known, ". Time stamp of the module.") };
-    (ModuleSize, $known:literal) => { concat!($known, ". Size of the module.") };
-    (Offset, $known:literal) => { concat!($known, ". Offset in the module, by its neighbors.") };
-    (TerminatingProcessId, $known:literal) => { concat!($known, ". Identifier of the terminating process.") };
-    (TerminatingProcessSequenceNumber, $known:literal) => { concat!($known, ". Sequence number of the terminating process.") };
-    (TerminatingThreadId, $known:literal) => { concat!($known, ". Identifier of the terminating thread.") };
-}
-
-runtime::layout! {
-    /// `CRITICAL_PROCESS_EXCEPTION_DATA` since 1607 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// Exception that terminated a critical process.
-    pub struct CRITICAL_PROCESS_EXCEPTION_DATA_1607_x86: CRITICAL_PROCESS_EXCEPTION_DATA, 0x28, 8 {
-        0x00 ReportId: GUID_5_0 = "GUID", text!(ReportId, "from symbols");
-        0x10 ModuleName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(ModuleName, "from symbols");
-        0x18 ModuleTimestamp: u32 = "ULONG", text!(ModuleTimestamp, "from symbols");
-        0x1c ModuleSize: u32 = "ULONG", text!(ModuleSize, "from symbols");
-        0x20 Offset: u64 = "ULONGLONG", text!(Offset, "from symbols");
+runtime::structure! {
+    $ CRITICAL_PROCESS_EXCEPTION_DATA: "Exception that terminated a critical process." {
+        ReportId "By its name, GUID of an error report.": a GUID_5_0 = "GUID", "from symbols";
+        ModuleName "Name of the module.":
+            a UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "from symbols"
+            | b UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "from symbols";
+        ModuleTimestamp "Time stamp of the module.": a u32 = "ULONG", "from symbols";
+        ModuleSize "Size of the module.": a u32 = "ULONG", "from symbols";
+        Offset "Offset in the module, by its neighbors.": a u64 = "ULONGLONG", "from symbols";
+        TerminatingProcessId "Identifier of the terminating process.": a u64 = "ULONGLONG", "from symbols";
+        TerminatingProcessSequenceNumber "Sequence number of the terminating process.": a u64 = "ULONGLONG", "from symbols";
+        TerminatingThreadId "Identifier of the terminating thread.": a u64 = "ULONGLONG", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `CRITICAL_PROCESS_EXCEPTION_DATA` since 1607 on x64: 0x30 bytes, aligned to 8.
-    ///
-    /// Exception that terminated a critical process.
-    pub struct CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64: CRITICAL_PROCESS_EXCEPTION_DATA, 0x30, 8 {
-        0x00 ReportId: GUID_5_0 = "GUID", text!(ReportId, "from symbols");
-        0x10 ModuleName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(ModuleName, "from symbols");
-        0x20 ModuleTimestamp: u32 = "ULONG", text!(ModuleTimestamp, "from symbols");
-        0x24 ModuleSize: u32 = "ULONG", text!(ModuleSize, "from symbols");
-        0x28 Offset: u64 = "ULONGLONG", text!(Offset, "from symbols");
+    pub struct CRITICAL_PROCESS_EXCEPTION_DATA_1607_x86: "since 1607 on x86", 0x28, 8 {
+        0x00 ReportId a, 0x10 ModuleName a, 0x18 ModuleTimestamp a, 0x1c ModuleSize a, 0x20 Offset a,
     }
-}
-
-runtime::layout! {
-    /// `CRITICAL_PROCESS_EXCEPTION_DATA` since 26H1 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// Exception that terminated a critical process.
-    pub struct CRITICAL_PROCESS_EXCEPTION_DATA_26H1_x64: CRITICAL_PROCESS_EXCEPTION_DATA, 0x48, 8 {
-        0x00 ReportId: GUID_5_0 = "GUID", text!(ReportId, "from symbols");
-        0x10 ModuleName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(ModuleName, "from symbols");
-        0x20 ModuleTimestamp: u32 = "ULONG", text!(ModuleTimestamp, "from symbols");
-        0x24 ModuleSize: u32 = "ULONG", text!(ModuleSize, "from symbols");
-        0x28 Offset: u64 = "ULONGLONG", text!(Offset, "from symbols");
-        0x30 TerminatingProcessId: u64 = "ULONGLONG", text!(TerminatingProcessId, "from symbols");
-        0x38 TerminatingProcessSequenceNumber: u64 = "ULONGLONG", text!(TerminatingProcessSequenceNumber, "from symbols");
-        0x40 TerminatingThreadId: u64 = "ULONGLONG", text!(TerminatingThreadId, "from symbols");
+    pub struct CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64: "since 1607 on x64", 0x30, 8 {
+        0x00 ReportId a, 0x10 ModuleName b, 0x20 ModuleTimestamp a, 0x24 ModuleSize a, 0x28 Offset a,
+    }
+    pub struct CRITICAL_PROCESS_EXCEPTION_DATA_26H1_x64: "since 26H1 on x64", 0x48, 8 {
+        0x00 ReportId a, 0x10 ModuleName b, 0x20 ModuleTimestamp a, 0x24 ModuleSize a, 0x28 Offset a, 0x30 TerminatingProcessId a,
+        0x38 TerminatingProcessSequenceNumber a, 0x40 TerminatingThreadId a,
     }
 }

@@ -5,25 +5,14 @@
 #[allow(unused_imports)]
 use super::{runtime, nb10::*, rsds::*};
 
-macro_rules! text {
-    (RsDs, $known:literal) => { concat!($known, ". If Signature is RSDS.") };
-    (NB10, $known:literal) => { concat!($known, ". If Signature is NB10.") };
-    (Signature, $known:literal) => { concat!($known, ". Format of the identity.") };
-}
-
-runtime::layout! {
-    /// `CVDD` since 6.2: 0x1c bytes, aligned to 4.
-    ///
-    /// The identity of a symbol file in the debug directory of an image.
-    pub union CVDD_6_2: CVDD, 0x1c, 4 {
-        0x00 RsDs: RSDS_6_2, text!(RsDs, "from symbols") {
-            0x00 RsDs set_RsDs: RSDS_6_2 = "RSDS", text!(RsDs, "from symbols");
-        }
-        0x00 NB10: runtime::Bytes<NB10_6_2, 28>, text!(NB10, "from symbols") {
-            0x00 NB10 set_NB10: NB10_6_2 = "NB10", text!(NB10, "from symbols");
-        }
-        0x00 Signature: runtime::Bytes<u32, 28>, text!(Signature, "from symbols") {
-            0x00 Signature set_Signature: u32 = "ULONG", text!(Signature, "from symbols");
-        }
+runtime::structure! {
+    $ CVDD: "The identity of a symbol file in the debug directory of an image." {
+        RsDs "If Signature is RSDS.": a RSDS_6_2 = "RSDS", "from symbols", set_RsDs;
+        NB10 "If Signature is NB10.": a NB10_6_2 = "NB10", "from symbols", set_NB10;
+        Signature "Format of the identity.": a u32 = "ULONG", "from symbols", set_Signature;
+    }
+    pub union CVDD_6_2: "since 6.2", 0x1c, 4 {
+        0x00 RsDs: RSDS_6_2 { 0x00 RsDs a }, 0x00 NB10: runtime::Bytes<NB10_6_2, 28> { 0x00 NB10 a },
+        0x00 Signature: runtime::Bytes<u32, 28> { 0x00 Signature a },
     }
 }

@@ -5,33 +5,25 @@
 #[allow(unused_imports)]
 use super::{runtime, ex_push_lock::*};
 
-macro_rules! text {
-    (ErrorPortLock, $known:literal) => { concat!($known, ". Lock of the error port.") };
-    (ErrorPort, $known:literal) => { concat!($known, ". The error port.") };
-    (ErrorProcess, $known:literal) => { concat!($known, ". The error process; by its neighbors, that of ErrorPort.") };
-    (ErrorPortRegisteredEvent, $known:literal) => { concat!($known, ". Event for the registration of the error port.") };
-}
-
-runtime::layout! {
-    /// `DBGK_SILOSTATE` since 1709 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Debugger support state of a silo.
-    pub struct DBGK_SILOSTATE_1709_x86: DBGK_SILOSTATE, 0x10, 4 {
-        0x00 ErrorPortLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(ErrorPortLock, "from symbols");
-        0x04 ErrorPort: runtime::Ptr32 = "DBGKP_ERROR_PORT *", text!(ErrorPort, "from symbols");
-        0x08 ErrorProcess: runtime::Ptr32 = "EPROCESS *", text!(ErrorProcess, "from symbols");
-        0x0c ErrorPortRegisteredEvent: runtime::Ptr32 = "KEVENT *", text!(ErrorPortRegisteredEvent, "from symbols");
+runtime::structure! {
+    $ DBGK_SILOSTATE: "Debugger support state of a silo." {
+        ErrorPortLock "Lock of the error port.":
+            a EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "from symbols"
+            | b EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols";
+        ErrorPort "The error port.":
+            a runtime::Ptr32 = "DBGKP_ERROR_PORT *", "from symbols"
+            | b runtime::Ptr64 = "DBGKP_ERROR_PORT *", "from symbols";
+        ErrorProcess "The error process; by its neighbors, that of ErrorPort.":
+            a runtime::Ptr32 = "EPROCESS *", "from symbols"
+            | b runtime::Ptr64 = "EPROCESS *", "from symbols";
+        ErrorPortRegisteredEvent "Event for the registration of the error port.":
+            a runtime::Ptr32 = "KEVENT *", "from symbols"
+            | b runtime::Ptr64 = "KEVENT *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `DBGK_SILOSTATE` since 1709 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// Debugger support state of a silo.
-    pub struct DBGK_SILOSTATE_1709_x64: DBGK_SILOSTATE, 0x20, 8 {
-        0x00 ErrorPortLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(ErrorPortLock, "from symbols");
-        0x08 ErrorPort: runtime::Ptr64 = "DBGKP_ERROR_PORT *", text!(ErrorPort, "from symbols");
-        0x10 ErrorProcess: runtime::Ptr64 = "EPROCESS *", text!(ErrorProcess, "from symbols");
-        0x18 ErrorPortRegisteredEvent: runtime::Ptr64 = "KEVENT *", text!(ErrorPortRegisteredEvent, "from symbols");
+    pub struct DBGK_SILOSTATE_1709_x86: "since 1709 on x86", 0x10, 4 {
+        0x00 ErrorPortLock a, 0x04 ErrorPort a, 0x08 ErrorProcess a, 0x0c ErrorPortRegisteredEvent a,
+    }
+    pub struct DBGK_SILOSTATE_1709_x64: "since 1709 on x64", 0x20, 8 {
+        0x00 ErrorPortLock b, 0x08 ErrorPort b, 0x10 ErrorProcess b, 0x18 ErrorPortRegisteredEvent b,
     }
 }

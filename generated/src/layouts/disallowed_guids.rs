@@ -5,29 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Count, $known:literal) => { concat!($known, ". Elements at Guids.") };
-    (Guids, $known:literal) => { concat!($known, ". Array of the GUIDs.") };
-}
-
-runtime::layout! {
-    /// `DISALLOWED_GUIDS` since 6.1.7601.23418 on x64: 0x10 bytes, aligned to 8.
-    ///
-    /// The providers that a session rejects. Updates added it to Windows 7 and 8.1; no known kernel of Windows 8 has it.
-    pub struct DISALLOWED_GUIDS_6_1_7601_23418_x64: DISALLOWED_GUIDS, 0x10, 8 {
-        0x00 Count: u16 = "USHORT", text!(Count, "from symbols");
-        0x02 _padding02: [u8; 6], "padding.";
-        0x08 Guids: runtime::Ptr64 = "GUID *", text!(Guids, "from symbols");
+runtime::structure! {
+    $ DISALLOWED_GUIDS: "The providers that a session rejects. Updates added it to Windows 7 and 8.1; no known kernel of Windows 8 has it." {
+        Count "Elements at Guids.": a u16 = "USHORT", "from symbols";
+        Guids "Array of the GUIDs.":
+            a runtime::Ptr64 = "GUID *", "from symbols"
+            | b runtime::Ptr32 = "GUID *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `DISALLOWED_GUIDS` since 6.1.7601.24000 on x86: 0x8 bytes, aligned to 4.
-    ///
-    /// The providers that a session rejects. Updates added it to Windows 7 and 8.1; no known kernel of Windows 8 has it.
-    pub struct DISALLOWED_GUIDS_6_1_7601_24000_x86: DISALLOWED_GUIDS, 0x8, 4 {
-        0x00 Count: u16 = "USHORT", text!(Count, "from symbols");
-        0x02 _padding02: [u8; 2], "padding.";
-        0x04 Guids: runtime::Ptr32 = "GUID *", text!(Guids, "from symbols");
+    pub struct DISALLOWED_GUIDS_6_1_7601_23418_x64: "since 6.1.7601.23418 on x64", 0x10, 8 {
+        0x00 Count a, 0x02 _padding02: [u8; 6], 0x08 Guids a,
+    }
+    pub struct DISALLOWED_GUIDS_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x8, 4 {
+        0x00 Count a, 0x02 _padding02: [u8; 2], 0x04 Guids b,
     }
 }

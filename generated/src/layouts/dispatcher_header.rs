@@ -5,2434 +5,889 @@
 #[allow(unused_imports)]
 use super::{runtime, list_entry::*};
 
-macro_rules! text {
-    (Type, $known:literal) => { concat!($known, ". Type of the object.") };
-    (Absolute, $known:literal) => { concat!($known, ". Whether the due time of the timer is absolute.") };
-    (Size, $known:literal) => { concat!($known, ". Size of the object in units of 4 bytes.") };
-    (Inserted, $known:literal) => { concat!($known, ". Whether the timer is in the timer table.") };
-    (SignalState, $known:literal) => { concat!($known, ". Whether the object is signaled: greater than 0; for a semaphore, its count.") };
-    (WaitListHead, $known:literal) => { concat!($known, ". Wait blocks of the threads that wait for the object.") };
-    (DebugActive, $known:literal) => { concat!($known, ". Whether debug registers of the thread are in use.") };
-    (Lock, $known:literal) => { concat!($known, ". The first four bytes as one number, with a bit that locks the object.") };
-    (NpxIrql, $known:literal) => { concat!($known, ". Unidentified; the name suggests an IRQL for floating-point state.") };
-    (Hand, $known:literal) => { concat!($known, ". Index of the timer's list in the timer table.") };
-    (Abandoned, $known:literal) => { concat!($known, ". Whether the queue was abandoned.") };
-    (Signalling, $known:literal) => { concat!($known, ". Whether the object is being signaled.") };
-    (DpcActive, $known:literal) => { concat!($known, ". Unidentified; the name suggests an active DPC.") };
-    (TimerControlFlags, $known:literal) => { concat!($known, ". Control flags of the timer as one number.") };
-    (Coalescable, $known:literal) => { concat!($known, ". Whether the timer can expire together with others.") };
-    (KeepShifting, $known:literal) => { concat!($known, ". Unidentified flag of a timer.") };
-    (EncodedTolerableDelay, $known:literal) => { concat!($known, ". Tolerable delay of the timer; the encoding is unidentified.") };
-    (ThreadControlFlags, $known:literal) => { concat!($known, ". Control flags of the thread as one number.") };
-    (CpuThrottled, $known:literal) => { concat!($known, ". Whether the processor time of the thread is throttled.") };
-    (CycleProfiling, $known:literal) => { concat!($known, ". Whether the thread's processor cycles are profiled.") };
-    (CounterProfiling, $known:literal) => { concat!($known, ". Whether processor counters of the thread are profiled.") };
-    (Reserved, $known:literal) => { concat!($known, ". Reserved.") };
-    (TimerMiscFlags, $known:literal) => { concat!($known, ". Further flags of the timer as one number.") };
-    (Index, $known:literal) => { concat!($known, ". Index (purpose unidentified).") };
-    (Processor, $known:literal) => { concat!($known, ". Processor of the timer.") };
-    (Expired, $known:literal) => { concat!($known, ". Whether the timer has expired.") };
-    (ActiveDR7, $known:literal) => { concat!($known, ". Whether the thread's debug register DR7 is active.") };
-    (Instrumented, $known:literal) => { concat!($known, ". Whether the thread is instrumented.") };
-    (UmsScheduled, $known:literal) => { concat!($known, ". Whether the thread is scheduled in user mode (UMS).") };
-    (UmsPrimary, $known:literal) => { concat!($known, ". Whether the thread is a primary thread of user-mode scheduling (UMS).") };
-    (ThreadSpecControl, $known:literal) => { concat!($known, ". Speculation control of the thread as one number.") };
-    (SpecControlIbrs, $known:literal) => { concat!($known, ". Indirect branch restricted speculation (IBRS) for the thread.") };
-    (SpecControlStibp, $known:literal) => { concat!($known, ". Single thread indirect branch predictors (STIBP) for the thread.") };
-    (Wake, $known:literal) => { concat!($known, ". Whether the timer wakes the system.") };
-    (GroupScheduling, $known:literal) => { concat!($known, ". Whether the thread is scheduled as part of a group.") };
-    (AffinitySet, $known:literal) => { concat!($known, ". Whether an affinity of the thread was set.") };
-    (LockNV, $known:literal) => { concat!($known, ". The same type without volatile.") };
-    (QueueControlFlags, $known:literal) => { concat!($known, ". Control flags of the queue as one number.") };
-    (DisableIncrement, $known:literal) => { concat!($known, ". By its name, disables a priority increment.") };
-    (Timer2Flags, $known:literal) => { concat!($known, ". Flags of the KTIMER2 as one number.") };
-    (Timer2Inserted, $known:literal) => { concat!($known, ". Whether the KTIMER2 is inserted.") };
-    (Timer2Expiring, $known:literal) => { concat!($known, ". Whether the KTIMER2 is expiring.") };
-    (Timer2CancelPending, $known:literal) => { concat!($known, ". Whether the KTIMER2 is to be canceled.") };
-    (Timer2SetPending, $known:literal) => { concat!($known, ". Whether the KTIMER2 is to be set.") };
-    (Timer2Running, $known:literal) => { concat!($known, ". Whether the KTIMER2 is running.") };
-    (Timer2Disabled, $known:literal) => { concat!($known, ". Whether the KTIMER2 is disabled.") };
-    (Minimal, $known:literal) => { concat!($known, ". Whether the thread is minimal.") };
-    (LockNV_2, $known:literal) => { concat!($known, ". Lock, accessed as not volatile.") };
-    (unnamed, $known:literal) => { concat!($known, ". Events, semaphores and gates.") };
-    (unnamed_2, $known:literal) => { concat!($known, ". Timers.") };
-    (TimerType, $known:literal) => { concat!($known, ". Type of the object, for a timer.") };
-    (unnamed_3, $known:literal) => { concat!($known, ". High-resolution timers.") };
-    (Timer2Type, $known:literal) => { concat!($known, ". Type of the object, for a KTIMER2.") };
-    (unnamed_4, $known:literal) => { concat!($known, ". Queues.") };
-    (QueueType, $known:literal) => { concat!($known, ". Type of the object, for a queue.") };
-    (QueueSize, $known:literal) => { concat!($known, ". Size of the object, for a queue.") };
-    (unnamed_5, $known:literal) => { concat!($known, ". Threads.") };
-    (ThreadType, $known:literal) => { concat!($known, ". Type of the object, for a thread.") };
-    (unnamed_6, $known:literal) => { concat!($known, ". Mutants.") };
-    (MutantType, $known:literal) => { concat!($known, ". Type of the object, for a mutant.") };
-    (MutantSize, $known:literal) => { concat!($known, ". Size of the object, for a mutant.") };
-    (Tagged, $known:literal) => { concat!($known, ". Unidentified flag of a thread.") };
-    (EnergyProfiling, $known:literal) => { concat!($known, ". Whether the thread's energy use is profiled.") };
-    (Timer2ComponentId, $known:literal) => { concat!($known, ". Identifier of a component, for a KTIMER2.") };
-    (Timer2RelativeId, $known:literal) => { concat!($known, ". Relative identifier, for a KTIMER2.") };
-    (SchedulerAssist, $known:literal) => { concat!($known, ". Unidentified; the name suggests assistance for the scheduler.") };
-    (AltSyscall, $known:literal) => { concat!($known, ". Whether system calls of the thread go to an alternate handler.") };
-    (Emulation, $known:literal) => { concat!($known, ". Unidentified; the name suggests emulation.") };
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 5.0 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_5_0_x86: DISPATCHER_HEADER, 0x10, 4 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-        0x02 Size: u8 = "UCHAR", text!(Size, "from symbols");
-        0x03 Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 5.2 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_5_2_x86: DISPATCHER_HEADER, 0x10, 4 {
-        0x00 union_Type: DISPATCHER_HEADER_5_2_x86_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_x86_union_Type: 0x4, 4 {
-        0x00 struct_Type: DISPATCHER_HEADER_5_2_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_5_2_x86_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-        0x02 Size: u8 = "UCHAR", text!(Size, "from symbols");
-        0x03 union_Inserted: DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted: 0x1, 1 {
-        0x00 Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-        0x00 DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 5.2.3790-sp1 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_5_2_3790_sp1_x86: DISPATCHER_HEADER, 0x10, 4 {
-        0x00 union_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", text!(NpxIrql, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type: 0x4, 4 {
-        0x00 struct_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 union_Absolute: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Absolute, "unnamed; its members have accessors.";
-        0x02 union_Size: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size, "unnamed; its members have accessors.";
-        0x03 union_Inserted: DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Absolute: 0x1, 1 {
-        0x00 Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-        0x00 NpxIrql: u8 = "UCHAR", text!(NpxIrql, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size: 0x1, 1 {
-        0x00 Size: u8 = "UCHAR", text!(Size, "from symbols");
-        0x00 Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 5.2.3790-sp1 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_5_2_3790_sp1_x64: DISPATCHER_HEADER, 0x18, 8 {
-        0x00 union_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", text!(NpxIrql, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since early-6.0 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_early_6_0_x86: DISPATCHER_HEADER, 0x10, 4 {
-        0x00 union_Type: DISPATCHER_HEADER_early_6_0_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", text!(NpxIrql, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_early_6_0_union_Type: 0x4, 4 {
-        0x00 struct_Type: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_early_6_0_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 union_Abandoned: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Abandoned, "unnamed; its members have accessors.";
-        0x02 union_Size: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size, "unnamed; its members have accessors.";
-        0x03 union_Inserted: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Inserted, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Abandoned: 0x1, 1 {
-        0x00 Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-        0x00 Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-        0x00 NpxIrql: u8 = "UCHAR", text!(NpxIrql, "from symbols");
-        0x00 Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Inserted: 0x1, 1 {
-        0x00 Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-        0x00 DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-        0x00 DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since early-6.0 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_early_6_0_x64: DISPATCHER_HEADER, 0x18, 8 {
-        0x00 union_Type: DISPATCHER_HEADER_early_6_0_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", text!(NpxIrql, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 6.1 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_6_1_x86: DISPATCHER_HEADER, 0x10, 4 {
-        0x00 union_Type: DISPATCHER_HEADER_6_1_x86_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", text!(Coalescable, "from symbols");
-            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", text!(KeepShifting, "from symbols");
-            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", text!(CpuThrottled, "from symbols");
-            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", text!(Reserved, "from symbols");
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_x86_union_Type: 0x4, 4 {
-        0x00 struct_Type: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-        0x00 struct_Absolute: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
-        0x00 Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-        0x00 Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-        0x00 struct_CpuThrottled: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags_struct_CpuThrottled, "unnamed; its members have accessors.";
-        0x00 Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-        0x00 Size: u8 = "UCHAR", text!(Size, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags_struct_CpuThrottled: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-        0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7, "unnamed; its members have accessors.";
-        0x00 DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 6.1 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_6_1_x64: DISPATCHER_HEADER, 0x18, 8 {
-        0x00 union_Type: DISPATCHER_HEADER_6_1_x64_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", text!(Coalescable, "from symbols");
-            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", text!(KeepShifting, "from symbols");
-            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", text!(CpuThrottled, "from symbols");
-            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", text!(Reserved, "from symbols");
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_x64_union_Type: 0x4, 4 {
-        0x00 struct_Type: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-        0x00 struct_Index: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7, "unnamed; its members have accessors.";
-        0x00 DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 6.1.7601.24000 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_6_1_7601_24000_x86: DISPATCHER_HEADER, 0x10, 4 {
-        0x00 union_Type: DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", text!(Coalescable, "from symbols");
-            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", text!(KeepShifting, "from symbols");
-            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", text!(ThreadSpecControl, "from symbols");
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", text!(SpecControlIbrs, "from symbols");
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", text!(SpecControlStibp, "from symbols");
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", text!(CpuThrottled, "from symbols");
-            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", text!(Reserved, "from symbols");
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type: 0x4, 4 {
-        0x00 struct_Type: DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-        0x00 struct_Absolute: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
-        0x00 Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-        0x00 Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-        0x00 ThreadSpecControl: u8 = "UCHAR", text!(ThreadSpecControl, "from symbols");
-        0x00 struct_SpecControlIbrs: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags_struct_SpecControlIbrs, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags_struct_SpecControlIbrs: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 6.1.7601.24000 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_6_1_7601_24000_x64: DISPATCHER_HEADER, 0x18, 8 {
-        0x00 union_Type: DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", text!(Coalescable, "from symbols");
-            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", text!(KeepShifting, "from symbols");
-            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", text!(ThreadSpecControl, "from symbols");
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", text!(SpecControlIbrs, "from symbols");
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", text!(SpecControlStibp, "from symbols");
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", text!(CpuThrottled, "from symbols");
-            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", text!(Reserved, "from symbols");
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type: 0x4, 4 {
-        0x00 struct_Type: DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 6.2 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_6_2_x86: DISPATCHER_HEADER, 0x10, 4 {
-        0x00 union_Type: DISPATCHER_HEADER_6_2_x86_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_x86_union_Type: 0x4, 4 {
-        0x00 struct_Type: DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-        0x00 struct_Absolute: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
-        0x00 Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-        0x00 Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-        0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
-        0x00 Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-        0x00 Size: u8 = "UCHAR", text!(Size, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-        0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-        0x00 DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 6.2 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_6_2_x64: DISPATCHER_HEADER, 0x18, 8 {
-        0x00 union_Type: DISPATCHER_HEADER_6_2_x64_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", text!(Reserved, "from symbols");
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_x64_union_Type: 0x4, 4 {
-        0x00 struct_Type: DISPATCHER_HEADER_6_2_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_2_x64_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 6.3 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_6_3_x86: DISPATCHER_HEADER, 0x10, 4 {
-        0x00 union_Type: DISPATCHER_HEADER_6_3_x86_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4 to 7] Reserved2 set_Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x02 Reserved3 set_Reserved3: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 Reserved5 set_Reserved5: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_x86_union_Type: 0x4, 4 {
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-        0x00 struct_Absolute: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
-        0x00 QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-        0x00 struct_Abandoned: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Abandoned, "unnamed; its members have accessors.";
-        0x00 Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-        0x00 Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-        0x00 struct_Timer2Inserted: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Timer2Inserted, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Abandoned: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Timer2Inserted: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-        0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
-        0x00 Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-        0x00 Reserved3: u8 = "UCHAR", text!(Reserved, "from symbols");
-        0x00 Size: u8 = "UCHAR", text!(Size, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-        0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-        0x00 DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-        0x00 Reserved5: u8 = "UCHAR", text!(Reserved, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 6.3 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_6_3_x64: DISPATCHER_HEADER, 0x18, 8 {
-        0x00 union_Type: DISPATCHER_HEADER_6_3_x64_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4 to 7] Reserved2 set_Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x02 Reserved3 set_Reserved3: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 Reserved5 set_Reserved5: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_x64_union_Type: 0x4, 4 {
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-        0x00 struct_Index: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
-        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7, "unnamed; its members have accessors.";
-        0x00 DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-        0x00 Reserved5: u8 = "UCHAR", text!(Reserved, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 6.3.9600.17031 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86: DISPATCHER_HEADER, 0x10, 4 {
-        0x00 union_Lock: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
-        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
-        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
-        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
-        0x00 struct_ThreadType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
-        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
-        0x02 Size: u8 = "UCHAR", text!(Size, "from symbols");
-        0x03 Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType: 0x4, 1 {
-        0x00 TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags, "unnamed; its members have accessors.";
-        0x02 Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x01 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-        0x00 struct_Absolute: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock_struct_TimerType_union_TimerControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags_struct_Absolute: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x03 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-        0x00 struct_Index: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock_struct_TimerType_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type: 0x4, 1 {
-        0x00 Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-        0x01 union_Timer2Flags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags, "unnamed; its members have accessors.";
-        0x02 Timer2Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-        0x03 Timer2Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x01 of `union_Lock_struct_Timer2Type` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags: 0x1, 1 {
-        0x00 Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-        0x00 struct_Timer2Inserted: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags_struct_Timer2Inserted, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock_struct_Timer2Type_union_Timer2Flags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags_struct_Timer2Inserted: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType: 0x4, 1 {
-        0x00 QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
-        0x01 union_QueueControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags, "unnamed; its members have accessors.";
-        0x02 QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
-        0x03 QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x01 of `union_Lock_struct_QueueType` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags: 0x1, 1 {
-        0x00 QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-        0x00 struct_Abandoned: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags_struct_Abandoned, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock_struct_QueueType_union_QueueControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags_struct_Abandoned: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-        0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
-        0x00 DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType: 0x4, 1 {
-        0x00 MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
-        0x01 MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
-        0x02 DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-        0x03 MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 6.3.9600.17031 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64: DISPATCHER_HEADER, 0x18, 8 {
-        0x00 union_Lock: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
-            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
-        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
-        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
-        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
-        0x00 struct_ThreadType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
-        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType: 0x4, 1 {
-        0x00 TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags, "unnamed; its members have accessors.";
-        0x02 Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x03 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-        0x00 struct_Index: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock_struct_TimerType_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
-        0x00 DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_DebugActive` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 10.0 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_10_0_x86: DISPATCHER_HEADER, 0x10, 4 {
-        0x00 union_Lock: DISPATCHER_HEADER_10_0_x86_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
-            0x02 [6] Instrumented set_Instrumented: u8 = "UCHAR", text!(Instrumented, "from symbols");
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_x86_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
-        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
-        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
-        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
-        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
-        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-        0x00 struct_CycleProfiling: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 10.0 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_10_0_x64: DISPATCHER_HEADER, 0x18, 8 {
-        0x00 union_Lock: DISPATCHER_HEADER_10_0_x64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
-            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
-            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_x64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
-        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
-        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
-        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
-        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
-        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-        0x00 struct_CycleProfiling: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 10.0.10240.17770 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_10_0_10240_17770_x64: DISPATCHER_HEADER, 0x18, 8 {
-        0x00 union_Lock: DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", text!(ThreadSpecControl, "from symbols");
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", text!(SpecControlIbrs, "from symbols");
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", text!(SpecControlStibp, "from symbols");
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
-            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
-            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
-        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
-        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
-        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
-        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
-        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-        0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl, "unnamed; its members have accessors.";
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x01 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl: 0x1, 1 {
-        0x00 ThreadSpecControl: u8 = "UCHAR", text!(ThreadSpecControl, "from symbols");
-        0x00 struct_SpecControlIbrs: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl_struct_SpecControlIbrs, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadSpecControl` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl_struct_SpecControlIbrs: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 1703 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_1703_x86: DISPATCHER_HEADER, 0x10, 4 {
-        0x00 union_Lock: DISPATCHER_HEADER_1703_x86_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
-            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
-            0x02 [6] Instrumented set_Instrumented: u8 = "UCHAR", text!(Instrumented, "from symbols");
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1703_x86_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
-        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
-        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
-        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
-        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
-        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type: 0x4, 1 {
-        0x00 Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-        0x01 union_Timer2Flags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags, "unnamed; its members have accessors.";
-        0x02 Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
-        0x03 Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 1703 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_1703_x64: DISPATCHER_HEADER, 0x18, 8 {
-        0x00 union_Lock: DISPATCHER_HEADER_1703_x64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
-            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
-            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
-            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1703_x64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
-        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
-        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
-        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
-        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
-        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 1803 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_1803_x86: DISPATCHER_HEADER, 0x10, 4 {
-        0x00 union_Lock: DISPATCHER_HEADER_1803_x86_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
-            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", text!(ThreadSpecControl, "from symbols");
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", text!(SpecControlIbrs, "from symbols");
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", text!(SpecControlStibp, "from symbols");
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", text!(SchedulerAssist, "from symbols");
-            0x02 [7] Instrumented set_Instrumented: u8 = "UCHAR", text!(Instrumented, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_x86_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
-        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
-        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
-        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
-        0x00 struct_ThreadType: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
-        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-        0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl, "unnamed; its members have accessors.";
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-        0x00 struct_CycleProfiling: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 1803 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_1803_x64: DISPATCHER_HEADER, 0x18, 8 {
-        0x00 union_Lock: DISPATCHER_HEADER_1803_x64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
-            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", text!(ThreadSpecControl, "from symbols");
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", text!(SpecControlIbrs, "from symbols");
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", text!(SpecControlStibp, "from symbols");
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", text!(SchedulerAssist, "from symbols");
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
-            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_x64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
-        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
-        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
-        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
-        0x00 struct_ThreadType: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
-        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-        0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl, "unnamed; its members have accessors.";
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-        0x00 struct_CycleProfiling: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 1803 on arm64: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_1803_arm64: DISPATCHER_HEADER, 0x18, 8 {
-        0x00 union_Lock: DISPATCHER_HEADER_1803_arm64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
-            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", text!(SchedulerAssist, "from symbols");
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
-            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_arm64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
-        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
-        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
-        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
-        0x00 struct_ThreadType: DISPATCHER_HEADER_1803_arm64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
-        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_arm64_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 1809 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_1809_x86: DISPATCHER_HEADER, 0x10, 4 {
-        0x00 union_Lock: DISPATCHER_HEADER_1809_x86_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
-            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", text!(SchedulerAssist, "from symbols");
-            0x02 [7] Instrumented set_Instrumented: u8 = "UCHAR", text!(Instrumented, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1809_x86_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
-        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
-        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
-        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
-        0x00 struct_ThreadType: DISPATCHER_HEADER_1809_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
-        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1809_x86_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since 2004 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_2004_x64: DISPATCHER_HEADER, 0x18, 8 {
-        0x00 union_Lock: DISPATCHER_HEADER_2004_x64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
-            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", text!(SchedulerAssist, "from symbols");
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
-            0x03 [3 to 4] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
-            0x03 [5] AltSyscall set_AltSyscall: u8 = "BOOLEAN", text!(AltSyscall, "from symbols");
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
-            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_2004_x64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
-        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
-        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
-        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
-        0x00 struct_ThreadType: DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
-        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_DebugActive: DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
-        0x00 DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-        0x00 struct_ActiveDR7: DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_DebugActive` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `DISPATCHER_HEADER` since server-2022 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_server_2022_x64: DISPATCHER_HEADER, 0x18, 8 {
-        0x00 union_Lock: DISPATCHER_HEADER_server_2022_x64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
-            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
-            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
-            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", text!(SchedulerAssist, "from symbols");
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
-            0x03 [3 to 4] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
-            0x03 [5] AltSyscall set_AltSyscall: u8 = "BOOLEAN", text!(AltSyscall, "from symbols");
-            0x03 [6] Emulation set_Emulation: u8 = "UCHAR", text!(Emulation, "from symbols");
-            0x03 [7] Reserved5 set_Reserved5: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        }
-        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_server_2022_x64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
-        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
-        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
-        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
-        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
-        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
-        0x00 struct_ThreadType: DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
-        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
-        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
-        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
-        0x03 union_DebugActive: DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
-        0x00 DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
-        0x00 struct_ActiveDR7: DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_DebugActive` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
+runtime::structure! {
+    $ DISPATCHER_HEADER: "Header of every kernel object that a thread can wait for." {
+        Type "Type of the object.": a u8 = "UCHAR", "from symbols", set_Type;
+        Absolute "Whether the due time of the timer is absolute.":
+            a u8 = "UCHAR", "from symbols", set_Absolute
+            | b u8 = "UCHAR", "from symbols", set_Absolute [0];
+        Size "Size of the object in units of 4 bytes.": a u8 = "UCHAR", "from symbols", set_Size;
+        Inserted "Whether the timer is in the timer table.":
+            a u8 = "UCHAR", "from symbols", set_Inserted
+            | b u8 = "UCHAR", "from symbols", set_Inserted [6];
+        SignalState "Whether the object is signaled: greater than 0; for a semaphore, its count.": a i32 = "LONG", "from symbols";
+        WaitListHead "Wait blocks of the threads that wait for the object.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols";
+        DebugActive "Whether debug registers of the thread are in use.":
+            a u8 = "BOOLEAN", "from symbols", set_DebugActive
+            | b u8 = "UCHAR", "from symbols", set_DebugActive;
+        Lock "The first four bytes as one number, with a bit that locks the object.": a i32 = "LONG volatile", "from symbols", set_Lock;
+        NpxIrql "Unidentified; the name suggests an IRQL for floating-point state.": a u8 = "UCHAR", "from symbols", set_NpxIrql;
+        Hand "Index of the timer's list in the timer table.": a u8 = "UCHAR", "from symbols", set_Hand;
+        Abandoned "Whether the queue was abandoned.":
+            a u8 = "UCHAR", "from symbols", set_Abandoned
+            | b u8 = "UCHAR", "from symbols", set_Abandoned [0];
+        Signalling "Whether the object is being signaled.":
+            a u8 = "BOOLEAN", "from symbols", set_Signalling
+            | b u8 = "UCHAR", "from symbols", set_Signalling;
+        DpcActive "Unidentified; the name suggests an active DPC.": a u8 = "BOOLEAN", "from symbols", set_DpcActive;
+        TimerControlFlags "Control flags of the timer as one number.": a u8 = "UCHAR", "from symbols", set_TimerControlFlags;
+        Coalescable "Whether the timer can expire together with others.": a u8 = "UCHAR", "from symbols", set_Coalescable [1];
+        KeepShifting "Unidentified flag of a timer.": a u8 = "UCHAR", "from symbols", set_KeepShifting [2];
+        EncodedTolerableDelay "Tolerable delay of the timer; the encoding is unidentified.":
+            a u8 = "UCHAR", "from symbols", set_EncodedTolerableDelay [3 to 7]
+            | b u8 = "UCHAR", "from symbols", set_EncodedTolerableDelay [2 to 7];
+        ThreadControlFlags "Control flags of the thread as one number.": a u8 = "UCHAR", "from symbols", set_ThreadControlFlags;
+        CpuThrottled "Whether the processor time of the thread is throttled.": a u8 = "UCHAR", "from symbols", set_CpuThrottled [0];
+        CycleProfiling "Whether the thread's processor cycles are profiled.":
+            a u8 = "UCHAR", "from symbols", set_CycleProfiling [1]
+            | b u8 = "UCHAR", "from symbols", set_CycleProfiling [0];
+        CounterProfiling "Whether processor counters of the thread are profiled.":
+            a u8 = "UCHAR", "from symbols", set_CounterProfiling [2]
+            | b u8 = "UCHAR", "from symbols", set_CounterProfiling [1];
+        Reserved "Reserved.":
+            a u8 = "UCHAR", "from symbols", set_Reserved [3 to 7]
+            | b u8 = "UCHAR", "from symbols", set_Reserved [4 to 7];
+        TimerMiscFlags "Further flags of the timer as one number.": a u8 = "UCHAR", "from symbols", set_TimerMiscFlags;
+        Index "Index (purpose unidentified).":
+            a u8 = "UCHAR", "from symbols", set_Index [0]
+            | b u8 = "UCHAR", "from symbols", set_Index [0 to 5];
+        Processor "Processor of the timer.": a u8 = "UCHAR", "from symbols", set_Processor [1 to 5];
+        Expired "Whether the timer has expired.": a u8 = "UCHAR volatile", "from symbols", set_Expired [7];
+        ActiveDR7 "Whether the thread's debug register DR7 is active.": a u8 = "BOOLEAN", "from symbols", set_ActiveDR7 [0];
+        Instrumented "Whether the thread is instrumented.":
+            a u8 = "BOOLEAN", "from symbols", set_Instrumented [1]
+            | b u8 = "UCHAR", "from symbols", set_Instrumented [6]
+            | c u8 = "UCHAR", "from symbols", set_Instrumented [7];
+        Reserved2 "Reserved.":
+            a u8 = "BOOLEAN", "from symbols", set_Reserved2 [2 to 5]
+            | b u8 = "UCHAR", "from symbols", set_Reserved2 [4 to 7];
+        UmsScheduled "Whether the thread is scheduled in user mode (UMS).": a u8 = "BOOLEAN", "from symbols", set_UmsScheduled [6];
+        UmsPrimary "Whether the thread is a primary thread of user-mode scheduling (UMS).": a u8 = "BOOLEAN", "from symbols", set_UmsPrimary [7];
+        ThreadSpecControl "Speculation control of the thread as one number.": a u8 = "UCHAR", "from symbols", set_ThreadSpecControl;
+        SpecControlIbrs "Indirect branch restricted speculation (IBRS) for the thread.": a u8 = "UCHAR", "from symbols", set_SpecControlIbrs [0];
+        SpecControlStibp "Single thread indirect branch predictors (STIBP) for the thread.": a u8 = "UCHAR", "from symbols", set_SpecControlStibp [1];
+        SpecControlReserved "Reserved.": a u8 = "UCHAR", "from symbols", set_SpecControlReserved [2 to 7];
+        Wake "Whether the timer wakes the system.": a u8 = "UCHAR", "from symbols", set_Wake [1];
+        GroupScheduling "Whether the thread is scheduled as part of a group.": a u8 = "UCHAR", "from symbols", set_GroupScheduling [2];
+        AffinitySet "Whether an affinity of the thread was set.": a u8 = "UCHAR", "from symbols", set_AffinitySet [3];
+        LockNV "The same type without volatile.": a i32 = "LONG", "from symbols", set_LockNV;
+        QueueControlFlags "Control flags of the queue as one number.": a u8 = "UCHAR", "from symbols", set_QueueControlFlags;
+        DisableIncrement "By its name, disables a priority increment.": a u8 = "UCHAR", "from symbols", set_DisableIncrement [1];
+        Timer2Flags "Flags of the KTIMER2 as one number.": a u8 = "UCHAR", "from symbols", set_Timer2Flags;
+        Timer2Inserted "Whether the KTIMER2 is inserted.": a u8 = "UCHAR", "from symbols", set_Timer2Inserted [0];
+        Timer2Expiring "Whether the KTIMER2 is expiring.": a u8 = "UCHAR", "from symbols", set_Timer2Expiring [1];
+        Timer2CancelPending "Whether the KTIMER2 is to be canceled.": a u8 = "UCHAR", "from symbols", set_Timer2CancelPending [2];
+        Timer2SetPending "Whether the KTIMER2 is to be set.": a u8 = "UCHAR", "from symbols", set_Timer2SetPending [3];
+        Timer2Running "Whether the KTIMER2 is running.": a u8 = "UCHAR", "from symbols", set_Timer2Running [4];
+        Timer2Disabled "Whether the KTIMER2 is disabled.": a u8 = "UCHAR", "from symbols", set_Timer2Disabled [5];
+        Reserved1 "Reserved.":
+            a u8 = "UCHAR", "from symbols", set_Reserved1 [6 to 7]
+            | b u8 = "UCHAR", "from symbols", set_Reserved1;
+        Reserved3 "Reserved.": a u8 = "UCHAR", "from symbols", set_Reserved3;
+        Reserved5 "Reserved.":
+            a u8 = "UCHAR", "from symbols", set_Reserved5
+            | b u8 = "UCHAR", "from symbols", set_Reserved5 [7];
+        Minimal "Whether the thread is minimal.": a u8 = "BOOLEAN", "from symbols", set_Minimal [2];
+        Reserved4 "Reserved.":
+            a u8 = "BOOLEAN", "from symbols", set_Reserved4 [3 to 5]
+            | b u8 = "BOOLEAN", "from symbols", set_Reserved4 [3 to 4];
+        LockNV "Lock, accessed as not volatile.": b i32 = "LONG", "from symbols", set_LockNV;
+        TimerType "Type of the object, for a timer.": a u8 = "UCHAR", "from symbols", set_TimerType;
+        Timer2Type "Type of the object, for a KTIMER2.": a u8 = "UCHAR", "from symbols", set_Timer2Type;
+        Timer2ReservedFlags "Reserved.": a u8 = "UCHAR", "from symbols", set_Timer2ReservedFlags [6 to 7];
+        Timer2Reserved1 "Reserved.": a u8 = "UCHAR", "from symbols", set_Timer2Reserved1;
+        Timer2Reserved2 "Reserved.": a u8 = "UCHAR", "from symbols", set_Timer2Reserved2;
+        QueueType "Type of the object, for a queue.": a u8 = "UCHAR", "from symbols", set_QueueType;
+        QueueReservedControlFlags "Reserved.": a u8 = "UCHAR", "from symbols", set_QueueReservedControlFlags [2 to 7];
+        QueueSize "Size of the object, for a queue.": a u8 = "UCHAR", "from symbols", set_QueueSize;
+        QueueReserved "Reserved.": a u8 = "UCHAR", "from symbols", set_QueueReserved;
+        ThreadType "Type of the object, for a thread.": a u8 = "UCHAR", "from symbols", set_ThreadType;
+        ThreadReserved "Reserved.": a u8 = "UCHAR", "from symbols", set_ThreadReserved;
+        ThreadReservedControlFlags "Reserved.":
+            a u8 = "UCHAR", "from symbols", set_ThreadReservedControlFlags [4 to 7]
+            | b u8 = "UCHAR", "from symbols", set_ThreadReservedControlFlags [7]
+            | c u8 = "UCHAR", "from symbols", set_ThreadReservedControlFlags [6 to 7];
+        MutantType "Type of the object, for a mutant.": a u8 = "UCHAR", "from symbols", set_MutantType;
+        MutantSize "Size of the object, for a mutant.": a u8 = "BOOLEAN", "from symbols", set_MutantSize;
+        MutantReserved "Reserved.": a u8 = "UCHAR", "from symbols", set_MutantReserved;
+        Tagged "Unidentified flag of a thread.": a u8 = "UCHAR", "from symbols", set_Tagged [4];
+        EnergyProfiling "Whether the thread's energy use is profiled.": a u8 = "UCHAR", "from symbols", set_EnergyProfiling [5];
+        Timer2ComponentId "Identifier of a component, for a KTIMER2.": a u8 = "UCHAR", "from symbols", set_Timer2ComponentId;
+        Timer2RelativeId "Relative identifier, for a KTIMER2.": a u8 = "UCHAR", "from symbols", set_Timer2RelativeId;
+        SchedulerAssist "Unidentified; the name suggests assistance for the scheduler.": a u8 = "UCHAR", "from symbols", set_SchedulerAssist [6];
+        AltSyscall "Whether system calls of the thread go to an alternate handler.": a u8 = "BOOLEAN", "from symbols", set_AltSyscall [5];
+        Emulation "Unidentified; the name suggests emulation.": a u8 = "UCHAR", "from symbols", set_Emulation [6];
+    }
+    pub struct DISPATCHER_HEADER_5_0_x86: "since 5.0 on x86", 0x10, 4 {
+        0x00 Type a, 0x01 Absolute a, 0x02 Size a, 0x03 Inserted a, 0x04 SignalState a, 0x08 WaitListHead a,
+    }
+    pub struct DISPATCHER_HEADER_5_2_x86: "since 5.2 on x86", 0x10, 4 {
+        0x00 union_Type: DISPATCHER_HEADER_5_2_x86_union_Type { 0x00 Type a, 0x01 Absolute a, 0x02 Size a, 0x03 Inserted a,
+        0x03 DebugActive a, 0x00 Lock a }, 0x04 SignalState a, 0x08 WaitListHead a,
+    }
+    pub union DISPATCHER_HEADER_5_2_x86_union_Type = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_5_2_x86_union_Type_struct_Type, 0x00 Lock a,
+    }
+    pub struct DISPATCHER_HEADER_5_2_x86_union_Type_struct_Type = _: "The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 Type a, 0x01 Absolute a, 0x02 Size a,
+        0x03 union_Inserted: DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted,
+    }
+    pub union DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted = _: "The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 Inserted a, 0x00 DebugActive a,
+    }
+    pub struct DISPATCHER_HEADER_5_2_3790_sp1_x86: "since 5.2.3790-sp1 on x86", 0x10, 4 {
+        0x00 union_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type { 0x00 Type a, 0x01 Absolute a, 0x01 NpxIrql a, 0x02 Size a,
+        0x02 Hand a, 0x03 Inserted a, 0x03 DebugActive a, 0x00 Lock a }, 0x04 SignalState a, 0x08 WaitListHead a,
+    }
+    pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type, 0x00 Lock a,
+    }
+    pub struct DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type = _: "The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 Type a, 0x01 union_Absolute: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Absolute,
+        0x02 union_Size: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size,
+        0x03 union_Inserted: DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted,
+    }
+    pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Absolute = _: "The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 Absolute a, 0x00 NpxIrql a,
+    }
+    pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size = _: "The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 Size a, 0x00 Hand a,
+    }
+    pub struct DISPATCHER_HEADER_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x18, 8 {
+        0x00 union_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type { 0x00 Type a, 0x01 Absolute a, 0x01 NpxIrql a, 0x02 Size a,
+        0x02 Hand a, 0x03 Inserted a, 0x03 DebugActive a, 0x00 Lock a }, 0x04 SignalState a, 0x08 WaitListHead b,
+    }
+    pub struct DISPATCHER_HEADER_early_6_0_x86: "since early-6.0 on x86", 0x10, 4 {
+        0x00 union_Type: DISPATCHER_HEADER_early_6_0_union_Type { 0x00 Type a, 0x01 Abandoned a, 0x01 Absolute a, 0x01 NpxIrql a,
+        0x01 Signalling a, 0x02 Size a, 0x02 Hand a, 0x03 Inserted a, 0x03 DebugActive a, 0x03 DpcActive a, 0x00 Lock a },
+        0x04 SignalState a, 0x08 WaitListHead a,
+    }
+    pub union DISPATCHER_HEADER_early_6_0_union_Type = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type, 0x00 Lock a,
+    }
+    pub struct DISPATCHER_HEADER_early_6_0_union_Type_struct_Type = _: "The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 Type a, 0x01 union_Abandoned: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Abandoned,
+        0x02 union_Size: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size,
+        0x03 union_Inserted: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Inserted,
+    }
+    pub union DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Abandoned = _: "The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 Abandoned a, 0x00 Absolute a, 0x00 NpxIrql a, 0x00 Signalling a,
+    }
+    pub union DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Inserted = _: "The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 Inserted a, 0x00 DebugActive a, 0x00 DpcActive a,
+    }
+    pub struct DISPATCHER_HEADER_early_6_0_x64: "since early-6.0 on x64", 0x18, 8 {
+        0x00 union_Type: DISPATCHER_HEADER_early_6_0_union_Type { 0x00 Type a, 0x01 Abandoned a, 0x01 Absolute a, 0x01 NpxIrql a,
+        0x01 Signalling a, 0x02 Size a, 0x02 Hand a, 0x03 Inserted a, 0x03 DebugActive a, 0x03 DpcActive a, 0x00 Lock a },
+        0x04 SignalState a, 0x08 WaitListHead b,
+    }
+    pub struct DISPATCHER_HEADER_6_1_x86: "since 6.1 on x86", 0x10, 4 {
+        0x00 union_Type: DISPATCHER_HEADER_6_1_x86_union_Type { 0x00 Type a, 0x01 TimerControlFlags a, 0x01 Absolute b,
+        0x01 Coalescable a, 0x01 KeepShifting a, 0x01 EncodedTolerableDelay a, 0x01 Abandoned a, 0x01 Signalling a,
+        0x02 ThreadControlFlags a, 0x02 CpuThrottled a, 0x02 CycleProfiling a, 0x02 CounterProfiling a, 0x02 Reserved a,
+        0x02 Hand a, 0x02 Size a, 0x03 TimerMiscFlags a, 0x03 Index a, 0x03 Processor a, 0x03 Inserted b, 0x03 Expired a,
+        0x03 DebugActive a, 0x03 ActiveDR7 a, 0x03 Instrumented a, 0x03 Reserved2 a, 0x03 UmsScheduled a, 0x03 UmsPrimary a,
+        0x03 DpcActive a, 0x00 Lock a }, 0x04 SignalState a, 0x08 WaitListHead a,
+    }
+    pub union DISPATCHER_HEADER_6_1_x86_union_Type = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type, 0x00 Lock a,
+    }
+    pub struct DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type = _: "The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 Type a, 0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags,
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags,
+    }
+    pub union DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags = _: "The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 TimerControlFlags a,
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute,
+        0x00 Abandoned a, 0x00 Signalling a,
+    }
+    pub struct DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute = _: "The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub union DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags = _: "The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 ThreadControlFlags a,
+        0x00 struct_CpuThrottled: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags_struct_CpuThrottled,
+        0x00 Hand a, 0x00 Size a,
+    }
+    pub struct DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags_struct_CpuThrottled = _: "The unnamed structure at 0x00 of `union_Type_struct_Type_union_ThreadControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub union DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags = _: "The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 TimerMiscFlags a,
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, 0x00 DebugActive a,
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7,
+        0x00 DpcActive a,
+    }
+    pub struct DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index = _: "The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7 = _: "The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_6_1_x64: "since 6.1 on x64", 0x18, 8 {
+        0x00 union_Type: DISPATCHER_HEADER_6_1_x64_union_Type { 0x00 Type a, 0x01 TimerControlFlags a, 0x01 Absolute b,
+        0x01 Coalescable a, 0x01 KeepShifting a, 0x01 EncodedTolerableDelay a, 0x01 Abandoned a, 0x01 Signalling a,
+        0x02 ThreadControlFlags a, 0x02 CpuThrottled a, 0x02 CycleProfiling a, 0x02 CounterProfiling a, 0x02 Reserved a,
+        0x02 Hand a, 0x02 Size a, 0x03 TimerMiscFlags a, 0x03 Index b, 0x03 Inserted b, 0x03 Expired a, 0x03 DebugActive a,
+        0x03 ActiveDR7 a, 0x03 Instrumented a, 0x03 Reserved2 a, 0x03 UmsScheduled a, 0x03 UmsPrimary a, 0x03 DpcActive a,
+        0x00 Lock a }, 0x04 SignalState a, 0x08 WaitListHead b,
+    }
+    pub union DISPATCHER_HEADER_6_1_x64_union_Type = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type, 0x00 Lock a,
+    }
+    pub struct DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type = _: "The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 Type a, 0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags,
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags,
+    }
+    pub union DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags = _: "The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 TimerMiscFlags a,
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, 0x00 DebugActive a,
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7,
+        0x00 DpcActive a,
+    }
+    pub struct DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index = _: "The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x10, 4 {
+        0x00 union_Type: DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type { 0x00 Type a, 0x01 TimerControlFlags a, 0x01 Absolute b,
+        0x01 Coalescable a, 0x01 KeepShifting a, 0x01 EncodedTolerableDelay a, 0x01 Abandoned a, 0x01 Signalling a,
+        0x01 ThreadSpecControl a, 0x01 SpecControlIbrs a, 0x01 SpecControlStibp a, 0x01 SpecControlReserved a,
+        0x02 ThreadControlFlags a, 0x02 CpuThrottled a, 0x02 CycleProfiling a, 0x02 CounterProfiling a, 0x02 Reserved a,
+        0x02 Hand a, 0x02 Size a, 0x03 TimerMiscFlags a, 0x03 Index a, 0x03 Processor a, 0x03 Inserted b, 0x03 Expired a,
+        0x03 DebugActive a, 0x03 ActiveDR7 a, 0x03 Instrumented a, 0x03 Reserved2 a, 0x03 UmsScheduled a, 0x03 UmsPrimary a,
+        0x03 DpcActive a, 0x00 Lock a }, 0x04 SignalState a, 0x08 WaitListHead a,
+    }
+    pub union DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type_struct_Type, 0x00 Lock a,
+    }
+    pub struct DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type_struct_Type = _: "The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 Type a,
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags,
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags,
+    }
+    pub union DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags = _: "The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 TimerControlFlags a,
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute,
+        0x00 Abandoned a, 0x00 Signalling a, 0x00 ThreadSpecControl a,
+        0x00 struct_SpecControlIbrs: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags_struct_SpecControlIbrs,
+    }
+    pub struct DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags_struct_SpecControlIbrs = _: "The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_6_1_7601_24000_x64: "since 6.1.7601.24000 on x64", 0x18, 8 {
+        0x00 union_Type: DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type { 0x00 Type a, 0x01 TimerControlFlags a, 0x01 Absolute b,
+        0x01 Coalescable a, 0x01 KeepShifting a, 0x01 EncodedTolerableDelay a, 0x01 Abandoned a, 0x01 Signalling a,
+        0x01 ThreadSpecControl a, 0x01 SpecControlIbrs a, 0x01 SpecControlStibp a, 0x01 SpecControlReserved a,
+        0x02 ThreadControlFlags a, 0x02 CpuThrottled a, 0x02 CycleProfiling a, 0x02 CounterProfiling a, 0x02 Reserved a,
+        0x02 Hand a, 0x02 Size a, 0x03 TimerMiscFlags a, 0x03 Index b, 0x03 Inserted b, 0x03 Expired a, 0x03 DebugActive a,
+        0x03 ActiveDR7 a, 0x03 Instrumented a, 0x03 Reserved2 a, 0x03 UmsScheduled a, 0x03 UmsPrimary a, 0x03 DpcActive a,
+        0x00 Lock a }, 0x04 SignalState a, 0x08 WaitListHead b,
+    }
+    pub union DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type_struct_Type, 0x00 Lock a,
+    }
+    pub struct DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type_struct_Type = _: "The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 Type a,
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags,
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags,
+    }
+    pub struct DISPATCHER_HEADER_6_2_x86: "since 6.2 on x86", 0x10, 4 {
+        0x00 union_Type: DISPATCHER_HEADER_6_2_x86_union_Type { 0x00 Type a, 0x01 TimerControlFlags a, 0x01 Absolute b,
+        0x01 Wake a, 0x01 EncodedTolerableDelay b, 0x01 Abandoned a, 0x01 Signalling a, 0x02 ThreadControlFlags a,
+        0x02 CycleProfiling b, 0x02 CounterProfiling b, 0x02 GroupScheduling a, 0x02 AffinitySet a, 0x02 Reserved b, 0x02 Hand a,
+        0x02 Size a, 0x03 TimerMiscFlags a, 0x03 Index a, 0x03 Processor a, 0x03 Inserted b, 0x03 Expired a, 0x03 DebugActive a,
+        0x03 DpcActive a, 0x00 Lock a, 0x00 LockNV a }, 0x04 SignalState a, 0x08 WaitListHead a,
+    }
+    pub union DISPATCHER_HEADER_6_2_x86_union_Type = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type, 0x00 Lock a, 0x00 LockNV a,
+    }
+    pub struct DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type = _: "The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 Type a, 0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags,
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type_union_TimerMiscFlags,
+    }
+    pub union DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags = _: "The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 TimerControlFlags a,
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute,
+        0x00 Abandoned a, 0x00 Signalling a,
+    }
+    pub struct DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute = _: "The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub union DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags = _: "The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 ThreadControlFlags a,
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling,
+        0x00 Hand a, 0x00 Size a,
+    }
+    pub struct DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling = _: "The unnamed structure at 0x00 of `union_Type_struct_Type_union_ThreadControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub union DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type_union_TimerMiscFlags = _: "The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 TimerMiscFlags a,
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, 0x00 DebugActive a,
+        0x00 DpcActive a,
+    }
+    pub struct DISPATCHER_HEADER_6_2_x64: "since 6.2 on x64", 0x18, 8 {
+        0x00 union_Type: DISPATCHER_HEADER_6_2_x64_union_Type { 0x00 Type a, 0x01 TimerControlFlags a, 0x01 Absolute b,
+        0x01 Wake a, 0x01 EncodedTolerableDelay b, 0x01 Abandoned a, 0x01 Signalling a, 0x02 ThreadControlFlags a,
+        0x02 CycleProfiling b, 0x02 CounterProfiling b, 0x02 GroupScheduling a, 0x02 AffinitySet a, 0x02 Reserved b, 0x02 Hand a,
+        0x02 Size a, 0x03 TimerMiscFlags a, 0x03 Index b, 0x03 Inserted b, 0x03 Expired a, 0x03 DebugActive a, 0x03 ActiveDR7 a,
+        0x03 Instrumented a, 0x03 Reserved2 a, 0x03 UmsScheduled a, 0x03 UmsPrimary a, 0x03 DpcActive a, 0x00 Lock a,
+        0x00 LockNV a }, 0x04 SignalState a, 0x08 WaitListHead b,
+    }
+    pub union DISPATCHER_HEADER_6_2_x64_union_Type = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_2_x64_union_Type_struct_Type, 0x00 Lock a, 0x00 LockNV a,
+    }
+    pub struct DISPATCHER_HEADER_6_2_x64_union_Type_struct_Type = _: "The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 Type a, 0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags,
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags,
+    }
+    pub struct DISPATCHER_HEADER_6_3_x86: "since 6.3 on x86", 0x10, 4 {
+        0x00 union_Type: DISPATCHER_HEADER_6_3_x86_union_Type { 0x00 Type a, 0x01 TimerControlFlags a, 0x01 Absolute b,
+        0x01 Wake a, 0x01 EncodedTolerableDelay b, 0x01 QueueControlFlags a, 0x01 Abandoned b, 0x01 DisableIncrement a,
+        0x01 Signalling a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a, 0x01 Timer2CancelPending a,
+        0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a, 0x01 Reserved1 a, 0x02 ThreadControlFlags a,
+        0x02 CycleProfiling b, 0x02 CounterProfiling b, 0x02 GroupScheduling a, 0x02 AffinitySet a, 0x02 Reserved2 b, 0x02 Hand a,
+        0x02 Reserved3 a, 0x02 Size a, 0x03 TimerMiscFlags a, 0x03 Index a, 0x03 Processor a, 0x03 Inserted b, 0x03 Expired a,
+        0x03 DebugActive a, 0x03 DpcActive a, 0x03 Reserved5 a, 0x00 Lock a, 0x00 LockNV a }, 0x04 SignalState a,
+        0x08 WaitListHead a,
+    }
+    pub union DISPATCHER_HEADER_6_3_x86_union_Type = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type, 0x00 Lock a, 0x00 LockNV a,
+    }
+    pub struct DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type = _: "The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 Type a, 0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags,
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type_union_TimerMiscFlags,
+    }
+    pub union DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags = _: "The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 TimerControlFlags a,
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute,
+        0x00 QueueControlFlags a,
+        0x00 struct_Abandoned: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Abandoned,
+        0x00 Signalling a, 0x00 Timer2Flags a,
+        0x00 struct_Timer2Inserted: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Timer2Inserted,
+    }
+    pub struct DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Abandoned = _: "The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Timer2Inserted = _: "The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub union DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags = _: "The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 ThreadControlFlags a,
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling,
+        0x00 Hand a, 0x00 Reserved3 a, 0x00 Size a,
+    }
+    pub struct DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling = _: "The unnamed structure at 0x00 of `union_Type_struct_Type_union_ThreadControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub union DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type_union_TimerMiscFlags = _: "The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 TimerMiscFlags a,
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, 0x00 DebugActive a,
+        0x00 DpcActive a, 0x00 Reserved5 a,
+    }
+    pub struct DISPATCHER_HEADER_6_3_x64: "since 6.3 on x64", 0x18, 8 {
+        0x00 union_Type: DISPATCHER_HEADER_6_3_x64_union_Type { 0x00 Type a, 0x01 TimerControlFlags a, 0x01 Absolute b,
+        0x01 Wake a, 0x01 EncodedTolerableDelay b, 0x01 QueueControlFlags a, 0x01 Abandoned b, 0x01 DisableIncrement a,
+        0x01 Signalling a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a, 0x01 Timer2CancelPending a,
+        0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a, 0x01 Reserved1 a, 0x02 ThreadControlFlags a,
+        0x02 CycleProfiling b, 0x02 CounterProfiling b, 0x02 GroupScheduling a, 0x02 AffinitySet a, 0x02 Reserved2 b, 0x02 Hand a,
+        0x02 Reserved3 a, 0x02 Size a, 0x03 TimerMiscFlags a, 0x03 Index b, 0x03 Inserted b, 0x03 Expired a, 0x03 DebugActive a,
+        0x03 ActiveDR7 a, 0x03 Instrumented a, 0x03 Minimal a, 0x03 Reserved4 a, 0x03 UmsScheduled a, 0x03 UmsPrimary a,
+        0x03 DpcActive a, 0x03 Reserved5 a, 0x00 Lock a, 0x00 LockNV a }, 0x04 SignalState a, 0x08 WaitListHead b,
+    }
+    pub union DISPATCHER_HEADER_6_3_x64_union_Type = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type, 0x00 Lock a, 0x00 LockNV a,
+    }
+    pub struct DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type = _: "The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 Type a, 0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags,
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags,
+    }
+    pub union DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags = _: "The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 TimerMiscFlags a,
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, 0x00 DebugActive a,
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7,
+        0x00 DpcActive a, 0x00 Reserved5 a,
+    }
+    pub struct DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7 = _: "The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86: "since 6.3.9600.17031 on x86", 0x10, 4 {
+        0x00 union_Lock: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock { 0x00 Lock a, 0x00 LockNV b, 0x00 Type a,
+        0x01 Signalling b, 0x02 Size a, 0x03 Reserved1 b, 0x00 TimerType a, 0x01 TimerControlFlags a, 0x01 Absolute b,
+        0x01 Wake a, 0x01 EncodedTolerableDelay b, 0x02 Hand a, 0x03 TimerMiscFlags a, 0x03 Index a, 0x03 Processor a,
+        0x03 Inserted b, 0x03 Expired a, 0x00 Timer2Type a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a,
+        0x01 Timer2CancelPending a, 0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a,
+        0x01 Timer2ReservedFlags a, 0x02 Timer2Reserved1 a, 0x03 Timer2Reserved2 a, 0x00 QueueType a, 0x01 QueueControlFlags a,
+        0x01 Abandoned b, 0x01 DisableIncrement a, 0x01 QueueReservedControlFlags a, 0x02 QueueSize a, 0x03 QueueReserved a,
+        0x00 ThreadType a, 0x01 ThreadReserved a, 0x02 ThreadControlFlags a, 0x02 CycleProfiling b, 0x02 CounterProfiling b,
+        0x02 GroupScheduling a, 0x02 AffinitySet a, 0x02 ThreadReservedControlFlags a, 0x03 DebugActive b, 0x00 MutantType a,
+        0x01 MutantSize a, 0x02 DpcActive a, 0x03 MutantReserved a }, 0x04 SignalState a, 0x08 WaitListHead a,
+    }
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 Lock a, 0x00 LockNV b, 0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type,
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType,
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type,
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType,
+        0x00 struct_ThreadType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType,
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 Type a, 0x01 Signalling b, 0x02 Size a, 0x03 Reserved1 b,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 TimerType a,
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags,
+        0x02 Hand a,
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags,
+    }
+    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags = _: "The unnamed union at 0x01 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 TimerControlFlags a,
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags_struct_Absolute,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags_struct_Absolute = _: "The unnamed structure at 0x00 of `union_Lock_struct_TimerType_union_TimerControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags = _: "The unnamed union at 0x03 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 TimerMiscFlags a,
+        0x00 struct_Index: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index = _: "The unnamed structure at 0x00 of `union_Lock_struct_TimerType_union_TimerMiscFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 Timer2Type a,
+        0x01 union_Timer2Flags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags,
+        0x02 Timer2Reserved1 a, 0x03 Timer2Reserved2 a,
+    }
+    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags = _: "The unnamed union at 0x01 of `union_Lock_struct_Timer2Type` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 Timer2Flags a,
+        0x00 struct_Timer2Inserted: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags_struct_Timer2Inserted,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags_struct_Timer2Inserted = _: "The unnamed structure at 0x00 of `union_Lock_struct_Timer2Type_union_Timer2Flags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 QueueType a,
+        0x01 union_QueueControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags,
+        0x02 QueueSize a, 0x03 QueueReserved a,
+    }
+    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags = _: "The unnamed union at 0x01 of `union_Lock_struct_QueueType` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 QueueControlFlags a,
+        0x00 struct_Abandoned: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags_struct_Abandoned,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags_struct_Abandoned = _: "The unnamed structure at 0x00 of `union_Lock_struct_QueueType_union_QueueControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 ThreadType a, 0x01 ThreadReserved a,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive,
+    }
+    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags = _: "The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 ThreadControlFlags a,
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling = _: "The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive = _: "The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 DebugActive b,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 MutantType a, 0x01 MutantSize a, 0x02 DpcActive a, 0x03 MutantReserved a,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64: "since 6.3.9600.17031 on x64", 0x18, 8 {
+        0x00 union_Lock: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock { 0x00 Lock a, 0x00 LockNV b, 0x00 Type a,
+        0x01 Signalling b, 0x02 Size a, 0x03 Reserved1 b, 0x00 TimerType a, 0x01 TimerControlFlags a, 0x01 Absolute b,
+        0x01 Wake a, 0x01 EncodedTolerableDelay b, 0x02 Hand a, 0x03 TimerMiscFlags a, 0x03 Index b, 0x03 Inserted b,
+        0x03 Expired a, 0x00 Timer2Type a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a,
+        0x01 Timer2CancelPending a, 0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a,
+        0x01 Timer2ReservedFlags a, 0x02 Timer2Reserved1 a, 0x03 Timer2Reserved2 a, 0x00 QueueType a, 0x01 QueueControlFlags a,
+        0x01 Abandoned b, 0x01 DisableIncrement a, 0x01 QueueReservedControlFlags a, 0x02 QueueSize a, 0x03 QueueReserved a,
+        0x00 ThreadType a, 0x01 ThreadReserved a, 0x02 ThreadControlFlags a, 0x02 CycleProfiling b, 0x02 CounterProfiling b,
+        0x02 GroupScheduling a, 0x02 AffinitySet a, 0x02 ThreadReservedControlFlags a, 0x03 DebugActive b, 0x03 ActiveDR7 a,
+        0x03 Instrumented a, 0x03 Minimal a, 0x03 Reserved4 a, 0x03 UmsScheduled a, 0x03 UmsPrimary a, 0x00 MutantType a,
+        0x01 MutantSize a, 0x02 DpcActive a, 0x03 MutantReserved a }, 0x04 SignalState a, 0x08 WaitListHead b,
+    }
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 Lock a, 0x00 LockNV b, 0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type,
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType,
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type,
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType,
+        0x00 struct_ThreadType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType,
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 TimerType a,
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags,
+        0x02 Hand a,
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags,
+    }
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags = _: "The unnamed union at 0x03 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 TimerMiscFlags a,
+        0x00 struct_Index: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index = _: "The unnamed structure at 0x00 of `union_Lock_struct_TimerType_union_TimerMiscFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 ThreadType a, 0x01 ThreadReserved a,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive,
+    }
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive = _: "The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 DebugActive b,
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7,
+    }
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7 = _: "The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_DebugActive` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_10_0_x86: "since 10.0 on x86", 0x10, 4 {
+        0x00 union_Lock: DISPATCHER_HEADER_10_0_x86_union_Lock { 0x00 Lock a, 0x00 LockNV b, 0x00 Type a, 0x01 Signalling b,
+        0x02 Size a, 0x03 Reserved1 b, 0x00 TimerType a, 0x01 TimerControlFlags a, 0x01 Absolute b, 0x01 Wake a,
+        0x01 EncodedTolerableDelay b, 0x02 Hand a, 0x03 TimerMiscFlags a, 0x03 Index a, 0x03 Processor a, 0x03 Inserted b,
+        0x03 Expired a, 0x00 Timer2Type a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a,
+        0x01 Timer2CancelPending a, 0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a,
+        0x01 Timer2ReservedFlags a, 0x02 Timer2Reserved1 a, 0x03 Timer2Reserved2 a, 0x00 QueueType a, 0x01 QueueControlFlags a,
+        0x01 Abandoned b, 0x01 DisableIncrement a, 0x01 QueueReservedControlFlags a, 0x02 QueueSize a, 0x03 QueueReserved a,
+        0x00 ThreadType a, 0x01 ThreadReserved a, 0x02 ThreadControlFlags a, 0x02 CycleProfiling b, 0x02 CounterProfiling b,
+        0x02 GroupScheduling a, 0x02 AffinitySet a, 0x02 Tagged a, 0x02 EnergyProfiling a, 0x02 Instrumented b,
+        0x02 ThreadReservedControlFlags b, 0x03 DebugActive b, 0x00 MutantType a, 0x01 MutantSize a, 0x02 DpcActive a,
+        0x03 MutantReserved a }, 0x04 SignalState a, 0x08 WaitListHead a,
+    }
+    pub union DISPATCHER_HEADER_10_0_x86_union_Lock = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 Lock a, 0x00 LockNV b, 0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type,
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType,
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type,
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType,
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType,
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    }
+    pub struct DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 ThreadType a, 0x01 ThreadReserved a,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive,
+    }
+    pub union DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags = _: "The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 ThreadControlFlags a,
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling,
+    }
+    pub struct DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling = _: "The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_10_0_x64: "since 10.0 on x64", 0x18, 8 {
+        0x00 union_Lock: DISPATCHER_HEADER_10_0_x64_union_Lock { 0x00 Lock a, 0x00 LockNV b, 0x00 Type a, 0x01 Signalling b,
+        0x02 Size a, 0x03 Reserved1 b, 0x00 TimerType a, 0x01 TimerControlFlags a, 0x01 Absolute b, 0x01 Wake a,
+        0x01 EncodedTolerableDelay b, 0x02 Hand a, 0x03 TimerMiscFlags a, 0x03 Index b, 0x03 Inserted b, 0x03 Expired a,
+        0x00 Timer2Type a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a, 0x01 Timer2CancelPending a,
+        0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a, 0x01 Timer2ReservedFlags a, 0x02 Timer2Reserved1 a,
+        0x03 Timer2Reserved2 a, 0x00 QueueType a, 0x01 QueueControlFlags a, 0x01 Abandoned b, 0x01 DisableIncrement a,
+        0x01 QueueReservedControlFlags a, 0x02 QueueSize a, 0x03 QueueReserved a, 0x00 ThreadType a, 0x01 ThreadReserved a,
+        0x02 ThreadControlFlags a, 0x02 CycleProfiling b, 0x02 CounterProfiling b, 0x02 GroupScheduling a, 0x02 AffinitySet a,
+        0x02 Tagged a, 0x02 EnergyProfiling a, 0x02 ThreadReservedControlFlags c, 0x03 DebugActive b, 0x03 ActiveDR7 a,
+        0x03 Instrumented a, 0x03 Minimal a, 0x03 Reserved4 a, 0x03 UmsScheduled a, 0x03 UmsPrimary a, 0x00 MutantType a,
+        0x01 MutantSize a, 0x02 DpcActive a, 0x03 MutantReserved a }, 0x04 SignalState a, 0x08 WaitListHead b,
+    }
+    pub union DISPATCHER_HEADER_10_0_x64_union_Lock = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 Lock a, 0x00 LockNV b, 0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type,
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType,
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type,
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType,
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType,
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    }
+    pub struct DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 ThreadType a, 0x01 ThreadReserved a,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive,
+    }
+    pub union DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags = _: "The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 ThreadControlFlags a,
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling,
+    }
+    pub struct DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling = _: "The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_10_0_10240_17770_x64: "since 10.0.10240.17770 on x64", 0x18, 8 {
+        0x00 union_Lock: DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock { 0x00 Lock a, 0x00 LockNV b, 0x00 Type a,
+        0x01 Signalling b, 0x02 Size a, 0x03 Reserved1 b, 0x00 TimerType a, 0x01 TimerControlFlags a, 0x01 Absolute b,
+        0x01 Wake a, 0x01 EncodedTolerableDelay b, 0x02 Hand a, 0x03 TimerMiscFlags a, 0x03 Index b, 0x03 Inserted b,
+        0x03 Expired a, 0x00 Timer2Type a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a,
+        0x01 Timer2CancelPending a, 0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a,
+        0x01 Timer2ReservedFlags a, 0x02 Timer2Reserved1 a, 0x03 Timer2Reserved2 a, 0x00 QueueType a, 0x01 QueueControlFlags a,
+        0x01 Abandoned b, 0x01 DisableIncrement a, 0x01 QueueReservedControlFlags a, 0x02 QueueSize a, 0x03 QueueReserved a,
+        0x00 ThreadType a, 0x01 ThreadSpecControl a, 0x01 SpecControlIbrs a, 0x01 SpecControlStibp a, 0x01 SpecControlReserved a,
+        0x02 ThreadControlFlags a, 0x02 CycleProfiling b, 0x02 CounterProfiling b, 0x02 GroupScheduling a, 0x02 AffinitySet a,
+        0x02 Tagged a, 0x02 EnergyProfiling a, 0x02 ThreadReservedControlFlags c, 0x03 DebugActive b, 0x03 ActiveDR7 a,
+        0x03 Instrumented a, 0x03 Minimal a, 0x03 Reserved4 a, 0x03 UmsScheduled a, 0x03 UmsPrimary a, 0x00 MutantType a,
+        0x01 MutantSize a, 0x02 DpcActive a, 0x03 MutantReserved a }, 0x04 SignalState a, 0x08 WaitListHead b,
+    }
+    pub union DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 Lock a, 0x00 LockNV b, 0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type,
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType,
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type,
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType,
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock_struct_ThreadType,
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    }
+    pub struct DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock_struct_ThreadType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 ThreadType a,
+        0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive,
+    }
+    pub union DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl = _: "The unnamed union at 0x01 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 ThreadSpecControl a,
+        0x00 struct_SpecControlIbrs: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl_struct_SpecControlIbrs,
+    }
+    pub struct DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl_struct_SpecControlIbrs = _: "The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadSpecControl` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_1703_x86: "since 1703 on x86", 0x10, 4 {
+        0x00 union_Lock: DISPATCHER_HEADER_1703_x86_union_Lock { 0x00 Lock a, 0x00 LockNV b, 0x00 Type a, 0x01 Signalling b,
+        0x02 Size a, 0x03 Reserved1 b, 0x00 TimerType a, 0x01 TimerControlFlags a, 0x01 Absolute b, 0x01 Wake a,
+        0x01 EncodedTolerableDelay b, 0x02 Hand a, 0x03 TimerMiscFlags a, 0x03 Index a, 0x03 Processor a, 0x03 Inserted b,
+        0x03 Expired a, 0x00 Timer2Type a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a,
+        0x01 Timer2CancelPending a, 0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a,
+        0x01 Timer2ReservedFlags a, 0x02 Timer2ComponentId a, 0x03 Timer2RelativeId a, 0x00 QueueType a, 0x01 QueueControlFlags a,
+        0x01 Abandoned b, 0x01 DisableIncrement a, 0x01 QueueReservedControlFlags a, 0x02 QueueSize a, 0x03 QueueReserved a,
+        0x00 ThreadType a, 0x01 ThreadReserved a, 0x02 ThreadControlFlags a, 0x02 CycleProfiling b, 0x02 CounterProfiling b,
+        0x02 GroupScheduling a, 0x02 AffinitySet a, 0x02 Tagged a, 0x02 EnergyProfiling a, 0x02 Instrumented b,
+        0x02 ThreadReservedControlFlags b, 0x03 DebugActive b, 0x00 MutantType a, 0x01 MutantSize a, 0x02 DpcActive a,
+        0x03 MutantReserved a }, 0x04 SignalState a, 0x08 WaitListHead a,
+    }
+    pub union DISPATCHER_HEADER_1703_x86_union_Lock = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 Lock a, 0x00 LockNV b, 0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type,
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType,
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type,
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType,
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType,
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    }
+    pub struct DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 Timer2Type a,
+        0x01 union_Timer2Flags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags,
+        0x02 Timer2ComponentId a, 0x03 Timer2RelativeId a,
+    }
+    pub struct DISPATCHER_HEADER_1703_x64: "since 1703 on x64", 0x18, 8 {
+        0x00 union_Lock: DISPATCHER_HEADER_1703_x64_union_Lock { 0x00 Lock a, 0x00 LockNV b, 0x00 Type a, 0x01 Signalling b,
+        0x02 Size a, 0x03 Reserved1 b, 0x00 TimerType a, 0x01 TimerControlFlags a, 0x01 Absolute b, 0x01 Wake a,
+        0x01 EncodedTolerableDelay b, 0x02 Hand a, 0x03 TimerMiscFlags a, 0x03 Index b, 0x03 Inserted b, 0x03 Expired a,
+        0x00 Timer2Type a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a, 0x01 Timer2CancelPending a,
+        0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a, 0x01 Timer2ReservedFlags a,
+        0x02 Timer2ComponentId a, 0x03 Timer2RelativeId a, 0x00 QueueType a, 0x01 QueueControlFlags a, 0x01 Abandoned b,
+        0x01 DisableIncrement a, 0x01 QueueReservedControlFlags a, 0x02 QueueSize a, 0x03 QueueReserved a, 0x00 ThreadType a,
+        0x01 ThreadReserved a, 0x02 ThreadControlFlags a, 0x02 CycleProfiling b, 0x02 CounterProfiling b, 0x02 GroupScheduling a,
+        0x02 AffinitySet a, 0x02 Tagged a, 0x02 EnergyProfiling a, 0x02 ThreadReservedControlFlags c, 0x03 DebugActive b,
+        0x03 ActiveDR7 a, 0x03 Instrumented a, 0x03 Minimal a, 0x03 Reserved4 a, 0x03 UmsScheduled a, 0x03 UmsPrimary a,
+        0x00 MutantType a, 0x01 MutantSize a, 0x02 DpcActive a, 0x03 MutantReserved a }, 0x04 SignalState a, 0x08 WaitListHead b,
+    }
+    pub union DISPATCHER_HEADER_1703_x64_union_Lock = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 Lock a, 0x00 LockNV b, 0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type,
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType,
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type,
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType,
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType,
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    }
+    pub struct DISPATCHER_HEADER_1803_x86: "since 1803 on x86", 0x10, 4 {
+        0x00 union_Lock: DISPATCHER_HEADER_1803_x86_union_Lock { 0x00 Lock a, 0x00 LockNV b, 0x00 Type a, 0x01 Signalling b,
+        0x02 Size a, 0x03 Reserved1 b, 0x00 TimerType a, 0x01 TimerControlFlags a, 0x01 Absolute b, 0x01 Wake a,
+        0x01 EncodedTolerableDelay b, 0x02 Hand a, 0x03 TimerMiscFlags a, 0x03 Index a, 0x03 Processor a, 0x03 Inserted b,
+        0x03 Expired a, 0x00 Timer2Type a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a,
+        0x01 Timer2CancelPending a, 0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a,
+        0x01 Timer2ReservedFlags a, 0x02 Timer2ComponentId a, 0x03 Timer2RelativeId a, 0x00 QueueType a, 0x01 QueueControlFlags a,
+        0x01 Abandoned b, 0x01 DisableIncrement a, 0x01 QueueReservedControlFlags a, 0x02 QueueSize a, 0x03 QueueReserved a,
+        0x00 ThreadType a, 0x01 ThreadSpecControl a, 0x01 SpecControlIbrs a, 0x01 SpecControlStibp a, 0x01 SpecControlReserved a,
+        0x02 ThreadControlFlags a, 0x02 CycleProfiling b, 0x02 CounterProfiling b, 0x02 GroupScheduling a, 0x02 AffinitySet a,
+        0x02 Tagged a, 0x02 EnergyProfiling a, 0x02 SchedulerAssist a, 0x02 Instrumented c, 0x03 DebugActive b, 0x00 MutantType a,
+        0x01 MutantSize a, 0x02 DpcActive a, 0x03 MutantReserved a }, 0x04 SignalState a, 0x08 WaitListHead a,
+    }
+    pub union DISPATCHER_HEADER_1803_x86_union_Lock = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 Lock a, 0x00 LockNV b, 0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type,
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType,
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type,
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType,
+        0x00 struct_ThreadType: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType,
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    }
+    pub struct DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 ThreadType a,
+        0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive,
+    }
+    pub union DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags = _: "The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 ThreadControlFlags a,
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling,
+    }
+    pub struct DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling = _: "The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_1803_x64: "since 1803 on x64", 0x18, 8 {
+        0x00 union_Lock: DISPATCHER_HEADER_1803_x64_union_Lock { 0x00 Lock a, 0x00 LockNV b, 0x00 Type a, 0x01 Signalling b,
+        0x02 Size a, 0x03 Reserved1 b, 0x00 TimerType a, 0x01 TimerControlFlags a, 0x01 Absolute b, 0x01 Wake a,
+        0x01 EncodedTolerableDelay b, 0x02 Hand a, 0x03 TimerMiscFlags a, 0x03 Index b, 0x03 Inserted b, 0x03 Expired a,
+        0x00 Timer2Type a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a, 0x01 Timer2CancelPending a,
+        0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a, 0x01 Timer2ReservedFlags a,
+        0x02 Timer2ComponentId a, 0x03 Timer2RelativeId a, 0x00 QueueType a, 0x01 QueueControlFlags a, 0x01 Abandoned b,
+        0x01 DisableIncrement a, 0x01 QueueReservedControlFlags a, 0x02 QueueSize a, 0x03 QueueReserved a, 0x00 ThreadType a,
+        0x01 ThreadSpecControl a, 0x01 SpecControlIbrs a, 0x01 SpecControlStibp a, 0x01 SpecControlReserved a,
+        0x02 ThreadControlFlags a, 0x02 CycleProfiling b, 0x02 CounterProfiling b, 0x02 GroupScheduling a, 0x02 AffinitySet a,
+        0x02 Tagged a, 0x02 EnergyProfiling a, 0x02 SchedulerAssist a, 0x02 ThreadReservedControlFlags b, 0x03 DebugActive b,
+        0x03 ActiveDR7 a, 0x03 Instrumented a, 0x03 Minimal a, 0x03 Reserved4 a, 0x03 UmsScheduled a, 0x03 UmsPrimary a,
+        0x00 MutantType a, 0x01 MutantSize a, 0x02 DpcActive a, 0x03 MutantReserved a }, 0x04 SignalState a, 0x08 WaitListHead b,
+    }
+    pub union DISPATCHER_HEADER_1803_x64_union_Lock = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 Lock a, 0x00 LockNV b, 0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type,
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType,
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type,
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType,
+        0x00 struct_ThreadType: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType,
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    }
+    pub struct DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 ThreadType a,
+        0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive,
+    }
+    pub union DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags = _: "The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 ThreadControlFlags a,
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling,
+    }
+    pub struct DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling = _: "The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_1803_arm64: "since 1803 on arm64", 0x18, 8 {
+        0x00 union_Lock: DISPATCHER_HEADER_1803_arm64_union_Lock { 0x00 Lock a, 0x00 LockNV b, 0x00 Type a, 0x01 Signalling b,
+        0x02 Size a, 0x03 Reserved1 b, 0x00 TimerType a, 0x01 TimerControlFlags a, 0x01 Absolute b, 0x01 Wake a,
+        0x01 EncodedTolerableDelay b, 0x02 Hand a, 0x03 TimerMiscFlags a, 0x03 Index b, 0x03 Inserted b, 0x03 Expired a,
+        0x00 Timer2Type a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a, 0x01 Timer2CancelPending a,
+        0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a, 0x01 Timer2ReservedFlags a,
+        0x02 Timer2ComponentId a, 0x03 Timer2RelativeId a, 0x00 QueueType a, 0x01 QueueControlFlags a, 0x01 Abandoned b,
+        0x01 DisableIncrement a, 0x01 QueueReservedControlFlags a, 0x02 QueueSize a, 0x03 QueueReserved a, 0x00 ThreadType a,
+        0x01 ThreadReserved a, 0x02 ThreadControlFlags a, 0x02 CycleProfiling b, 0x02 CounterProfiling b, 0x02 GroupScheduling a,
+        0x02 AffinitySet a, 0x02 Tagged a, 0x02 EnergyProfiling a, 0x02 SchedulerAssist a, 0x02 ThreadReservedControlFlags b,
+        0x03 DebugActive b, 0x03 ActiveDR7 a, 0x03 Instrumented a, 0x03 Minimal a, 0x03 Reserved4 a, 0x03 UmsScheduled a,
+        0x03 UmsPrimary a, 0x00 MutantType a, 0x01 MutantSize a, 0x02 DpcActive a, 0x03 MutantReserved a }, 0x04 SignalState a,
+        0x08 WaitListHead b,
+    }
+    pub union DISPATCHER_HEADER_1803_arm64_union_Lock = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 Lock a, 0x00 LockNV b, 0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type,
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType,
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type,
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType,
+        0x00 struct_ThreadType: DISPATCHER_HEADER_1803_arm64_union_Lock_struct_ThreadType,
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    }
+    pub struct DISPATCHER_HEADER_1803_arm64_union_Lock_struct_ThreadType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 ThreadType a, 0x01 ThreadReserved a,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive,
+    }
+    pub struct DISPATCHER_HEADER_1809_x86: "since 1809 on x86", 0x10, 4 {
+        0x00 union_Lock: DISPATCHER_HEADER_1809_x86_union_Lock { 0x00 Lock a, 0x00 LockNV b, 0x00 Type a, 0x01 Signalling b,
+        0x02 Size a, 0x03 Reserved1 b, 0x00 TimerType a, 0x01 TimerControlFlags a, 0x01 Absolute b, 0x01 Wake a,
+        0x01 EncodedTolerableDelay b, 0x02 Hand a, 0x03 TimerMiscFlags a, 0x03 Index a, 0x03 Processor a, 0x03 Inserted b,
+        0x03 Expired a, 0x00 Timer2Type a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a,
+        0x01 Timer2CancelPending a, 0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a,
+        0x01 Timer2ReservedFlags a, 0x02 Timer2ComponentId a, 0x03 Timer2RelativeId a, 0x00 QueueType a, 0x01 QueueControlFlags a,
+        0x01 Abandoned b, 0x01 DisableIncrement a, 0x01 QueueReservedControlFlags a, 0x02 QueueSize a, 0x03 QueueReserved a,
+        0x00 ThreadType a, 0x01 ThreadReserved a, 0x02 ThreadControlFlags a, 0x02 CycleProfiling b, 0x02 CounterProfiling b,
+        0x02 GroupScheduling a, 0x02 AffinitySet a, 0x02 Tagged a, 0x02 EnergyProfiling a, 0x02 SchedulerAssist a,
+        0x02 Instrumented c, 0x03 DebugActive b, 0x00 MutantType a, 0x01 MutantSize a, 0x02 DpcActive a, 0x03 MutantReserved a },
+        0x04 SignalState a, 0x08 WaitListHead a,
+    }
+    pub union DISPATCHER_HEADER_1809_x86_union_Lock = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 Lock a, 0x00 LockNV b, 0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type,
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType,
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type,
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType,
+        0x00 struct_ThreadType: DISPATCHER_HEADER_1809_x86_union_Lock_struct_ThreadType,
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    }
+    pub struct DISPATCHER_HEADER_1809_x86_union_Lock_struct_ThreadType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 ThreadType a, 0x01 ThreadReserved a,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive,
+    }
+    pub struct DISPATCHER_HEADER_2004_x64: "since 2004 on x64", 0x18, 8 {
+        0x00 union_Lock: DISPATCHER_HEADER_2004_x64_union_Lock { 0x00 Lock a, 0x00 LockNV b, 0x00 Type a, 0x01 Signalling b,
+        0x02 Size a, 0x03 Reserved1 b, 0x00 TimerType a, 0x01 TimerControlFlags a, 0x01 Absolute b, 0x01 Wake a,
+        0x01 EncodedTolerableDelay b, 0x02 Hand a, 0x03 TimerMiscFlags a, 0x03 Index b, 0x03 Inserted b, 0x03 Expired a,
+        0x00 Timer2Type a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a, 0x01 Timer2CancelPending a,
+        0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a, 0x01 Timer2ReservedFlags a,
+        0x02 Timer2ComponentId a, 0x03 Timer2RelativeId a, 0x00 QueueType a, 0x01 QueueControlFlags a, 0x01 Abandoned b,
+        0x01 DisableIncrement a, 0x01 QueueReservedControlFlags a, 0x02 QueueSize a, 0x03 QueueReserved a, 0x00 ThreadType a,
+        0x01 ThreadReserved a, 0x02 ThreadControlFlags a, 0x02 CycleProfiling b, 0x02 CounterProfiling b, 0x02 GroupScheduling a,
+        0x02 AffinitySet a, 0x02 Tagged a, 0x02 EnergyProfiling a, 0x02 SchedulerAssist a, 0x02 ThreadReservedControlFlags b,
+        0x03 DebugActive b, 0x03 ActiveDR7 a, 0x03 Instrumented a, 0x03 Minimal a, 0x03 Reserved4 b, 0x03 AltSyscall a,
+        0x03 UmsScheduled a, 0x03 UmsPrimary a, 0x00 MutantType a, 0x01 MutantSize a, 0x02 DpcActive a, 0x03 MutantReserved a },
+        0x04 SignalState a, 0x08 WaitListHead b,
+    }
+    pub union DISPATCHER_HEADER_2004_x64_union_Lock = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 Lock a, 0x00 LockNV b, 0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type,
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType,
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type,
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType,
+        0x00 struct_ThreadType: DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType,
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    }
+    pub struct DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 ThreadType a, 0x01 ThreadReserved a,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+        0x03 union_DebugActive: DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive,
+    }
+    pub union DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive = _: "The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 DebugActive b,
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7,
+    }
+    pub struct DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7 = _: "The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_DebugActive` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct DISPATCHER_HEADER_server_2022_x64: "since server-2022 on x64", 0x18, 8 {
+        0x00 union_Lock: DISPATCHER_HEADER_server_2022_x64_union_Lock { 0x00 Lock a, 0x00 LockNV b, 0x00 Type a,
+        0x01 Signalling b, 0x02 Size a, 0x03 Reserved1 b, 0x00 TimerType a, 0x01 TimerControlFlags a, 0x01 Absolute b,
+        0x01 Wake a, 0x01 EncodedTolerableDelay b, 0x02 Hand a, 0x03 TimerMiscFlags a, 0x03 Index b, 0x03 Inserted b,
+        0x03 Expired a, 0x00 Timer2Type a, 0x01 Timer2Flags a, 0x01 Timer2Inserted a, 0x01 Timer2Expiring a,
+        0x01 Timer2CancelPending a, 0x01 Timer2SetPending a, 0x01 Timer2Running a, 0x01 Timer2Disabled a,
+        0x01 Timer2ReservedFlags a, 0x02 Timer2ComponentId a, 0x03 Timer2RelativeId a, 0x00 QueueType a, 0x01 QueueControlFlags a,
+        0x01 Abandoned b, 0x01 DisableIncrement a, 0x01 QueueReservedControlFlags a, 0x02 QueueSize a, 0x03 QueueReserved a,
+        0x00 ThreadType a, 0x01 ThreadReserved a, 0x02 ThreadControlFlags a, 0x02 CycleProfiling b, 0x02 CounterProfiling b,
+        0x02 GroupScheduling a, 0x02 AffinitySet a, 0x02 Tagged a, 0x02 EnergyProfiling a, 0x02 SchedulerAssist a,
+        0x02 ThreadReservedControlFlags b, 0x03 DebugActive b, 0x03 ActiveDR7 a, 0x03 Instrumented a, 0x03 Minimal a,
+        0x03 Reserved4 b, 0x03 AltSyscall a, 0x03 Emulation a, 0x03 Reserved5 b, 0x00 MutantType a, 0x01 MutantSize a,
+        0x02 DpcActive a, 0x03 MutantReserved a }, 0x04 SignalState a, 0x08 WaitListHead b,
+    }
+    pub union DISPATCHER_HEADER_server_2022_x64_union_Lock = _: "The unnamed union at 0x00 of `DISPATCHER_HEADER`.", 0x4, 4 {
+        0x00 Lock a, 0x00 LockNV b, 0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type,
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType,
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type,
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType,
+        0x00 struct_ThreadType: DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType,
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    }
+    pub struct DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType = _: "The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.", 0x4, 1 {
+        0x00 ThreadType a, 0x01 ThreadReserved a,
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+        0x03 union_DebugActive: DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive,
+    }
+    pub union DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive = _: "The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 DebugActive b,
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7,
+    }
+    pub struct DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7 = _: "The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_DebugActive` in `DISPATCHER_HEADER`.", 0x1, 1 {
+        0x00 bits00: u8,
     }
 }

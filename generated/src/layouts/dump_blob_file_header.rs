@@ -5,21 +5,14 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Signature1, $known:literal) => { concat!($known, ". The letters Dump.") };
-    (Signature2, $known:literal) => { concat!($known, ". The letters Blob.") };
-    (HeaderSize, $known:literal) => { concat!($known, ". Bytes of this structure: how far it is to the first blob.") };
-    (BuildNumber, $known:literal) => { concat!($known, ". The build number of Windows; the upper four bits distinguish a free build from a checked one.") };
-}
-
-runtime::layout! {
-    /// `DUMP_BLOB_FILE_HEADER` since 5.2: 0x10 bytes, aligned to 4.
-    ///
-    /// Header of the secondary data, which drivers and kernel components append to a dump.
-    pub struct DUMP_BLOB_FILE_HEADER_5_2: DUMP_BLOB_FILE_HEADER, 0x10, 4 {
-        0x00 Signature1: u32 = "ULONG", text!(Signature1, "documented");
-        0x04 Signature2: u32 = "ULONG", text!(Signature2, "documented");
-        0x08 HeaderSize: u32 = "ULONG", text!(HeaderSize, "documented");
-        0x0c BuildNumber: u32 = "ULONG", text!(BuildNumber, "documented");
+runtime::structure! {
+    $ DUMP_BLOB_FILE_HEADER: "Header of the secondary data, which drivers and kernel components append to a dump." {
+        Signature1 "The letters Dump.": a u32 = "ULONG", "documented";
+        Signature2 "The letters Blob.": a u32 = "ULONG", "documented";
+        HeaderSize "Bytes of this structure: how far it is to the first blob.": a u32 = "ULONG", "documented";
+        BuildNumber "The build number of Windows; the upper four bits distinguish a free build from a checked one.": a u32 = "ULONG", "documented";
+    }
+    pub struct DUMP_BLOB_FILE_HEADER_5_2: "since 5.2", 0x10, 4 {
+        0x00 Signature1 a, 0x04 Signature2 a, 0x08 HeaderSize a, 0x0c BuildNumber a,
     }
 }

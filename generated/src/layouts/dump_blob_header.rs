@@ -5,23 +5,15 @@
 #[allow(unused_imports)]
 use super::{runtime, guid::*};
 
-macro_rules! text {
-    (HeaderSize, $known:literal) => { concat!($known, ". Bytes of this structure.") };
-    (Tag, $known:literal) => { concat!($known, ". Tag of the component that added the data.") };
-    (DataSize, $known:literal) => { concat!($known, ". Bytes of the data.") };
-    (PrePad, $known:literal) => { concat!($known, ". Bytes between the header and the data.") };
-    (PostPad, $known:literal) => { concat!($known, ". Bytes between the data and the next header.") };
-}
-
-runtime::layout! {
-    /// `DUMP_BLOB_HEADER` since 5.2: 0x20 bytes, aligned to 4.
-    ///
-    /// Begins a blob of the secondary data. The next one follows its data and padding.
-    pub struct DUMP_BLOB_HEADER_5_2: DUMP_BLOB_HEADER, 0x20, 4 {
-        0x00 HeaderSize: u32 = "ULONG", text!(HeaderSize, "documented");
-        0x04 Tag: GUID_5_0 = "GUID", text!(Tag, "documented");
-        0x14 DataSize: u32 = "ULONG", text!(DataSize, "documented");
-        0x18 PrePad: u32 = "ULONG", text!(PrePad, "documented");
-        0x1c PostPad: u32 = "ULONG", text!(PostPad, "documented");
+runtime::structure! {
+    $ DUMP_BLOB_HEADER: "Begins a blob of the secondary data. The next one follows its data and padding." {
+        HeaderSize "Bytes of this structure.": a u32 = "ULONG", "documented";
+        Tag "Tag of the component that added the data.": a GUID_5_0 = "GUID", "documented";
+        DataSize "Bytes of the data.": a u32 = "ULONG", "documented";
+        PrePad "Bytes between the header and the data.": a u32 = "ULONG", "documented";
+        PostPad "Bytes between the data and the next header.": a u32 = "ULONG", "documented";
+    }
+    pub struct DUMP_BLOB_HEADER_5_2: "since 5.2", 0x20, 4 {
+        0x00 HeaderSize a, 0x04 Tag a, 0x14 DataSize a, 0x18 PrePad a, 0x1c PostPad a,
     }
 }

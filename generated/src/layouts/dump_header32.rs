@@ -5,101 +5,63 @@
 #[allow(unused_imports)]
 use super::{runtime, DUMP_TYPE, large_integer::*};
 
-macro_rules! text {
-    (Signature, $known:literal) => { concat!($known, ". The letters PAGE.") };
-    (ValidDump, $known:literal) => { concat!($known, ". The letters DUMP.") };
-    (MajorVersion, $known:literal) => { concat!($known, ". 15 for a free build of Windows, 12 for a checked one.") };
-    (MinorVersion, $known:literal) => { concat!($known, ". The build number of Windows.") };
-    (DirectoryTableBase, $known:literal) => { concat!($known, ". Physical address of the top-level page table of the current process.") };
-    (PfnDataBase, $known:literal) => { concat!($known, ". Address of the page frame number database.") };
-    (PsLoadedModuleList, $known:literal) => { concat!($known, ". Address of the list of loaded modules.") };
-    (PsActiveProcessHead, $known:literal) => { concat!($known, ". Address of the list of processes.") };
-    (MachineImageType, $known:literal) => { concat!($known, ". The architecture, as in the header of an image: 0x014C.") };
-    (NumberProcessors, $known:literal) => { concat!($known, ". Number of processors.") };
-    (BugCheckCode, $known:literal) => { concat!($known, ". Why the system stopped.") };
-    (BugCheckParameter1, $known:literal) => { concat!($known, ". First parameter of BugCheckCode.") };
-    (BugCheckParameter2, $known:literal) => { concat!($known, ". Second parameter of BugCheckCode.") };
-    (BugCheckParameter3, $known:literal) => { concat!($known, ". Third parameter of BugCheckCode.") };
-    (BugCheckParameter4, $known:literal) => { concat!($known, ". Fourth parameter of BugCheckCode.") };
-    (VersionUser, $known:literal) => { concat!($known, ". Text about the version; its use is unidentified.") };
-    (PaeEnabled, $known:literal) => { concat!($known, ". Whether physical address extension (PAE) is on.") };
-    (KdSecondaryVersion, $known:literal) => { concat!($known, ". Secondary version of the debugger support.") };
-    (Spare3, $known:literal) => { concat!($known, ". Not in use.") };
-    (KdDebuggerDataBlock, $known:literal) => { concat!($known, ". Address of the KDDEBUGGER\\_DATA64.") };
-    (PhysicalMemoryBlockBuffer, $known:literal) => { concat!($known, ". Ranges of physical memory; absent in a triage dump.") };
-    (ContextRecord, $known:literal) => { concat!($known, ". CONTEXT of the processor when the system stopped.") };
-    (Exception, $known:literal) => { concat!($known, ". As an EXCEPTION\\_RECORD32.") };
-    (ExceptionCode, $known:literal) => { concat!($known, ". Code of the exception.") };
-    (ExceptionFlags, $known:literal) => { concat!($known, ". Flags of the exception.") };
-    (ExceptionRecord, $known:literal) => { concat!($known, ". Address of a nested exception record.") };
-    (ExceptionAddress, $known:literal) => { concat!($known, ". Address of the instruction.") };
-    (NumberParameters, $known:literal) => { concat!($known, ". Elements in use of ExceptionInformation.") };
-    (ExceptionInformation, $known:literal) => { concat!($known, ". Parameters of the exception.") };
-    (Comment, $known:literal) => { concat!($known, ". Comment as text.") };
-    (Reserved0, $known:literal) => { concat!($known, ". Unidentified bytes.") };
-    (DumpType, $known:literal) => { concat!($known, ". Parts of memory in the dump.") };
-    (MiniDumpFields, $known:literal) => { concat!($known, ". Flags of parts of a small dump: 0x01 CONTEXT, 0x02 exception, 0x04 KPRCB, 0x08 process, 0x10 thread, and others.") };
-    (SecondaryDataState, $known:literal) => { concat!($known, ". State of the secondary data; its values are unidentified.") };
-    (ProductType, $known:literal) => { concat!($known, ". Product type: 1 workstation, 2 domain controller, 3 server.") };
-    (SuiteMask, $known:literal) => { concat!($known, ". Bit mask of the product suites.") };
-    (WriterStatus, $known:literal) => { concat!($known, ". Status of the writer of the dump.") };
-    (RequiredDumpSpace, $known:literal) => { concat!($known, ". Space that the dump may need, in bytes; observed values exceed the file size.") };
-    (SystemUpTime, $known:literal) => { concat!($known, ". For how long the system ran, in units of 100 ns.") };
-    (SystemTime, $known:literal) => { concat!($known, ". When the system stopped, in units of 100 ns since 1601.") };
-}
-
-runtime::layout! {
-    /// `DUMP_HEADER32` since 5.2 on x86: 0x1000 bytes, aligned to 8.
-    ///
-    /// Header of a crash dump of a 32-bit system. Members that its writer omits are filled with the letters PAGE.
-    pub struct DUMP_HEADER32_5_2_x86: DUMP_HEADER32, 0x1000, 8 {
-        0x00 Signature: u32 = "ULONG", text!(Signature, "documented");
-        0x04 ValidDump: u32 = "ULONG", text!(ValidDump, "documented");
-        0x08 MajorVersion: u32 = "ULONG", text!(MajorVersion, "documented");
-        0x0c MinorVersion: u32 = "ULONG", text!(MinorVersion, "documented");
-        0x10 DirectoryTableBase: u32 = "ULONG", text!(DirectoryTableBase, "documented");
-        0x14 PfnDataBase: u32 = "ULONG", text!(PfnDataBase, "documented");
-        0x18 PsLoadedModuleList: u32 = "ULONG", text!(PsLoadedModuleList, "documented");
-        0x1c PsActiveProcessHead: u32 = "ULONG", text!(PsActiveProcessHead, "documented");
-        0x20 MachineImageType: u32 = "ULONG", text!(MachineImageType, "documented");
-        0x24 NumberProcessors: u32 = "ULONG", text!(NumberProcessors, "documented");
-        0x28 BugCheckCode: u32 = "ULONG", text!(BugCheckCode, "documented");
-        0x2c BugCheckParameter1: u32 = "ULONG", text!(BugCheckParameter1, "documented");
-        0x30 BugCheckParameter2: u32 = "ULONG", text!(BugCheckParameter2, "documented");
-        0x34 BugCheckParameter3: u32 = "ULONG", text!(BugCheckParameter3, "documented");
-        0x38 BugCheckParameter4: u32 = "ULONG", text!(BugCheckParameter4, "documented");
-        0x3c VersionUser: [i8; 32] = "CHAR [32]", text!(VersionUser, "documented");
-        0x5c PaeEnabled: u8 = "UCHAR", text!(PaeEnabled, "documented");
-        0x5d KdSecondaryVersion: u8 = "UCHAR", text!(KdSecondaryVersion, "documented");
-        0x5e Spare3: [u8; 2] = "UCHAR [2]", text!(Spare3, "documented");
-        0x60 KdDebuggerDataBlock: u32 = "ULONG", text!(KdDebuggerDataBlock, "documented");
-        0x64 PhysicalMemoryBlockBuffer: [u8; 700] = "UCHAR [700]", text!(PhysicalMemoryBlockBuffer, "documented");
-        0x320 ContextRecord: [u8; 1200] = "UCHAR [1200]", text!(ContextRecord, "documented");
-        0x7d0 Exception: DUMP_HEADER32_5_2_x86_Exception = "struct", text!(Exception, "documented");
-        0x820 Comment: [i8; 128] = "CHAR [128]", text!(Comment, "documented");
-        0x8a0 Reserved0: [u8; 1768] = "UCHAR [1768]", text!(Reserved0, "documented, name unknown");
-        0xf88 DumpType: DUMP_TYPE = "ULONG", text!(DumpType, "documented");
-        0xf8c MiniDumpFields: u32 = "ULONG", text!(MiniDumpFields, "documented");
-        0xf90 SecondaryDataState: u32 = "ULONG", text!(SecondaryDataState, "documented");
-        0xf94 ProductType: u32 = "ULONG", text!(ProductType, "documented");
-        0xf98 SuiteMask: u32 = "ULONG", text!(SuiteMask, "documented");
-        0xf9c WriterStatus: u32 = "ULONG", text!(WriterStatus, "documented");
-        0xfa0 RequiredDumpSpace: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RequiredDumpSpace, "documented");
-        0xfa8 Reserved2: [u8; 16] = "UCHAR [16]", text!(Reserved0, "documented, name unknown");
-        0xfb8 SystemUpTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(SystemUpTime, "documented");
-        0xfc0 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(SystemTime, "documented");
-        0xfc8 Reserved3: [u8; 56] = "UCHAR [56]", text!(Reserved0, "documented, name unknown");
+runtime::structure! {
+    $ DUMP_HEADER32: "Header of a crash dump of a 32-bit system. Members that its writer omits are filled with the letters PAGE." {
+        Signature "The letters PAGE.": a u32 = "ULONG", "documented";
+        ValidDump "The letters DUMP.": a u32 = "ULONG", "documented";
+        MajorVersion "15 for a free build of Windows, 12 for a checked one.": a u32 = "ULONG", "documented";
+        MinorVersion "The build number of Windows.": a u32 = "ULONG", "documented";
+        DirectoryTableBase "Physical address of the top-level page table of the current process.": a u32 = "ULONG", "documented";
+        PfnDataBase "Address of the page frame number database.": a u32 = "ULONG", "documented";
+        PsLoadedModuleList "Address of the list of loaded modules.": a u32 = "ULONG", "documented";
+        PsActiveProcessHead "Address of the list of processes.": a u32 = "ULONG", "documented";
+        MachineImageType "The architecture, as in the header of an image: 0x014C.": a u32 = "ULONG", "documented";
+        NumberProcessors "Number of processors.": a u32 = "ULONG", "documented";
+        BugCheckCode "Why the system stopped.": a u32 = "ULONG", "documented";
+        BugCheckParameter1 "First parameter of BugCheckCode.": a u32 = "ULONG", "documented";
+        BugCheckParameter2 "Second parameter of BugCheckCode.": a u32 = "ULONG", "documented";
+        BugCheckParameter3 "Third parameter of BugCheckCode.": a u32 = "ULONG", "documented";
+        BugCheckParameter4 "Fourth parameter of BugCheckCode.": a u32 = "ULONG", "documented";
+        VersionUser "Text about the version; its use is unidentified.": a [i8; 32] = "CHAR [32]", "documented";
+        PaeEnabled "Whether physical address extension (PAE) is on.": a u8 = "UCHAR", "documented";
+        KdSecondaryVersion "Secondary version of the debugger support.": a u8 = "UCHAR", "documented";
+        Spare3 "Not in use.": a [u8; 2] = "UCHAR [2]", "documented";
+        KdDebuggerDataBlock "Address of the KDDEBUGGER\\_DATA64.": a u32 = "ULONG", "documented";
+        PhysicalMemoryBlockBuffer "Ranges of physical memory; absent in a triage dump.": a [u8; 700] = "UCHAR [700]", "documented";
+        ContextRecord "CONTEXT of the processor when the system stopped.": a [u8; 1200] = "UCHAR [1200]", "documented";
+        Exception "As an EXCEPTION\\_RECORD32.": a DUMP_HEADER32_5_2_x86_Exception = "struct", "documented";
+        Comment "Comment as text.": a [i8; 128] = "CHAR [128]", "documented";
+        Reserved0 "Unidentified bytes.": a [u8; 1768] = "UCHAR [1768]", "documented, name unknown";
+        DumpType "Parts of memory in the dump.": a DUMP_TYPE = "ULONG", "documented";
+        MiniDumpFields "Flags of parts of a small dump: 0x01 CONTEXT, 0x02 exception, 0x04 KPRCB, 0x08 process, 0x10 thread, and others.": a u32 = "ULONG", "documented";
+        SecondaryDataState "State of the secondary data; its values are unidentified.": a u32 = "ULONG", "documented";
+        ProductType "Product type: 1 workstation, 2 domain controller, 3 server.": a u32 = "ULONG", "documented";
+        SuiteMask "Bit mask of the product suites.": a u32 = "ULONG", "documented";
+        WriterStatus "Status of the writer of the dump.": a u32 = "ULONG", "documented";
+        RequiredDumpSpace "Space that the dump may need, in bytes; observed values exceed the file size.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        Reserved2 "Unidentified bytes.": a [u8; 16] = "UCHAR [16]", "documented, name unknown";
+        SystemUpTime "For how long the system ran, in units of 100 ns.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        SystemTime "When the system stopped, in units of 100 ns since 1601.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        Reserved3 "Unidentified bytes.": a [u8; 56] = "UCHAR [56]", "documented, name unknown";
+        ExceptionCode "Code of the exception.": a i32 = "LONG", "documented, offset inferred";
+        ExceptionFlags "Flags of the exception.": a u32 = "ULONG", "documented, offset inferred";
+        ExceptionRecord "Address of a nested exception record.": a u32 = "ULONG", "documented, offset inferred";
+        ExceptionAddress "Address of the instruction.": a u32 = "ULONG", "documented, offset inferred";
+        NumberParameters "Elements in use of ExceptionInformation.": a u32 = "ULONG", "documented, offset inferred";
+        ExceptionInformation "Parameters of the exception.": a [u32; 15] = "ULONG [15]", "documented, offset inferred";
     }
-}
-
-runtime::layout! {
-    /// The structure that is `Exception` of `DUMP_HEADER32`.
-    pub struct DUMP_HEADER32_5_2_x86_Exception: DUMP_HEADER32_Exception, 0x50, 4 {
-        0x00 ExceptionCode: i32 = "LONG", text!(ExceptionCode, "documented, offset inferred");
-        0x04 ExceptionFlags: u32 = "ULONG", text!(ExceptionFlags, "documented, offset inferred");
-        0x08 ExceptionRecord: u32 = "ULONG", text!(ExceptionRecord, "documented, offset inferred");
-        0x0c ExceptionAddress: u32 = "ULONG", text!(ExceptionAddress, "documented, offset inferred");
-        0x10 NumberParameters: u32 = "ULONG", text!(NumberParameters, "documented, offset inferred");
-        0x14 ExceptionInformation: [u32; 15] = "ULONG [15]", text!(ExceptionInformation, "documented, offset inferred");
+    pub struct DUMP_HEADER32_5_2_x86: "since 5.2 on x86", 0x1000, 8 {
+        0x00 Signature a, 0x04 ValidDump a, 0x08 MajorVersion a, 0x0c MinorVersion a, 0x10 DirectoryTableBase a,
+        0x14 PfnDataBase a, 0x18 PsLoadedModuleList a, 0x1c PsActiveProcessHead a, 0x20 MachineImageType a,
+        0x24 NumberProcessors a, 0x28 BugCheckCode a, 0x2c BugCheckParameter1 a, 0x30 BugCheckParameter2 a,
+        0x34 BugCheckParameter3 a, 0x38 BugCheckParameter4 a, 0x3c VersionUser a, 0x5c PaeEnabled a, 0x5d KdSecondaryVersion a,
+        0x5e Spare3 a, 0x60 KdDebuggerDataBlock a, 0x64 PhysicalMemoryBlockBuffer a, 0x320 ContextRecord a, 0x7d0 Exception a,
+        0x820 Comment a, 0x8a0 Reserved0 a, 0xf88 DumpType a, 0xf8c MiniDumpFields a, 0xf90 SecondaryDataState a,
+        0xf94 ProductType a, 0xf98 SuiteMask a, 0xf9c WriterStatus a, 0xfa0 RequiredDumpSpace a, 0xfa8 Reserved2 a,
+        0xfb8 SystemUpTime a, 0xfc0 SystemTime a, 0xfc8 Reserved3 a,
+    }
+    pub struct DUMP_HEADER32_5_2_x86_Exception = DUMP_HEADER32_Exception: "The structure that is `Exception` of `DUMP_HEADER32`.", 0x50, 4 {
+        0x00 ExceptionCode a, 0x04 ExceptionFlags a, 0x08 ExceptionRecord a, 0x0c ExceptionAddress a, 0x10 NumberParameters a,
+        0x14 ExceptionInformation a,
     }
 }

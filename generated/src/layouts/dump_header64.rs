@@ -5,111 +5,69 @@
 #[allow(unused_imports)]
 use super::{runtime, DUMP_TYPE, large_integer::*};
 
-macro_rules! text {
-    (Signature, $known:literal) => { concat!($known, ". The letters PAGE.") };
-    (ValidDump, $known:literal) => { concat!($known, ". The letters DU64.") };
-    (MajorVersion, $known:literal) => { concat!($known, ". 15 for a free build of Windows, 12 for a checked one.") };
-    (MinorVersion, $known:literal) => { concat!($known, ". The build number of Windows.") };
-    (DirectoryTableBase, $known:literal) => { concat!($known, ". Physical address of the top-level page table of the current process.") };
-    (PfnDataBase, $known:literal) => { concat!($known, ". Address of the page frame number database.") };
-    (PsLoadedModuleList, $known:literal) => { concat!($known, ". Address of the list of loaded modules.") };
-    (PsActiveProcessHead, $known:literal) => { concat!($known, ". Address of the list of processes.") };
-    (MachineImageType, $known:literal) => { concat!($known, ". The architecture, as in the header of an image: 0x8664 or 0xAA64.") };
-    (NumberProcessors, $known:literal) => { concat!($known, ". Number of processors.") };
-    (BugCheckCode, $known:literal) => { concat!($known, ". Why the system stopped.") };
-    (BugCheckParameter1, $known:literal) => { concat!($known, ". First parameter of BugCheckCode.") };
-    (BugCheckParameter2, $known:literal) => { concat!($known, ". Second parameter of BugCheckCode.") };
-    (BugCheckParameter3, $known:literal) => { concat!($known, ". Third parameter of BugCheckCode.") };
-    (BugCheckParameter4, $known:literal) => { concat!($known, ". Fourth parameter of BugCheckCode.") };
-    (VersionUser, $known:literal) => { concat!($known, ". Text about the version; its use is unidentified.") };
-    (KdDebuggerDataBlock, $known:literal) => { concat!($known, ". Address of the KDDEBUGGER\\_DATA64.") };
-    (PhysicalMemoryBlockBuffer, $known:literal) => { concat!($known, ". Ranges of physical memory; absent in a triage dump.") };
-    (ContextRecord, $known:literal) => { concat!($known, ". CONTEXT of the processor when the system stopped.") };
-    (Exception, $known:literal) => { concat!($known, ". As an EXCEPTION\\_RECORD64.") };
-    (ExceptionCode, $known:literal) => { concat!($known, ". Code of the exception.") };
-    (ExceptionFlags, $known:literal) => { concat!($known, ". Flags of the exception.") };
-    (ExceptionRecord, $known:literal) => { concat!($known, ". Address of a nested exception record.") };
-    (ExceptionAddress, $known:literal) => { concat!($known, ". Address of the instruction.") };
-    (NumberParameters, $known:literal) => { concat!($known, ". Elements in use of ExceptionInformation.") };
-    (unusedAlignment, $known:literal) => { concat!($known, ". Padding.") };
-    (ExceptionInformation, $known:literal) => { concat!($known, ". Parameters of the exception.") };
-    (DumpType, $known:literal) => { concat!($known, ". Parts of memory in the dump.") };
-    (RequiredDumpSpace, $known:literal) => { concat!($known, ". Space that the dump may need, in bytes; observed values exceed the file size.") };
-    (SystemTime, $known:literal) => { concat!($known, ". When the system stopped, in units of 100 ns since 1601.") };
-    (Comment, $known:literal) => { concat!($known, ". Comment as text.") };
-    (SystemUpTime, $known:literal) => { concat!($known, ". For how long the system ran, in units of 100 ns.") };
-    (MiniDumpFields, $known:literal) => { concat!($known, ". Flags of parts of a small dump: 0x01 CONTEXT, 0x02 exception, 0x04 KPRCB, 0x08 process, 0x10 thread, and others.") };
-    (SecondaryDataState, $known:literal) => { concat!($known, ". State of the secondary data; its values are unidentified.") };
-    (ProductType, $known:literal) => { concat!($known, ". Product type: 1 workstation, 2 domain controller, 3 server.") };
-    (SuiteMask, $known:literal) => { concat!($known, ". Bit mask of the product suites.") };
-    (WriterStatus, $known:literal) => { concat!($known, ". Status of the writer of the dump.") };
-    (Unused1, $known:literal) => { concat!($known, ". Not in use.") };
-    (KdSecondaryVersion, $known:literal) => { concat!($known, ". Secondary version of the debugger support.") };
-    (Reserved0, $known:literal) => { concat!($known, ". Unidentified bytes.") };
-}
-
-runtime::layout! {
-    /// `DUMP_HEADER64` since 5.2.3790-sp1 on x64: 0x2000 bytes, aligned to 8.
-    ///
-    /// Header of a crash dump of a 64-bit system. Members that its writer omits are filled with the letters PAGE.
-    pub struct DUMP_HEADER64_5_2_3790_sp1_x64: DUMP_HEADER64, 0x2000, 8 {
-        0x00 Signature: u32 = "ULONG", text!(Signature, "documented");
-        0x04 ValidDump: u32 = "ULONG", text!(ValidDump, "documented");
-        0x08 MajorVersion: u32 = "ULONG", text!(MajorVersion, "documented");
-        0x0c MinorVersion: u32 = "ULONG", text!(MinorVersion, "documented");
-        0x10 DirectoryTableBase: u64 = "ULONGLONG", text!(DirectoryTableBase, "documented");
-        0x18 PfnDataBase: u64 = "ULONGLONG", text!(PfnDataBase, "documented");
-        0x20 PsLoadedModuleList: u64 = "ULONGLONG", text!(PsLoadedModuleList, "documented");
-        0x28 PsActiveProcessHead: u64 = "ULONGLONG", text!(PsActiveProcessHead, "documented");
-        0x30 MachineImageType: u32 = "ULONG", text!(MachineImageType, "documented");
-        0x34 NumberProcessors: u32 = "ULONG", text!(NumberProcessors, "documented");
-        0x38 BugCheckCode: u32 = "ULONG", text!(BugCheckCode, "documented");
-        0x3c _padding3C: [u8; 4], "padding.";
-        0x40 BugCheckParameter1: u64 = "ULONGLONG", text!(BugCheckParameter1, "documented");
-        0x48 BugCheckParameter2: u64 = "ULONGLONG", text!(BugCheckParameter2, "documented");
-        0x50 BugCheckParameter3: u64 = "ULONGLONG", text!(BugCheckParameter3, "documented");
-        0x58 BugCheckParameter4: u64 = "ULONGLONG", text!(BugCheckParameter4, "documented");
-        0x60 VersionUser: [i8; 32] = "CHAR [32]", text!(VersionUser, "documented");
-        0x80 KdDebuggerDataBlock: u64 = "ULONGLONG", text!(KdDebuggerDataBlock, "documented");
-        0x88 union_PhysicalMemoryBlockBuffer: DUMP_HEADER64_5_2_3790_sp1_x64_union_PhysicalMemoryBlockBuffer, "unnamed; its members have accessors." {
-            0x88 PhysicalMemoryBlockBuffer set_PhysicalMemoryBlockBuffer: [u8; 700] = "UCHAR [700]", text!(PhysicalMemoryBlockBuffer, "documented, offset inferred");
-        }
-        0x348 ContextRecord: [u8; 3000] = "UCHAR [3000]", text!(ContextRecord, "documented");
-        0xf00 Exception: DUMP_HEADER64_5_2_3790_sp1_x64_Exception = "struct", text!(Exception, "documented");
-        0xf98 DumpType: DUMP_TYPE = "ULONG", text!(DumpType, "documented");
-        0xf9c _paddingF9C: [u8; 4], "padding.";
-        0xfa0 RequiredDumpSpace: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RequiredDumpSpace, "documented");
-        0xfa8 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(SystemTime, "documented");
-        0xfb0 Comment: [i8; 128] = "CHAR [128]", text!(Comment, "documented");
-        0x1030 SystemUpTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(SystemUpTime, "documented");
-        0x1038 MiniDumpFields: u32 = "ULONG", text!(MiniDumpFields, "documented");
-        0x103c SecondaryDataState: u32 = "ULONG", text!(SecondaryDataState, "documented");
-        0x1040 ProductType: u32 = "ULONG", text!(ProductType, "documented");
-        0x1044 SuiteMask: u32 = "ULONG", text!(SuiteMask, "documented");
-        0x1048 WriterStatus: u32 = "ULONG", text!(WriterStatus, "documented");
-        0x104c Unused1: u8 = "UCHAR", text!(Unused1, "documented");
-        0x104d KdSecondaryVersion: u8 = "UCHAR", text!(KdSecondaryVersion, "documented");
-        0x104e Unused: [u8; 2] = "UCHAR [2]", text!(Unused1, "documented");
-        0x1050 Reserved0: [u8; 4016] = "UCHAR [4016]", text!(Reserved0, "documented, name unknown");
+runtime::structure! {
+    $ DUMP_HEADER64: "Header of a crash dump of a 64-bit system. Members that its writer omits are filled with the letters PAGE." {
+        Signature "The letters PAGE.": a u32 = "ULONG", "documented";
+        ValidDump "The letters DU64.": a u32 = "ULONG", "documented";
+        MajorVersion "15 for a free build of Windows, 12 for a checked one.": a u32 = "ULONG", "documented";
+        MinorVersion "The build number of Windows.": a u32 = "ULONG", "documented";
+        DirectoryTableBase "Physical address of the top-level page table of the current process.": a u64 = "ULONGLONG", "documented";
+        PfnDataBase "Address of the page frame number database.": a u64 = "ULONGLONG", "documented";
+        PsLoadedModuleList "Address of the list of loaded modules.": a u64 = "ULONGLONG", "documented";
+        PsActiveProcessHead "Address of the list of processes.": a u64 = "ULONGLONG", "documented";
+        MachineImageType "The architecture, as in the header of an image: 0x8664 or 0xAA64.": a u32 = "ULONG", "documented";
+        NumberProcessors "Number of processors.": a u32 = "ULONG", "documented";
+        BugCheckCode "Why the system stopped.": a u32 = "ULONG", "documented";
+        BugCheckParameter1 "First parameter of BugCheckCode.": a u64 = "ULONGLONG", "documented";
+        BugCheckParameter2 "Second parameter of BugCheckCode.": a u64 = "ULONGLONG", "documented";
+        BugCheckParameter3 "Third parameter of BugCheckCode.": a u64 = "ULONGLONG", "documented";
+        BugCheckParameter4 "Fourth parameter of BugCheckCode.": a u64 = "ULONGLONG", "documented";
+        VersionUser "Text about the version; its use is unidentified.": a [i8; 32] = "CHAR [32]", "documented";
+        KdDebuggerDataBlock "Address of the KDDEBUGGER\\_DATA64.": a u64 = "ULONGLONG", "documented";
+        PhysicalMemoryBlockBuffer "Ranges of physical memory; absent in a triage dump.":
+            a [u8; 700] = "UCHAR [700]", "documented, offset inferred", set_PhysicalMemoryBlockBuffer
+            | b runtime::Bytes<[u8; 700], 704> = "UCHAR [700]", "documented, offset inferred";
+        ContextRecord "CONTEXT of the processor when the system stopped.": a [u8; 3000] = "UCHAR [3000]", "documented";
+        Exception "As an EXCEPTION\\_RECORD64.": a DUMP_HEADER64_5_2_3790_sp1_x64_Exception = "struct", "documented";
+        DumpType "Parts of memory in the dump.": a DUMP_TYPE = "ULONG", "documented";
+        RequiredDumpSpace "Space that the dump may need, in bytes; observed values exceed the file size.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        SystemTime "When the system stopped, in units of 100 ns since 1601.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        Comment "Comment as text.": a [i8; 128] = "CHAR [128]", "documented";
+        SystemUpTime "For how long the system ran, in units of 100 ns.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        MiniDumpFields "Flags of parts of a small dump: 0x01 CONTEXT, 0x02 exception, 0x04 KPRCB, 0x08 process, 0x10 thread, and others.": a u32 = "ULONG", "documented";
+        SecondaryDataState "State of the secondary data; its values are unidentified.": a u32 = "ULONG", "documented";
+        ProductType "Product type: 1 workstation, 2 domain controller, 3 server.": a u32 = "ULONG", "documented";
+        SuiteMask "Bit mask of the product suites.": a u32 = "ULONG", "documented";
+        WriterStatus "Status of the writer of the dump.": a u32 = "ULONG", "documented";
+        Unused1 "Not in use.": a u8 = "UCHAR", "documented";
+        KdSecondaryVersion "Secondary version of the debugger support.": a u8 = "UCHAR", "documented";
+        Unused "Not in use.": a [u8; 2] = "UCHAR [2]", "documented";
+        Reserved0 "Unidentified bytes.": a [u8; 4016] = "UCHAR [4016]", "documented, name unknown";
+        ExceptionCode "Code of the exception.": a i32 = "LONG", "documented, offset inferred";
+        ExceptionFlags "Flags of the exception.": a u32 = "ULONG", "documented, offset inferred";
+        ExceptionRecord "Address of a nested exception record.": a u64 = "ULONGLONG", "documented, offset inferred";
+        ExceptionAddress "Address of the instruction.": a u64 = "ULONGLONG", "documented, offset inferred";
+        NumberParameters "Elements in use of ExceptionInformation.": a u32 = "ULONG", "documented, offset inferred";
+        unusedAlignment "Padding.": a u32 = "ULONG", "documented, offset inferred";
+        ExceptionInformation "Parameters of the exception.": a [u64; 15] = "ULONGLONG [15]", "documented, offset inferred";
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x88 of `DUMP_HEADER64`.
-    pub union DUMP_HEADER64_5_2_3790_sp1_x64_union_PhysicalMemoryBlockBuffer: 0x2c0, 8 {
-        0x00 PhysicalMemoryBlockBuffer: runtime::Bytes<[u8; 700], 704> = "UCHAR [700]", text!(PhysicalMemoryBlockBuffer, "documented, offset inferred");
+    pub struct DUMP_HEADER64_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x2000, 8 {
+        0x00 Signature a, 0x04 ValidDump a, 0x08 MajorVersion a, 0x0c MinorVersion a, 0x10 DirectoryTableBase a,
+        0x18 PfnDataBase a, 0x20 PsLoadedModuleList a, 0x28 PsActiveProcessHead a, 0x30 MachineImageType a,
+        0x34 NumberProcessors a, 0x38 BugCheckCode a, 0x3c _padding3C: [u8; 4], 0x40 BugCheckParameter1 a,
+        0x48 BugCheckParameter2 a, 0x50 BugCheckParameter3 a, 0x58 BugCheckParameter4 a, 0x60 VersionUser a,
+        0x80 KdDebuggerDataBlock a,
+        0x88 union_PhysicalMemoryBlockBuffer: DUMP_HEADER64_5_2_3790_sp1_x64_union_PhysicalMemoryBlockBuffer { 0x88 PhysicalMemoryBlockBuffer a },
+        0x348 ContextRecord a, 0xf00 Exception a, 0xf98 DumpType a, 0xf9c _paddingF9C: [u8; 4], 0xfa0 RequiredDumpSpace a,
+        0xfa8 SystemTime a, 0xfb0 Comment a, 0x1030 SystemUpTime a, 0x1038 MiniDumpFields a, 0x103c SecondaryDataState a,
+        0x1040 ProductType a, 0x1044 SuiteMask a, 0x1048 WriterStatus a, 0x104c Unused1 a, 0x104d KdSecondaryVersion a,
+        0x104e Unused a, 0x1050 Reserved0 a,
     }
-}
-
-runtime::layout! {
-    /// The structure that is `Exception` of `DUMP_HEADER64`.
-    pub struct DUMP_HEADER64_5_2_3790_sp1_x64_Exception: DUMP_HEADER64_Exception, 0x98, 8 {
-        0x00 ExceptionCode: i32 = "LONG", text!(ExceptionCode, "documented, offset inferred");
-        0x04 ExceptionFlags: u32 = "ULONG", text!(ExceptionFlags, "documented, offset inferred");
-        0x08 ExceptionRecord: u64 = "ULONGLONG", text!(ExceptionRecord, "documented, offset inferred");
-        0x10 ExceptionAddress: u64 = "ULONGLONG", text!(ExceptionAddress, "documented, offset inferred");
-        0x18 NumberParameters: u32 = "ULONG", text!(NumberParameters, "documented, offset inferred");
-        0x1c unusedAlignment: u32 = "ULONG", text!(unusedAlignment, "documented, offset inferred");
-        0x20 ExceptionInformation: [u64; 15] = "ULONGLONG [15]", text!(ExceptionInformation, "documented, offset inferred");
+    pub union DUMP_HEADER64_5_2_3790_sp1_x64_union_PhysicalMemoryBlockBuffer = _: "The unnamed union at 0x88 of `DUMP_HEADER64`.", 0x2c0, 8 {
+        0x00 PhysicalMemoryBlockBuffer b,
+    }
+    pub struct DUMP_HEADER64_5_2_3790_sp1_x64_Exception = DUMP_HEADER64_Exception: "The structure that is `Exception` of `DUMP_HEADER64`.", 0x98, 8 {
+        0x00 ExceptionCode a, 0x04 ExceptionFlags a, 0x08 ExceptionRecord a, 0x10 ExceptionAddress a, 0x18 NumberParameters a,
+        0x1c unusedAlignment a, 0x20 ExceptionInformation a,
     }
 }

@@ -5,963 +5,327 @@
 #[allow(unused_imports)]
 use super::{runtime, critical_process_exception_data::*, dbgk_silostate::*, obp_silodriverstate::*, rtl_nls_state::*, sep_rm_lsa_connection_state::*, sep_silostate::*, serversilo_state::*, silo_user_shared_data::*, unicode_string::*, wnf_silodriverstate::*, work_queue_item::*};
 
-macro_rules! text {
-    (ObSiloState, $known:literal) => { concat!($known, ". State of the object manager.") };
-    (SeSiloState, $known:literal) => { concat!($known, ". State of the security reference monitor.") };
-    (SeRmSiloState, $known:literal) => { concat!($known, ". Connection of the security reference monitor to LSASS.") };
-    (EtwSiloState, $known:literal) => { concat!($known, ". State of ETW.") };
-    (MiSessionLeaderProcess, $known:literal) => { concat!($known, ". The process that leads the session of the silo.") };
-    (ExpDefaultErrorPortProcess, $known:literal) => { concat!($known, ". The process that hard errors are sent to.") };
-    (ExpDefaultErrorPort, $known:literal) => { concat!($known, ". The port that hard errors are sent to.") };
-    (HardErrorState, $known:literal) => { concat!($known, ". State of hard errors; its values are unidentified.") };
-    (WnfSiloState, $known:literal) => { concat!($known, ". State of the Windows Notification Facility.") };
-    (ApiSetSection, $known:literal) => { concat!($known, ". Section with the API set schema.") };
-    (ApiSetSchema, $known:literal) => { concat!($known, ". The API set schema.") };
-    (OneCoreForwardersEnabled, $known:literal) => { concat!($known, ". Inferred from its name: whether OneCore forwarders are enabled.") };
-    (SiloRootDirectoryName, $known:literal) => { concat!($known, ". The root of the names of objects in the silo.") };
-    (Storage, $known:literal) => { concat!($known, ". Storage of the silo; the structure is not in public symbols.") };
-    (State, $known:literal) => { concat!($known, ". How far the silo has come.") };
-    (ExitStatus, $known:literal) => { concat!($known, ". How the silo ended.") };
-    (DeleteEvent, $known:literal) => { concat!($known, ". Set once the silo is gone.") };
-    (UserSharedData, $known:literal) => { concat!($known, ". Data of the silo for user mode, like SharedUserData of the host.") };
-    (TerminateWorkItem, $known:literal) => { concat!($known, ". Ends the silo.") };
-    (PsProtectedCurrentDirectory, $known:literal) => { concat!($known, ". Inferred from its name: current directory for protected processes.") };
-    (PsProtectedEnvironment, $known:literal) => { concat!($known, ". Inferred from its name: environment for protected processes.") };
-    (NtSystemRoot, $known:literal) => { concat!($known, ". The folder of Windows.") };
-    (UserSharedSection, $known:literal) => { concat!($known, ". Inferred from its name: section with the silo's data for user mode.") };
-    (DbgkSiloState, $known:literal) => { concat!($known, ". State of debugger support.") };
-    (TzVirtualizationSupported, $known:literal) => { concat!($known, ". Inferred from its name: whether the silo can have a time zone of its own.") };
-    (ExTimeZoneState, $known:literal) => { concat!($known, ". The time zone.") };
-    (ImgFileExecOptions, $known:literal) => { concat!($known, ". Image file execution options; the type is unidentified.") };
-    (CriticalProcessExited, $known:literal) => { concat!($known, ". Whether a critical process has died.") };
-    (CriticalProcessStatus, $known:literal) => { concat!($known, ". How that process ended.") };
-    (CriticalProcessName, $known:literal) => { concat!($known, ". The name of that process.") };
-    (CriticalProcessExceptionData, $known:literal) => { concat!($known, ". Exception that terminated that process.") };
-    (ExpLicenseState, $known:literal) => { concat!($known, ". State of licenses.") };
-    (IsDownlevelContainer, $known:literal) => { concat!($known, ". Whether the silo is of an older Windows than the host.") };
-    (NlsState, $known:literal) => { concat!($known, ". National language support: code pages and locales.") };
-    (RtlNlsState, $known:literal) => { concat!($known, ". Code pages and tables of letters.") };
-    (ContainerBuildNumber, $known:literal) => { concat!($known, ". The build of Windows of the silo.") };
-    (RtlFunctionalityCache, $known:literal) => { concat!($known, ". Unidentified cache.") };
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 1607 on x86: 0x288 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_1607_x86: ESERVERSILO_GLOBALS, 0x288, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x1a4 SeSiloState: SEP_SILOSTATE_1607_x86 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x1b4 _padding1B4: [u8; 4], "padding.";
-        0x1b8 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x86 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x1e8 EtwSiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x1ec MiSessionLeaderProcess: runtime::Ptr32 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x1f0 ExpDefaultErrorPortProcess: runtime::Ptr32 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x1f4 ExpDefaultErrorPort: runtime::Ptr32 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x1f8 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x1fc _padding1FC: [u8; 4], "padding.";
-        0x200 WnfSiloState: WNF_SILODRIVERSTATE_1607_x86 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x230 ApiSetSection: runtime::Ptr32 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x234 ApiSetSchema: runtime::Ptr32 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x238 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x239 _padding239: [u8; 3], "padding.";
-        0x23c SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x244 Storage: runtime::Ptr32 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x248 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x24c ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x250 DeleteEvent: runtime::Ptr32 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x254 _padding254: [u8; 4], "padding.";
-        0x258 UserSharedData: SILO_USER_SHARED_DATA_1607 = "SILO_USER_SHARED_DATA", text!(UserSharedData, "from symbols");
-        0x278 TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
+runtime::structure! {
+    $ ESERVERSILO_GLOBALS: "The kernel's state of a server silo, or of the host (PspHostSiloGlobals)." {
+        ObSiloState "State of the object manager.":
+            a OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", "from symbols"
+            | b OBP_SILODRIVERSTATE_1511_x64 = "OBP_SILODRIVERSTATE", "from symbols"
+            | c OBP_SILODRIVERSTATE_server_2022_x64 = "OBP_SILODRIVERSTATE", "from symbols";
+        SeSiloState "State of the security reference monitor.":
+            a SEP_SILOSTATE_1607_x86 = "SEP_SILOSTATE", "from symbols"
+            | b SEP_SILOSTATE_1607_x64 = "SEP_SILOSTATE", "from symbols"
+            | c SEP_SILOSTATE_1703_x86 = "SEP_SILOSTATE", "from symbols"
+            | d SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", "from symbols";
+        SeRmSiloState "Connection of the security reference monitor to LSASS.":
+            a SEP_RM_LSA_CONNECTION_STATE_1607_x86 = "SEP_RM_LSA_CONNECTION_STATE", "from symbols"
+            | b SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", "from symbols"
+            | c SEP_RM_LSA_CONNECTION_STATE_24H2_x64 = "SEP_RM_LSA_CONNECTION_STATE", "from symbols";
+        EtwSiloState "State of ETW.":
+            a runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "from symbols"
+            | b runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "from symbols";
+        MiSessionLeaderProcess "The process that leads the session of the silo.":
+            a runtime::Ptr32 = "EPROCESS *", "from symbols"
+            | b runtime::Ptr64 = "EPROCESS *", "from symbols";
+        ExpDefaultErrorPortProcess "The process that hard errors are sent to.":
+            a runtime::Ptr32 = "EPROCESS *", "from symbols"
+            | b runtime::Ptr64 = "EPROCESS *", "from symbols";
+        ExpDefaultErrorPort "The port that hard errors are sent to.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        HardErrorState "State of hard errors; its values are unidentified.": a u32 = "ULONG", "from symbols";
+        WnfSiloState "State of the Windows Notification Facility.":
+            a WNF_SILODRIVERSTATE_1607_x86 = "WNF_SILODRIVERSTATE", "from symbols"
+            | b WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", "from symbols";
+        ApiSetSection "Section with the API set schema.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        ApiSetSchema "The API set schema.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        OneCoreForwardersEnabled "Inferred from its name: whether OneCore forwarders are enabled.": a u8 = "BOOLEAN", "from symbols";
+        SiloRootDirectoryName "The root of the names of objects in the silo.":
+            a UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "from symbols"
+            | b UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "from symbols";
+        Storage "Storage of the silo; the structure is not in public symbols.":
+            a runtime::Ptr32 = "PSP_STORAGE *", "from symbols"
+            | b runtime::Ptr64 = "PSP_STORAGE *", "from symbols";
+        State "How far the silo has come.": a SERVERSILO_STATE_1607 = "SERVERSILO_STATE", "from symbols";
+        ExitStatus "How the silo ended.": a i32 = "LONG", "from symbols";
+        DeleteEvent "Set once the silo is gone.":
+            a runtime::Ptr32 = "KEVENT *", "from symbols"
+            | b runtime::Ptr64 = "KEVENT *", "from symbols";
+        UserSharedData "Data of the silo for user mode, like SharedUserData of the host.":
+            a SILO_USER_SHARED_DATA_1607 = "SILO_USER_SHARED_DATA", "from symbols"
+            | b runtime::Ptr32 = "SILO_USER_SHARED_DATA *", "from symbols"
+            | c runtime::Ptr64 = "SILO_USER_SHARED_DATA *", "from symbols";
+        TerminateWorkItem "Ends the silo.":
+            a WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", "from symbols"
+            | b WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", "from symbols";
+        PsProtectedCurrentDirectory "Inferred from its name: current directory for protected processes.":
+            a UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "from symbols"
+            | b UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "from symbols";
+        PsProtectedEnvironment "Inferred from its name: environment for protected processes.":
+            a UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "from symbols"
+            | b UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "from symbols";
+        NtSystemRoot "The folder of Windows.":
+            a UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "from symbols"
+            | b UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "from symbols";
+        UserSharedSection "Inferred from its name: section with the silo's data for user mode.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        DbgkSiloState "State of debugger support.":
+            a DBGK_SILOSTATE_1709_x86 = "DBGK_SILOSTATE", "from symbols"
+            | b DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", "from symbols";
+        TzVirtualizationSupported "Inferred from its name: whether the silo can have a time zone of its own.": a u8 = "BOOLEAN", "from symbols";
+        ExTimeZoneState "The time zone.":
+            a runtime::Ptr64 = "EX_TIMEZONE_STATE *", "from symbols"
+            | b runtime::Ptr32 = "EX_TIMEZONE_STATE *", "from symbols";
+        ImgFileExecOptions "Image file execution options; the type is unidentified.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        CriticalProcessExited "Whether a critical process has died.": a i32 = "LONG", "from symbols";
+        CriticalProcessStatus "How that process ended.": a i32 = "LONG", "from symbols";
+        CriticalProcessName "The name of that process.": a [u8; 15] = "UCHAR [15]", "from symbols";
+        CriticalProcessExceptionData "Exception that terminated that process.":
+            a CRITICAL_PROCESS_EXCEPTION_DATA_1607_x86 = "CRITICAL_PROCESS_EXCEPTION_DATA", "from symbols"
+            | b CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64 = "CRITICAL_PROCESS_EXCEPTION_DATA", "from symbols"
+            | c CRITICAL_PROCESS_EXCEPTION_DATA_26H1_x64 = "CRITICAL_PROCESS_EXCEPTION_DATA", "from symbols";
+        ExpLicenseState "State of licenses.":
+            a runtime::Ptr32 = "EXP_LICENSE_STATE *", "from symbols"
+            | b runtime::Ptr64 = "EXP_LICENSE_STATE *", "from symbols";
+        IsDownlevelContainer "Whether the silo is of an older Windows than the host.": a u8 = "UCHAR", "from symbols";
+        NlsState "National language support: code pages and locales.": a runtime::Ptr64 = "NLS_STATE *", "from symbols";
+        RtlNlsState "Code pages and tables of letters.": a RTL_NLS_STATE_server_2022_x64 = "RTL_NLS_STATE", "from symbols";
+        PspSessionLeaderProcess "The process that leads the session of the silo.": a runtime::Ptr64 = "EPROCESS *", "from symbols";
+        ContainerBuildNumber "The build of Windows of the silo.": a u32 = "ULONG", "from symbols";
+        RtlFunctionalityCache "Unidentified cache.": a [u32; 4] = "ULONG [4]", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 1607 on x64: 0x430 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_1607_x64: ESERVERSILO_GLOBALS, 0x430, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1607_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x300 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x350 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x358 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x360 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x368 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x370 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x374 _padding374: [u8; 4], "padding.";
-        0x378 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3b0 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x3b8 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x3c0 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x3c1 _padding3C1: [u8; 7], "padding.";
-        0x3c8 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x3d8 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x3e0 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x3e4 ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x3e8 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x3f0 UserSharedData: SILO_USER_SHARED_DATA_1607 = "SILO_USER_SHARED_DATA", text!(UserSharedData, "from symbols");
-        0x410 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
+    pub struct ESERVERSILO_GLOBALS_1607_x86: "since 1607 on x86", 0x288, 8 {
+        0x00 ObSiloState a, 0x1a4 SeSiloState a, 0x1b4 _padding1B4: [u8; 4], 0x1b8 SeRmSiloState a, 0x1e8 EtwSiloState a,
+        0x1ec MiSessionLeaderProcess a, 0x1f0 ExpDefaultErrorPortProcess a, 0x1f4 ExpDefaultErrorPort a, 0x1f8 HardErrorState a,
+        0x1fc _padding1FC: [u8; 4], 0x200 WnfSiloState a, 0x230 ApiSetSection a, 0x234 ApiSetSchema a,
+        0x238 OneCoreForwardersEnabled a, 0x239 _padding239: [u8; 3], 0x23c SiloRootDirectoryName a, 0x244 Storage a,
+        0x248 State a, 0x24c ExitStatus a, 0x250 DeleteEvent a, 0x254 _padding254: [u8; 4], 0x258 UserSharedData a,
+        0x278 TerminateWorkItem a,
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 1703 on x86: 0x290 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_1703_x86: ESERVERSILO_GLOBALS, 0x290, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x1a4 SeSiloState: SEP_SILOSTATE_1703_x86 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x1bc _padding1BC: [u8; 4], "padding.";
-        0x1c0 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x86 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x1f0 EtwSiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x1f4 MiSessionLeaderProcess: runtime::Ptr32 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x1f8 ExpDefaultErrorPortProcess: runtime::Ptr32 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x1fc ExpDefaultErrorPort: runtime::Ptr32 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x200 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x204 _padding204: [u8; 4], "padding.";
-        0x208 WnfSiloState: WNF_SILODRIVERSTATE_1607_x86 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x238 PsProtectedCurrentDirectory: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x240 PsProtectedEnvironment: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x248 ApiSetSection: runtime::Ptr32 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x24c ApiSetSchema: runtime::Ptr32 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x250 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x251 _padding251: [u8; 3], "padding.";
-        0x254 NtSystemRoot: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x25c SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x264 Storage: runtime::Ptr32 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x268 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x26c ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x270 DeleteEvent: runtime::Ptr32 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x274 UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x278 UserSharedSection: runtime::Ptr32 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x27c TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x28c _padding28C: [u8; 4], "padding.";
+    pub struct ESERVERSILO_GLOBALS_1607_x64: "since 1607 on x64", 0x430, 8 {
+        0x00 ObSiloState b, 0x2e0 SeSiloState b, 0x300 SeRmSiloState b, 0x350 EtwSiloState b, 0x358 MiSessionLeaderProcess b,
+        0x360 ExpDefaultErrorPortProcess b, 0x368 ExpDefaultErrorPort b, 0x370 HardErrorState a, 0x374 _padding374: [u8; 4],
+        0x378 WnfSiloState b, 0x3b0 ApiSetSection b, 0x3b8 ApiSetSchema b, 0x3c0 OneCoreForwardersEnabled a,
+        0x3c1 _padding3C1: [u8; 7], 0x3c8 SiloRootDirectoryName b, 0x3d8 Storage b, 0x3e0 State a, 0x3e4 ExitStatus a,
+        0x3e8 DeleteEvent b, 0x3f0 UserSharedData a, 0x410 TerminateWorkItem b,
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 1703 on x64: 0x460 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_1703_x64: ESERVERSILO_GLOBALS, 0x460, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x360 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x368 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x370 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x378 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x380 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x384 _padding384: [u8; 4], "padding.";
-        0x388 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3c0 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x3d0 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x3e0 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x3e8 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x3f0 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x3f1 _padding3F1: [u8; 7], "padding.";
-        0x3f8 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x408 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x418 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x420 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x424 ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x428 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x430 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x438 UserSharedSection: runtime::Ptr64 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x440 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
+    pub struct ESERVERSILO_GLOBALS_1703_x86: "since 1703 on x86", 0x290, 8 {
+        0x00 ObSiloState a, 0x1a4 SeSiloState c, 0x1bc _padding1BC: [u8; 4], 0x1c0 SeRmSiloState a, 0x1f0 EtwSiloState a,
+        0x1f4 MiSessionLeaderProcess a, 0x1f8 ExpDefaultErrorPortProcess a, 0x1fc ExpDefaultErrorPort a, 0x200 HardErrorState a,
+        0x204 _padding204: [u8; 4], 0x208 WnfSiloState a, 0x238 PsProtectedCurrentDirectory a, 0x240 PsProtectedEnvironment a,
+        0x248 ApiSetSection a, 0x24c ApiSetSchema a, 0x250 OneCoreForwardersEnabled a, 0x251 _padding251: [u8; 3],
+        0x254 NtSystemRoot a, 0x25c SiloRootDirectoryName a, 0x264 Storage a, 0x268 State a, 0x26c ExitStatus a,
+        0x270 DeleteEvent a, 0x274 UserSharedData b, 0x278 UserSharedSection a, 0x27c TerminateWorkItem a,
+        0x28c _padding28C: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 1709 on x86: 0x2a0 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_1709_x86: ESERVERSILO_GLOBALS, 0x2a0, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x1a4 SeSiloState: SEP_SILOSTATE_1703_x86 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x1bc _padding1BC: [u8; 4], "padding.";
-        0x1c0 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x86 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x1f0 EtwSiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x1f4 MiSessionLeaderProcess: runtime::Ptr32 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x1f8 ExpDefaultErrorPortProcess: runtime::Ptr32 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x1fc ExpDefaultErrorPort: runtime::Ptr32 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x200 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x204 _padding204: [u8; 4], "padding.";
-        0x208 WnfSiloState: WNF_SILODRIVERSTATE_1607_x86 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x238 DbgkSiloState: DBGK_SILOSTATE_1709_x86 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x248 PsProtectedCurrentDirectory: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x250 PsProtectedEnvironment: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x258 ApiSetSection: runtime::Ptr32 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x25c ApiSetSchema: runtime::Ptr32 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x260 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x261 _padding261: [u8; 3], "padding.";
-        0x264 NtSystemRoot: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x26c SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x274 Storage: runtime::Ptr32 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x278 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x27c ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x280 DeleteEvent: runtime::Ptr32 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x284 UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x288 UserSharedSection: runtime::Ptr32 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x28c TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x29c _padding29C: [u8; 4], "padding.";
+    pub struct ESERVERSILO_GLOBALS_1703_x64: "since 1703 on x64", 0x460, 8 {
+        0x00 ObSiloState b, 0x2e0 SeSiloState d, 0x310 SeRmSiloState b, 0x360 EtwSiloState b, 0x368 MiSessionLeaderProcess b,
+        0x370 ExpDefaultErrorPortProcess b, 0x378 ExpDefaultErrorPort b, 0x380 HardErrorState a, 0x384 _padding384: [u8; 4],
+        0x388 WnfSiloState b, 0x3c0 PsProtectedCurrentDirectory b, 0x3d0 PsProtectedEnvironment b, 0x3e0 ApiSetSection b,
+        0x3e8 ApiSetSchema b, 0x3f0 OneCoreForwardersEnabled a, 0x3f1 _padding3F1: [u8; 7], 0x3f8 NtSystemRoot b,
+        0x408 SiloRootDirectoryName b, 0x418 Storage b, 0x420 State a, 0x424 ExitStatus a, 0x428 DeleteEvent b,
+        0x430 UserSharedData c, 0x438 UserSharedSection b, 0x440 TerminateWorkItem b,
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 1709 on x64: 0x480 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_1709_x64: ESERVERSILO_GLOBALS, 0x480, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x360 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x368 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x370 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x378 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x380 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x384 _padding384: [u8; 4], "padding.";
-        0x388 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3c0 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x3e0 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x3f0 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x400 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x408 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x410 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x411 _padding411: [u8; 7], "padding.";
-        0x418 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x428 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x438 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x440 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x444 ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x448 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x450 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x458 UserSharedSection: runtime::Ptr64 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x460 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
+    pub struct ESERVERSILO_GLOBALS_1709_x86: "since 1709 on x86", 0x2a0, 8 {
+        0x00 ObSiloState a, 0x1a4 SeSiloState c, 0x1bc _padding1BC: [u8; 4], 0x1c0 SeRmSiloState a, 0x1f0 EtwSiloState a,
+        0x1f4 MiSessionLeaderProcess a, 0x1f8 ExpDefaultErrorPortProcess a, 0x1fc ExpDefaultErrorPort a, 0x200 HardErrorState a,
+        0x204 _padding204: [u8; 4], 0x208 WnfSiloState a, 0x238 DbgkSiloState a, 0x248 PsProtectedCurrentDirectory a,
+        0x250 PsProtectedEnvironment a, 0x258 ApiSetSection a, 0x25c ApiSetSchema a, 0x260 OneCoreForwardersEnabled a,
+        0x261 _padding261: [u8; 3], 0x264 NtSystemRoot a, 0x26c SiloRootDirectoryName a, 0x274 Storage a, 0x278 State a,
+        0x27c ExitStatus a, 0x280 DeleteEvent a, 0x284 UserSharedData b, 0x288 UserSharedSection a, 0x28c TerminateWorkItem a,
+        0x29c _padding29C: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.17763.2114 on x64: 0x488 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_10_0_17763_2114_x64: ESERVERSILO_GLOBALS, 0x488, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x360 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x368 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x370 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x378 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x380 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x384 _padding384: [u8; 4], "padding.";
-        0x388 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3c0 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x3e0 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x3f0 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x400 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x408 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x410 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x411 TzVirtualizationSupported: u8 = "BOOLEAN", text!(TzVirtualizationSupported, "from symbols");
-        0x412 _padding412: [u8; 6], "padding.";
-        0x418 ExTimeZoneState: runtime::Ptr64 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x420 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x430 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x440 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x448 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x44c ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x450 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x458 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x460 UserSharedSection: runtime::Ptr64 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x468 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
+    pub struct ESERVERSILO_GLOBALS_1709_x64: "since 1709 on x64", 0x480, 8 {
+        0x00 ObSiloState b, 0x2e0 SeSiloState d, 0x310 SeRmSiloState b, 0x360 EtwSiloState b, 0x368 MiSessionLeaderProcess b,
+        0x370 ExpDefaultErrorPortProcess b, 0x378 ExpDefaultErrorPort b, 0x380 HardErrorState a, 0x384 _padding384: [u8; 4],
+        0x388 WnfSiloState b, 0x3c0 DbgkSiloState b, 0x3e0 PsProtectedCurrentDirectory b, 0x3f0 PsProtectedEnvironment b,
+        0x400 ApiSetSection b, 0x408 ApiSetSchema b, 0x410 OneCoreForwardersEnabled a, 0x411 _padding411: [u8; 7],
+        0x418 NtSystemRoot b, 0x428 SiloRootDirectoryName b, 0x438 Storage b, 0x440 State a, 0x444 ExitStatus a,
+        0x448 DeleteEvent b, 0x450 UserSharedData c, 0x458 UserSharedSection b, 0x460 TerminateWorkItem b,
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.17763.2452 on x86: 0x2a0 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_10_0_17763_2452_x86: ESERVERSILO_GLOBALS, 0x2a0, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x1a4 SeSiloState: SEP_SILOSTATE_1703_x86 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x1bc _padding1BC: [u8; 4], "padding.";
-        0x1c0 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x86 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x1f0 EtwSiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x1f4 MiSessionLeaderProcess: runtime::Ptr32 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x1f8 ExpDefaultErrorPortProcess: runtime::Ptr32 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x1fc ExpDefaultErrorPort: runtime::Ptr32 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x200 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x204 _padding204: [u8; 4], "padding.";
-        0x208 WnfSiloState: WNF_SILODRIVERSTATE_1607_x86 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x238 DbgkSiloState: DBGK_SILOSTATE_1709_x86 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x248 PsProtectedCurrentDirectory: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x250 PsProtectedEnvironment: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x258 ApiSetSection: runtime::Ptr32 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x25c ApiSetSchema: runtime::Ptr32 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x260 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x261 TzVirtualizationSupported: u8 = "BOOLEAN", text!(TzVirtualizationSupported, "from symbols");
-        0x262 _padding262: [u8; 2], "padding.";
-        0x264 ExTimeZoneState: runtime::Ptr32 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x268 NtSystemRoot: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x270 SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x278 Storage: runtime::Ptr32 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x27c State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x280 ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x284 DeleteEvent: runtime::Ptr32 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x288 UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x28c UserSharedSection: runtime::Ptr32 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x290 TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
+    pub struct ESERVERSILO_GLOBALS_10_0_17763_2114_x64: "since 10.0.17763.2114 on x64", 0x488, 8 {
+        0x00 ObSiloState b, 0x2e0 SeSiloState d, 0x310 SeRmSiloState b, 0x360 EtwSiloState b, 0x368 MiSessionLeaderProcess b,
+        0x370 ExpDefaultErrorPortProcess b, 0x378 ExpDefaultErrorPort b, 0x380 HardErrorState a, 0x384 _padding384: [u8; 4],
+        0x388 WnfSiloState b, 0x3c0 DbgkSiloState b, 0x3e0 PsProtectedCurrentDirectory b, 0x3f0 PsProtectedEnvironment b,
+        0x400 ApiSetSection b, 0x408 ApiSetSchema b, 0x410 OneCoreForwardersEnabled a, 0x411 TzVirtualizationSupported a,
+        0x412 _padding412: [u8; 6], 0x418 ExTimeZoneState a, 0x420 NtSystemRoot b, 0x430 SiloRootDirectoryName b, 0x440 Storage b,
+        0x448 State a, 0x44c ExitStatus a, 0x450 DeleteEvent b, 0x458 UserSharedData c, 0x460 UserSharedSection b,
+        0x468 TerminateWorkItem b,
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.17763.3165 on x86: 0x2a8 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_10_0_17763_3165_x86: ESERVERSILO_GLOBALS, 0x2a8, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x1a4 SeSiloState: SEP_SILOSTATE_1703_x86 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x1bc _padding1BC: [u8; 4], "padding.";
-        0x1c0 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x86 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x1f0 EtwSiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x1f4 MiSessionLeaderProcess: runtime::Ptr32 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x1f8 ExpDefaultErrorPortProcess: runtime::Ptr32 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x1fc ExpDefaultErrorPort: runtime::Ptr32 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x200 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x204 _padding204: [u8; 4], "padding.";
-        0x208 WnfSiloState: WNF_SILODRIVERSTATE_1607_x86 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x238 DbgkSiloState: DBGK_SILOSTATE_1709_x86 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x248 PsProtectedCurrentDirectory: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x250 PsProtectedEnvironment: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x258 ApiSetSection: runtime::Ptr32 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x25c ApiSetSchema: runtime::Ptr32 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x260 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x261 TzVirtualizationSupported: u8 = "BOOLEAN", text!(TzVirtualizationSupported, "from symbols");
-        0x262 _padding262: [u8; 2], "padding.";
-        0x264 ImgFileExecOptions: runtime::Ptr32 = "PVOID", text!(ImgFileExecOptions, "from symbols");
-        0x268 ExTimeZoneState: runtime::Ptr32 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x26c NtSystemRoot: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x274 SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x27c Storage: runtime::Ptr32 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x280 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x284 ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x288 DeleteEvent: runtime::Ptr32 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x28c UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x290 UserSharedSection: runtime::Ptr32 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x294 TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x2a4 _padding2A4: [u8; 4], "padding.";
+    pub struct ESERVERSILO_GLOBALS_10_0_17763_2452_x86: "since 10.0.17763.2452 on x86", 0x2a0, 8 {
+        0x00 ObSiloState a, 0x1a4 SeSiloState c, 0x1bc _padding1BC: [u8; 4], 0x1c0 SeRmSiloState a, 0x1f0 EtwSiloState a,
+        0x1f4 MiSessionLeaderProcess a, 0x1f8 ExpDefaultErrorPortProcess a, 0x1fc ExpDefaultErrorPort a, 0x200 HardErrorState a,
+        0x204 _padding204: [u8; 4], 0x208 WnfSiloState a, 0x238 DbgkSiloState a, 0x248 PsProtectedCurrentDirectory a,
+        0x250 PsProtectedEnvironment a, 0x258 ApiSetSection a, 0x25c ApiSetSchema a, 0x260 OneCoreForwardersEnabled a,
+        0x261 TzVirtualizationSupported a, 0x262 _padding262: [u8; 2], 0x264 ExTimeZoneState b, 0x268 NtSystemRoot a,
+        0x270 SiloRootDirectoryName a, 0x278 Storage a, 0x27c State a, 0x280 ExitStatus a, 0x284 DeleteEvent a,
+        0x288 UserSharedData b, 0x28c UserSharedSection a, 0x290 TerminateWorkItem a,
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.17763.3165 on x64: 0x490 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_10_0_17763_3165_x64: ESERVERSILO_GLOBALS, 0x490, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x360 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x368 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x370 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x378 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x380 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x384 _padding384: [u8; 4], "padding.";
-        0x388 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3c0 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x3e0 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x3f0 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x400 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x408 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x410 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x411 TzVirtualizationSupported: u8 = "BOOLEAN", text!(TzVirtualizationSupported, "from symbols");
-        0x412 _padding412: [u8; 6], "padding.";
-        0x418 ImgFileExecOptions: runtime::Ptr64 = "PVOID", text!(ImgFileExecOptions, "from symbols");
-        0x420 ExTimeZoneState: runtime::Ptr64 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x428 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x438 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x448 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x450 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x454 ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x458 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x460 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x468 UserSharedSection: runtime::Ptr64 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x470 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
+    pub struct ESERVERSILO_GLOBALS_10_0_17763_3165_x86: "since 10.0.17763.3165 on x86", 0x2a8, 8 {
+        0x00 ObSiloState a, 0x1a4 SeSiloState c, 0x1bc _padding1BC: [u8; 4], 0x1c0 SeRmSiloState a, 0x1f0 EtwSiloState a,
+        0x1f4 MiSessionLeaderProcess a, 0x1f8 ExpDefaultErrorPortProcess a, 0x1fc ExpDefaultErrorPort a, 0x200 HardErrorState a,
+        0x204 _padding204: [u8; 4], 0x208 WnfSiloState a, 0x238 DbgkSiloState a, 0x248 PsProtectedCurrentDirectory a,
+        0x250 PsProtectedEnvironment a, 0x258 ApiSetSection a, 0x25c ApiSetSchema a, 0x260 OneCoreForwardersEnabled a,
+        0x261 TzVirtualizationSupported a, 0x262 _padding262: [u8; 2], 0x264 ImgFileExecOptions a, 0x268 ExTimeZoneState b,
+        0x26c NtSystemRoot a, 0x274 SiloRootDirectoryName a, 0x27c Storage a, 0x280 State a, 0x284 ExitStatus a,
+        0x288 DeleteEvent a, 0x28c UserSharedData b, 0x290 UserSharedSection a, 0x294 TerminateWorkItem a,
+        0x2a4 _padding2A4: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.17763.4499 on x86: 0x2e8 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_10_0_17763_4499_x86: ESERVERSILO_GLOBALS, 0x2e8, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x1a4 SeSiloState: SEP_SILOSTATE_1703_x86 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x1bc _padding1BC: [u8; 4], "padding.";
-        0x1c0 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x86 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x1f0 EtwSiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x1f4 MiSessionLeaderProcess: runtime::Ptr32 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x1f8 ExpDefaultErrorPortProcess: runtime::Ptr32 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x1fc ExpDefaultErrorPort: runtime::Ptr32 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x200 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x204 _padding204: [u8; 4], "padding.";
-        0x208 WnfSiloState: WNF_SILODRIVERSTATE_1607_x86 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x238 DbgkSiloState: DBGK_SILOSTATE_1709_x86 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x248 PsProtectedCurrentDirectory: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x250 PsProtectedEnvironment: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x258 ApiSetSection: runtime::Ptr32 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x25c ApiSetSchema: runtime::Ptr32 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x260 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x261 TzVirtualizationSupported: u8 = "BOOLEAN", text!(TzVirtualizationSupported, "from symbols");
-        0x262 _padding262: [u8; 2], "padding.";
-        0x264 ImgFileExecOptions: runtime::Ptr32 = "PVOID", text!(ImgFileExecOptions, "from symbols");
-        0x268 ExTimeZoneState: runtime::Ptr32 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x26c NtSystemRoot: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x274 SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x27c Storage: runtime::Ptr32 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x280 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x284 ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x288 DeleteEvent: runtime::Ptr32 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x28c UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x290 UserSharedSection: runtime::Ptr32 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x294 TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x2a4 CriticalProcessExited: i32 = "LONG", text!(CriticalProcessExited, "from symbols");
-        0x2a8 CriticalProcessStatus: i32 = "LONG", text!(CriticalProcessStatus, "from symbols");
-        0x2ac CriticalProcessName: [u8; 15] = "UCHAR [15]", text!(CriticalProcessName, "from symbols");
-        0x2bb _padding2BB: [u8; 5], "padding.";
-        0x2c0 CriticalProcessExceptionData: CRITICAL_PROCESS_EXCEPTION_DATA_1607_x86 = "CRITICAL_PROCESS_EXCEPTION_DATA", text!(CriticalProcessExceptionData, "from symbols");
+    pub struct ESERVERSILO_GLOBALS_10_0_17763_3165_x64: "since 10.0.17763.3165 on x64", 0x490, 8 {
+        0x00 ObSiloState b, 0x2e0 SeSiloState d, 0x310 SeRmSiloState b, 0x360 EtwSiloState b, 0x368 MiSessionLeaderProcess b,
+        0x370 ExpDefaultErrorPortProcess b, 0x378 ExpDefaultErrorPort b, 0x380 HardErrorState a, 0x384 _padding384: [u8; 4],
+        0x388 WnfSiloState b, 0x3c0 DbgkSiloState b, 0x3e0 PsProtectedCurrentDirectory b, 0x3f0 PsProtectedEnvironment b,
+        0x400 ApiSetSection b, 0x408 ApiSetSchema b, 0x410 OneCoreForwardersEnabled a, 0x411 TzVirtualizationSupported a,
+        0x412 _padding412: [u8; 6], 0x418 ImgFileExecOptions b, 0x420 ExTimeZoneState a, 0x428 NtSystemRoot b,
+        0x438 SiloRootDirectoryName b, 0x448 Storage b, 0x450 State a, 0x454 ExitStatus a, 0x458 DeleteEvent b,
+        0x460 UserSharedData c, 0x468 UserSharedSection b, 0x470 TerminateWorkItem b,
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.17763.4499 on x64: 0x4d8 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_10_0_17763_4499_x64: ESERVERSILO_GLOBALS, 0x4d8, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x360 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x368 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x370 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x378 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x380 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x384 _padding384: [u8; 4], "padding.";
-        0x388 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3c0 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x3e0 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x3f0 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x400 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x408 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x410 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x411 TzVirtualizationSupported: u8 = "BOOLEAN", text!(TzVirtualizationSupported, "from symbols");
-        0x412 _padding412: [u8; 6], "padding.";
-        0x418 ImgFileExecOptions: runtime::Ptr64 = "PVOID", text!(ImgFileExecOptions, "from symbols");
-        0x420 ExTimeZoneState: runtime::Ptr64 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x428 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x438 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x448 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x450 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x454 ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x458 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x460 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x468 UserSharedSection: runtime::Ptr64 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x470 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x490 CriticalProcessExited: i32 = "LONG", text!(CriticalProcessExited, "from symbols");
-        0x494 CriticalProcessStatus: i32 = "LONG", text!(CriticalProcessStatus, "from symbols");
-        0x498 CriticalProcessName: [u8; 15] = "UCHAR [15]", text!(CriticalProcessName, "from symbols");
-        0x4a7 _padding4A7: [u8; 1], "padding.";
-        0x4a8 CriticalProcessExceptionData: CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64 = "CRITICAL_PROCESS_EXCEPTION_DATA", text!(CriticalProcessExceptionData, "from symbols");
+    pub struct ESERVERSILO_GLOBALS_10_0_17763_4499_x86: "since 10.0.17763.4499 on x86", 0x2e8, 8 {
+        0x00 ObSiloState a, 0x1a4 SeSiloState c, 0x1bc _padding1BC: [u8; 4], 0x1c0 SeRmSiloState a, 0x1f0 EtwSiloState a,
+        0x1f4 MiSessionLeaderProcess a, 0x1f8 ExpDefaultErrorPortProcess a, 0x1fc ExpDefaultErrorPort a, 0x200 HardErrorState a,
+        0x204 _padding204: [u8; 4], 0x208 WnfSiloState a, 0x238 DbgkSiloState a, 0x248 PsProtectedCurrentDirectory a,
+        0x250 PsProtectedEnvironment a, 0x258 ApiSetSection a, 0x25c ApiSetSchema a, 0x260 OneCoreForwardersEnabled a,
+        0x261 TzVirtualizationSupported a, 0x262 _padding262: [u8; 2], 0x264 ImgFileExecOptions a, 0x268 ExTimeZoneState b,
+        0x26c NtSystemRoot a, 0x274 SiloRootDirectoryName a, 0x27c Storage a, 0x280 State a, 0x284 ExitStatus a,
+        0x288 DeleteEvent a, 0x28c UserSharedData b, 0x290 UserSharedSection a, 0x294 TerminateWorkItem a,
+        0x2a4 CriticalProcessExited a, 0x2a8 CriticalProcessStatus a, 0x2ac CriticalProcessName a, 0x2bb _padding2BB: [u8; 5],
+        0x2c0 CriticalProcessExceptionData a,
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 2004 on x86: 0x2a0 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_2004_x86: ESERVERSILO_GLOBALS, 0x2a0, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x1a4 SeSiloState: SEP_SILOSTATE_1703_x86 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x1bc _padding1BC: [u8; 4], "padding.";
-        0x1c0 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x86 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x1f0 EtwSiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x1f4 MiSessionLeaderProcess: runtime::Ptr32 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x1f8 ExpDefaultErrorPortProcess: runtime::Ptr32 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x1fc ExpDefaultErrorPort: runtime::Ptr32 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x200 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x204 ExpLicenseState: runtime::Ptr32 = "EXP_LICENSE_STATE *", text!(ExpLicenseState, "from symbols");
-        0x208 WnfSiloState: WNF_SILODRIVERSTATE_1607_x86 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x238 DbgkSiloState: DBGK_SILOSTATE_1709_x86 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x248 PsProtectedCurrentDirectory: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x250 PsProtectedEnvironment: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x258 ApiSetSection: runtime::Ptr32 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x25c ApiSetSchema: runtime::Ptr32 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x260 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x261 _padding261: [u8; 3], "padding.";
-        0x264 NtSystemRoot: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x26c SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x274 Storage: runtime::Ptr32 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x278 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x27c ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x280 DeleteEvent: runtime::Ptr32 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x284 UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x288 UserSharedSection: runtime::Ptr32 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x28c TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x29c IsDownlevelContainer: u8 = "UCHAR", text!(IsDownlevelContainer, "from symbols");
-        0x29d _padding29D: [u8; 3], "padding.";
+    pub struct ESERVERSILO_GLOBALS_10_0_17763_4499_x64: "since 10.0.17763.4499 on x64", 0x4d8, 8 {
+        0x00 ObSiloState b, 0x2e0 SeSiloState d, 0x310 SeRmSiloState b, 0x360 EtwSiloState b, 0x368 MiSessionLeaderProcess b,
+        0x370 ExpDefaultErrorPortProcess b, 0x378 ExpDefaultErrorPort b, 0x380 HardErrorState a, 0x384 _padding384: [u8; 4],
+        0x388 WnfSiloState b, 0x3c0 DbgkSiloState b, 0x3e0 PsProtectedCurrentDirectory b, 0x3f0 PsProtectedEnvironment b,
+        0x400 ApiSetSection b, 0x408 ApiSetSchema b, 0x410 OneCoreForwardersEnabled a, 0x411 TzVirtualizationSupported a,
+        0x412 _padding412: [u8; 6], 0x418 ImgFileExecOptions b, 0x420 ExTimeZoneState a, 0x428 NtSystemRoot b,
+        0x438 SiloRootDirectoryName b, 0x448 Storage b, 0x450 State a, 0x454 ExitStatus a, 0x458 DeleteEvent b,
+        0x460 UserSharedData c, 0x468 UserSharedSection b, 0x470 TerminateWorkItem b, 0x490 CriticalProcessExited a,
+        0x494 CriticalProcessStatus a, 0x498 CriticalProcessName a, 0x4a7 _padding4A7: [u8; 1],
+        0x4a8 CriticalProcessExceptionData b,
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 2004 on x64: 0x490 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_2004_x64: ESERVERSILO_GLOBALS, 0x490, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x360 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x368 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x370 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x378 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x380 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x384 _padding384: [u8; 4], "padding.";
-        0x388 ExpLicenseState: runtime::Ptr64 = "EXP_LICENSE_STATE *", text!(ExpLicenseState, "from symbols");
-        0x390 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3c8 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x3e8 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x3f8 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x408 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x410 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x418 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x419 _padding419: [u8; 7], "padding.";
-        0x420 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x430 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x440 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x448 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x44c ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x450 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x458 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x460 UserSharedSection: runtime::Ptr64 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x468 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x488 IsDownlevelContainer: u8 = "UCHAR", text!(IsDownlevelContainer, "from symbols");
-        0x489 _padding489: [u8; 7], "padding.";
+    pub struct ESERVERSILO_GLOBALS_2004_x86: "since 2004 on x86", 0x2a0, 8 {
+        0x00 ObSiloState a, 0x1a4 SeSiloState c, 0x1bc _padding1BC: [u8; 4], 0x1c0 SeRmSiloState a, 0x1f0 EtwSiloState a,
+        0x1f4 MiSessionLeaderProcess a, 0x1f8 ExpDefaultErrorPortProcess a, 0x1fc ExpDefaultErrorPort a, 0x200 HardErrorState a,
+        0x204 ExpLicenseState a, 0x208 WnfSiloState a, 0x238 DbgkSiloState a, 0x248 PsProtectedCurrentDirectory a,
+        0x250 PsProtectedEnvironment a, 0x258 ApiSetSection a, 0x25c ApiSetSchema a, 0x260 OneCoreForwardersEnabled a,
+        0x261 _padding261: [u8; 3], 0x264 NtSystemRoot a, 0x26c SiloRootDirectoryName a, 0x274 Storage a, 0x278 State a,
+        0x27c ExitStatus a, 0x280 DeleteEvent a, 0x284 UserSharedData b, 0x288 UserSharedSection a, 0x28c TerminateWorkItem a,
+        0x29c IsDownlevelContainer a, 0x29d _padding29D: [u8; 3],
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.19041.985 on x86: 0x2a8 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_10_0_19041_985_x86: ESERVERSILO_GLOBALS, 0x2a8, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x1a4 SeSiloState: SEP_SILOSTATE_1703_x86 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x1bc _padding1BC: [u8; 4], "padding.";
-        0x1c0 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x86 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x1f0 EtwSiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x1f4 MiSessionLeaderProcess: runtime::Ptr32 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x1f8 ExpDefaultErrorPortProcess: runtime::Ptr32 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x1fc ExpDefaultErrorPort: runtime::Ptr32 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x200 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x204 ExpLicenseState: runtime::Ptr32 = "EXP_LICENSE_STATE *", text!(ExpLicenseState, "from symbols");
-        0x208 WnfSiloState: WNF_SILODRIVERSTATE_1607_x86 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x238 DbgkSiloState: DBGK_SILOSTATE_1709_x86 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x248 PsProtectedCurrentDirectory: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x250 PsProtectedEnvironment: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x258 ApiSetSection: runtime::Ptr32 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x25c ApiSetSchema: runtime::Ptr32 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x260 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x261 TzVirtualizationSupported: u8 = "BOOLEAN", text!(TzVirtualizationSupported, "from symbols");
-        0x262 _padding262: [u8; 2], "padding.";
-        0x264 ExTimeZoneState: runtime::Ptr32 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x268 NtSystemRoot: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x270 SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x278 Storage: runtime::Ptr32 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x27c State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x280 ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x284 DeleteEvent: runtime::Ptr32 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x288 UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x28c UserSharedSection: runtime::Ptr32 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x290 TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x2a0 IsDownlevelContainer: u8 = "UCHAR", text!(IsDownlevelContainer, "from symbols");
-        0x2a1 _padding2A1: [u8; 7], "padding.";
+    pub struct ESERVERSILO_GLOBALS_2004_x64: "since 2004 on x64", 0x490, 8 {
+        0x00 ObSiloState b, 0x2e0 SeSiloState d, 0x310 SeRmSiloState b, 0x360 EtwSiloState b, 0x368 MiSessionLeaderProcess b,
+        0x370 ExpDefaultErrorPortProcess b, 0x378 ExpDefaultErrorPort b, 0x380 HardErrorState a, 0x384 _padding384: [u8; 4],
+        0x388 ExpLicenseState b, 0x390 WnfSiloState b, 0x3c8 DbgkSiloState b, 0x3e8 PsProtectedCurrentDirectory b,
+        0x3f8 PsProtectedEnvironment b, 0x408 ApiSetSection b, 0x410 ApiSetSchema b, 0x418 OneCoreForwardersEnabled a,
+        0x419 _padding419: [u8; 7], 0x420 NtSystemRoot b, 0x430 SiloRootDirectoryName b, 0x440 Storage b, 0x448 State a,
+        0x44c ExitStatus a, 0x450 DeleteEvent b, 0x458 UserSharedData c, 0x460 UserSharedSection b, 0x468 TerminateWorkItem b,
+        0x488 IsDownlevelContainer a, 0x489 _padding489: [u8; 7],
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.19041.985 on x64: 0x498 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_10_0_19041_985_x64: ESERVERSILO_GLOBALS, 0x498, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x360 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x368 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x370 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x378 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x380 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x384 _padding384: [u8; 4], "padding.";
-        0x388 ExpLicenseState: runtime::Ptr64 = "EXP_LICENSE_STATE *", text!(ExpLicenseState, "from symbols");
-        0x390 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3c8 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x3e8 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x3f8 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x408 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x410 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x418 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x419 TzVirtualizationSupported: u8 = "BOOLEAN", text!(TzVirtualizationSupported, "from symbols");
-        0x41a _padding41A: [u8; 6], "padding.";
-        0x420 ExTimeZoneState: runtime::Ptr64 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x428 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x438 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x448 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x450 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x454 ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x458 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x460 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x468 UserSharedSection: runtime::Ptr64 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x470 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x490 IsDownlevelContainer: u8 = "UCHAR", text!(IsDownlevelContainer, "from symbols");
-        0x491 _padding491: [u8; 7], "padding.";
+    pub struct ESERVERSILO_GLOBALS_10_0_19041_985_x86: "since 10.0.19041.985 on x86", 0x2a8, 8 {
+        0x00 ObSiloState a, 0x1a4 SeSiloState c, 0x1bc _padding1BC: [u8; 4], 0x1c0 SeRmSiloState a, 0x1f0 EtwSiloState a,
+        0x1f4 MiSessionLeaderProcess a, 0x1f8 ExpDefaultErrorPortProcess a, 0x1fc ExpDefaultErrorPort a, 0x200 HardErrorState a,
+        0x204 ExpLicenseState a, 0x208 WnfSiloState a, 0x238 DbgkSiloState a, 0x248 PsProtectedCurrentDirectory a,
+        0x250 PsProtectedEnvironment a, 0x258 ApiSetSection a, 0x25c ApiSetSchema a, 0x260 OneCoreForwardersEnabled a,
+        0x261 TzVirtualizationSupported a, 0x262 _padding262: [u8; 2], 0x264 ExTimeZoneState b, 0x268 NtSystemRoot a,
+        0x270 SiloRootDirectoryName a, 0x278 Storage a, 0x27c State a, 0x280 ExitStatus a, 0x284 DeleteEvent a,
+        0x288 UserSharedData b, 0x28c UserSharedSection a, 0x290 TerminateWorkItem a, 0x2a0 IsDownlevelContainer a,
+        0x2a1 _padding2A1: [u8; 7],
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.19041.1826 on x86: 0x2a8 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_10_0_19041_1826_x86: ESERVERSILO_GLOBALS, 0x2a8, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x1a4 SeSiloState: SEP_SILOSTATE_1703_x86 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x1bc _padding1BC: [u8; 4], "padding.";
-        0x1c0 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x86 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x1f0 EtwSiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x1f4 MiSessionLeaderProcess: runtime::Ptr32 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x1f8 ExpDefaultErrorPortProcess: runtime::Ptr32 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x1fc ExpDefaultErrorPort: runtime::Ptr32 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x200 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x204 ExpLicenseState: runtime::Ptr32 = "EXP_LICENSE_STATE *", text!(ExpLicenseState, "from symbols");
-        0x208 WnfSiloState: WNF_SILODRIVERSTATE_1607_x86 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x238 DbgkSiloState: DBGK_SILOSTATE_1709_x86 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x248 PsProtectedCurrentDirectory: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x250 PsProtectedEnvironment: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x258 ApiSetSection: runtime::Ptr32 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x25c ApiSetSchema: runtime::Ptr32 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x260 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x261 TzVirtualizationSupported: u8 = "BOOLEAN", text!(TzVirtualizationSupported, "from symbols");
-        0x262 _padding262: [u8; 2], "padding.";
-        0x264 ImgFileExecOptions: runtime::Ptr32 = "PVOID", text!(ImgFileExecOptions, "from symbols");
-        0x268 ExTimeZoneState: runtime::Ptr32 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x26c NtSystemRoot: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x274 SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x27c Storage: runtime::Ptr32 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x280 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x284 ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x288 DeleteEvent: runtime::Ptr32 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x28c UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x290 UserSharedSection: runtime::Ptr32 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x294 TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x2a4 IsDownlevelContainer: u8 = "UCHAR", text!(IsDownlevelContainer, "from symbols");
-        0x2a5 _padding2A5: [u8; 3], "padding.";
+    pub struct ESERVERSILO_GLOBALS_10_0_19041_985_x64: "since 10.0.19041.985 on x64", 0x498, 8 {
+        0x00 ObSiloState b, 0x2e0 SeSiloState d, 0x310 SeRmSiloState b, 0x360 EtwSiloState b, 0x368 MiSessionLeaderProcess b,
+        0x370 ExpDefaultErrorPortProcess b, 0x378 ExpDefaultErrorPort b, 0x380 HardErrorState a, 0x384 _padding384: [u8; 4],
+        0x388 ExpLicenseState b, 0x390 WnfSiloState b, 0x3c8 DbgkSiloState b, 0x3e8 PsProtectedCurrentDirectory b,
+        0x3f8 PsProtectedEnvironment b, 0x408 ApiSetSection b, 0x410 ApiSetSchema b, 0x418 OneCoreForwardersEnabled a,
+        0x419 TzVirtualizationSupported a, 0x41a _padding41A: [u8; 6], 0x420 ExTimeZoneState a, 0x428 NtSystemRoot b,
+        0x438 SiloRootDirectoryName b, 0x448 Storage b, 0x450 State a, 0x454 ExitStatus a, 0x458 DeleteEvent b,
+        0x460 UserSharedData c, 0x468 UserSharedSection b, 0x470 TerminateWorkItem b, 0x490 IsDownlevelContainer a,
+        0x491 _padding491: [u8; 7],
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.19041.1826 on x64: 0x4a0 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_10_0_19041_1826_x64: ESERVERSILO_GLOBALS, 0x4a0, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x360 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x368 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x370 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x378 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x380 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x384 _padding384: [u8; 4], "padding.";
-        0x388 ExpLicenseState: runtime::Ptr64 = "EXP_LICENSE_STATE *", text!(ExpLicenseState, "from symbols");
-        0x390 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3c8 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x3e8 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x3f8 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x408 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x410 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x418 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x419 TzVirtualizationSupported: u8 = "BOOLEAN", text!(TzVirtualizationSupported, "from symbols");
-        0x41a _padding41A: [u8; 6], "padding.";
-        0x420 ImgFileExecOptions: runtime::Ptr64 = "PVOID", text!(ImgFileExecOptions, "from symbols");
-        0x428 ExTimeZoneState: runtime::Ptr64 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x430 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x440 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x450 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x458 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x45c ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x460 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x468 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x470 UserSharedSection: runtime::Ptr64 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x478 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x498 IsDownlevelContainer: u8 = "UCHAR", text!(IsDownlevelContainer, "from symbols");
-        0x499 _padding499: [u8; 7], "padding.";
+    pub struct ESERVERSILO_GLOBALS_10_0_19041_1826_x86: "since 10.0.19041.1826 on x86", 0x2a8, 8 {
+        0x00 ObSiloState a, 0x1a4 SeSiloState c, 0x1bc _padding1BC: [u8; 4], 0x1c0 SeRmSiloState a, 0x1f0 EtwSiloState a,
+        0x1f4 MiSessionLeaderProcess a, 0x1f8 ExpDefaultErrorPortProcess a, 0x1fc ExpDefaultErrorPort a, 0x200 HardErrorState a,
+        0x204 ExpLicenseState a, 0x208 WnfSiloState a, 0x238 DbgkSiloState a, 0x248 PsProtectedCurrentDirectory a,
+        0x250 PsProtectedEnvironment a, 0x258 ApiSetSection a, 0x25c ApiSetSchema a, 0x260 OneCoreForwardersEnabled a,
+        0x261 TzVirtualizationSupported a, 0x262 _padding262: [u8; 2], 0x264 ImgFileExecOptions a, 0x268 ExTimeZoneState b,
+        0x26c NtSystemRoot a, 0x274 SiloRootDirectoryName a, 0x27c Storage a, 0x280 State a, 0x284 ExitStatus a,
+        0x288 DeleteEvent a, 0x28c UserSharedData b, 0x290 UserSharedSection a, 0x294 TerminateWorkItem a,
+        0x2a4 IsDownlevelContainer a, 0x2a5 _padding2A5: [u8; 3],
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 19569 on x64: 0x498 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_19569_x64: ESERVERSILO_GLOBALS, 0x498, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x360 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x368 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x370 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x378 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x380 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x384 _padding384: [u8; 4], "padding.";
-        0x388 ExpLicenseState: runtime::Ptr64 = "EXP_LICENSE_STATE *", text!(ExpLicenseState, "from symbols");
-        0x390 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3c8 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x3e8 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x3f8 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x408 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x410 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x418 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x419 _padding419: [u8; 7], "padding.";
-        0x420 NlsState: runtime::Ptr64 = "NLS_STATE *", text!(NlsState, "from symbols");
-        0x428 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x438 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x448 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x450 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x454 ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x458 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x460 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x468 UserSharedSection: runtime::Ptr64 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x470 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x490 IsDownlevelContainer: u8 = "UCHAR", text!(IsDownlevelContainer, "from symbols");
-        0x491 _padding491: [u8; 7], "padding.";
+    pub struct ESERVERSILO_GLOBALS_10_0_19041_1826_x64: "since 10.0.19041.1826 on x64", 0x4a0, 8 {
+        0x00 ObSiloState b, 0x2e0 SeSiloState d, 0x310 SeRmSiloState b, 0x360 EtwSiloState b, 0x368 MiSessionLeaderProcess b,
+        0x370 ExpDefaultErrorPortProcess b, 0x378 ExpDefaultErrorPort b, 0x380 HardErrorState a, 0x384 _padding384: [u8; 4],
+        0x388 ExpLicenseState b, 0x390 WnfSiloState b, 0x3c8 DbgkSiloState b, 0x3e8 PsProtectedCurrentDirectory b,
+        0x3f8 PsProtectedEnvironment b, 0x408 ApiSetSection b, 0x410 ApiSetSchema b, 0x418 OneCoreForwardersEnabled a,
+        0x419 TzVirtualizationSupported a, 0x41a _padding41A: [u8; 6], 0x420 ImgFileExecOptions b, 0x428 ExTimeZoneState a,
+        0x430 NtSystemRoot b, 0x440 SiloRootDirectoryName b, 0x450 Storage b, 0x458 State a, 0x45c ExitStatus a,
+        0x460 DeleteEvent b, 0x468 UserSharedData c, 0x470 UserSharedSection b, 0x478 TerminateWorkItem b,
+        0x498 IsDownlevelContainer a, 0x499 _padding499: [u8; 7],
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since server-2022 on x64: 0x558 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_server_2022_x64: ESERVERSILO_GLOBALS, 0x558, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_server_2022_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x360 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x368 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x370 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x378 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x380 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x384 _padding384: [u8; 4], "padding.";
-        0x388 ExpLicenseState: runtime::Ptr64 = "EXP_LICENSE_STATE *", text!(ExpLicenseState, "from symbols");
-        0x390 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3c8 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x3e8 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x3f8 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x408 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x410 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x418 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x419 _padding419: [u8; 7], "padding.";
-        0x420 NlsState: runtime::Ptr64 = "NLS_STATE *", text!(NlsState, "from symbols");
-        0x428 RtlNlsState: RTL_NLS_STATE_server_2022_x64 = "RTL_NLS_STATE", text!(RtlNlsState, "from symbols");
-        0x4e0 ExTimeZoneState: runtime::Ptr64 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x4e8 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x4f8 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x508 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x510 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x514 ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x518 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x520 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x528 UserSharedSection: runtime::Ptr64 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x530 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x550 IsDownlevelContainer: u8 = "UCHAR", text!(IsDownlevelContainer, "from symbols");
-        0x551 _padding551: [u8; 7], "padding.";
+    pub struct ESERVERSILO_GLOBALS_19569_x64: "since 19569 on x64", 0x498, 8 {
+        0x00 ObSiloState b, 0x2e0 SeSiloState d, 0x310 SeRmSiloState b, 0x360 EtwSiloState b, 0x368 MiSessionLeaderProcess b,
+        0x370 ExpDefaultErrorPortProcess b, 0x378 ExpDefaultErrorPort b, 0x380 HardErrorState a, 0x384 _padding384: [u8; 4],
+        0x388 ExpLicenseState b, 0x390 WnfSiloState b, 0x3c8 DbgkSiloState b, 0x3e8 PsProtectedCurrentDirectory b,
+        0x3f8 PsProtectedEnvironment b, 0x408 ApiSetSection b, 0x410 ApiSetSchema b, 0x418 OneCoreForwardersEnabled a,
+        0x419 _padding419: [u8; 7], 0x420 NlsState a, 0x428 NtSystemRoot b, 0x438 SiloRootDirectoryName b, 0x448 Storage b,
+        0x450 State a, 0x454 ExitStatus a, 0x458 DeleteEvent b, 0x460 UserSharedData c, 0x468 UserSharedSection b,
+        0x470 TerminateWorkItem b, 0x490 IsDownlevelContainer a, 0x491 _padding491: [u8; 7],
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.20348.825 on x64: 0x560 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_10_0_20348_825_x64: ESERVERSILO_GLOBALS, 0x560, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_server_2022_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x360 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x368 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x370 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x378 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x380 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x384 _padding384: [u8; 4], "padding.";
-        0x388 ExpLicenseState: runtime::Ptr64 = "EXP_LICENSE_STATE *", text!(ExpLicenseState, "from symbols");
-        0x390 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3c8 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x3e8 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x3f8 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x408 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x410 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x418 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x419 _padding419: [u8; 7], "padding.";
-        0x420 NlsState: runtime::Ptr64 = "NLS_STATE *", text!(NlsState, "from symbols");
-        0x428 RtlNlsState: RTL_NLS_STATE_server_2022_x64 = "RTL_NLS_STATE", text!(RtlNlsState, "from symbols");
-        0x4e0 ImgFileExecOptions: runtime::Ptr64 = "PVOID", text!(ImgFileExecOptions, "from symbols");
-        0x4e8 ExTimeZoneState: runtime::Ptr64 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x4f0 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x500 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x510 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x518 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x51c ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x520 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x528 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x530 UserSharedSection: runtime::Ptr64 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x538 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x558 IsDownlevelContainer: u8 = "UCHAR", text!(IsDownlevelContainer, "from symbols");
-        0x559 _padding559: [u8; 7], "padding.";
+    pub struct ESERVERSILO_GLOBALS_server_2022_x64: "since server-2022 on x64", 0x558, 8 {
+        0x00 ObSiloState c, 0x2e0 SeSiloState d, 0x310 SeRmSiloState b, 0x360 EtwSiloState b, 0x368 MiSessionLeaderProcess b,
+        0x370 ExpDefaultErrorPortProcess b, 0x378 ExpDefaultErrorPort b, 0x380 HardErrorState a, 0x384 _padding384: [u8; 4],
+        0x388 ExpLicenseState b, 0x390 WnfSiloState b, 0x3c8 DbgkSiloState b, 0x3e8 PsProtectedCurrentDirectory b,
+        0x3f8 PsProtectedEnvironment b, 0x408 ApiSetSection b, 0x410 ApiSetSchema b, 0x418 OneCoreForwardersEnabled a,
+        0x419 _padding419: [u8; 7], 0x420 NlsState a, 0x428 RtlNlsState a, 0x4e0 ExTimeZoneState a, 0x4e8 NtSystemRoot b,
+        0x4f8 SiloRootDirectoryName b, 0x508 Storage b, 0x510 State a, 0x514 ExitStatus a, 0x518 DeleteEvent b,
+        0x520 UserSharedData c, 0x528 UserSharedSection b, 0x530 TerminateWorkItem b, 0x550 IsDownlevelContainer a,
+        0x551 _padding551: [u8; 7],
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.20348.1787 on x64: 0x5a8 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_10_0_20348_1787_x64: ESERVERSILO_GLOBALS, 0x5a8, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_server_2022_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x360 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x368 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x370 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x378 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x380 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x384 _padding384: [u8; 4], "padding.";
-        0x388 ExpLicenseState: runtime::Ptr64 = "EXP_LICENSE_STATE *", text!(ExpLicenseState, "from symbols");
-        0x390 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3c8 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x3e8 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x3f8 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x408 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x410 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x418 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x419 _padding419: [u8; 7], "padding.";
-        0x420 NlsState: runtime::Ptr64 = "NLS_STATE *", text!(NlsState, "from symbols");
-        0x428 RtlNlsState: RTL_NLS_STATE_server_2022_x64 = "RTL_NLS_STATE", text!(RtlNlsState, "from symbols");
-        0x4e0 ImgFileExecOptions: runtime::Ptr64 = "PVOID", text!(ImgFileExecOptions, "from symbols");
-        0x4e8 ExTimeZoneState: runtime::Ptr64 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x4f0 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x500 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x510 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x518 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x51c ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x520 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x528 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x530 UserSharedSection: runtime::Ptr64 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x538 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x558 IsDownlevelContainer: u8 = "UCHAR", text!(IsDownlevelContainer, "from symbols");
-        0x559 _padding559: [u8; 3], "padding.";
-        0x55c CriticalProcessExited: i32 = "LONG", text!(CriticalProcessExited, "from symbols");
-        0x560 CriticalProcessStatus: i32 = "LONG", text!(CriticalProcessStatus, "from symbols");
-        0x564 CriticalProcessName: [u8; 15] = "UCHAR [15]", text!(CriticalProcessName, "from symbols");
-        0x573 _padding573: [u8; 5], "padding.";
-        0x578 CriticalProcessExceptionData: CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64 = "CRITICAL_PROCESS_EXCEPTION_DATA", text!(CriticalProcessExceptionData, "from symbols");
+    pub struct ESERVERSILO_GLOBALS_10_0_20348_825_x64: "since 10.0.20348.825 on x64", 0x560, 8 {
+        0x00 ObSiloState c, 0x2e0 SeSiloState d, 0x310 SeRmSiloState b, 0x360 EtwSiloState b, 0x368 MiSessionLeaderProcess b,
+        0x370 ExpDefaultErrorPortProcess b, 0x378 ExpDefaultErrorPort b, 0x380 HardErrorState a, 0x384 _padding384: [u8; 4],
+        0x388 ExpLicenseState b, 0x390 WnfSiloState b, 0x3c8 DbgkSiloState b, 0x3e8 PsProtectedCurrentDirectory b,
+        0x3f8 PsProtectedEnvironment b, 0x408 ApiSetSection b, 0x410 ApiSetSchema b, 0x418 OneCoreForwardersEnabled a,
+        0x419 _padding419: [u8; 7], 0x420 NlsState a, 0x428 RtlNlsState a, 0x4e0 ImgFileExecOptions b, 0x4e8 ExTimeZoneState a,
+        0x4f0 NtSystemRoot b, 0x500 SiloRootDirectoryName b, 0x510 Storage b, 0x518 State a, 0x51c ExitStatus a,
+        0x520 DeleteEvent b, 0x528 UserSharedData c, 0x530 UserSharedSection b, 0x538 TerminateWorkItem b,
+        0x558 IsDownlevelContainer a, 0x559 _padding559: [u8; 7],
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 24H2 on x64: 0x598 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_24H2_x64: ESERVERSILO_GLOBALS, 0x598, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_server_2022_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_24H2_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x340 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x348 PspSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x350 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x358 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x360 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x364 _padding364: [u8; 4], "padding.";
-        0x368 ExpLicenseState: runtime::Ptr64 = "EXP_LICENSE_STATE *", text!(ExpLicenseState, "from symbols");
-        0x370 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3a8 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x3c8 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x3d8 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x3e8 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x3f0 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x3f8 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x3f9 _padding3F9: [u8; 7], "padding.";
-        0x400 NlsState: runtime::Ptr64 = "NLS_STATE *", text!(NlsState, "from symbols");
-        0x408 RtlNlsState: RTL_NLS_STATE_server_2022_x64 = "RTL_NLS_STATE", text!(RtlNlsState, "from symbols");
-        0x4c0 ImgFileExecOptions: runtime::Ptr64 = "PVOID", text!(ImgFileExecOptions, "from symbols");
-        0x4c8 ExTimeZoneState: runtime::Ptr64 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x4d0 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x4e0 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x4f0 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x4f8 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x4fc ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x500 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x508 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x510 UserSharedSection: runtime::Ptr64 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x518 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x538 ContainerBuildNumber: u32 = "ULONG", text!(ContainerBuildNumber, "from symbols");
-        0x53c CriticalProcessExited: i32 = "LONG", text!(CriticalProcessExited, "from symbols");
-        0x540 CriticalProcessStatus: i32 = "LONG", text!(CriticalProcessStatus, "from symbols");
-        0x544 CriticalProcessName: [u8; 15] = "UCHAR [15]", text!(CriticalProcessName, "from symbols");
-        0x553 _padding553: [u8; 5], "padding.";
-        0x558 CriticalProcessExceptionData: CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64 = "CRITICAL_PROCESS_EXCEPTION_DATA", text!(CriticalProcessExceptionData, "from symbols");
-        0x588 RtlFunctionalityCache: [u32; 4] = "ULONG [4]", text!(RtlFunctionalityCache, "from symbols");
+    pub struct ESERVERSILO_GLOBALS_10_0_20348_1787_x64: "since 10.0.20348.1787 on x64", 0x5a8, 8 {
+        0x00 ObSiloState c, 0x2e0 SeSiloState d, 0x310 SeRmSiloState b, 0x360 EtwSiloState b, 0x368 MiSessionLeaderProcess b,
+        0x370 ExpDefaultErrorPortProcess b, 0x378 ExpDefaultErrorPort b, 0x380 HardErrorState a, 0x384 _padding384: [u8; 4],
+        0x388 ExpLicenseState b, 0x390 WnfSiloState b, 0x3c8 DbgkSiloState b, 0x3e8 PsProtectedCurrentDirectory b,
+        0x3f8 PsProtectedEnvironment b, 0x408 ApiSetSection b, 0x410 ApiSetSchema b, 0x418 OneCoreForwardersEnabled a,
+        0x419 _padding419: [u8; 7], 0x420 NlsState a, 0x428 RtlNlsState a, 0x4e0 ImgFileExecOptions b, 0x4e8 ExTimeZoneState a,
+        0x4f0 NtSystemRoot b, 0x500 SiloRootDirectoryName b, 0x510 Storage b, 0x518 State a, 0x51c ExitStatus a,
+        0x520 DeleteEvent b, 0x528 UserSharedData c, 0x530 UserSharedSection b, 0x538 TerminateWorkItem b,
+        0x558 IsDownlevelContainer a, 0x559 _padding559: [u8; 3], 0x55c CriticalProcessExited a, 0x560 CriticalProcessStatus a,
+        0x564 CriticalProcessName a, 0x573 _padding573: [u8; 5], 0x578 CriticalProcessExceptionData b,
     }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 26H1 on x64: 0x5b0 bytes, aligned to 8.
-    ///
-    /// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
-    pub struct ESERVERSILO_GLOBALS_26H1_x64: ESERVERSILO_GLOBALS, 0x5b0, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_server_2022_x64 = "OBP_SILODRIVERSTATE", text!(ObSiloState, "from symbols");
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", text!(SeSiloState, "from symbols");
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_24H2_x64 = "SEP_RM_LSA_CONNECTION_STATE", text!(SeRmSiloState, "from symbols");
-        0x340 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(EtwSiloState, "from symbols");
-        0x348 PspSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", text!(MiSessionLeaderProcess, "from symbols");
-        0x350 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", text!(ExpDefaultErrorPortProcess, "from symbols");
-        0x358 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", text!(ExpDefaultErrorPort, "from symbols");
-        0x360 HardErrorState: u32 = "ULONG", text!(HardErrorState, "from symbols");
-        0x364 _padding364: [u8; 4], "padding.";
-        0x368 ExpLicenseState: runtime::Ptr64 = "EXP_LICENSE_STATE *", text!(ExpLicenseState, "from symbols");
-        0x370 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", text!(WnfSiloState, "from symbols");
-        0x3a8 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", text!(DbgkSiloState, "from symbols");
-        0x3c8 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedCurrentDirectory, "from symbols");
-        0x3d8 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(PsProtectedEnvironment, "from symbols");
-        0x3e8 ApiSetSection: runtime::Ptr64 = "PVOID", text!(ApiSetSection, "from symbols");
-        0x3f0 ApiSetSchema: runtime::Ptr64 = "PVOID", text!(ApiSetSchema, "from symbols");
-        0x3f8 OneCoreForwardersEnabled: u8 = "BOOLEAN", text!(OneCoreForwardersEnabled, "from symbols");
-        0x3f9 _padding3F9: [u8; 7], "padding.";
-        0x400 NlsState: runtime::Ptr64 = "NLS_STATE *", text!(NlsState, "from symbols");
-        0x408 RtlNlsState: RTL_NLS_STATE_server_2022_x64 = "RTL_NLS_STATE", text!(RtlNlsState, "from symbols");
-        0x4c0 ImgFileExecOptions: runtime::Ptr64 = "PVOID", text!(ImgFileExecOptions, "from symbols");
-        0x4c8 ExTimeZoneState: runtime::Ptr64 = "EX_TIMEZONE_STATE *", text!(ExTimeZoneState, "from symbols");
-        0x4d0 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(NtSystemRoot, "from symbols");
-        0x4e0 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(SiloRootDirectoryName, "from symbols");
-        0x4f0 Storage: runtime::Ptr64 = "PSP_STORAGE *", text!(Storage, "from symbols");
-        0x4f8 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", text!(State, "from symbols");
-        0x4fc ExitStatus: i32 = "LONG", text!(ExitStatus, "from symbols");
-        0x500 DeleteEvent: runtime::Ptr64 = "KEVENT *", text!(DeleteEvent, "from symbols");
-        0x508 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", text!(UserSharedData, "from symbols");
-        0x510 UserSharedSection: runtime::Ptr64 = "PVOID", text!(UserSharedSection, "from symbols");
-        0x518 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", text!(TerminateWorkItem, "from symbols");
-        0x538 ContainerBuildNumber: u32 = "ULONG", text!(ContainerBuildNumber, "from symbols");
-        0x53c CriticalProcessExited: i32 = "LONG", text!(CriticalProcessExited, "from symbols");
-        0x540 CriticalProcessStatus: i32 = "LONG", text!(CriticalProcessStatus, "from symbols");
-        0x544 CriticalProcessName: [u8; 15] = "UCHAR [15]", text!(CriticalProcessName, "from symbols");
-        0x553 _padding553: [u8; 5], "padding.";
-        0x558 CriticalProcessExceptionData: CRITICAL_PROCESS_EXCEPTION_DATA_26H1_x64 = "CRITICAL_PROCESS_EXCEPTION_DATA", text!(CriticalProcessExceptionData, "from symbols");
-        0x5a0 RtlFunctionalityCache: [u32; 4] = "ULONG [4]", text!(RtlFunctionalityCache, "from symbols");
+    pub struct ESERVERSILO_GLOBALS_24H2_x64: "since 24H2 on x64", 0x598, 8 {
+        0x00 ObSiloState c, 0x2e0 SeSiloState d, 0x310 SeRmSiloState c, 0x340 EtwSiloState b, 0x348 PspSessionLeaderProcess a,
+        0x350 ExpDefaultErrorPortProcess b, 0x358 ExpDefaultErrorPort b, 0x360 HardErrorState a, 0x364 _padding364: [u8; 4],
+        0x368 ExpLicenseState b, 0x370 WnfSiloState b, 0x3a8 DbgkSiloState b, 0x3c8 PsProtectedCurrentDirectory b,
+        0x3d8 PsProtectedEnvironment b, 0x3e8 ApiSetSection b, 0x3f0 ApiSetSchema b, 0x3f8 OneCoreForwardersEnabled a,
+        0x3f9 _padding3F9: [u8; 7], 0x400 NlsState a, 0x408 RtlNlsState a, 0x4c0 ImgFileExecOptions b, 0x4c8 ExTimeZoneState a,
+        0x4d0 NtSystemRoot b, 0x4e0 SiloRootDirectoryName b, 0x4f0 Storage b, 0x4f8 State a, 0x4fc ExitStatus a,
+        0x500 DeleteEvent b, 0x508 UserSharedData c, 0x510 UserSharedSection b, 0x518 TerminateWorkItem b,
+        0x538 ContainerBuildNumber a, 0x53c CriticalProcessExited a, 0x540 CriticalProcessStatus a, 0x544 CriticalProcessName a,
+        0x553 _padding553: [u8; 5], 0x558 CriticalProcessExceptionData b, 0x588 RtlFunctionalityCache a,
+    }
+    pub struct ESERVERSILO_GLOBALS_26H1_x64: "since 26H1 on x64", 0x5b0, 8 {
+        0x00 ObSiloState c, 0x2e0 SeSiloState d, 0x310 SeRmSiloState c, 0x340 EtwSiloState b, 0x348 PspSessionLeaderProcess a,
+        0x350 ExpDefaultErrorPortProcess b, 0x358 ExpDefaultErrorPort b, 0x360 HardErrorState a, 0x364 _padding364: [u8; 4],
+        0x368 ExpLicenseState b, 0x370 WnfSiloState b, 0x3a8 DbgkSiloState b, 0x3c8 PsProtectedCurrentDirectory b,
+        0x3d8 PsProtectedEnvironment b, 0x3e8 ApiSetSection b, 0x3f0 ApiSetSchema b, 0x3f8 OneCoreForwardersEnabled a,
+        0x3f9 _padding3F9: [u8; 7], 0x400 NlsState a, 0x408 RtlNlsState a, 0x4c0 ImgFileExecOptions b, 0x4c8 ExTimeZoneState a,
+        0x4d0 NtSystemRoot b, 0x4e0 SiloRootDirectoryName b, 0x4f0 Storage b, 0x4f8 State a, 0x4fc ExitStatus a,
+        0x500 DeleteEvent b, 0x508 UserSharedData c, 0x510 UserSharedSection b, 0x518 TerminateWorkItem b,
+        0x538 ContainerBuildNumber a, 0x53c CriticalProcessExited a, 0x540 CriticalProcessStatus a, 0x544 CriticalProcessName a,
+        0x553 _padding553: [u8; 5], 0x558 CriticalProcessExceptionData c, 0x5a0 RtlFunctionalityCache a,
     }
 }

@@ -5,87 +5,43 @@
 #[allow(unused_imports)]
 use super::{runtime, kapc::*, single_list_entry::*, slist_entry::*};
 
-macro_rules! text {
-    (SListEntry, $known:literal) => { concat!($known, ". Links the APCs that are free.") };
-    (Apc, $known:literal) => { concat!($known, ". The APC.") };
-}
-
-runtime::layout! {
-    /// `ETW_APC_ENTRY` since 1709 on x86: 0x30 bytes, aligned to 4.
-    ///
-    /// An APC for walking a thread's user-mode stack, linked into a list while it is free.
-    pub struct ETW_APC_ENTRY_1709_x86: ETW_APC_ENTRY, 0x30, 4 {
-        0x00 union_SListEntry: ETW_APC_ENTRY_1709_x86_union_SListEntry, "unnamed; its members have accessors." {
-            0x00 SListEntry set_SListEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SListEntry, "from symbols");
-            0x00 Apc set_Apc: KAPC_6_2_x86 = "KAPC", text!(Apc, "from symbols");
-        }
+runtime::structure! {
+    $ ETW_APC_ENTRY: "An APC for walking a thread's user-mode stack, linked into a list while it is free." {
+        SListEntry "Links the APCs that are free.":
+            a SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols", set_SListEntry
+            | b runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 48> = "SINGLE_LIST_ENTRY", "from symbols"
+            | c SLIST_ENTRY_5_2_3790_sp1_x64 = "SLIST_ENTRY", "from symbols", set_SListEntry
+            | d runtime::Bytes<SLIST_ENTRY_5_2_3790_sp1_x64, 96> = "SLIST_ENTRY", "from symbols";
+        Apc "The APC.":
+            a KAPC_6_2_x86 = "KAPC", "from symbols", set_Apc
+            | b KAPC_6_2_x64 = "KAPC", "from symbols", set_Apc
+            | c runtime::Bytes<KAPC_6_2_x64, 96> = "KAPC", "from symbols"
+            | d KAPC_10_0_19041_3324_x86 = "KAPC", "from symbols", set_Apc
+            | e KAPC_10_0_19041_3324_x64 = "KAPC", "from symbols", set_Apc
+            | f runtime::Bytes<KAPC_10_0_19041_3324_x64, 96> = "KAPC", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `ETW_APC_ENTRY`.
-    pub union ETW_APC_ENTRY_1709_x86_union_SListEntry: 0x30, 4 {
-        0x00 SListEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 48> = "SINGLE_LIST_ENTRY", text!(SListEntry, "from symbols");
-        0x00 Apc: KAPC_6_2_x86 = "KAPC", text!(Apc, "from symbols");
+    pub struct ETW_APC_ENTRY_1709_x86: "since 1709 on x86", 0x30, 4 {
+        0x00 union_SListEntry: ETW_APC_ENTRY_1709_x86_union_SListEntry { 0x00 SListEntry a, 0x00 Apc a },
     }
-}
-
-runtime::layout! {
-    /// `ETW_APC_ENTRY` since 1709 on x64: 0x60 bytes, aligned to 16.
-    ///
-    /// An APC for walking a thread's user-mode stack, linked into a list while it is free.
-    pub struct ETW_APC_ENTRY_1709_x64: ETW_APC_ENTRY, 0x60, 16 {
-        0x00 union_SListEntry: ETW_APC_ENTRY_1709_x64_union_SListEntry, "unnamed; its members have accessors." {
-            0x00 SListEntry set_SListEntry: SLIST_ENTRY_5_2_3790_sp1_x64 = "SLIST_ENTRY", text!(SListEntry, "from symbols");
-            0x00 Apc set_Apc: KAPC_6_2_x64 = "KAPC", text!(Apc, "from symbols");
-        }
+    pub union ETW_APC_ENTRY_1709_x86_union_SListEntry = _: "The unnamed union at 0x00 of `ETW_APC_ENTRY`.", 0x30, 4 {
+        0x00 SListEntry b, 0x00 Apc a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `ETW_APC_ENTRY`.
-    pub union ETW_APC_ENTRY_1709_x64_union_SListEntry: 0x60, 16 {
-        0x00 SListEntry: runtime::Bytes<SLIST_ENTRY_5_2_3790_sp1_x64, 96> = "SLIST_ENTRY", text!(SListEntry, "from symbols");
-        0x00 Apc: runtime::Bytes<KAPC_6_2_x64, 96> = "KAPC", text!(Apc, "from symbols");
+    pub struct ETW_APC_ENTRY_1709_x64: "since 1709 on x64", 0x60, 16 {
+        0x00 union_SListEntry: ETW_APC_ENTRY_1709_x64_union_SListEntry { 0x00 SListEntry c, 0x00 Apc b },
     }
-}
-
-runtime::layout! {
-    /// `ETW_APC_ENTRY` since 10.0.19041.3324 on x86: 0x30 bytes, aligned to 4.
-    ///
-    /// An APC for walking a thread's user-mode stack, linked into a list while it is free.
-    pub struct ETW_APC_ENTRY_10_0_19041_3324_x86: ETW_APC_ENTRY, 0x30, 4 {
-        0x00 union_SListEntry: ETW_APC_ENTRY_10_0_19041_3324_x86_union_SListEntry, "unnamed; its members have accessors." {
-            0x00 SListEntry set_SListEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SListEntry, "from symbols");
-            0x00 Apc set_Apc: KAPC_10_0_19041_3324_x86 = "KAPC", text!(Apc, "from symbols");
-        }
+    pub union ETW_APC_ENTRY_1709_x64_union_SListEntry = _: "The unnamed union at 0x00 of `ETW_APC_ENTRY`.", 0x60, 16 {
+        0x00 SListEntry d, 0x00 Apc c,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `ETW_APC_ENTRY`.
-    pub union ETW_APC_ENTRY_10_0_19041_3324_x86_union_SListEntry: 0x30, 4 {
-        0x00 SListEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 48> = "SINGLE_LIST_ENTRY", text!(SListEntry, "from symbols");
-        0x00 Apc: KAPC_10_0_19041_3324_x86 = "KAPC", text!(Apc, "from symbols");
+    pub struct ETW_APC_ENTRY_10_0_19041_3324_x86: "since 10.0.19041.3324 on x86", 0x30, 4 {
+        0x00 union_SListEntry: ETW_APC_ENTRY_10_0_19041_3324_x86_union_SListEntry { 0x00 SListEntry a, 0x00 Apc d },
     }
-}
-
-runtime::layout! {
-    /// `ETW_APC_ENTRY` since 10.0.19041.3324 on x64: 0x60 bytes, aligned to 16.
-    ///
-    /// An APC for walking a thread's user-mode stack, linked into a list while it is free.
-    pub struct ETW_APC_ENTRY_10_0_19041_3324_x64: ETW_APC_ENTRY, 0x60, 16 {
-        0x00 union_SListEntry: ETW_APC_ENTRY_10_0_19041_3324_x64_union_SListEntry, "unnamed; its members have accessors." {
-            0x00 SListEntry set_SListEntry: SLIST_ENTRY_5_2_3790_sp1_x64 = "SLIST_ENTRY", text!(SListEntry, "from symbols");
-            0x00 Apc set_Apc: KAPC_10_0_19041_3324_x64 = "KAPC", text!(Apc, "from symbols");
-        }
+    pub union ETW_APC_ENTRY_10_0_19041_3324_x86_union_SListEntry = _: "The unnamed union at 0x00 of `ETW_APC_ENTRY`.", 0x30, 4 {
+        0x00 SListEntry b, 0x00 Apc d,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `ETW_APC_ENTRY`.
-    pub union ETW_APC_ENTRY_10_0_19041_3324_x64_union_SListEntry: 0x60, 16 {
-        0x00 SListEntry: runtime::Bytes<SLIST_ENTRY_5_2_3790_sp1_x64, 96> = "SLIST_ENTRY", text!(SListEntry, "from symbols");
-        0x00 Apc: runtime::Bytes<KAPC_10_0_19041_3324_x64, 96> = "KAPC", text!(Apc, "from symbols");
+    pub struct ETW_APC_ENTRY_10_0_19041_3324_x64: "since 10.0.19041.3324 on x64", 0x60, 16 {
+        0x00 union_SListEntry: ETW_APC_ENTRY_10_0_19041_3324_x64_union_SListEntry { 0x00 SListEntry c, 0x00 Apc e },
+    }
+    pub union ETW_APC_ENTRY_10_0_19041_3324_x64_union_SListEntry = _: "The unnamed union at 0x00 of `ETW_APC_ENTRY`.", 0x60, 16 {
+        0x00 SListEntry d, 0x00 Apc f,
     }
 }

@@ -5,74 +5,40 @@
 #[allow(unused_imports)]
 use super::{runtime, kdpc::*, slist_header::*};
 
-macro_rules! text {
-    (LoggerContext, $known:literal) => { concat!($known, ". The session.") };
-    (ApcSpinLock, $known:literal) => { concat!($known, ". Guards the lists of APCs.") };
-    (ApcGlobalListHead, $known:literal) => { concat!($known, ". All APCs.") };
-    (ApcFreeListHead, $known:literal) => { concat!($known, ". APCs that are free.") };
-    (DpcContext1, $known:literal) => { concat!($known, ". First of three context pointers for Dpc.") };
-    (DpcContext2, $known:literal) => { concat!($known, ". Second of three context pointers for Dpc.") };
-    (DpcContext3, $known:literal) => { concat!($known, ". Third of three context pointers for Dpc.") };
-    (DpcNormalRoutine, $known:literal) => { concat!($known, ". By its name, a normal routine for Dpc.") };
-    (DpcCancelRoutine, $known:literal) => { concat!($known, ". By its name, a cancel routine for Dpc.") };
-    (DpcThread, $known:literal) => { concat!($known, ". By its name, a thread for Dpc; unidentified otherwise.") };
-    (Dpc, $known:literal) => { concat!($known, ". DPC of the pool; its use is unidentified.") };
-    (Flags, $known:literal) => { concat!($known, ". Unidentified flags.") };
-    (ApcCount, $known:literal) => { concat!($known, ". APCs that exist.") };
-    (MinimumApcCount, $known:literal) => { concat!($known, ". APCs to exist at least.") };
-    (MaximumApcCount, $known:literal) => { concat!($known, ". APCs to exist at most.") };
-    (OutstandingApcCount, $known:literal) => { concat!($known, ". APCs that have yet to run.") };
-    (MaxOutstandingApcCount, $known:literal) => { concat!($known, ". Limit to OutstandingApcCount, or its highest value; unidentified.") };
-}
-
-runtime::layout! {
-    /// `ETW_APC_POOL` since 24H2 on x64: 0xc0 bytes, aligned to 16.
-    ///
-    /// The APCs of a session that walk user-mode stacks or log registers. Before 24H2 its lists and counts were members of ETW\_STACK\_TRACE\_BLOCK.
-    pub struct ETW_APC_POOL_24H2_x64: ETW_APC_POOL, 0xc0, 16 {
-        0x00 LoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT *", text!(LoggerContext, "from symbols");
-        0x08 ApcSpinLock: u64 = "ULONGLONG", text!(ApcSpinLock, "from symbols");
-        0x10 ApcGlobalListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcGlobalListHead, "from symbols");
-        0x20 ApcFreeListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcFreeListHead, "from symbols");
-        0x30 DpcContext1: runtime::Ptr64 = "PVOID", text!(DpcContext1, "from symbols");
-        0x38 DpcContext2: runtime::Ptr64 = "PVOID", text!(DpcContext2, "from symbols");
-        0x40 DpcContext3: runtime::Ptr64 = "PVOID", text!(DpcContext3, "from symbols");
-        0x48 DpcNormalRoutine: runtime::Ptr64 = "VOID (*) (VOID)", text!(DpcNormalRoutine, "from symbols");
-        0x50 DpcCancelRoutine: runtime::Ptr64 = "VOID (*) (VOID)", text!(DpcCancelRoutine, "from symbols");
-        0x58 DpcThread: runtime::Ptr64 = "ETHREAD *", text!(DpcThread, "from symbols");
-        0x60 Dpc: KDPC_6_3_x64 = "KDPC", text!(Dpc, "from symbols");
-        0xa0 Flags: i32 = "LONG", text!(Flags, "from symbols");
-        0xa4 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
-        0xa8 MinimumApcCount: u32 = "ULONG", text!(MinimumApcCount, "from symbols");
-        0xac MaximumApcCount: u32 = "ULONG", text!(MaximumApcCount, "from symbols");
-        0xb0 OutstandingApcCount: i32 = "LONG", text!(OutstandingApcCount, "from symbols");
-        0xb4 MaxOutstandingApcCount: i32 = "LONG", text!(MaxOutstandingApcCount, "from symbols");
-        0xb8 _paddingB8: [u8; 8], "padding.";
+runtime::structure! {
+    $ ETW_APC_POOL: "The APCs of a session that walk user-mode stacks or log registers. Before 24H2 its lists and counts were members of ETW\\_STACK\\_TRACE\\_BLOCK." {
+        LoggerContext "The session.": a runtime::Ptr64 = "WMI_LOGGER_CONTEXT *", "from symbols";
+        ApcSpinLock "Guards the lists of APCs.": a u64 = "ULONGLONG", "from symbols";
+        ApcGlobalListHead "All APCs.":
+            a SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols"
+            | b SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols";
+        ApcFreeListHead "APCs that are free.":
+            a SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols"
+            | b SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols";
+        DpcContext1 "First of three context pointers for Dpc.": a runtime::Ptr64 = "PVOID", "from symbols";
+        DpcContext2 "Second of three context pointers for Dpc.": a runtime::Ptr64 = "PVOID", "from symbols";
+        DpcContext3 "Third of three context pointers for Dpc.": a runtime::Ptr64 = "PVOID", "from symbols";
+        DpcNormalRoutine "By its name, a normal routine for Dpc.": a runtime::Ptr64 = "VOID (*) (VOID)", "from symbols";
+        DpcCancelRoutine "By its name, a cancel routine for Dpc.": a runtime::Ptr64 = "VOID (*) (VOID)", "from symbols";
+        DpcThread "By its name, a thread for Dpc; unidentified otherwise.": a runtime::Ptr64 = "ETHREAD *", "from symbols";
+        Dpc "DPC of the pool; its use is unidentified.": a KDPC_6_3_x64 = "KDPC", "from symbols";
+        Flags "Unidentified flags.": a i32 = "LONG", "from symbols";
+        ApcCount "APCs that exist.": a i32 = "LONG", "from symbols";
+        MinimumApcCount "APCs to exist at least.": a u32 = "ULONG", "from symbols";
+        MaximumApcCount "APCs to exist at most.": a u32 = "ULONG", "from symbols";
+        OutstandingApcCount "APCs that have yet to run.": a i32 = "LONG", "from symbols";
+        MaxOutstandingApcCount "Limit to OutstandingApcCount, or its highest value; unidentified.": a i32 = "LONG", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_APC_POOL` since 24H2 on arm64: 0xc0 bytes, aligned to 16.
-    ///
-    /// The APCs of a session that walk user-mode stacks or log registers. Before 24H2 its lists and counts were members of ETW\_STACK\_TRACE\_BLOCK.
-    pub struct ETW_APC_POOL_24H2_arm64: ETW_APC_POOL, 0xc0, 16 {
-        0x00 LoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT *", text!(LoggerContext, "from symbols");
-        0x08 ApcSpinLock: u64 = "ULONGLONG", text!(ApcSpinLock, "from symbols");
-        0x10 ApcGlobalListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcGlobalListHead, "from symbols");
-        0x20 ApcFreeListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcFreeListHead, "from symbols");
-        0x30 DpcContext1: runtime::Ptr64 = "PVOID", text!(DpcContext1, "from symbols");
-        0x38 DpcContext2: runtime::Ptr64 = "PVOID", text!(DpcContext2, "from symbols");
-        0x40 DpcContext3: runtime::Ptr64 = "PVOID", text!(DpcContext3, "from symbols");
-        0x48 DpcNormalRoutine: runtime::Ptr64 = "VOID (*) (VOID)", text!(DpcNormalRoutine, "from symbols");
-        0x50 DpcCancelRoutine: runtime::Ptr64 = "VOID (*) (VOID)", text!(DpcCancelRoutine, "from symbols");
-        0x58 DpcThread: runtime::Ptr64 = "ETHREAD *", text!(DpcThread, "from symbols");
-        0x60 Dpc: KDPC_6_3_x64 = "KDPC", text!(Dpc, "from symbols");
-        0xa0 Flags: i32 = "LONG", text!(Flags, "from symbols");
-        0xa4 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
-        0xa8 MinimumApcCount: u32 = "ULONG", text!(MinimumApcCount, "from symbols");
-        0xac MaximumApcCount: u32 = "ULONG", text!(MaximumApcCount, "from symbols");
-        0xb0 OutstandingApcCount: i32 = "LONG", text!(OutstandingApcCount, "from symbols");
-        0xb4 MaxOutstandingApcCount: i32 = "LONG", text!(MaxOutstandingApcCount, "from symbols");
-        0xb8 _paddingB8: [u8; 8], "padding.";
+    pub struct ETW_APC_POOL_24H2_x64: "since 24H2 on x64", 0xc0, 16 {
+        0x00 LoggerContext a, 0x08 ApcSpinLock a, 0x10 ApcGlobalListHead a, 0x20 ApcFreeListHead a, 0x30 DpcContext1 a,
+        0x38 DpcContext2 a, 0x40 DpcContext3 a, 0x48 DpcNormalRoutine a, 0x50 DpcCancelRoutine a, 0x58 DpcThread a, 0x60 Dpc a,
+        0xa0 Flags a, 0xa4 ApcCount a, 0xa8 MinimumApcCount a, 0xac MaximumApcCount a, 0xb0 OutstandingApcCount a,
+        0xb4 MaxOutstandingApcCount a, 0xb8 _paddingB8: [u8; 8],
+    }
+    pub struct ETW_APC_POOL_24H2_arm64: "since 24H2 on arm64", 0xc0, 16 {
+        0x00 LoggerContext a, 0x08 ApcSpinLock a, 0x10 ApcGlobalListHead b, 0x20 ApcFreeListHead b, 0x30 DpcContext1 a,
+        0x38 DpcContext2 a, 0x40 DpcContext3 a, 0x48 DpcNormalRoutine a, 0x50 DpcCancelRoutine a, 0x58 DpcThread a, 0x60 Dpc a,
+        0xa0 Flags a, 0xa4 ApcCount a, 0xa8 MinimumApcCount a, 0xac MaximumApcCount a, 0xb0 OutstandingApcCount a,
+        0xb4 MaxOutstandingApcCount a, 0xb8 _paddingB8: [u8; 8],
     }
 }

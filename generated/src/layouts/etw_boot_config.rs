@@ -5,18 +5,12 @@
 #[allow(unused_imports)]
 use super::{runtime, list_entry::*};
 
-macro_rules! text {
-    (MaxLoggers, $known:literal) => { concat!($known, ". How many sessions there may be at once.") };
-    (BootLoggersList, $known:literal) => { concat!($known, ". List of sessions that start with the system; the type of its entries is unidentified.") };
-}
-
-runtime::layout! {
-    /// `ETW_BOOT_CONFIG` since 19569 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Sessions that start with the system.
-    pub struct ETW_BOOT_CONFIG_19569_x64: ETW_BOOT_CONFIG, 0x18, 8 {
-        0x00 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 BootLoggersList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(BootLoggersList, "from symbols");
+runtime::structure! {
+    $ ETW_BOOT_CONFIG: "Sessions that start with the system." {
+        MaxLoggers "How many sessions there may be at once.": a u32 = "ULONG", "from symbols";
+        BootLoggersList "List of sessions that start with the system; the type of its entries is unidentified.": a LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols";
+    }
+    pub struct ETW_BOOT_CONFIG_19569_x64: "since 19569 on x64", 0x18, 8 {
+        0x00 MaxLoggers a, 0x04 _padding04: [u8; 4], 0x08 BootLoggersList a,
     }
 }

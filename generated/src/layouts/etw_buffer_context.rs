@@ -5,50 +5,25 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (ProcessorNumber, $known:literal) => { concat!($known, ". The processor.") };
-    (Alignment, $known:literal) => { concat!($known, ". How events are aligned, in bytes.") };
-    (LoggerId, $known:literal) => { concat!($known, ". The session, by its number.") };
-    (ProcessorIndex, $known:literal) => { concat!($known, ". The processor, where there can be more than 256.") };
-}
-
-runtime::layout! {
-    /// `ETW_BUFFER_CONTEXT` since early-6.0: 0x4 bytes, aligned to 2.
-    ///
-    /// Identifies the processor and session of a trace buffer. Before 6.0 this was WMI\_CLIENT\_CONTEXT.
-    pub struct ETW_BUFFER_CONTEXT_early_6_0: ETW_BUFFER_CONTEXT, 0x4, 2 {
-        0x00 ProcessorNumber: u8 = "UCHAR", text!(ProcessorNumber, "documented");
-        0x01 Alignment: u8 = "UCHAR", text!(Alignment, "documented");
-        0x02 LoggerId: u16 = "USHORT", text!(LoggerId, "documented");
+runtime::structure! {
+    $ ETW_BUFFER_CONTEXT: "Identifies the processor and session of a trace buffer. Before 6.0 this was WMI\\_CLIENT\\_CONTEXT." {
+        ProcessorNumber "The processor.": a u8 = "UCHAR", "documented", set_ProcessorNumber;
+        Alignment "How events are aligned, in bytes.": a u8 = "UCHAR", "documented", set_Alignment;
+        LoggerId "The session, by its number.": a u16 = "USHORT", "documented";
+        ProcessorIndex "The processor, where there can be more than 256.": a u16 = "USHORT", "documented", set_ProcessorIndex;
     }
-}
-
-runtime::layout! {
-    /// `ETW_BUFFER_CONTEXT` since 6.1.7601.23418: 0x4 bytes, aligned to 2.
-    ///
-    /// Identifies the processor and session of a trace buffer. Before 6.0 this was WMI\_CLIENT\_CONTEXT.
-    pub struct ETW_BUFFER_CONTEXT_6_1_7601_23418: ETW_BUFFER_CONTEXT, 0x4, 2 {
-        0x00 union_ProcessorNumber: ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber, "unnamed; its members have accessors." {
-            0x00 ProcessorNumber set_ProcessorNumber: u8 = "UCHAR", text!(ProcessorNumber, "documented");
-            0x01 Alignment set_Alignment: u8 = "UCHAR", text!(Alignment, "documented");
-            0x00 ProcessorIndex set_ProcessorIndex: u16 = "USHORT", text!(ProcessorIndex, "documented");
-        }
-        0x02 LoggerId: u16 = "USHORT", text!(LoggerId, "documented");
+    pub struct ETW_BUFFER_CONTEXT_early_6_0: "since early-6.0", 0x4, 2 {
+        0x00 ProcessorNumber a, 0x01 Alignment a, 0x02 LoggerId a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `ETW_BUFFER_CONTEXT`.
-    pub union ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber: 0x2, 2 {
-        0x00 struct_ProcessorNumber: ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber_struct_ProcessorNumber, "unnamed; its members have accessors.";
-        0x00 ProcessorIndex: u16 = "USHORT", text!(ProcessorIndex, "documented");
+    pub struct ETW_BUFFER_CONTEXT_6_1_7601_23418: "since 6.1.7601.23418", 0x4, 2 {
+        0x00 union_ProcessorNumber: ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber { 0x00 ProcessorNumber a,
+        0x01 Alignment a, 0x00 ProcessorIndex a }, 0x02 LoggerId a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_ProcessorNumber` in `ETW_BUFFER_CONTEXT`.
-    pub struct ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber_struct_ProcessorNumber: 0x2, 1 {
-        0x00 ProcessorNumber: u8 = "UCHAR", text!(ProcessorNumber, "documented");
-        0x01 Alignment: u8 = "UCHAR", text!(Alignment, "documented");
+    pub union ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber = _: "The unnamed union at 0x00 of `ETW_BUFFER_CONTEXT`.", 0x2, 2 {
+        0x00 struct_ProcessorNumber: ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber_struct_ProcessorNumber,
+        0x00 ProcessorIndex a,
+    }
+    pub struct ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber_struct_ProcessorNumber = _: "The unnamed structure at 0x00 of `union_ProcessorNumber` in `ETW_BUFFER_CONTEXT`.", 0x2, 1 {
+        0x00 ProcessorNumber a, 0x01 Alignment a,
     }
 }

@@ -5,27 +5,15 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (TraceBuffer, $known:literal) => { concat!($known, ". The buffer.") };
-    (BufferFastRef, $known:literal) => { concat!($known, ". The counted reference to the buffer.") };
-}
-
-runtime::layout! {
-    /// `ETW_BUFFER_HANDLE` since 6.1 on x86: 0x8 bytes, aligned to 4.
-    ///
-    /// A buffer with space reserved for an event.
-    pub struct ETW_BUFFER_HANDLE_6_1_x86: ETW_BUFFER_HANDLE, 0x8, 4 {
-        0x00 TraceBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(TraceBuffer, "from symbols");
-        0x04 BufferFastRef: runtime::Ptr32 = "EX_FAST_REF *", text!(BufferFastRef, "from symbols");
+runtime::structure! {
+    $ ETW_BUFFER_HANDLE: "A buffer with space reserved for an event." {
+        TraceBuffer "The buffer.":
+            a runtime::Ptr32 = "WMI_BUFFER_HEADER *", "from symbols"
+            | b runtime::Ptr64 = "WMI_BUFFER_HEADER *", "from symbols";
+        BufferFastRef "The counted reference to the buffer.":
+            a runtime::Ptr32 = "EX_FAST_REF *", "from symbols"
+            | b runtime::Ptr64 = "EX_FAST_REF *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_BUFFER_HANDLE` since 6.1 on x64: 0x10 bytes, aligned to 8.
-    ///
-    /// A buffer with space reserved for an event.
-    pub struct ETW_BUFFER_HANDLE_6_1_x64: ETW_BUFFER_HANDLE, 0x10, 8 {
-        0x00 TraceBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(TraceBuffer, "from symbols");
-        0x08 BufferFastRef: runtime::Ptr64 = "EX_FAST_REF *", text!(BufferFastRef, "from symbols");
-    }
+    pub struct ETW_BUFFER_HANDLE_6_1_x86: "since 6.1 on x86", 0x8, 4 {0x00 TraceBuffer a, 0x04 BufferFastRef a}
+    pub struct ETW_BUFFER_HANDLE_6_1_x64: "since 6.1 on x64", 0x10, 8 {0x00 TraceBuffer b, 0x08 BufferFastRef b}
 }

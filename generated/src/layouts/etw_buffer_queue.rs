@@ -5,50 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime, single_list_entry::*};
 
-macro_rules! text {
-    (QueueHead, $known:literal) => { concat!($known, ". End of the queue from which buffers are removed.") };
-    (QueueTail, $known:literal) => { concat!($known, ". Where buffers are put in.") };
-    (QueueEntry, $known:literal) => { concat!($known, ". An entry that is part of the queue itself; its use is unidentified.") };
-}
-
-runtime::layout! {
-    /// `ETW_BUFFER_QUEUE` since 6.1 on x86: 0xc bytes, aligned to 4.
-    ///
-    /// A queue of trace buffers. In version 6.1 it exists only in user mode, in ETW\_UM\_LOGGER\_CONTEXT.
-    pub struct ETW_BUFFER_QUEUE_6_1_x86: ETW_BUFFER_QUEUE, 0xc, 4 {
-        0x00 QueueHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(QueueHead, "from symbols");
-        0x04 QueueTail: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(QueueTail, "from symbols");
-        0x08 QueueEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(QueueEntry, "from symbols");
+runtime::structure! {
+    $ ETW_BUFFER_QUEUE: "A queue of trace buffers. In version 6.1 it exists only in user mode, in ETW\\_UM\\_LOGGER\\_CONTEXT." {
+        QueueHead "End of the queue from which buffers are removed.":
+            a runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols"
+            | b runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols";
+        QueueTail "Where buffers are put in.":
+            a runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols"
+            | b runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols";
+        QueueEntry "An entry that is part of the queue itself; its use is unidentified.":
+            a SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols"
+            | b SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_BUFFER_QUEUE` since 6.1 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// A queue of trace buffers. In version 6.1 it exists only in user mode, in ETW\_UM\_LOGGER\_CONTEXT.
-    pub struct ETW_BUFFER_QUEUE_6_1_x64: ETW_BUFFER_QUEUE, 0x18, 8 {
-        0x00 QueueHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(QueueHead, "from symbols");
-        0x08 QueueTail: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(QueueTail, "from symbols");
-        0x10 QueueEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(QueueEntry, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `ETW_BUFFER_QUEUE` since 1607 on x86: 0x8 bytes, aligned to 4.
-    ///
-    /// A queue of trace buffers. In version 6.1 it exists only in user mode, in ETW\_UM\_LOGGER\_CONTEXT.
-    pub struct ETW_BUFFER_QUEUE_1607_x86: ETW_BUFFER_QUEUE, 0x8, 4 {
-        0x00 QueueTail: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(QueueTail, "from symbols");
-        0x04 QueueEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(QueueEntry, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `ETW_BUFFER_QUEUE` since 1607 on x64: 0x10 bytes, aligned to 8.
-    ///
-    /// A queue of trace buffers. In version 6.1 it exists only in user mode, in ETW\_UM\_LOGGER\_CONTEXT.
-    pub struct ETW_BUFFER_QUEUE_1607_x64: ETW_BUFFER_QUEUE, 0x10, 8 {
-        0x00 QueueTail: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(QueueTail, "from symbols");
-        0x08 QueueEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(QueueEntry, "from symbols");
-    }
+    pub struct ETW_BUFFER_QUEUE_6_1_x86: "since 6.1 on x86", 0xc, 4 {0x00 QueueHead a, 0x04 QueueTail a, 0x08 QueueEntry a}
+    pub struct ETW_BUFFER_QUEUE_6_1_x64: "since 6.1 on x64", 0x18, 8 {0x00 QueueHead b, 0x08 QueueTail b, 0x10 QueueEntry b}
+    pub struct ETW_BUFFER_QUEUE_1607_x86: "since 1607 on x86", 0x8, 4 {0x00 QueueTail a, 0x04 QueueEntry a}
+    pub struct ETW_BUFFER_QUEUE_1607_x64: "since 1607 on x64", 0x10, 8 {0x00 QueueTail b, 0x08 QueueEntry b}
 }

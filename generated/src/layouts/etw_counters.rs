@@ -5,19 +5,11 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (GuidCount, $known:literal) => { concat!($known, ". How many GUIDs have entries.") };
-    (PoolUsage, $known:literal) => { concat!($known, ". Memory that is used, by kind of pool.") };
-    (SessionCount, $known:literal) => { concat!($known, ". How many sessions there are.") };
-}
-
-runtime::layout! {
-    /// `ETW_COUNTERS` since 1703: 0x10 bytes, aligned to 4.
-    ///
-    /// ETW resources in use by a silo.
-    pub struct ETW_COUNTERS_1703: ETW_COUNTERS, 0x10, 4 {
-        0x00 GuidCount: i32 = "LONG", text!(GuidCount, "from symbols");
-        0x04 PoolUsage: [i32; 2] = "LONG [2]", text!(PoolUsage, "from symbols");
-        0x0c SessionCount: i32 = "LONG", text!(SessionCount, "from symbols");
+runtime::structure! {
+    $ ETW_COUNTERS: "ETW resources in use by a silo." {
+        GuidCount "How many GUIDs have entries.": a i32 = "LONG", "from symbols";
+        PoolUsage "Memory that is used, by kind of pool.": a [i32; 2] = "LONG [2]", "from symbols";
+        SessionCount "How many sessions there are.": a i32 = "LONG", "from symbols";
     }
+    pub struct ETW_COUNTERS_1703: "since 1703", 0x10, 4 {0x00 GuidCount a, 0x04 PoolUsage a, 0x0c SessionCount a}
 }

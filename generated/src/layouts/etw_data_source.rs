@@ -5,163 +5,73 @@
 #[allow(unused_imports)]
 use super::{runtime, ex_push_lock::*, ksemaphore::*, list_entry::*};
 
-macro_rules! text {
-    (Process, $known:literal) => { concat!($known, ". The process.") };
-    (NotificationSemaphore, $known:literal) => { concat!($known, ". Counts the notifications that wait.") };
-    (Lock, $known:literal) => { concat!($known, ". Guards the queue.") };
-    (NotificationQueue, $known:literal) => { concat!($known, ". Links ETW\\_QUEUE\\_ENTRY.ListEntry.") };
-    (NotificationCount, $known:literal) => { concat!($known, ". Notifications that wait.") };
-    (UnknownUlong, $known:literal) => { concat!($known, ". A count.") };
-    (UnknownBoolean, $known:literal) => { concat!($known, ". Unidentified flag.") };
-    (NotificationEvent, $known:literal) => { concat!($known, ". Signals to the process that there are notifications.") };
-}
-
-runtime::layout! {
-    /// `ETW_DATA_SOURCE` since early-6.0 on x86: 0x30 bytes, aligned to 4.
-    ///
-    /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
-    pub struct ETW_DATA_SOURCE_early_6_0_x86: ETW_DATA_SOURCE, 0x30, 4 {
-        0x00 Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, name unknown");
-        0x04 NotificationSemaphore: KSEMAPHORE_early_6_0_x86 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
-        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
-        0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(NotificationQueue, "documented");
-        0x24 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
-        0x28 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x2c UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
-        0x2d _padding2D: [u8; 3], "padding.";
+runtime::structure! {
+    $ ETW_DATA_SOURCE: "The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it." {
+        Process "The process.":
+            a runtime::Ptr32 = "EPROCESS *", "documented, name unknown"
+            | b runtime::Ptr64 = "EPROCESS *", "documented, name unknown";
+        NotificationSemaphore "Counts the notifications that wait.":
+            a KSEMAPHORE_early_6_0_x86 = "KSEMAPHORE", "documented, name unknown"
+            | b KSEMAPHORE_early_6_0_x64 = "KSEMAPHORE", "documented, name unknown"
+            | c KSEMAPHORE_6_1_x86 = "KSEMAPHORE", "documented, name unknown"
+            | d KSEMAPHORE_6_1_x64 = "KSEMAPHORE", "documented, name unknown"
+            | e KSEMAPHORE_6_1_7601_24000_x86 = "KSEMAPHORE", "documented, name unknown"
+            | f KSEMAPHORE_6_1_7601_24000_x64 = "KSEMAPHORE", "documented, name unknown"
+            | g KSEMAPHORE_6_2_x86 = "KSEMAPHORE", "documented, name unknown"
+            | h KSEMAPHORE_6_2_x64 = "KSEMAPHORE", "documented, name unknown";
+        Lock "Guards the queue.":
+            a EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented, name unknown"
+            | b EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented, name unknown";
+        NotificationQueue "Links ETW\\_QUEUE\\_ENTRY.ListEntry.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented"
+            | c LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "inferred from published references about other builds"
+            | d LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "inferred from published references about other builds";
+        NotificationCount "Notifications that wait.":
+            a u32 = "ULONG", "documented"
+            | b u32 = "ULONG", "inferred from published references about other builds";
+        UnknownUlong "A count.": a u32 = "ULONG", "documented, name unknown";
+        UnknownBoolean "Unidentified flag.": a u8 = "BOOLEAN", "documented, name unknown";
+        NotificationEvent "Signals to the process that there are notifications.":
+            a runtime::Ptr32 = "KEVENT *", "documented, name unknown"
+            | b runtime::Ptr64 = "KEVENT *", "documented, name unknown";
     }
-}
-
-runtime::layout! {
-    /// `ETW_DATA_SOURCE` since early-6.0 on x64: 0x50 bytes, aligned to 8.
-    ///
-    /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
-    pub struct ETW_DATA_SOURCE_early_6_0_x64: ETW_DATA_SOURCE, 0x50, 8 {
-        0x00 Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, name unknown");
-        0x08 NotificationSemaphore: KSEMAPHORE_early_6_0_x64 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
-        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
-        0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(NotificationQueue, "documented");
-        0x40 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
-        0x44 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x48 UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
-        0x49 _padding49: [u8; 7], "padding.";
+    pub struct ETW_DATA_SOURCE_early_6_0_x86: "since early-6.0 on x86", 0x30, 4 {
+        0x00 Process a, 0x04 NotificationSemaphore a, 0x18 Lock a, 0x1c NotificationQueue a, 0x24 NotificationCount a,
+        0x28 UnknownUlong a, 0x2c UnknownBoolean a, 0x2d _padding2D: [u8; 3],
     }
-}
-
-runtime::layout! {
-    /// `ETW_DATA_SOURCE` since 6.1 on x86: 0x30 bytes, aligned to 4.
-    ///
-    /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
-    pub struct ETW_DATA_SOURCE_6_1_x86: ETW_DATA_SOURCE, 0x30, 4 {
-        0x00 Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, name unknown");
-        0x04 NotificationSemaphore: KSEMAPHORE_6_1_x86 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
-        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
-        0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(NotificationQueue, "documented");
-        0x24 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
-        0x28 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x2c UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
-        0x2d _padding2D: [u8; 3], "padding.";
+    pub struct ETW_DATA_SOURCE_early_6_0_x64: "since early-6.0 on x64", 0x50, 8 {
+        0x00 Process b, 0x08 NotificationSemaphore b, 0x28 Lock b, 0x30 NotificationQueue b, 0x40 NotificationCount a,
+        0x44 UnknownUlong a, 0x48 UnknownBoolean a, 0x49 _padding49: [u8; 7],
     }
-}
-
-runtime::layout! {
-    /// `ETW_DATA_SOURCE` since 6.1 on x64: 0x50 bytes, aligned to 8.
-    ///
-    /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
-    pub struct ETW_DATA_SOURCE_6_1_x64: ETW_DATA_SOURCE, 0x50, 8 {
-        0x00 Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, name unknown");
-        0x08 NotificationSemaphore: KSEMAPHORE_6_1_x64 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
-        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
-        0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(NotificationQueue, "documented");
-        0x40 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
-        0x44 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x48 UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
-        0x49 _padding49: [u8; 7], "padding.";
+    pub struct ETW_DATA_SOURCE_6_1_x86: "since 6.1 on x86", 0x30, 4 {
+        0x00 Process a, 0x04 NotificationSemaphore c, 0x18 Lock a, 0x1c NotificationQueue a, 0x24 NotificationCount a,
+        0x28 UnknownUlong a, 0x2c UnknownBoolean a, 0x2d _padding2D: [u8; 3],
     }
-}
-
-runtime::layout! {
-    /// `ETW_DATA_SOURCE` since 6.1.7601.24000 on x86: 0x30 bytes, aligned to 4.
-    ///
-    /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
-    pub struct ETW_DATA_SOURCE_6_1_7601_24000_x86: ETW_DATA_SOURCE, 0x30, 4 {
-        0x00 Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, name unknown");
-        0x04 NotificationSemaphore: KSEMAPHORE_6_1_7601_24000_x86 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
-        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
-        0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(NotificationQueue, "inferred from published references about other builds");
-        0x24 NotificationCount: u32 = "ULONG", text!(NotificationCount, "inferred from published references about other builds");
-        0x28 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x2c UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
-        0x2d _padding2D: [u8; 3], "padding.";
+    pub struct ETW_DATA_SOURCE_6_1_x64: "since 6.1 on x64", 0x50, 8 {
+        0x00 Process b, 0x08 NotificationSemaphore d, 0x28 Lock b, 0x30 NotificationQueue b, 0x40 NotificationCount a,
+        0x44 UnknownUlong a, 0x48 UnknownBoolean a, 0x49 _padding49: [u8; 7],
     }
-}
-
-runtime::layout! {
-    /// `ETW_DATA_SOURCE` since 6.1.7601.24000 on x64: 0x50 bytes, aligned to 8.
-    ///
-    /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
-    pub struct ETW_DATA_SOURCE_6_1_7601_24000_x64: ETW_DATA_SOURCE, 0x50, 8 {
-        0x00 Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, name unknown");
-        0x08 NotificationSemaphore: KSEMAPHORE_6_1_7601_24000_x64 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
-        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
-        0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(NotificationQueue, "inferred from published references about other builds");
-        0x40 NotificationCount: u32 = "ULONG", text!(NotificationCount, "inferred from published references about other builds");
-        0x44 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x48 UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
-        0x49 _padding49: [u8; 7], "padding.";
+    pub struct ETW_DATA_SOURCE_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x30, 4 {
+        0x00 Process a, 0x04 NotificationSemaphore e, 0x18 Lock a, 0x1c NotificationQueue c, 0x24 NotificationCount b,
+        0x28 UnknownUlong a, 0x2c UnknownBoolean a, 0x2d _padding2D: [u8; 3],
     }
-}
-
-runtime::layout! {
-    /// `ETW_DATA_SOURCE` since 6.2 on x86: 0x30 bytes, aligned to 4.
-    ///
-    /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
-    pub struct ETW_DATA_SOURCE_6_2_x86: ETW_DATA_SOURCE, 0x30, 4 {
-        0x00 Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, name unknown");
-        0x04 NotificationSemaphore: KSEMAPHORE_6_2_x86 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
-        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
-        0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(NotificationQueue, "documented");
-        0x24 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
-        0x28 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x2c UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
-        0x2d _padding2D: [u8; 3], "padding.";
+    pub struct ETW_DATA_SOURCE_6_1_7601_24000_x64: "since 6.1.7601.24000 on x64", 0x50, 8 {
+        0x00 Process b, 0x08 NotificationSemaphore f, 0x28 Lock b, 0x30 NotificationQueue d, 0x40 NotificationCount b,
+        0x44 UnknownUlong a, 0x48 UnknownBoolean a, 0x49 _padding49: [u8; 7],
     }
-}
-
-runtime::layout! {
-    /// `ETW_DATA_SOURCE` since 6.2 on x64: 0x50 bytes, aligned to 8.
-    ///
-    /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
-    pub struct ETW_DATA_SOURCE_6_2_x64: ETW_DATA_SOURCE, 0x50, 8 {
-        0x00 Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, name unknown");
-        0x08 NotificationSemaphore: KSEMAPHORE_6_2_x64 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
-        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
-        0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(NotificationQueue, "documented");
-        0x40 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
-        0x44 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x48 UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
-        0x49 _padding49: [u8; 7], "padding.";
+    pub struct ETW_DATA_SOURCE_6_2_x86: "since 6.2 on x86", 0x30, 4 {
+        0x00 Process a, 0x04 NotificationSemaphore g, 0x18 Lock a, 0x1c NotificationQueue a, 0x24 NotificationCount a,
+        0x28 UnknownUlong a, 0x2c UnknownBoolean a, 0x2d _padding2D: [u8; 3],
     }
-}
-
-runtime::layout! {
-    /// `ETW_DATA_SOURCE` since 6.3 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
-    pub struct ETW_DATA_SOURCE_6_3_x86: ETW_DATA_SOURCE, 0x10, 4 {
-        0x00 NotificationEvent: runtime::Ptr32 = "KEVENT *", text!(NotificationEvent, "documented, name unknown");
-        0x04 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
-        0x08 NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(NotificationQueue, "documented");
+    pub struct ETW_DATA_SOURCE_6_2_x64: "since 6.2 on x64", 0x50, 8 {
+        0x00 Process b, 0x08 NotificationSemaphore h, 0x28 Lock b, 0x30 NotificationQueue b, 0x40 NotificationCount a,
+        0x44 UnknownUlong a, 0x48 UnknownBoolean a, 0x49 _padding49: [u8; 7],
     }
-}
-
-runtime::layout! {
-    /// `ETW_DATA_SOURCE` since 6.3 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
-    pub struct ETW_DATA_SOURCE_6_3_x64: ETW_DATA_SOURCE, 0x20, 8 {
-        0x00 NotificationEvent: runtime::Ptr64 = "KEVENT *", text!(NotificationEvent, "documented, name unknown");
-        0x08 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
-        0x10 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(NotificationQueue, "documented");
+    pub struct ETW_DATA_SOURCE_6_3_x86: "since 6.3 on x86", 0x10, 4 {
+        0x00 NotificationEvent a, 0x04 Lock a, 0x08 NotificationQueue a,
+    }
+    pub struct ETW_DATA_SOURCE_6_3_x64: "since 6.3 on x64", 0x20, 8 {
+        0x00 NotificationEvent b, 0x08 Lock b, 0x10 NotificationQueue b,
     }
 }

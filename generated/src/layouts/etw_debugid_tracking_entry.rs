@@ -5,37 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime, cvdd::*, list_entry::*};
 
-macro_rules! text {
-    (ListEntry, $known:literal) => { concat!($known, ". Links those of the session.") };
-    (ConsumersNotified, $known:literal) => { concat!($known, ". Whether the consumers were notified of it.") };
-    (Spare, $known:literal) => { concat!($known, ". Not in use.") };
-    (DebugIdSize, $known:literal) => { concat!($known, ". Bytes of DebugId.") };
-    (DebugId, $known:literal) => { concat!($known, ". The identity of the symbol file, as images state it.") };
-}
-
-runtime::layout! {
-    /// `ETW_DEBUGID_TRACKING_ENTRY` since 1709 on x86: 0x2c bytes, aligned to 4.
-    ///
-    /// A symbol file for decoding events of a session.
-    pub struct ETW_DEBUGID_TRACKING_ENTRY_1709_x86: ETW_DEBUGID_TRACKING_ENTRY, 0x2c, 4 {
-        0x00 ListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ListEntry, "from symbols");
-        0x08 ConsumersNotified: u8 = "BOOLEAN", text!(ConsumersNotified, "from symbols");
-        0x09 Spare: [u8; 3] = "UCHAR [3]", text!(Spare, "from symbols");
-        0x0c DebugIdSize: u32 = "ULONG", text!(DebugIdSize, "from symbols");
-        0x10 DebugId: CVDD_6_2 = "CVDD", text!(DebugId, "from symbols");
+runtime::structure! {
+    $ ETW_DEBUGID_TRACKING_ENTRY: "A symbol file for decoding events of a session." {
+        ListEntry "Links those of the session.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols";
+        ConsumersNotified "Whether the consumers were notified of it.": a u8 = "BOOLEAN", "from symbols";
+        Spare "Not in use.": a [u8; 3] = "UCHAR [3]", "from symbols";
+        DebugIdSize "Bytes of DebugId.": a u32 = "ULONG", "from symbols";
+        DebugId "The identity of the symbol file, as images state it.": a CVDD_6_2 = "CVDD", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_DEBUGID_TRACKING_ENTRY` since 1709 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A symbol file for decoding events of a session.
-    pub struct ETW_DEBUGID_TRACKING_ENTRY_1709_x64: ETW_DEBUGID_TRACKING_ENTRY, 0x38, 8 {
-        0x00 ListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ListEntry, "from symbols");
-        0x10 ConsumersNotified: u8 = "BOOLEAN", text!(ConsumersNotified, "from symbols");
-        0x11 Spare: [u8; 3] = "UCHAR [3]", text!(Spare, "from symbols");
-        0x14 DebugIdSize: u32 = "ULONG", text!(DebugIdSize, "from symbols");
-        0x18 DebugId: CVDD_6_2 = "CVDD", text!(DebugId, "from symbols");
-        0x34 _padding34: [u8; 4], "padding.";
+    pub struct ETW_DEBUGID_TRACKING_ENTRY_1709_x86: "since 1709 on x86", 0x2c, 4 {
+        0x00 ListEntry a, 0x08 ConsumersNotified a, 0x09 Spare a, 0x0c DebugIdSize a, 0x10 DebugId a,
+    }
+    pub struct ETW_DEBUGID_TRACKING_ENTRY_1709_x64: "since 1709 on x64", 0x38, 8 {
+        0x00 ListEntry b, 0x10 ConsumersNotified a, 0x11 Spare a, 0x14 DebugIdSize a, 0x18 DebugId a, 0x34 _padding34: [u8; 4],
     }
 }

@@ -5,35 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, guid::*};
 
-macro_rules! text {
-    (Next, $known:literal) => { concat!($known, ". The next of the session.") };
-    (Decode, $known:literal) => { concat!($known, ". The GUID that events are decoded by.") };
-    (Control, $known:literal) => { concat!($known, ". The GUID that the provider is enabled by.") };
-    (ConsumersNotified, $known:literal) => { concat!($known, ". Whether the consumers were notified of it.") };
-}
-
-runtime::layout! {
-    /// `ETW_DECODE_CONTROL_ENTRY` since 1709 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A provider that uses different GUIDs for decoding its events and for controlling it.
-    pub struct ETW_DECODE_CONTROL_ENTRY_1709_x86: ETW_DECODE_CONTROL_ENTRY, 0x28, 4 {
-        0x00 Next: runtime::Ptr32 = "ETW_DECODE_CONTROL_ENTRY *", text!(Next, "from symbols");
-        0x04 Decode: GUID_5_0 = "GUID", text!(Decode, "from symbols");
-        0x14 Control: GUID_5_0 = "GUID", text!(Control, "from symbols");
-        0x24 ConsumersNotified: u8 = "BOOLEAN", text!(ConsumersNotified, "from symbols");
-        0x25 _padding25: [u8; 3], "padding.";
+runtime::structure! {
+    $ ETW_DECODE_CONTROL_ENTRY: "A provider that uses different GUIDs for decoding its events and for controlling it." {
+        Next "The next of the session.":
+            a runtime::Ptr32 = "ETW_DECODE_CONTROL_ENTRY *", "from symbols"
+            | b runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", "from symbols";
+        Decode "The GUID that events are decoded by.": a GUID_5_0 = "GUID", "from symbols";
+        Control "The GUID that the provider is enabled by.": a GUID_5_0 = "GUID", "from symbols";
+        ConsumersNotified "Whether the consumers were notified of it.": a u8 = "BOOLEAN", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_DECODE_CONTROL_ENTRY` since 1709 on x64: 0x30 bytes, aligned to 8.
-    ///
-    /// A provider that uses different GUIDs for decoding its events and for controlling it.
-    pub struct ETW_DECODE_CONTROL_ENTRY_1709_x64: ETW_DECODE_CONTROL_ENTRY, 0x30, 8 {
-        0x00 Next: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(Next, "from symbols");
-        0x08 Decode: GUID_5_0 = "GUID", text!(Decode, "from symbols");
-        0x18 Control: GUID_5_0 = "GUID", text!(Control, "from symbols");
-        0x28 ConsumersNotified: u8 = "BOOLEAN", text!(ConsumersNotified, "from symbols");
-        0x29 _padding29: [u8; 7], "padding.";
+    pub struct ETW_DECODE_CONTROL_ENTRY_1709_x86: "since 1709 on x86", 0x28, 4 {
+        0x00 Next a, 0x04 Decode a, 0x14 Control a, 0x24 ConsumersNotified a, 0x25 _padding25: [u8; 3],
+    }
+    pub struct ETW_DECODE_CONTROL_ENTRY_1709_x64: "since 1709 on x64", 0x30, 8 {
+        0x00 Next b, 0x08 Decode a, 0x18 Control a, 0x28 ConsumersNotified a, 0x29 _padding29: [u8; 7],
     }
 }

@@ -5,25 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, large_integer::*};
 
-macro_rules! text {
-    (TimerResolution, $known:literal) => { concat!($known, ". In units of 100 ns.") };
-    (BuildNumber, $known:literal) => { concat!($known, ". The build number of Windows; the upper four bits as in DUMP\\_BLOB\\_FILE\\_HEADER.") };
-    (CpuSpeedInMHz, $known:literal) => { concat!($known, ". Speed of the processor, in MHz.") };
-    (Reserved, $known:literal) => { concat!($known, ". Observed value: 0.") };
-    (BootTime, $known:literal) => { concat!($known, ". In units of 100 ns since 1601.") };
-    (PerfFreq, $known:literal) => { concat!($known, ". Ticks a second of the performance counter.") };
-}
-
-runtime::layout! {
-    /// `ETW_DUMP_HEADER` since 2004: 0x20 bytes, aligned to 8.
-    ///
-    /// Header of the blob that ETW adds to the secondary data of a crash dump, with the tag 2b88b710-1c93-4f7c-b06c-655ecc50decc: clock properties of all sessions. The name is this project's. Observed in dumps of 19041 on x64 and of 22000 on ARM64.
-    pub struct ETW_DUMP_HEADER_2004: ETW_DUMP_HEADER, 0x20, 8 {
-        0x00 TimerResolution: u32 = "ULONG", text!(TimerResolution, "documented, name unknown");
-        0x04 BuildNumber: u32 = "ULONG", text!(BuildNumber, "documented, name unknown");
-        0x08 CpuSpeedInMHz: u32 = "ULONG", text!(CpuSpeedInMHz, "documented, name unknown");
-        0x0c Reserved: u32 = "ULONG", text!(Reserved, "unidentified");
-        0x10 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BootTime, "documented, name unknown");
-        0x18 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(PerfFreq, "documented, name unknown");
+runtime::structure! {
+    $ ETW_DUMP_HEADER: "Header of the blob that ETW adds to the secondary data of a crash dump, with the tag 2b88b710-1c93-4f7c-b06c-655ecc50decc: clock properties of all sessions. The name is this project's. Observed in dumps of 19041 on x64 and of 22000 on ARM64." {
+        TimerResolution "In units of 100 ns.": a u32 = "ULONG", "documented, name unknown";
+        BuildNumber "The build number of Windows; the upper four bits as in DUMP\\_BLOB\\_FILE\\_HEADER.": a u32 = "ULONG", "documented, name unknown";
+        CpuSpeedInMHz "Speed of the processor, in MHz.": a u32 = "ULONG", "documented, name unknown";
+        Reserved "Observed value: 0.": a u32 = "ULONG", "unidentified";
+        BootTime "In units of 100 ns since 1601.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, name unknown";
+        PerfFreq "Ticks a second of the performance counter.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, name unknown";
+    }
+    pub struct ETW_DUMP_HEADER_2004: "since 2004", 0x20, 8 {
+        0x00 TimerResolution a, 0x04 BuildNumber a, 0x08 CpuSpeedInMHz a, 0x0c Reserved a, 0x10 BootTime a, 0x18 PerfFreq a,
     }
 }

@@ -5,29 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_ref_clock::*, EVENT_TRACE_CLOCK, large_integer::*, LOG_FILE_MODE};
 
-macro_rules! text {
-    (Signature, $known:literal) => { concat!($known, ". Observed value: 0x01EBAFE1.") };
-    (LoggerId, $known:literal) => { concat!($known, ". The number of the session, as in its buffers.") };
-    (LoggerMode, $known:literal) => { concat!($known, ". How the session logs.") };
-    (ClockType, $known:literal) => { concat!($known, ". Clock of the time stamps.") };
-    (BufferSize, $known:literal) => { concat!($known, ". Size of a buffer in memory, in bytes, as in the buffer headers.") };
-    (NameLength, $known:literal) => { concat!($known, ". Size of the unterminated name, in bytes.") };
-    (StartTime, $known:literal) => { concat!($known, ". When the session began, in units of 100 ns since 1601.") };
-    (ReferenceTime, $known:literal) => { concat!($known, ". One moment as the system time and as the session's clock.") };
-}
-
-runtime::layout! {
-    /// `ETW_DUMP_SESSION` since 2004: 0x30 bytes, aligned to 8.
-    ///
-    /// A session in the blob that ETW adds to a crash dump. Its name follows, then the same number of bytes again, which begin with a zero and are otherwise arbitrary. Then come its buffers, each a WMI\_BUFFER\_HEADER with its events, without the bytes after the valid end, up to the next session or the end of the blob. A buffer without events has the flag 0x100. The name is this project's.
-    pub struct ETW_DUMP_SESSION_2004: ETW_DUMP_SESSION, 0x30, 8 {
-        0x00 Signature: u32 = "ULONG", text!(Signature, "documented, name unknown");
-        0x04 LoggerId: u32 = "ULONG", text!(LoggerId, "documented, name unknown");
-        0x08 LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented, name unknown");
-        0x0c ClockType: EVENT_TRACE_CLOCK = "ULONG", text!(ClockType, "documented, name unknown");
-        0x10 BufferSize: u32 = "ULONG", text!(BufferSize, "documented, name unknown");
-        0x14 NameLength: u32 = "ULONG", text!(NameLength, "documented, name unknown");
-        0x18 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented, name unknown");
-        0x20 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented, name and type unknown");
+runtime::structure! {
+    $ ETW_DUMP_SESSION: "A session in the blob that ETW adds to a crash dump. Its name follows, then the same number of bytes again, which begin with a zero and are otherwise arbitrary. Then come its buffers, each a WMI\\_BUFFER\\_HEADER with its events, without the bytes after the valid end, up to the next session or the end of the blob. A buffer without events has the flag 0x100. The name is this project's." {
+        Signature "Observed value: 0x01EBAFE1.": a u32 = "ULONG", "documented, name unknown";
+        LoggerId "The number of the session, as in its buffers.": a u32 = "ULONG", "documented, name unknown";
+        LoggerMode "How the session logs.": a LOG_FILE_MODE = "ULONG", "documented, name unknown";
+        ClockType "Clock of the time stamps.": a EVENT_TRACE_CLOCK = "ULONG", "documented, name unknown";
+        BufferSize "Size of a buffer in memory, in bytes, as in the buffer headers.": a u32 = "ULONG", "documented, name unknown";
+        NameLength "Size of the unterminated name, in bytes.": a u32 = "ULONG", "documented, name unknown";
+        StartTime "When the session began, in units of 100 ns since 1601.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, name unknown";
+        ReferenceTime "One moment as the system time and as the session's clock.": a ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, name and type unknown";
+    }
+    pub struct ETW_DUMP_SESSION_2004: "since 2004", 0x30, 8 {
+        0x00 Signature a, 0x04 LoggerId a, 0x08 LoggerMode a, 0x0c ClockType a, 0x10 BufferSize a, 0x14 NameLength a,
+        0x18 StartTime a, 0x20 ReferenceTime a,
     }
 }

@@ -5,63 +5,29 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_notification_header::*, trace_enable_context::*, trace_enable_info::*};
 
-macro_rules! text {
-    (Header, $known:literal) => { concat!($known, ". Header of the notification.") };
-    (EnableInfo, $known:literal) => { concat!($known, ". How sessions enable the provider.") };
-    (LegacyEnableContext, $known:literal) => { concat!($known, ". How a session enables it, in the terms of classic providers.") };
-    (ProviderEnabled, $known:literal) => { concat!($known, ". 1 enables, 0 disables.") };
-    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
-    (FilterType, $known:literal) => { concat!($known, ". Whether filters follow: in 6.1 and 6.2 0x80000000, later 1.") };
-}
-
-runtime::layout! {
-    /// `ETW_ENABLE_NOTIFICATION_PACKET` since early-6.0: 0x78 bytes, aligned to 8.
-    ///
-    /// The notification that enables or disables a provider (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS. The published reference gives the name as a guess. Filters can follow: an EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR whose Ptr is an offset from the start of the notification.
-    pub struct ETW_ENABLE_NOTIFICATION_PACKET_early_6_0: ETW_ENABLE_NOTIFICATION_PACKET, 0x78, 8 {
-        0x00 Header: ETW_NOTIFICATION_HEADER_early_6_0 = "ETW_NOTIFICATION_HEADER", text!(Header, "documented, name unknown");
-        0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(EnableInfo, "documented, name unknown");
-        0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", text!(LegacyEnableContext, "documented, name unknown");
-        0x70 ProviderEnabled: u32 = "ULONG", text!(ProviderEnabled, "documented, name and type unknown");
-        0x74 Reserved: u32 = "ULONG", text!(Reserved, "unidentified");
+runtime::structure! {
+    $ ETW_ENABLE_NOTIFICATION_PACKET: "The notification that enables or disables a provider (EtwNotificationTypeEnable), and the end of ETW\\_REGISTER\\_GUIDS. The published reference gives the name as a guess. Filters can follow: an EVENT\\_FILTER\\_HEADER in 6.1 and 6.2, later an EVENT\\_FILTER\\_DESCRIPTOR whose Ptr is an offset from the start of the notification." {
+        Header "Header of the notification.":
+            a ETW_NOTIFICATION_HEADER_early_6_0 = "ETW_NOTIFICATION_HEADER", "documented, name unknown"
+            | b ETW_NOTIFICATION_HEADER_6_1 = "ETW_NOTIFICATION_HEADER", "documented, name unknown"
+            | c ETW_NOTIFICATION_HEADER_6_3 = "ETW_NOTIFICATION_HEADER", "documented, name unknown"
+            | d ETW_NOTIFICATION_HEADER_1703 = "ETW_NOTIFICATION_HEADER", "documented, name unknown";
+        EnableInfo "How sessions enable the provider.": a TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented, name unknown";
+        LegacyEnableContext "How a session enables it, in the terms of classic providers.": a TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented, name unknown";
+        ProviderEnabled "1 enables, 0 disables.": a u32 = "ULONG", "documented, name and type unknown";
+        Reserved "Not in use.": a u32 = "ULONG", "unidentified";
+        FilterType "Whether filters follow: in 6.1 and 6.2 0x80000000, later 1.": a u32 = "ULONG", "documented, name and type unknown";
     }
-}
-
-runtime::layout! {
-    /// `ETW_ENABLE_NOTIFICATION_PACKET` since 6.1: 0x78 bytes, aligned to 8.
-    ///
-    /// The notification that enables or disables a provider (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS. The published reference gives the name as a guess. Filters can follow: an EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR whose Ptr is an offset from the start of the notification.
-    pub struct ETW_ENABLE_NOTIFICATION_PACKET_6_1: ETW_ENABLE_NOTIFICATION_PACKET, 0x78, 8 {
-        0x00 Header: ETW_NOTIFICATION_HEADER_6_1 = "ETW_NOTIFICATION_HEADER", text!(Header, "documented, name unknown");
-        0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(EnableInfo, "documented, name unknown");
-        0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", text!(LegacyEnableContext, "documented, name unknown");
-        0x70 ProviderEnabled: u32 = "ULONG", text!(ProviderEnabled, "documented, name and type unknown");
-        0x74 FilterType: u32 = "ULONG", text!(FilterType, "documented, name and type unknown");
+    pub struct ETW_ENABLE_NOTIFICATION_PACKET_early_6_0: "since early-6.0", 0x78, 8 {
+        0x00 Header a, 0x48 EnableInfo a, 0x68 LegacyEnableContext a, 0x70 ProviderEnabled a, 0x74 Reserved a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_ENABLE_NOTIFICATION_PACKET` since 6.3: 0x78 bytes, aligned to 8.
-    ///
-    /// The notification that enables or disables a provider (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS. The published reference gives the name as a guess. Filters can follow: an EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR whose Ptr is an offset from the start of the notification.
-    pub struct ETW_ENABLE_NOTIFICATION_PACKET_6_3: ETW_ENABLE_NOTIFICATION_PACKET, 0x78, 8 {
-        0x00 Header: ETW_NOTIFICATION_HEADER_6_3 = "ETW_NOTIFICATION_HEADER", text!(Header, "documented, name unknown");
-        0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(EnableInfo, "documented, name unknown");
-        0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", text!(LegacyEnableContext, "documented, name unknown");
-        0x70 ProviderEnabled: u32 = "ULONG", text!(ProviderEnabled, "documented, name and type unknown");
-        0x74 FilterType: u32 = "ULONG", text!(FilterType, "documented, name and type unknown");
+    pub struct ETW_ENABLE_NOTIFICATION_PACKET_6_1: "since 6.1", 0x78, 8 {
+        0x00 Header b, 0x48 EnableInfo a, 0x68 LegacyEnableContext a, 0x70 ProviderEnabled a, 0x74 FilterType a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_ENABLE_NOTIFICATION_PACKET` since 1703: 0x78 bytes, aligned to 8.
-    ///
-    /// The notification that enables or disables a provider (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS. The published reference gives the name as a guess. Filters can follow: an EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR whose Ptr is an offset from the start of the notification.
-    pub struct ETW_ENABLE_NOTIFICATION_PACKET_1703: ETW_ENABLE_NOTIFICATION_PACKET, 0x78, 8 {
-        0x00 Header: ETW_NOTIFICATION_HEADER_1703 = "ETW_NOTIFICATION_HEADER", text!(Header, "documented, name unknown");
-        0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(EnableInfo, "documented, name unknown");
-        0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", text!(LegacyEnableContext, "documented, name unknown");
-        0x70 ProviderEnabled: u32 = "ULONG", text!(ProviderEnabled, "documented, name and type unknown");
-        0x74 FilterType: u32 = "ULONG", text!(FilterType, "documented, name and type unknown");
+    pub struct ETW_ENABLE_NOTIFICATION_PACKET_6_3: "since 6.3", 0x78, 8 {
+        0x00 Header c, 0x48 EnableInfo a, 0x68 LegacyEnableContext a, 0x70 ProviderEnabled a, 0x74 FilterType a,
+    }
+    pub struct ETW_ENABLE_NOTIFICATION_PACKET_1703: "since 1703", 0x78, 8 {
+        0x00 Header d, 0x48 EnableInfo a, 0x68 LegacyEnableContext a, 0x70 ProviderEnabled a, 0x74 FilterType a,
     }
 }

@@ -5,53 +5,25 @@
 #[allow(unused_imports)]
 use super::{runtime, rtl_hash_table::*};
 
-macro_rules! text {
-    (FilterIn, $known:literal) => { concat!($known, ". Whether the events named are those that pass, not those that are dropped.") };
-    (Level, $known:literal) => { concat!($known, ". Level of the filtered events.") };
-    (MatchAnyKeyword, $known:literal) => { concat!($known, ". Keywords of which a filtered event has at least one.") };
-    (MatchAllKeyword, $known:literal) => { concat!($known, ". Keywords of which a filtered event has all.") };
-    (NameTable, $known:literal) => { concat!($known, ". The names.") };
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_EVENT_NAME_DATA` since 1607 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// A filter of events by name.
-    pub struct ETW_FILTER_EVENT_NAME_DATA_1607_x86: ETW_FILTER_EVENT_NAME_DATA, 0x28, 8 {
-        0x00 FilterIn: u8 = "BOOLEAN", text!(FilterIn, "from symbols");
-        0x01 Level: u8 = "UCHAR", text!(Level, "from symbols");
-        0x02 _padding02: [u8; 6], "padding.";
-        0x08 MatchAnyKeyword: u64 = "ULONGLONG", text!(MatchAnyKeyword, "from symbols");
-        0x10 MatchAllKeyword: u64 = "ULONGLONG", text!(MatchAllKeyword, "from symbols");
-        0x18 NameTable: RTL_HASH_TABLE_1607_x86 = "RTL_HASH_TABLE", text!(NameTable, "from symbols");
-        0x24 _padding24: [u8; 4], "padding.";
+runtime::structure! {
+    $ ETW_FILTER_EVENT_NAME_DATA: "A filter of events by name." {
+        FilterIn "Whether the events named are those that pass, not those that are dropped.": a u8 = "BOOLEAN", "from symbols";
+        Level "Level of the filtered events.": a u8 = "UCHAR", "from symbols";
+        MatchAnyKeyword "Keywords of which a filtered event has at least one.": a u64 = "ULONGLONG", "from symbols";
+        MatchAllKeyword "Keywords of which a filtered event has all.": a u64 = "ULONGLONG", "from symbols";
+        NameTable "The names.":
+            a RTL_HASH_TABLE_1607_x86 = "RTL_HASH_TABLE", "from symbols"
+            | b RTL_HASH_TABLE_1607_x64 = "RTL_HASH_TABLE", "from symbols"
+            | c RTL_HASH_TABLE_26H1_x64 = "RTL_HASH_TABLE", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_EVENT_NAME_DATA` since 1607 on x64: 0x28 bytes, aligned to 8.
-    ///
-    /// A filter of events by name.
-    pub struct ETW_FILTER_EVENT_NAME_DATA_1607_x64: ETW_FILTER_EVENT_NAME_DATA, 0x28, 8 {
-        0x00 FilterIn: u8 = "BOOLEAN", text!(FilterIn, "from symbols");
-        0x01 Level: u8 = "UCHAR", text!(Level, "from symbols");
-        0x02 _padding02: [u8; 6], "padding.";
-        0x08 MatchAnyKeyword: u64 = "ULONGLONG", text!(MatchAnyKeyword, "from symbols");
-        0x10 MatchAllKeyword: u64 = "ULONGLONG", text!(MatchAllKeyword, "from symbols");
-        0x18 NameTable: RTL_HASH_TABLE_1607_x64 = "RTL_HASH_TABLE", text!(NameTable, "from symbols");
+    pub struct ETW_FILTER_EVENT_NAME_DATA_1607_x86: "since 1607 on x86", 0x28, 8 {
+        0x00 FilterIn a, 0x01 Level a, 0x02 _padding02: [u8; 6], 0x08 MatchAnyKeyword a, 0x10 MatchAllKeyword a, 0x18 NameTable a,
+        0x24 _padding24: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_EVENT_NAME_DATA` since 26H1 on x64: 0x28 bytes, aligned to 8.
-    ///
-    /// A filter of events by name.
-    pub struct ETW_FILTER_EVENT_NAME_DATA_26H1_x64: ETW_FILTER_EVENT_NAME_DATA, 0x28, 8 {
-        0x00 FilterIn: u8 = "BOOLEAN", text!(FilterIn, "from symbols");
-        0x01 Level: u8 = "UCHAR", text!(Level, "from symbols");
-        0x02 _padding02: [u8; 6], "padding.";
-        0x08 MatchAnyKeyword: u64 = "ULONGLONG", text!(MatchAnyKeyword, "from symbols");
-        0x10 MatchAllKeyword: u64 = "ULONGLONG", text!(MatchAllKeyword, "from symbols");
-        0x18 NameTable: RTL_HASH_TABLE_26H1_x64 = "RTL_HASH_TABLE", text!(NameTable, "from symbols");
+    pub struct ETW_FILTER_EVENT_NAME_DATA_1607_x64: "since 1607 on x64", 0x28, 8 {
+        0x00 FilterIn a, 0x01 Level a, 0x02 _padding02: [u8; 6], 0x08 MatchAnyKeyword a, 0x10 MatchAllKeyword a, 0x18 NameTable b,
+    }
+    pub struct ETW_FILTER_EVENT_NAME_DATA_26H1_x64: "since 26H1 on x64", 0x28, 8 {
+        0x00 FilterIn a, 0x01 Level a, 0x02 _padding02: [u8; 6], 0x08 MatchAnyKeyword a, 0x10 MatchAllKeyword a, 0x18 NameTable c,
     }
 }

@@ -5,174 +5,85 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (FilterFlags, $known:literal) => { concat!($known, ". Flags of the filters; the bits are unidentified.") };
-    (PidFilter, $known:literal) => { concat!($known, ". By process.") };
-    (ExeFilter, $known:literal) => { concat!($known, ". By the name of the executable.") };
-    (PkgIdFilter, $known:literal) => { concat!($known, ". By the identity of the package.") };
-    (PkgAppIdFilter, $known:literal) => { concat!($known, ". By the application within its package.") };
-    (StackWalkFilter, $known:literal) => { concat!($known, ". By identifier: the events that are recorded with their stacks.") };
-    (EventIdFilter, $known:literal) => { concat!($known, ". By the identifier of the event.") };
-    (PayloadFilter, $known:literal) => { concat!($known, ". Filter by the contents of the event data.") };
-    (ProviderSideFilter, $known:literal) => { concat!($known, ". Filters that the provider itself applies.") };
-    (EventNameFilter, $known:literal) => { concat!($known, ". By the name of the event.") };
-    (StackWalkNameFilter, $known:literal) => { concat!($known, ". Filter by name.") };
-    (StackWalkLevelKwFilter, $known:literal) => { concat!($known, ". Filter by level and keyword.") };
-    (ContainerFilter, $known:literal) => { concat!($known, ". By the container.") };
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_HEADER` since 6.3 on x86: 0x24 bytes, aligned to 4.
-    ///
-    /// The filters of a session for the events of a provider.
-    pub struct ETW_FILTER_HEADER_6_3_x86: ETW_FILTER_HEADER, 0x24, 4 {
-        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
-        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
-        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
-        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
-        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
-        0x14 StackWalkFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
-        0x18 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
-        0x1c PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
-        0x20 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
+runtime::structure! {
+    $ ETW_FILTER_HEADER: "The filters of a session for the events of a provider." {
+        FilterFlags "Flags of the filters; the bits are unidentified.": a i32 = "LONG", "from symbols";
+        PidFilter "By process.":
+            a runtime::Ptr32 = "ETW_FILTER_PID *", "from symbols"
+            | b runtime::Ptr64 = "ETW_FILTER_PID *", "from symbols";
+        ExeFilter "By the name of the executable.":
+            a runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols"
+            | b runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols";
+        PkgIdFilter "By the identity of the package.":
+            a runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols"
+            | b runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols";
+        PkgAppIdFilter "By the application within its package.":
+            a runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols"
+            | b runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols";
+        StackWalkFilter "By identifier: the events that are recorded with their stacks.":
+            a runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols"
+            | b runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols";
+        EventIdFilter "By the identifier of the event.":
+            a runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols"
+            | b runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols";
+        PayloadFilter "Filter by the contents of the event data.":
+            a runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "from symbols"
+            | b runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", "from symbols";
+        ProviderSideFilter "Filters that the provider itself applies.":
+            a runtime::Ptr32 = "EVENT_FILTER_HEADER *", "from symbols"
+            | b runtime::Ptr64 = "EVENT_FILTER_HEADER *", "from symbols";
+        EventNameFilter "By the name of the event.":
+            a runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols"
+            | b runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols";
+        StackWalkIdFilter "By identifier: the events that are recorded with their stacks.":
+            a runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols"
+            | b runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols";
+        StackWalkNameFilter "Filter by name.":
+            a runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols"
+            | b runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols";
+        StackWalkLevelKwFilter "Filter by level and keyword.":
+            a runtime::Ptr32 = "EVENT_FILTER_LEVEL_KW *", "from symbols"
+            | b runtime::Ptr64 = "EVENT_FILTER_LEVEL_KW *", "from symbols";
+        ContainerFilter "By the container.":
+            a runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols"
+            | b runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_HEADER` since 6.3 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// The filters of a session for the events of a provider.
-    pub struct ETW_FILTER_HEADER_6_3_x64: ETW_FILTER_HEADER, 0x48, 8 {
-        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
-        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
-        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
-        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
-        0x28 StackWalkFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
-        0x30 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
-        0x38 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
-        0x40 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
+    pub struct ETW_FILTER_HEADER_6_3_x86: "since 6.3 on x86", 0x24, 4 {
+        0x00 FilterFlags a, 0x04 PidFilter a, 0x08 ExeFilter a, 0x0c PkgIdFilter a, 0x10 PkgAppIdFilter a, 0x14 StackWalkFilter a,
+        0x18 EventIdFilter a, 0x1c PayloadFilter a, 0x20 ProviderSideFilter a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_HEADER` since 1607 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// The filters of a session for the events of a provider.
-    pub struct ETW_FILTER_HEADER_1607_x86: ETW_FILTER_HEADER, 0x28, 4 {
-        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
-        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
-        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
-        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
-        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
-        0x14 StackWalkFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
-        0x18 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
-        0x1c PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
-        0x20 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
-        0x24 EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", text!(EventNameFilter, "from symbols");
+    pub struct ETW_FILTER_HEADER_6_3_x64: "since 6.3 on x64", 0x48, 8 {
+        0x00 FilterFlags a, 0x04 _padding04: [u8; 4], 0x08 PidFilter b, 0x10 ExeFilter b, 0x18 PkgIdFilter b,
+        0x20 PkgAppIdFilter b, 0x28 StackWalkFilter b, 0x30 EventIdFilter b, 0x38 PayloadFilter b, 0x40 ProviderSideFilter b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_HEADER` since 1607 on x64: 0x50 bytes, aligned to 8.
-    ///
-    /// The filters of a session for the events of a provider.
-    pub struct ETW_FILTER_HEADER_1607_x64: ETW_FILTER_HEADER, 0x50, 8 {
-        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
-        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
-        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
-        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
-        0x28 StackWalkFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
-        0x30 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
-        0x38 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
-        0x40 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
-        0x48 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", text!(EventNameFilter, "from symbols");
+    pub struct ETW_FILTER_HEADER_1607_x86: "since 1607 on x86", 0x28, 4 {
+        0x00 FilterFlags a, 0x04 PidFilter a, 0x08 ExeFilter a, 0x0c PkgIdFilter a, 0x10 PkgAppIdFilter a, 0x14 StackWalkFilter a,
+        0x18 EventIdFilter a, 0x1c PayloadFilter a, 0x20 ProviderSideFilter a, 0x24 EventNameFilter a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_HEADER` since 1709 on x86: 0x30 bytes, aligned to 4.
-    ///
-    /// The filters of a session for the events of a provider.
-    pub struct ETW_FILTER_HEADER_1709_x86: ETW_FILTER_HEADER, 0x30, 4 {
-        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
-        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
-        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
-        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
-        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
-        0x14 StackWalkIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
-        0x18 StackWalkNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", text!(StackWalkNameFilter, "from symbols");
-        0x1c StackWalkLevelKwFilter: runtime::Ptr32 = "EVENT_FILTER_LEVEL_KW *", text!(StackWalkLevelKwFilter, "from symbols");
-        0x20 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
-        0x24 PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
-        0x28 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
-        0x2c EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", text!(EventNameFilter, "from symbols");
+    pub struct ETW_FILTER_HEADER_1607_x64: "since 1607 on x64", 0x50, 8 {
+        0x00 FilterFlags a, 0x04 _padding04: [u8; 4], 0x08 PidFilter b, 0x10 ExeFilter b, 0x18 PkgIdFilter b,
+        0x20 PkgAppIdFilter b, 0x28 StackWalkFilter b, 0x30 EventIdFilter b, 0x38 PayloadFilter b, 0x40 ProviderSideFilter b,
+        0x48 EventNameFilter b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_HEADER` since 1709 on x64: 0x60 bytes, aligned to 8.
-    ///
-    /// The filters of a session for the events of a provider.
-    pub struct ETW_FILTER_HEADER_1709_x64: ETW_FILTER_HEADER, 0x60, 8 {
-        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
-        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
-        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
-        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
-        0x28 StackWalkIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
-        0x30 StackWalkNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", text!(StackWalkNameFilter, "from symbols");
-        0x38 StackWalkLevelKwFilter: runtime::Ptr64 = "EVENT_FILTER_LEVEL_KW *", text!(StackWalkLevelKwFilter, "from symbols");
-        0x40 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
-        0x48 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
-        0x50 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
-        0x58 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", text!(EventNameFilter, "from symbols");
+    pub struct ETW_FILTER_HEADER_1709_x86: "since 1709 on x86", 0x30, 4 {
+        0x00 FilterFlags a, 0x04 PidFilter a, 0x08 ExeFilter a, 0x0c PkgIdFilter a, 0x10 PkgAppIdFilter a,
+        0x14 StackWalkIdFilter a, 0x18 StackWalkNameFilter a, 0x1c StackWalkLevelKwFilter a, 0x20 EventIdFilter a,
+        0x24 PayloadFilter a, 0x28 ProviderSideFilter a, 0x2c EventNameFilter a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_HEADER` since 10.0.17763.1075 on x86: 0x34 bytes, aligned to 4.
-    ///
-    /// The filters of a session for the events of a provider.
-    pub struct ETW_FILTER_HEADER_10_0_17763_1075_x86: ETW_FILTER_HEADER, 0x34, 4 {
-        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
-        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
-        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
-        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
-        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
-        0x14 ContainerFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(ContainerFilter, "from symbols");
-        0x18 StackWalkIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
-        0x1c StackWalkNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", text!(StackWalkNameFilter, "from symbols");
-        0x20 StackWalkLevelKwFilter: runtime::Ptr32 = "EVENT_FILTER_LEVEL_KW *", text!(StackWalkLevelKwFilter, "from symbols");
-        0x24 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
-        0x28 PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
-        0x2c ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
-        0x30 EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", text!(EventNameFilter, "from symbols");
+    pub struct ETW_FILTER_HEADER_1709_x64: "since 1709 on x64", 0x60, 8 {
+        0x00 FilterFlags a, 0x04 _padding04: [u8; 4], 0x08 PidFilter b, 0x10 ExeFilter b, 0x18 PkgIdFilter b,
+        0x20 PkgAppIdFilter b, 0x28 StackWalkIdFilter b, 0x30 StackWalkNameFilter b, 0x38 StackWalkLevelKwFilter b,
+        0x40 EventIdFilter b, 0x48 PayloadFilter b, 0x50 ProviderSideFilter b, 0x58 EventNameFilter b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_HEADER` since 10.0.17763.1075 on x64: 0x68 bytes, aligned to 8.
-    ///
-    /// The filters of a session for the events of a provider.
-    pub struct ETW_FILTER_HEADER_10_0_17763_1075_x64: ETW_FILTER_HEADER, 0x68, 8 {
-        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
-        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
-        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
-        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
-        0x28 ContainerFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(ContainerFilter, "from symbols");
-        0x30 StackWalkIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
-        0x38 StackWalkNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", text!(StackWalkNameFilter, "from symbols");
-        0x40 StackWalkLevelKwFilter: runtime::Ptr64 = "EVENT_FILTER_LEVEL_KW *", text!(StackWalkLevelKwFilter, "from symbols");
-        0x48 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
-        0x50 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
-        0x58 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
-        0x60 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", text!(EventNameFilter, "from symbols");
+    pub struct ETW_FILTER_HEADER_10_0_17763_1075_x86: "since 10.0.17763.1075 on x86", 0x34, 4 {
+        0x00 FilterFlags a, 0x04 PidFilter a, 0x08 ExeFilter a, 0x0c PkgIdFilter a, 0x10 PkgAppIdFilter a, 0x14 ContainerFilter a,
+        0x18 StackWalkIdFilter a, 0x1c StackWalkNameFilter a, 0x20 StackWalkLevelKwFilter a, 0x24 EventIdFilter a,
+        0x28 PayloadFilter a, 0x2c ProviderSideFilter a, 0x30 EventNameFilter a,
+    }
+    pub struct ETW_FILTER_HEADER_10_0_17763_1075_x64: "since 10.0.17763.1075 on x64", 0x68, 8 {
+        0x00 FilterFlags a, 0x04 _padding04: [u8; 4], 0x08 PidFilter b, 0x10 ExeFilter b, 0x18 PkgIdFilter b,
+        0x20 PkgAppIdFilter b, 0x28 ContainerFilter b, 0x30 StackWalkIdFilter b, 0x38 StackWalkNameFilter b,
+        0x40 StackWalkLevelKwFilter b, 0x48 EventIdFilter b, 0x50 PayloadFilter b, 0x58 ProviderSideFilter b,
+        0x60 EventNameFilter b,
     }
 }

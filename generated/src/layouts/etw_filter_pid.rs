@@ -5,17 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Count, $known:literal) => { concat!($known, ". How many processes there are.") };
-    (Pids, $known:literal) => { concat!($known, ". The identifiers of the processes.") };
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_PID` since 6.3: 0x24 bytes, aligned to 4.
-    ///
-    /// A filter of events by process.
-    pub struct ETW_FILTER_PID_6_3: ETW_FILTER_PID, 0x24, 4 {
-        0x00 Count: u32 = "ULONG", text!(Count, "from symbols");
-        0x04 Pids: [u32; 8] = "ULONG [8]", text!(Pids, "from symbols");
+runtime::structure! {
+    $ ETW_FILTER_PID: "A filter of events by process." {
+        Count "How many processes there are.": a u32 = "ULONG", "from symbols";
+        Pids "The identifiers of the processes.": a [u32; 8] = "ULONG [8]", "from symbols";
     }
+    pub struct ETW_FILTER_PID_6_3: "since 6.3", 0x24, 4 {0x00 Count a, 0x04 Pids a}
 }

@@ -5,29 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_filter_string_token_element::*};
 
-macro_rules! text {
-    (Count, $known:literal) => { concat!($known, ". How many names there are.") };
-    (Tokens, $known:literal) => { concat!($known, ". The names, as many as Count says.") };
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_STRING_TOKEN` since 6.3 on x86: 0xc bytes, aligned to 4.
-    ///
-    /// A filter of events by names of the kinds in ETW\_STRING\_TOKEN\_TYPE.
-    pub struct ETW_FILTER_STRING_TOKEN_6_3_x86: ETW_FILTER_STRING_TOKEN, 0xc, 4 {
-        0x00 Count: u16 = "USHORT", text!(Count, "from symbols");
-        0x02 _padding02: [u8; 2], "padding.";
-        0x04 Tokens: [ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86; 1] = "ETW_FILTER_STRING_TOKEN_ELEMENT [ANYSIZE_ARRAY]", text!(Tokens, "from symbols");
+runtime::structure! {
+    $ ETW_FILTER_STRING_TOKEN: "A filter of events by names of the kinds in ETW\\_STRING\\_TOKEN\\_TYPE." {
+        Count "How many names there are.": a u16 = "USHORT", "from symbols";
+        Tokens "The names, as many as Count says.":
+            a [ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86; 1] = "ETW_FILTER_STRING_TOKEN_ELEMENT [ANYSIZE_ARRAY]", "from symbols"
+            | b [ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64; 1] = "ETW_FILTER_STRING_TOKEN_ELEMENT [ANYSIZE_ARRAY]", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_STRING_TOKEN` since 6.3 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// A filter of events by names of the kinds in ETW\_STRING\_TOKEN\_TYPE.
-    pub struct ETW_FILTER_STRING_TOKEN_6_3_x64: ETW_FILTER_STRING_TOKEN, 0x18, 8 {
-        0x00 Count: u16 = "USHORT", text!(Count, "from symbols");
-        0x02 _padding02: [u8; 6], "padding.";
-        0x08 Tokens: [ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64; 1] = "ETW_FILTER_STRING_TOKEN_ELEMENT [ANYSIZE_ARRAY]", text!(Tokens, "from symbols");
+    pub struct ETW_FILTER_STRING_TOKEN_6_3_x86: "since 6.3 on x86", 0xc, 4 {
+        0x00 Count a, 0x02 _padding02: [u8; 2], 0x04 Tokens a,
+    }
+    pub struct ETW_FILTER_STRING_TOKEN_6_3_x64: "since 6.3 on x64", 0x18, 8 {
+        0x00 Count a, 0x02 _padding02: [u8; 6], 0x08 Tokens b,
     }
 }

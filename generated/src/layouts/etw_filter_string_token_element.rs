@@ -5,29 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Length, $known:literal) => { concat!($known, ". How long it is.") };
-    (String, $known:literal) => { concat!($known, ". The name.") };
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_STRING_TOKEN_ELEMENT` since 6.3 on x86: 0x8 bytes, aligned to 4.
-    ///
-    /// A name that a filter has.
-    pub struct ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86: ETW_FILTER_STRING_TOKEN_ELEMENT, 0x8, 4 {
-        0x00 Length: u16 = "USHORT", text!(Length, "from symbols");
-        0x02 _padding02: [u8; 2], "padding.";
-        0x04 String: runtime::Ptr32 = "WCHAR *", text!(String, "from symbols");
+runtime::structure! {
+    $ ETW_FILTER_STRING_TOKEN_ELEMENT: "A name that a filter has." {
+        Length "How long it is.": a u16 = "USHORT", "from symbols";
+        String "The name.":
+            a runtime::Ptr32 = "WCHAR *", "from symbols"
+            | b runtime::Ptr64 = "WCHAR *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_STRING_TOKEN_ELEMENT` since 6.3 on x64: 0x10 bytes, aligned to 8.
-    ///
-    /// A name that a filter has.
-    pub struct ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64: ETW_FILTER_STRING_TOKEN_ELEMENT, 0x10, 8 {
-        0x00 Length: u16 = "USHORT", text!(Length, "from symbols");
-        0x02 _padding02: [u8; 6], "padding.";
-        0x08 String: runtime::Ptr64 = "WCHAR *", text!(String, "from symbols");
+    pub struct ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86: "since 6.3 on x86", 0x8, 4 {
+        0x00 Length a, 0x02 _padding02: [u8; 2], 0x04 String a,
+    }
+    pub struct ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64: "since 6.3 on x64", 0x10, 8 {
+        0x00 Length a, 0x02 _padding02: [u8; 6], 0x08 String b,
     }
 }

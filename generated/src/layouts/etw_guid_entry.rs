@@ -5,438 +5,176 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_last_enable_info::*, ex_push_lock::*, guid::*, list_entry::*, trace_enable_context::*, trace_enable_info::*};
 
-macro_rules! text {
-    (GuidList, $known:literal) => { concat!($known, ". Links the entries whose GUIDs have the same hash.") };
-    (RefCount, $known:literal) => { concat!($known, ". Number of references that keep the entry allocated.") };
-    (Guid, $known:literal) => { concat!($known, ". The GUID.") };
-    (RegListHead, $known:literal) => { concat!($known, ". The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.") };
-    (SecurityDescriptor, $known:literal) => { concat!($known, ". Security descriptor for registering and enabling the provider.") };
-    (LegacyEnableContext, $known:literal) => { concat!($known, ". The session that enables the provider, if it is a classic provider, which only one session can enable.") };
-    (LegacyProviderEnabled, $known:literal) => { concat!($known, ". Whether there is one.") };
-    (ProviderEnableInfo, $known:literal) => { concat!($known, ". Summary of the enable information of all sessions.") };
-    (EnableInfo, $known:literal) => { concat!($known, ". Enable information of each session. Each element corresponds to a bit of EnableMask in a registration.") };
-    (LastEnable, $known:literal) => { concat!($known, ". How the provider was last enabled.") };
-    (MatchId, $known:literal) => { concat!($known, ". Identifier for matching; its use is unidentified.") };
-    (FilterData, $known:literal) => { concat!($known, ". Filters of sessions for the provider's events.") };
-    (ServerSilo, $known:literal) => { concat!($known, ". The silo that the entry is of.") };
-    (HostSilo, $known:literal) => { concat!($known, ". Whether the entry belongs to the host rather than to a silo.") };
-    (Lock, $known:literal) => { concat!($known, ". Guards the entry.") };
-    (LockOwner, $known:literal) => { concat!($known, ". The thread that holds Lock.") };
-    (SiloState, $known:literal) => { concat!($known, ". The ETW state of the silo that the entry belongs to; the host counts as a silo.") };
-    (SiloGuidList, $known:literal) => { concat!($known, ". Links the entries that silos have for the GUID of this entry of the host's.") };
-    (HostEntry, $known:literal) => { concat!($known, ". For an entry of a silo, the host's entry with the same GUID.") };
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since early-6.0 on x86: 0x158 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_early_6_0_x86: ETW_GUID_ENTRY, 0x158, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x08 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
-        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x28 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", text!(LegacyEnableContext, "documented");
-        0x30 LegacyProviderEnabled: u32 = "ULONG", text!(LegacyProviderEnabled, "documented");
-        0x34 _padding34: [u8; 4], "padding.";
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+runtime::structure! {
+    $ ETW_GUID_ENTRY: "The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid." {
+        GuidList "Links the entries whose GUIDs have the same hash.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented"
+            | c LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "inferred from published references about other builds";
+        RefCount "Number of references that keep the entry allocated.":
+            a i32 = "LONG volatile", "documented"
+            | b i32 = "LONG_PTR volatile", "documented"
+            | c i64 = "LONG_PTR volatile", "documented"
+            | d i64 = "LONG_PTR volatile", "inferred from published references about other builds";
+        Guid "The GUID.":
+            a GUID_5_0 = "GUID", "documented"
+            | b GUID_5_0 = "GUID", "documented, offset inferred"
+            | c GUID_5_0 = "GUID", "inferred from published references about other builds";
+        RegListHead "The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented"
+            | c LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "inferred from published references about other builds";
+        SecurityDescriptor "Security descriptor for registering and enabling the provider.":
+            a runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented"
+            | b runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented"
+            | c runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "inferred from published references about other builds";
+        LegacyEnableContext "The session that enables the provider, if it is a classic provider, which only one session can enable.": a TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented";
+        LegacyProviderEnabled "Whether there is one.": a u32 = "ULONG", "documented";
+        ProviderEnableInfo "Summary of the enable information of all sessions.":
+            a TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented"
+            | b TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "inferred from published references about other builds";
+        EnableInfo "Enable information of each session. Each element corresponds to a bit of EnableMask in a registration.":
+            a [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented"
+            | b [TRACE_ENABLE_INFO_early_6_0; 16] = "TRACE_ENABLE_INFO [16]", "inferred from published references about other builds";
+        LastEnable "How the provider was last enabled.":
+            a ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented"
+            | b ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred", set_LastEnable
+            | c ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "inferred from published references about other builds", set_LastEnable;
+        MatchId "Identifier for matching; its use is unidentified.":
+            a u64 = "ULONGLONG", "documented, offset inferred", set_MatchId
+            | b runtime::Bytes<u64, 16> = "ULONGLONG", "documented, offset inferred"
+            | c u64 = "ULONGLONG", "inferred from published references about other builds", set_MatchId;
+        FilterData "Filters of sessions for the provider's events.":
+            a [runtime::Ptr32; 8] = "EVENT_FILTER_HEADER * [8]", "documented"
+            | b [runtime::Ptr64; 8] = "EVENT_FILTER_HEADER * [8]", "documented"
+            | c runtime::Ptr32 = "EVENT_FILTER_HEADER **", "documented"
+            | d runtime::Ptr64 = "EVENT_FILTER_HEADER **", "documented"
+            | e runtime::Ptr32 = "ETW_FILTER_HEADER *", "documented"
+            | f runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented"
+            | g runtime::Ptr64 = "ETW_FILTER_HEADER *", "inferred from published references about other builds";
+        ServerSilo "The silo that the entry is of.":
+            a runtime::Ptr32 = "ESILO *", "documented"
+            | b runtime::Ptr64 = "ESILO *", "documented";
+        HostSilo "Whether the entry belongs to the host rather than to a silo.": a u8 = "UCHAR", "documented";
+        Lock "Guards the entry.":
+            a EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented"
+            | b EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented"
+            | c EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "inferred from published references about other builds";
+        LockOwner "The thread that holds Lock.":
+            a runtime::Ptr32 = "ETHREAD *", "documented"
+            | b runtime::Ptr64 = "ETHREAD *", "documented"
+            | c runtime::Ptr64 = "ETHREAD *", "inferred from published references about other builds";
+        SiloState "The ETW state of the silo that the entry belongs to; the host counts as a silo.":
+            a runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "documented"
+            | b runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented"
+            | c runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "inferred from published references about other builds";
+        SiloGuidList "Links the entries that silos have for the GUID of this entry of the host's.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented"
+            | c LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "inferred from published references about other builds";
+        HostEntry "For an entry of a silo, the host's entry with the same GUID.":
+            a runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented"
+            | b runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented"
+            | c runtime::Ptr64 = "ETW_GUID_ENTRY *", "inferred from published references about other builds";
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since early-6.0 on x64: 0x170 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_early_6_0_x64: ETW_GUID_ENTRY, 0x170, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x10 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
-        0x14 Guid: GUID_5_0 = "GUID", text!(Guid, "documented, offset inferred");
-        0x24 _padding24: [u8; 4], "padding.";
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x40 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", text!(LegacyEnableContext, "documented");
-        0x48 LegacyProviderEnabled: u32 = "ULONG", text!(LegacyProviderEnabled, "documented");
-        0x4c _padding4C: [u8; 4], "padding.";
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+    pub struct ETW_GUID_ENTRY_early_6_0_x86: "since early-6.0 on x86", 0x158, 8 {
+        0x00 GuidList a, 0x08 RefCount a, 0x0c Guid a, 0x1c RegListHead a, 0x24 SecurityDescriptor a, 0x28 LegacyEnableContext a,
+        0x30 LegacyProviderEnabled a, 0x34 _padding34: [u8; 4], 0x38 ProviderEnableInfo a, 0x58 EnableInfo a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since late-6.0 on x86: 0x158 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_late_6_0_x86: ETW_GUID_ENTRY, 0x158, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x08 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
-        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x28 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented");
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+    pub struct ETW_GUID_ENTRY_early_6_0_x64: "since early-6.0 on x64", 0x170, 8 {
+        0x00 GuidList b, 0x10 RefCount a, 0x14 Guid b, 0x24 _padding24: [u8; 4], 0x28 RegListHead b, 0x38 SecurityDescriptor b,
+        0x40 LegacyEnableContext a, 0x48 LegacyProviderEnabled a, 0x4c _padding4C: [u8; 4], 0x50 ProviderEnableInfo a,
+        0x70 EnableInfo a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since late-6.0 on x64: 0x170 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_late_6_0_x64: ETW_GUID_ENTRY, 0x170, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x10 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
-        0x14 Guid: GUID_5_0 = "GUID", text!(Guid, "documented, offset inferred");
-        0x24 _padding24: [u8; 4], "padding.";
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x40 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented");
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+    pub struct ETW_GUID_ENTRY_late_6_0_x86: "since late-6.0 on x86", 0x158, 8 {
+        0x00 GuidList a, 0x08 RefCount a, 0x0c Guid a, 0x1c RegListHead a, 0x24 SecurityDescriptor a, 0x28 LastEnable a,
+        0x38 ProviderEnableInfo a, 0x58 EnableInfo a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 6.1 on x86: 0x178 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_6_1_x86: ETW_GUID_ENTRY, 0x178, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x08 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
-        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
-        }
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
-        0x158 FilterData: [runtime::Ptr32; 8] = "EVENT_FILTER_HEADER * [8]", text!(FilterData, "documented");
+    pub struct ETW_GUID_ENTRY_late_6_0_x64: "since late-6.0 on x64", 0x170, 8 {
+        0x00 GuidList b, 0x10 RefCount a, 0x14 Guid b, 0x24 _padding24: [u8; 4], 0x28 RegListHead b, 0x38 SecurityDescriptor b,
+        0x40 LastEnable a, 0x50 ProviderEnableInfo a, 0x70 EnableInfo a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x28 of `ETW_GUID_ENTRY`.
-    pub union ETW_GUID_ENTRY_6_1_union_LastEnable: 0x10, 8 {
-        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", text!(MatchId, "documented, offset inferred");
+    pub struct ETW_GUID_ENTRY_6_1_x86: "since 6.1 on x86", 0x178, 8 {
+        0x00 GuidList a, 0x08 RefCount a, 0x0c Guid a, 0x1c RegListHead a, 0x24 SecurityDescriptor a,
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x28 LastEnable b, 0x28 MatchId a },
+        0x38 ProviderEnableInfo a, 0x58 EnableInfo a, 0x158 FilterData a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 6.1 on x64: 0x1b0 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_6_1_x64: ETW_GUID_ENTRY, 0x1b0, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x10 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
-        0x14 Guid: GUID_5_0 = "GUID", text!(Guid, "documented, offset inferred");
-        0x24 _padding24: [u8; 4], "padding.";
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
-        }
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
-        0x170 FilterData: [runtime::Ptr64; 8] = "EVENT_FILTER_HEADER * [8]", text!(FilterData, "documented");
+    pub union ETW_GUID_ENTRY_6_1_union_LastEnable = _: "The unnamed union at 0x28 of `ETW_GUID_ENTRY`.", 0x10, 8 {
+        0x00 LastEnable b, 0x00 MatchId b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 6.2 on x86: 0x160 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_6_2_x86: ETW_GUID_ENTRY, 0x160, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x08 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
-        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
-        }
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
-        0x158 FilterData: runtime::Ptr32 = "EVENT_FILTER_HEADER **", text!(FilterData, "documented");
-        0x15c _padding15C: [u8; 4], "padding.";
+    pub struct ETW_GUID_ENTRY_6_1_x64: "since 6.1 on x64", 0x1b0, 8 {
+        0x00 GuidList b, 0x10 RefCount a, 0x14 Guid b, 0x24 _padding24: [u8; 4], 0x28 RegListHead b, 0x38 SecurityDescriptor b,
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x40 LastEnable b, 0x40 MatchId a },
+        0x50 ProviderEnableInfo a, 0x70 EnableInfo a, 0x170 FilterData b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 6.2 on x64: 0x178 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_6_2_x64: ETW_GUID_ENTRY, 0x178, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x10 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
-        0x14 Guid: GUID_5_0 = "GUID", text!(Guid, "documented, offset inferred");
-        0x24 _padding24: [u8; 4], "padding.";
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
-        }
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
-        0x170 FilterData: runtime::Ptr64 = "EVENT_FILTER_HEADER **", text!(FilterData, "documented");
+    pub struct ETW_GUID_ENTRY_6_2_x86: "since 6.2 on x86", 0x160, 8 {
+        0x00 GuidList a, 0x08 RefCount a, 0x0c Guid a, 0x1c RegListHead a, 0x24 SecurityDescriptor a,
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x28 LastEnable b, 0x28 MatchId a },
+        0x38 ProviderEnableInfo a, 0x58 EnableInfo a, 0x158 FilterData c, 0x15c _padding15C: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 6.3 on x86: 0x160 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_6_3_x86: ETW_GUID_ENTRY, 0x160, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x08 RefCount: i32 = "LONG_PTR volatile", text!(RefCount, "documented");
-        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
-        }
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
-        0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
-        0x15c _padding15C: [u8; 4], "padding.";
+    pub struct ETW_GUID_ENTRY_6_2_x64: "since 6.2 on x64", 0x178, 8 {
+        0x00 GuidList b, 0x10 RefCount a, 0x14 Guid b, 0x24 _padding24: [u8; 4], 0x28 RegListHead b, 0x38 SecurityDescriptor b,
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x40 LastEnable b, 0x40 MatchId a },
+        0x50 ProviderEnableInfo a, 0x70 EnableInfo a, 0x170 FilterData d,
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 6.3 on x64: 0x178 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_6_3_x64: ETW_GUID_ENTRY, 0x178, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x10 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "documented");
-        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
-        }
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
-        0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
+    pub struct ETW_GUID_ENTRY_6_3_x86: "since 6.3 on x86", 0x160, 8 {
+        0x00 GuidList a, 0x08 RefCount b, 0x0c Guid a, 0x1c RegListHead a, 0x24 SecurityDescriptor a,
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x28 LastEnable b, 0x28 MatchId a },
+        0x38 ProviderEnableInfo a, 0x58 EnableInfo a, 0x158 FilterData e, 0x15c _padding15C: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 10.0 on x86: 0x160 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_10_0_x86: ETW_GUID_ENTRY, 0x160, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x08 RefCount: i32 = "LONG_PTR volatile", text!(RefCount, "documented");
-        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
-        }
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
-        0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
-        0x15c ServerSilo: runtime::Ptr32 = "ESILO *", text!(ServerSilo, "documented");
+    pub struct ETW_GUID_ENTRY_6_3_x64: "since 6.3 on x64", 0x178, 8 {
+        0x00 GuidList b, 0x10 RefCount c, 0x18 Guid a, 0x28 RegListHead b, 0x38 SecurityDescriptor b,
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x40 LastEnable b, 0x40 MatchId a },
+        0x50 ProviderEnableInfo a, 0x70 EnableInfo a, 0x170 FilterData f,
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 10.0 on x64: 0x180 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_10_0_x64: ETW_GUID_ENTRY, 0x180, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x10 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "documented");
-        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
-        }
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
-        0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
-        0x178 ServerSilo: runtime::Ptr64 = "ESILO *", text!(ServerSilo, "documented");
+    pub struct ETW_GUID_ENTRY_10_0_x86: "since 10.0 on x86", 0x160, 8 {
+        0x00 GuidList a, 0x08 RefCount b, 0x0c Guid a, 0x1c RegListHead a, 0x24 SecurityDescriptor a,
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x28 LastEnable b, 0x28 MatchId a },
+        0x38 ProviderEnableInfo a, 0x58 EnableInfo a, 0x158 FilterData e, 0x15c ServerSilo a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 1511 on x86: 0x168 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_1511_x86: ETW_GUID_ENTRY, 0x168, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x08 RefCount: i32 = "LONG_PTR volatile", text!(RefCount, "documented");
-        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
-        }
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
-        0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
-        0x15c HostSilo: u8 = "UCHAR", text!(HostSilo, "documented");
-        0x15d _padding15D: [u8; 3], "padding.";
-        0x160 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented");
-        0x164 LockOwner: runtime::Ptr32 = "ETHREAD *", text!(LockOwner, "documented");
+    pub struct ETW_GUID_ENTRY_10_0_x64: "since 10.0 on x64", 0x180, 8 {
+        0x00 GuidList b, 0x10 RefCount c, 0x18 Guid a, 0x28 RegListHead b, 0x38 SecurityDescriptor b,
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x40 LastEnable b, 0x40 MatchId a },
+        0x50 ProviderEnableInfo a, 0x70 EnableInfo a, 0x170 FilterData f, 0x178 ServerSilo b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 1511 on x64: 0x190 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_1511_x64: ETW_GUID_ENTRY, 0x190, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x10 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "documented");
-        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
-        }
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
-        0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
-        0x178 HostSilo: u8 = "UCHAR", text!(HostSilo, "documented");
-        0x179 _padding179: [u8; 7], "padding.";
-        0x180 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented");
-        0x188 LockOwner: runtime::Ptr64 = "ETHREAD *", text!(LockOwner, "documented");
+    pub struct ETW_GUID_ENTRY_1511_x86: "since 1511 on x86", 0x168, 8 {
+        0x00 GuidList a, 0x08 RefCount b, 0x0c Guid a, 0x1c RegListHead a, 0x24 SecurityDescriptor a,
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x28 LastEnable b, 0x28 MatchId a },
+        0x38 ProviderEnableInfo a, 0x58 EnableInfo a, 0x158 FilterData e, 0x15c HostSilo a, 0x15d _padding15D: [u8; 3],
+        0x160 Lock a, 0x164 LockOwner a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 1607 on x86: 0x168 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_1607_x86: ETW_GUID_ENTRY, 0x168, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x08 RefCount: i32 = "LONG_PTR volatile", text!(RefCount, "documented");
-        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
-        }
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
-        0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
-        0x15c SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(SiloState, "documented");
-        0x160 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented");
-        0x164 LockOwner: runtime::Ptr32 = "ETHREAD *", text!(LockOwner, "documented");
+    pub struct ETW_GUID_ENTRY_1511_x64: "since 1511 on x64", 0x190, 8 {
+        0x00 GuidList b, 0x10 RefCount c, 0x18 Guid a, 0x28 RegListHead b, 0x38 SecurityDescriptor b,
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x40 LastEnable b, 0x40 MatchId a },
+        0x50 ProviderEnableInfo a, 0x70 EnableInfo a, 0x170 FilterData f, 0x178 HostSilo a, 0x179 _padding179: [u8; 7],
+        0x180 Lock b, 0x188 LockOwner b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 1607 on x64: 0x190 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_1607_x64: ETW_GUID_ENTRY, 0x190, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x10 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "documented");
-        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
-        }
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
-        0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
-        0x178 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(SiloState, "documented");
-        0x180 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented");
-        0x188 LockOwner: runtime::Ptr64 = "ETHREAD *", text!(LockOwner, "documented");
+    pub struct ETW_GUID_ENTRY_1607_x86: "since 1607 on x86", 0x168, 8 {
+        0x00 GuidList a, 0x08 RefCount b, 0x0c Guid a, 0x1c RegListHead a, 0x24 SecurityDescriptor a,
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x28 LastEnable b, 0x28 MatchId a },
+        0x38 ProviderEnableInfo a, 0x58 EnableInfo a, 0x158 FilterData e, 0x15c SiloState a, 0x160 Lock a, 0x164 LockOwner a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 10.0.17763.1075 on x86: 0x178 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_10_0_17763_1075_x86: ETW_GUID_ENTRY, 0x178, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x08 SiloGuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(SiloGuidList, "documented");
-        0x10 RefCount: i32 = "LONG_PTR volatile", text!(RefCount, "documented");
-        0x14 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x24 RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x2c SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x30 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x30 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x30 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
-        }
-        0x40 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x60 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
-        0x160 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
-        0x164 SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(SiloState, "documented");
-        0x168 HostEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(HostEntry, "documented");
-        0x16c Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented");
-        0x170 LockOwner: runtime::Ptr32 = "ETHREAD *", text!(LockOwner, "documented");
-        0x174 _padding174: [u8; 4], "padding.";
+    pub struct ETW_GUID_ENTRY_1607_x64: "since 1607 on x64", 0x190, 8 {
+        0x00 GuidList b, 0x10 RefCount c, 0x18 Guid a, 0x28 RegListHead b, 0x38 SecurityDescriptor b,
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x40 LastEnable b, 0x40 MatchId a },
+        0x50 ProviderEnableInfo a, 0x70 EnableInfo a, 0x170 FilterData f, 0x178 SiloState b, 0x180 Lock b, 0x188 LockOwner b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 10.0.17763.1075 on x64: 0x1a8 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_10_0_17763_1075_x64: ETW_GUID_ENTRY, 0x1a8, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
-        0x10 SiloGuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(SiloGuidList, "documented");
-        0x20 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "documented");
-        0x28 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
-        0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x50 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x50 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
-        }
-        0x60 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
-        0x80 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
-        0x180 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
-        0x188 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(SiloState, "documented");
-        0x190 HostEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(HostEntry, "documented");
-        0x198 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented");
-        0x1a0 LockOwner: runtime::Ptr64 = "ETHREAD *", text!(LockOwner, "documented");
+    pub struct ETW_GUID_ENTRY_10_0_17763_1075_x86: "since 10.0.17763.1075 on x86", 0x178, 8 {
+        0x00 GuidList a, 0x08 SiloGuidList a, 0x10 RefCount b, 0x14 Guid a, 0x24 RegListHead a, 0x2c SecurityDescriptor a,
+        0x30 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x30 LastEnable b, 0x30 MatchId a },
+        0x40 ProviderEnableInfo a, 0x60 EnableInfo a, 0x160 FilterData e, 0x164 SiloState a, 0x168 HostEntry a, 0x16c Lock a,
+        0x170 LockOwner a, 0x174 _padding174: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 26H1 on x64: 0x2a8 bytes, aligned to 8.
-    ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
-    pub struct ETW_GUID_ENTRY_26H1_x64: ETW_GUID_ENTRY, 0x2a8, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "inferred from published references about other builds");
-        0x10 SiloGuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(SiloGuidList, "inferred from published references about other builds");
-        0x20 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "inferred from published references about other builds");
-        0x28 Guid: GUID_5_0 = "GUID", text!(Guid, "inferred from published references about other builds");
-        0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "inferred from published references about other builds");
-        0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "inferred from published references about other builds");
-        0x50 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
-            0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "inferred from published references about other builds");
-            0x50 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "inferred from published references about other builds");
-        }
-        0x60 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "inferred from published references about other builds");
-        0x80 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 16] = "TRACE_ENABLE_INFO [16]", text!(EnableInfo, "inferred from published references about other builds");
-        0x280 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", text!(FilterData, "inferred from published references about other builds");
-        0x288 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(SiloState, "inferred from published references about other builds");
-        0x290 HostEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(HostEntry, "inferred from published references about other builds");
-        0x298 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "inferred from published references about other builds");
-        0x2a0 LockOwner: runtime::Ptr64 = "ETHREAD *", text!(LockOwner, "inferred from published references about other builds");
+    pub struct ETW_GUID_ENTRY_10_0_17763_1075_x64: "since 10.0.17763.1075 on x64", 0x1a8, 8 {
+        0x00 GuidList b, 0x10 SiloGuidList b, 0x20 RefCount c, 0x28 Guid a, 0x38 RegListHead b, 0x48 SecurityDescriptor b,
+        0x50 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x50 LastEnable b, 0x50 MatchId a },
+        0x60 ProviderEnableInfo a, 0x80 EnableInfo a, 0x180 FilterData f, 0x188 SiloState b, 0x190 HostEntry b, 0x198 Lock b,
+        0x1a0 LockOwner b,
+    }
+    pub struct ETW_GUID_ENTRY_26H1_x64: "since 26H1 on x64", 0x2a8, 8 {
+        0x00 GuidList c, 0x10 SiloGuidList c, 0x20 RefCount d, 0x28 Guid c, 0x38 RegListHead c, 0x48 SecurityDescriptor c,
+        0x50 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable { 0x50 LastEnable c, 0x50 MatchId c },
+        0x60 ProviderEnableInfo b, 0x80 EnableInfo b, 0x280 FilterData g, 0x288 SiloState c, 0x290 HostEntry c, 0x298 Lock c,
+        0x2a0 LockOwner c,
     }
 }

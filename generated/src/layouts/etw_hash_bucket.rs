@@ -5,47 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, ex_push_lock::*, list_entry::*};
 
-macro_rules! text {
-    (ListHead, $known:literal) => { concat!($known, ". A list of entries for each kind of GUID, in the order of ETW\\_GUID\\_TYPE.") };
-    (BucketLock, $known:literal) => { concat!($known, ". Guards the lists.") };
-}
-
-runtime::layout! {
-    /// `ETW_HASH_BUCKET` since 6.1.7601.23418 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// The GUIDs of a silo with the same hash; of the kernel in versions without silos. Updates added groups of providers to Windows 7 and 8.1, and with them a third list, which the size of the bucket table there confirms.
-    pub struct ETW_HASH_BUCKET_6_1_7601_23418_x64: ETW_HASH_BUCKET, 0x38, 8 {
-        0x00 ListHead: [LIST_ENTRY_5_2_3790_sp1_x64; 3] = "LIST_ENTRY [3]", text!(ListHead, "documented");
-        0x30 BucketLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BucketLock, "documented");
+runtime::structure! {
+    $ ETW_HASH_BUCKET: "The GUIDs of a silo with the same hash; of the kernel in versions without silos. Updates added groups of providers to Windows 7 and 8.1, and with them a third list, which the size of the bucket table there confirms." {
+        ListHead "A list of entries for each kind of GUID, in the order of ETW\\_GUID\\_TYPE.":
+            a [LIST_ENTRY_5_2_3790_sp1_x64; 3] = "LIST_ENTRY [3]", "documented"
+            | b [LIST_ENTRY_5_0_x86; 3] = "LIST_ENTRY [3]", "documented"
+            | c [LIST_ENTRY_5_0_x86; 2] = "LIST_ENTRY [2]", "documented"
+            | d [LIST_ENTRY_5_2_3790_sp1_x64; 2] = "LIST_ENTRY [2]", "documented";
+        BucketLock "Guards the lists.":
+            a EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented"
+            | b EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented";
     }
-}
-
-runtime::layout! {
-    /// `ETW_HASH_BUCKET` since 6.1.7601.24000 on x86: 0x1c bytes, aligned to 4.
-    ///
-    /// The GUIDs of a silo with the same hash; of the kernel in versions without silos. Updates added groups of providers to Windows 7 and 8.1, and with them a third list, which the size of the bucket table there confirms.
-    pub struct ETW_HASH_BUCKET_6_1_7601_24000_x86: ETW_HASH_BUCKET, 0x1c, 4 {
-        0x00 ListHead: [LIST_ENTRY_5_0_x86; 3] = "LIST_ENTRY [3]", text!(ListHead, "documented");
-        0x18 BucketLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BucketLock, "documented");
-    }
-}
-
-runtime::layout! {
-    /// `ETW_HASH_BUCKET` since 6.2 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// The GUIDs of a silo with the same hash; of the kernel in versions without silos. Updates added groups of providers to Windows 7 and 8.1, and with them a third list, which the size of the bucket table there confirms.
-    pub struct ETW_HASH_BUCKET_6_2_x86: ETW_HASH_BUCKET, 0x14, 4 {
-        0x00 ListHead: [LIST_ENTRY_5_0_x86; 2] = "LIST_ENTRY [2]", text!(ListHead, "documented");
-        0x10 BucketLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BucketLock, "documented");
-    }
-}
-
-runtime::layout! {
-    /// `ETW_HASH_BUCKET` since 6.2 on x64: 0x28 bytes, aligned to 8.
-    ///
-    /// The GUIDs of a silo with the same hash; of the kernel in versions without silos. Updates added groups of providers to Windows 7 and 8.1, and with them a third list, which the size of the bucket table there confirms.
-    pub struct ETW_HASH_BUCKET_6_2_x64: ETW_HASH_BUCKET, 0x28, 8 {
-        0x00 ListHead: [LIST_ENTRY_5_2_3790_sp1_x64; 2] = "LIST_ENTRY [2]", text!(ListHead, "documented");
-        0x20 BucketLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BucketLock, "documented");
-    }
+    pub struct ETW_HASH_BUCKET_6_1_7601_23418_x64: "since 6.1.7601.23418 on x64", 0x38, 8 {0x00 ListHead a, 0x30 BucketLock a}
+    pub struct ETW_HASH_BUCKET_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x1c, 4 {0x00 ListHead b, 0x18 BucketLock b}
+    pub struct ETW_HASH_BUCKET_6_2_x86: "since 6.2 on x86", 0x14, 4 {0x00 ListHead c, 0x10 BucketLock b}
+    pub struct ETW_HASH_BUCKET_6_2_x64: "since 6.2 on x64", 0x28, 8 {0x00 ListHead d, 0x20 BucketLock a}
 }

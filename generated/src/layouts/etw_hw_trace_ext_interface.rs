@@ -5,30 +5,22 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (StartProcessorTraceOnEachCore, $known:literal) => { concat!($known, ". Starts the processor's tracing on each core.") };
-    (StopProcessorTraceOnEachCore, $known:literal) => { concat!($known, ". Stops the processor's tracing on each core.") };
-    (LogProcessorTraceOnCurrentCore, $known:literal) => { concat!($known, ". Logs the trace of the core that calls it.") };
-}
-
-runtime::layout! {
-    /// `ETW_HW_TRACE_EXT_INTERFACE` since 1803 on x86: 0xc bytes, aligned to 4.
-    ///
-    /// Routines of the driver that controls the processor's own tracing.
-    pub struct ETW_HW_TRACE_EXT_INTERFACE_1803_x86: ETW_HW_TRACE_EXT_INTERFACE, 0xc, 4 {
-        0x00 StartProcessorTraceOnEachCore: runtime::Ptr32 = "VOID (*) (VOID)", text!(StartProcessorTraceOnEachCore, "from symbols");
-        0x04 StopProcessorTraceOnEachCore: runtime::Ptr32 = "VOID (*) (VOID)", text!(StopProcessorTraceOnEachCore, "from symbols");
-        0x08 LogProcessorTraceOnCurrentCore: runtime::Ptr32 = "VOID (*) (VOID)", text!(LogProcessorTraceOnCurrentCore, "from symbols");
+runtime::structure! {
+    $ ETW_HW_TRACE_EXT_INTERFACE: "Routines of the driver that controls the processor's own tracing." {
+        StartProcessorTraceOnEachCore "Starts the processor's tracing on each core.":
+            a runtime::Ptr32 = "VOID (*) (VOID)", "from symbols"
+            | b runtime::Ptr64 = "VOID (*) (VOID)", "from symbols";
+        StopProcessorTraceOnEachCore "Stops the processor's tracing on each core.":
+            a runtime::Ptr32 = "VOID (*) (VOID)", "from symbols"
+            | b runtime::Ptr64 = "VOID (*) (VOID)", "from symbols";
+        LogProcessorTraceOnCurrentCore "Logs the trace of the core that calls it.":
+            a runtime::Ptr32 = "VOID (*) (VOID)", "from symbols"
+            | b runtime::Ptr64 = "VOID (*) (VOID)", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_HW_TRACE_EXT_INTERFACE` since 1803 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// Routines of the driver that controls the processor's own tracing.
-    pub struct ETW_HW_TRACE_EXT_INTERFACE_1803_x64: ETW_HW_TRACE_EXT_INTERFACE, 0x18, 8 {
-        0x00 StartProcessorTraceOnEachCore: runtime::Ptr64 = "VOID (*) (VOID)", text!(StartProcessorTraceOnEachCore, "from symbols");
-        0x08 StopProcessorTraceOnEachCore: runtime::Ptr64 = "VOID (*) (VOID)", text!(StopProcessorTraceOnEachCore, "from symbols");
-        0x10 LogProcessorTraceOnCurrentCore: runtime::Ptr64 = "VOID (*) (VOID)", text!(LogProcessorTraceOnCurrentCore, "from symbols");
+    pub struct ETW_HW_TRACE_EXT_INTERFACE_1803_x86: "since 1803 on x86", 0xc, 4 {
+        0x00 StartProcessorTraceOnEachCore a, 0x04 StopProcessorTraceOnEachCore a, 0x08 LogProcessorTraceOnCurrentCore a,
+    }
+    pub struct ETW_HW_TRACE_EXT_INTERFACE_1803_x64: "since 1803 on x64", 0x18, 8 {
+        0x00 StartProcessorTraceOnEachCore b, 0x08 StopProcessorTraceOnEachCore b, 0x10 LogProcessorTraceOnCurrentCore b,
     }
 }

@@ -5,38 +5,24 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (IptHandle, $known:literal) => { concat!($known, ". Handle of Intel Processor Trace; what it refers to is unidentified.") };
-    (IptOption, $known:literal) => { concat!($known, ". Options of Intel Processor Trace; the bits are unidentified.") };
-    (EtwHwTraceExtInterface, $known:literal) => { concat!($known, ". The driver's routines.") };
-    (HookIdCount, $known:literal) => { concat!($known, ". How many of HookId are used.") };
-    (HookId, $known:literal) => { concat!($known, ". The kernel events that it is recorded with.") };
-}
-
-runtime::layout! {
-    /// `ETW_IPT_SUPPORT` since 1803 on x86: 0x20 bytes, aligned to 8.
-    ///
-    /// How a session records Intel Processor Trace along with events.
-    pub struct ETW_IPT_SUPPORT_1803_x86: ETW_IPT_SUPPORT, 0x20, 8 {
-        0x00 IptHandle: runtime::Ptr32 = "PVOID", text!(IptHandle, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 IptOption: u64 = "ULONGLONG", text!(IptOption, "from symbols");
-        0x10 EtwHwTraceExtInterface: runtime::Ptr32 = "ETW_HW_TRACE_EXT_INTERFACE *", text!(EtwHwTraceExtInterface, "from symbols");
-        0x14 HookIdCount: u32 = "ULONG", text!(HookIdCount, "from symbols");
-        0x18 HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
+runtime::structure! {
+    $ ETW_IPT_SUPPORT: "How a session records Intel Processor Trace along with events." {
+        IptHandle "Handle of Intel Processor Trace; what it refers to is unidentified.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        IptOption "Options of Intel Processor Trace; the bits are unidentified.": a u64 = "ULONGLONG", "from symbols";
+        EtwHwTraceExtInterface "The driver's routines.":
+            a runtime::Ptr32 = "ETW_HW_TRACE_EXT_INTERFACE *", "from symbols"
+            | b runtime::Ptr64 = "ETW_HW_TRACE_EXT_INTERFACE *", "from symbols";
+        HookIdCount "How many of HookId are used.": a u32 = "ULONG", "from symbols";
+        HookId "The kernel events that it is recorded with.": a [u16; 4] = "USHORT [4]", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_IPT_SUPPORT` since 1803 on x64: 0x28 bytes, aligned to 8.
-    ///
-    /// How a session records Intel Processor Trace along with events.
-    pub struct ETW_IPT_SUPPORT_1803_x64: ETW_IPT_SUPPORT, 0x28, 8 {
-        0x00 IptHandle: runtime::Ptr64 = "PVOID", text!(IptHandle, "from symbols");
-        0x08 IptOption: u64 = "ULONGLONG", text!(IptOption, "from symbols");
-        0x10 EtwHwTraceExtInterface: runtime::Ptr64 = "ETW_HW_TRACE_EXT_INTERFACE *", text!(EtwHwTraceExtInterface, "from symbols");
-        0x18 HookIdCount: u32 = "ULONG", text!(HookIdCount, "from symbols");
-        0x1c HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
-        0x24 _padding24: [u8; 4], "padding.";
+    pub struct ETW_IPT_SUPPORT_1803_x86: "since 1803 on x86", 0x20, 8 {
+        0x00 IptHandle a, 0x04 _padding04: [u8; 4], 0x08 IptOption a, 0x10 EtwHwTraceExtInterface a, 0x14 HookIdCount a,
+        0x18 HookId a,
+    }
+    pub struct ETW_IPT_SUPPORT_1803_x64: "since 1803 on x64", 0x28, 8 {
+        0x00 IptHandle b, 0x08 IptOption a, 0x10 EtwHwTraceExtInterface b, 0x18 HookIdCount a, 0x1c HookId a,
+        0x24 _padding24: [u8; 4],
     }
 }

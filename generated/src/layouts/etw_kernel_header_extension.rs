@@ -5,26 +5,11 @@
 #[allow(unused_imports)]
 use super::{runtime, perfinfo_groupmask::*};
 
-macro_rules! text {
-    (GroupMasks, $known:literal) => { concat!($known, ". Bit masks of the kernel events that the session records.") };
-    (Version, $known:literal) => { concat!($known, ". Version of the tracing: EventTraceKernelVersion.") };
-}
-
-runtime::layout! {
-    /// `ETW_KERNEL_HEADER_EXTENSION` since 5.2: 0x20 bytes, aligned to 4.
-    ///
-    /// Data of the events WMI\_LOG\_TYPE\_HEADER\_EXTENSION and WMI\_LOG\_TYPE\_GROUP\_MASKS\_END: the events that a kernel session records.
-    pub struct ETW_KERNEL_HEADER_EXTENSION_5_2: ETW_KERNEL_HEADER_EXTENSION, 0x20, 4 {
-        0x00 GroupMasks: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", text!(GroupMasks, "documented");
+runtime::structure! {
+    $ ETW_KERNEL_HEADER_EXTENSION: "Data of the events WMI\\_LOG\\_TYPE\\_HEADER\\_EXTENSION and WMI\\_LOG\\_TYPE\\_GROUP\\_MASKS\\_END: the events that a kernel session records." {
+        GroupMasks "Bit masks of the kernel events that the session records.": a PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", "documented";
+        Version "Version of the tracing: EventTraceKernelVersion.": a u32 = "ULONG", "documented";
     }
-}
-
-runtime::layout! {
-    /// `ETW_KERNEL_HEADER_EXTENSION` since early-6.0: 0x24 bytes, aligned to 4.
-    ///
-    /// Data of the events WMI\_LOG\_TYPE\_HEADER\_EXTENSION and WMI\_LOG\_TYPE\_GROUP\_MASKS\_END: the events that a kernel session records.
-    pub struct ETW_KERNEL_HEADER_EXTENSION_early_6_0: ETW_KERNEL_HEADER_EXTENSION, 0x24, 4 {
-        0x00 GroupMasks: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", text!(GroupMasks, "documented");
-        0x20 Version: u32 = "ULONG", text!(Version, "documented");
-    }
+    pub struct ETW_KERNEL_HEADER_EXTENSION_5_2: "since 5.2", 0x20, 4 {0x00 GroupMasks a}
+    pub struct ETW_KERNEL_HEADER_EXTENSION_early_6_0: "since early-6.0", 0x24, 4 {0x00 GroupMasks a, 0x20 Version a}
 }

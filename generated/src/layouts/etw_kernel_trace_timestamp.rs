@@ -5,13 +5,9 @@
 #[allow(unused_imports)]
 use super::{runtime, large_integer::*};
 
-macro_rules! text {
-    (KernelTraceTimeStamp, $known:literal) => { concat!($known, ". Two time stamps of kernel tracing (purpose unidentified).") };
-}
-
-runtime::layout! {
-    /// `ETW_KERNEL_TRACE_TIMESTAMP` since early-6.0: 0x10 bytes, aligned to 8.
-    pub struct ETW_KERNEL_TRACE_TIMESTAMP_early_6_0: ETW_KERNEL_TRACE_TIMESTAMP, 0x10, 8 {
-        0x00 KernelTraceTimeStamp: [LARGE_INTEGER_5_0; 2] = "LARGE_INTEGER [2]", text!(KernelTraceTimeStamp, "from symbols");
+runtime::structure! {
+    $ ETW_KERNEL_TRACE_TIMESTAMP: "" {
+        KernelTraceTimeStamp "Two time stamps of kernel tracing (purpose unidentified).": a [LARGE_INTEGER_5_0; 2] = "LARGE_INTEGER [2]", "from symbols";
     }
+    pub struct ETW_KERNEL_TRACE_TIMESTAMP_early_6_0: "since early-6.0", 0x10, 8 {0x00 KernelTraceTimeStamp a}
 }

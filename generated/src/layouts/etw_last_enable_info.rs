@@ -5,26 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, large_integer::*};
 
-macro_rules! text {
-    (EnableFlags, $known:literal) => { concat!($known, ". Requested events: flags of a classic provider, otherwise keywords.") };
-    (LoggerId, $known:literal) => { concat!($known, ". The session, by the number of its logger.") };
-    (Level, $known:literal) => { concat!($known, ". Maximum level of requested events.") };
-    (Enabled, $known:literal) => { concat!($known, ". Whether it was enabled, rather than disabled.") };
-    (InternalFlag, $known:literal) => { concat!($known, ". Flags of internal use; the bits are unidentified.") };
-}
-
-runtime::layout! {
-    /// `ETW_LAST_ENABLE_INFO` since late-6.0: 0x10 bytes, aligned to 8.
-    ///
-    /// How a provider was last enabled or disabled, in the terms of classic providers.
-    pub struct ETW_LAST_ENABLE_INFO_late_6_0: ETW_LAST_ENABLE_INFO, 0x10, 8 {
-        0x00 EnableFlags: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(EnableFlags, "from symbols");
-        0x08 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x0a Level: u8 = "UCHAR", text!(Level, "from symbols");
-        0x0b bits0B: u8, "bit fields, which have accessors." {
-            0x0b [0] Enabled set_Enabled: u8 = "UCHAR", text!(Enabled, "from symbols");
-            0x0b [1 to 7] InternalFlag set_InternalFlag: u8 = "UCHAR", text!(InternalFlag, "from symbols");
-        }
-        0x0c _padding0C: [u8; 4], "padding.";
+runtime::structure! {
+    $ ETW_LAST_ENABLE_INFO: "How a provider was last enabled or disabled, in the terms of classic providers." {
+        EnableFlags "Requested events: flags of a classic provider, otherwise keywords.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols";
+        LoggerId "The session, by the number of its logger.": a u16 = "USHORT", "from symbols";
+        Level "Maximum level of requested events.": a u8 = "UCHAR", "from symbols";
+        Enabled "Whether it was enabled, rather than disabled.": a u8 = "UCHAR", "from symbols", set_Enabled [0];
+        InternalFlag "Flags of internal use; the bits are unidentified.": a u8 = "UCHAR", "from symbols", set_InternalFlag [1 to 7];
+    }
+    pub struct ETW_LAST_ENABLE_INFO_late_6_0: "since late-6.0", 0x10, 8 {
+        0x00 EnableFlags a, 0x08 LoggerId a, 0x0a Level a, 0x0b bits0B: u8 { 0x0b Enabled a, 0x0b InternalFlag a },
+        0x0c _padding0C: [u8; 4],
     }
 }

@@ -5,21 +5,14 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (LbrHandle, $known:literal) => { concat!($known, ". Handle of last branch recording; what it refers to is unidentified.") };
-    (LbrOptions, $known:literal) => { concat!($known, ". Options of last branch recording; the bits are unidentified.") };
-    (HookIdCount, $known:literal) => { concat!($known, ". How many of HookId are used.") };
-    (HookId, $known:literal) => { concat!($known, ". The kernel events that they are recorded with.") };
-}
-
-runtime::layout! {
-    /// `ETW_LBR_SUPPORT` since 1709: 0x14 bytes, aligned to 4.
-    ///
-    /// How a session records the last branches along with events.
-    pub struct ETW_LBR_SUPPORT_1709: ETW_LBR_SUPPORT, 0x14, 4 {
-        0x00 LbrHandle: u32 = "ULONG", text!(LbrHandle, "from symbols");
-        0x04 LbrOptions: u32 = "ULONG", text!(LbrOptions, "from symbols");
-        0x08 HookIdCount: u32 = "ULONG", text!(HookIdCount, "from symbols");
-        0x0c HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
+runtime::structure! {
+    $ ETW_LBR_SUPPORT: "How a session records the last branches along with events." {
+        LbrHandle "Handle of last branch recording; what it refers to is unidentified.": a u32 = "ULONG", "from symbols";
+        LbrOptions "Options of last branch recording; the bits are unidentified.": a u32 = "ULONG", "from symbols";
+        HookIdCount "How many of HookId are used.": a u32 = "ULONG", "from symbols";
+        HookId "The kernel events that they are recorded with.": a [u16; 4] = "USHORT [4]", "from symbols";
+    }
+    pub struct ETW_LBR_SUPPORT_1709: "since 1709", 0x14, 4 {
+        0x00 LbrHandle a, 0x04 LbrOptions a, 0x08 HookIdCount a, 0x0c HookId a,
     }
 }

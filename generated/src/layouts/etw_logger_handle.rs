@@ -5,13 +5,9 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (DereferenceAndLeave, $known:literal) => { concat!($known, ". By its name, whether closing the handle dereferences the session and leaves.") };
-}
-
-runtime::layout! {
-    /// `ETW_LOGGER_HANDLE` since 6.1: 0x1 bytes, aligned to 1.
-    pub struct ETW_LOGGER_HANDLE_6_1: ETW_LOGGER_HANDLE, 0x1, 1 {
-        0x00 DereferenceAndLeave: u8 = "BOOLEAN", text!(DereferenceAndLeave, "from symbols");
+runtime::structure! {
+    $ ETW_LOGGER_HANDLE: "" {
+        DereferenceAndLeave "By its name, whether closing the handle dereferences the session and leaves.": a u8 = "BOOLEAN", "from symbols";
     }
+    pub struct ETW_LOGGER_HANDLE_6_1: "since 6.1", 0x1, 1 {0x00 DereferenceAndLeave a}
 }

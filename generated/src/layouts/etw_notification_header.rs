@@ -5,118 +5,46 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_notification_type::*, guid::*};
 
-macro_rules! text {
-    (NotificationType, $known:literal) => { concat!($known, ". Type of the notification.") };
-    (NotificationSize, $known:literal) => { concat!($known, ". Bytes of the notification, header included.") };
-    (Offset, $known:literal) => { concat!($known, ". Of several replies: from this header to the next.") };
-    (ReplyRequested, $known:literal) => { concat!($known, ". Whether the sender waits for replies.") };
-    (Reserved1, $known:literal) => { concat!($known, ". Not in use.") };
-    (ReplyCount, $known:literal) => { concat!($known, ". How many replies there are.") };
-    (NotifyeeCount, $known:literal) => { concat!($known, ". Returned to the sender: how many registrations get it.") };
-    (Reserved2, $known:literal) => { concat!($known, ". Returned to the sender: a handle to where it gets the replies.") };
-    (TargetPID, $known:literal) => { concat!($known, ". If not 0, only registrations of this process get it.") };
-    (SourcePID, $known:literal) => { concat!($known, ". The process of the sender.") };
-    (DestinationGuid, $known:literal) => { concat!($known, ". The provider whose registrations receive it.") };
-    (SourceGuid, $known:literal) => { concat!($known, ". The provider that sends it.") };
-    (Timeout, $known:literal) => { concat!($known, ". How long the sender waits.") };
-}
-
-runtime::layout! {
-    /// `ETW_NOTIFICATION_HEADER` since early-6.0: 0x48 bytes, aligned to 8.
-    ///
-    /// Header of a notification that user mode sends and receives through NtTraceControl; in the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
-    pub struct ETW_NOTIFICATION_HEADER_early_6_0: ETW_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented");
-        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "documented");
-        0x08 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "documented");
-        0x0d _padding0D: [u8; 3], "padding.";
-        0x10 Reserved1: u32 = "ULONG", text!(Reserved1, "documented");
-        0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount, "unnamed; its members have accessors." {
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
-        }
-        0x18 Reserved2: u64 = "ULONGLONG", text!(Reserved2, "documented");
-        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "documented");
-        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "documented");
-        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "documented");
-        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "documented");
+runtime::structure! {
+    $ ETW_NOTIFICATION_HEADER: "Header of a notification that user mode sends and receives through NtTraceControl; in the kernel it is an ETWP\\_NOTIFICATION\\_HEADER. It is the same on all architectures." {
+        NotificationType "Type of the notification.":
+            a ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", "documented"
+            | b ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", "documented"
+            | c ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", "documented";
+        NotificationSize "Bytes of the notification, header included.": a u32 = "ULONG", "documented";
+        Offset "Of several replies: from this header to the next.": a u32 = "ULONG", "documented";
+        ReplyRequested "Whether the sender waits for replies.": a u8 = "BOOLEAN", "documented";
+        Reserved1 "Not in use.": a u32 = "ULONG", "documented";
+        ReplyCount "How many replies there are.": a u32 = "ULONG", "documented, offset inferred", set_ReplyCount;
+        NotifyeeCount "Returned to the sender: how many registrations get it.": a u32 = "ULONG", "documented, offset inferred", set_NotifyeeCount;
+        Reserved2 "Returned to the sender: a handle to where it gets the replies.": a u64 = "ULONGLONG", "documented";
+        TargetPID "If not 0, only registrations of this process get it.": a u32 = "ULONG", "documented";
+        SourcePID "The process of the sender.": a u32 = "ULONG", "documented";
+        DestinationGuid "The provider whose registrations receive it.": a GUID_5_0 = "GUID", "documented";
+        SourceGuid "The provider that sends it.": a GUID_5_0 = "GUID", "documented";
+        Timeout "How long the sender waits.": a u32 = "ULONG", "documented";
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x14 of `ETW_NOTIFICATION_HEADER`.
-    pub union ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount: 0x4, 4 {
-        0x00 ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
-        0x00 NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
+    pub struct ETW_NOTIFICATION_HEADER_early_6_0: "since early-6.0", 0x48, 8 {
+        0x00 NotificationType a, 0x04 NotificationSize a, 0x08 Offset a, 0x0c ReplyRequested a, 0x0d _padding0D: [u8; 3],
+        0x10 Reserved1 a, 0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount { 0x14 ReplyCount a,
+        0x14 NotifyeeCount a }, 0x18 Reserved2 a, 0x20 TargetPID a, 0x24 SourcePID a, 0x28 DestinationGuid a, 0x38 SourceGuid a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_NOTIFICATION_HEADER` since 6.1: 0x48 bytes, aligned to 8.
-    ///
-    /// Header of a notification that user mode sends and receives through NtTraceControl; in the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
-    pub struct ETW_NOTIFICATION_HEADER_6_1: ETW_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented");
-        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "documented");
-        0x08 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "documented");
-        0x0d _padding0D: [u8; 3], "padding.";
-        0x10 Timeout: u32 = "ULONG", text!(Timeout, "documented");
-        0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount, "unnamed; its members have accessors." {
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
-        }
-        0x18 Reserved2: u64 = "ULONGLONG", text!(Reserved2, "documented");
-        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "documented");
-        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "documented");
-        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "documented");
-        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "documented");
+    pub union ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount = _: "The unnamed union at 0x14 of `ETW_NOTIFICATION_HEADER`.", 0x4, 4 {
+        0x00 ReplyCount a, 0x00 NotifyeeCount a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_NOTIFICATION_HEADER` since 6.3: 0x48 bytes, aligned to 8.
-    ///
-    /// Header of a notification that user mode sends and receives through NtTraceControl; in the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
-    pub struct ETW_NOTIFICATION_HEADER_6_3: ETW_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented");
-        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "documented");
-        0x08 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "documented");
-        0x0d _padding0D: [u8; 3], "padding.";
-        0x10 Timeout: u32 = "ULONG", text!(Timeout, "documented");
-        0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount, "unnamed; its members have accessors." {
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
-        }
-        0x18 Reserved2: u64 = "ULONGLONG", text!(Reserved2, "documented");
-        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "documented");
-        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "documented");
-        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "documented");
-        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "documented");
+    pub struct ETW_NOTIFICATION_HEADER_6_1: "since 6.1", 0x48, 8 {
+        0x00 NotificationType a, 0x04 NotificationSize a, 0x08 Offset a, 0x0c ReplyRequested a, 0x0d _padding0D: [u8; 3],
+        0x10 Timeout a, 0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount { 0x14 ReplyCount a,
+        0x14 NotifyeeCount a }, 0x18 Reserved2 a, 0x20 TargetPID a, 0x24 SourcePID a, 0x28 DestinationGuid a, 0x38 SourceGuid a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_NOTIFICATION_HEADER` since 1703: 0x48 bytes, aligned to 8.
-    ///
-    /// Header of a notification that user mode sends and receives through NtTraceControl; in the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
-    pub struct ETW_NOTIFICATION_HEADER_1703: ETW_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented");
-        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "documented");
-        0x08 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "documented");
-        0x0d _padding0D: [u8; 3], "padding.";
-        0x10 Timeout: u32 = "ULONG", text!(Timeout, "documented");
-        0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount, "unnamed; its members have accessors." {
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
-        }
-        0x18 Reserved2: u64 = "ULONGLONG", text!(Reserved2, "documented");
-        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "documented");
-        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "documented");
-        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "documented");
-        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "documented");
+    pub struct ETW_NOTIFICATION_HEADER_6_3: "since 6.3", 0x48, 8 {
+        0x00 NotificationType b, 0x04 NotificationSize a, 0x08 Offset a, 0x0c ReplyRequested a, 0x0d _padding0D: [u8; 3],
+        0x10 Timeout a, 0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount { 0x14 ReplyCount a,
+        0x14 NotifyeeCount a }, 0x18 Reserved2 a, 0x20 TargetPID a, 0x24 SourcePID a, 0x28 DestinationGuid a, 0x38 SourceGuid a,
+    }
+    pub struct ETW_NOTIFICATION_HEADER_1703: "since 1703", 0x48, 8 {
+        0x00 NotificationType c, 0x04 NotificationSize a, 0x08 Offset a, 0x0c ReplyRequested a, 0x0d _padding0D: [u8; 3],
+        0x10 Timeout a, 0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount { 0x14 ReplyCount a,
+        0x14 NotifyeeCount a }, 0x18 Reserved2 a, 0x20 TargetPID a, 0x24 SourcePID a, 0x28 DestinationGuid a, 0x38 SourceGuid a,
     }
 }

@@ -5,24 +5,12 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Partition, $known:literal) => { concat!($known, ". The memory partition.") };
-}
-
-runtime::layout! {
-    /// `ETW_PARTITION_CONTEXT` since 2004 on x86: 0x4 bytes, aligned to 4.
-    ///
-    /// The memory partition that a logger's buffers come from.
-    pub struct ETW_PARTITION_CONTEXT_2004_x86: ETW_PARTITION_CONTEXT, 0x4, 4 {
-        0x00 Partition: runtime::Ptr32 = "EPARTITION *", text!(Partition, "from symbols");
+runtime::structure! {
+    $ ETW_PARTITION_CONTEXT: "The memory partition that a logger's buffers come from." {
+        Partition "The memory partition.":
+            a runtime::Ptr32 = "EPARTITION *", "from symbols"
+            | b runtime::Ptr64 = "EPARTITION *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_PARTITION_CONTEXT` since 2004 on x64: 0x8 bytes, aligned to 8.
-    ///
-    /// The memory partition that a logger's buffers come from.
-    pub struct ETW_PARTITION_CONTEXT_2004_x64: ETW_PARTITION_CONTEXT, 0x8, 8 {
-        0x00 Partition: runtime::Ptr64 = "EPARTITION *", text!(Partition, "from symbols");
-    }
+    pub struct ETW_PARTITION_CONTEXT_2004_x86: "since 2004 on x86", 0x4, 4 {0x00 Partition a}
+    pub struct ETW_PARTITION_CONTEXT_2004_x64: "since 2004 on x64", 0x8, 8 {0x00 Partition b}
 }

@@ -5,18 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime, aggregated_payload_filter::*};
 
-macro_rules! text {
-    (RefCount, $known:literal) => { concat!($known, ". How many hold it.") };
-    (PayloadFilter, $known:literal) => { concat!($known, ". The filter.") };
-}
-
-runtime::layout! {
-    /// `ETW_PAYLOAD_FILTER` since 6.3: 0x58 bytes, aligned to 8.
-    ///
-    /// A filter of events by the contents of their data.
-    pub struct ETW_PAYLOAD_FILTER_6_3: ETW_PAYLOAD_FILTER, 0x58, 8 {
-        0x00 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 PayloadFilter: AGGREGATED_PAYLOAD_FILTER_6_3 = "AGGREGATED_PAYLOAD_FILTER", text!(PayloadFilter, "from symbols");
+runtime::structure! {
+    $ ETW_PAYLOAD_FILTER: "A filter of events by the contents of their data." {
+        RefCount "How many hold it.": a i32 = "LONG", "from symbols";
+        PayloadFilter "The filter.": a AGGREGATED_PAYLOAD_FILTER_6_3 = "AGGREGATED_PAYLOAD_FILTER", "from symbols";
     }
+    pub struct ETW_PAYLOAD_FILTER_6_3: "since 6.3", 0x58, 8 {0x00 RefCount a, 0x04 _padding04: [u8; 4], 0x08 PayloadFilter a}
 }

@@ -5,25 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (TotalActiveSessions, $known:literal) => { concat!($known, ". How many sessions there are.") };
-    (TotalBufferMemoryNonPagedPool, $known:literal) => { concat!($known, ". Memory of buffers in non-paged pool.") };
-    (TotalBufferMemoryPagedPool, $known:literal) => { concat!($known, ". Memory of buffers in paged pool.") };
-    (TotalGuidsEnabled, $known:literal) => { concat!($known, ". GUIDs that are enabled.") };
-    (TotalGuidsNotEnabled, $known:literal) => { concat!($known, ". GUIDs that are registered and not enabled.") };
-    (TotalGuidsPreEnabled, $known:literal) => { concat!($known, ". GUIDs that are enabled before they are registered.") };
-}
-
-runtime::layout! {
-    /// `ETW_PERF_COUNTERS` since 6.1: 0x18 bytes, aligned to 4.
-    ///
-    /// Performance counters of ETW as a whole.
-    pub struct ETW_PERF_COUNTERS_6_1: ETW_PERF_COUNTERS, 0x18, 4 {
-        0x00 TotalActiveSessions: i32 = "LONG", text!(TotalActiveSessions, "from symbols");
-        0x04 TotalBufferMemoryNonPagedPool: i32 = "LONG", text!(TotalBufferMemoryNonPagedPool, "from symbols");
-        0x08 TotalBufferMemoryPagedPool: i32 = "LONG", text!(TotalBufferMemoryPagedPool, "from symbols");
-        0x0c TotalGuidsEnabled: i32 = "LONG", text!(TotalGuidsEnabled, "from symbols");
-        0x10 TotalGuidsNotEnabled: i32 = "LONG", text!(TotalGuidsNotEnabled, "from symbols");
-        0x14 TotalGuidsPreEnabled: i32 = "LONG", text!(TotalGuidsPreEnabled, "from symbols");
+runtime::structure! {
+    $ ETW_PERF_COUNTERS: "Performance counters of ETW as a whole." {
+        TotalActiveSessions "How many sessions there are.": a i32 = "LONG", "from symbols";
+        TotalBufferMemoryNonPagedPool "Memory of buffers in non-paged pool.": a i32 = "LONG", "from symbols";
+        TotalBufferMemoryPagedPool "Memory of buffers in paged pool.": a i32 = "LONG", "from symbols";
+        TotalGuidsEnabled "GUIDs that are enabled.": a i32 = "LONG", "from symbols";
+        TotalGuidsNotEnabled "GUIDs that are registered and not enabled.": a i32 = "LONG", "from symbols";
+        TotalGuidsPreEnabled "GUIDs that are enabled before they are registered.": a i32 = "LONG", "from symbols";
+    }
+    pub struct ETW_PERF_COUNTERS_6_1: "since 6.1", 0x18, 4 {
+        0x00 TotalActiveSessions a, 0x04 TotalBufferMemoryNonPagedPool a, 0x08 TotalBufferMemoryPagedPool a,
+        0x0c TotalGuidsEnabled a, 0x10 TotalGuidsNotEnabled a, 0x14 TotalGuidsPreEnabled a,
     }
 }

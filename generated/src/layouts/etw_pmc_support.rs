@@ -5,88 +5,36 @@
 #[allow(unused_imports)]
 use super::{runtime, kprofile_source::*};
 
-macro_rules! text {
-    (Source, $known:literal) => { concat!($known, ". The counters.") };
-    (HookIdCount, $known:literal) => { concat!($known, ". How many of HookId are used.") };
-    (HookId, $known:literal) => { concat!($known, ". The events that carry the counters.") };
-    (CountersCount, $known:literal) => { concat!($known, ". How many of Source are used.") };
-    (ProcessorCtrs, $known:literal) => { concat!($known, ". One for each processor.") };
-}
-
-runtime::layout! {
-    /// `ETW_PMC_SUPPORT` since 6.2 on x86: 0x24 bytes, aligned to 4.
-    ///
-    /// Processor counters that a session records, and the events that include them.
-    pub struct ETW_PMC_SUPPORT_6_2_x86: ETW_PMC_SUPPORT, 0x24, 4 {
-        0x00 Source: [KPROFILE_SOURCE_6_2; 4] = "KPROFILE_SOURCE [4]", text!(Source, "from symbols");
-        0x10 HookIdCount: u32 = "ULONG volatile", text!(HookIdCount, "from symbols");
-        0x14 HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
-        0x1c CountersCount: u32 = "ULONG volatile", text!(CountersCount, "from symbols");
-        0x20 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", text!(ProcessorCtrs, "from symbols");
+runtime::structure! {
+    $ ETW_PMC_SUPPORT: "Processor counters that a session records, and the events that include them." {
+        Source "The counters.":
+            a [KPROFILE_SOURCE_6_2; 4] = "KPROFILE_SOURCE [4]", "from symbols"
+            | b [KPROFILE_SOURCE_6_2; 8] = "KPROFILE_SOURCE [8]", "from symbols"
+            | c runtime::Ptr32 = "KPROFILE_SOURCE *", "from symbols"
+            | d runtime::Ptr64 = "KPROFILE_SOURCE *", "from symbols";
+        HookIdCount "How many of HookId are used.": a u32 = "ULONG volatile", "from symbols";
+        HookId "The events that carry the counters.": a [u16; 4] = "USHORT [4]", "from symbols";
+        CountersCount "How many of Source are used.": a u32 = "ULONG volatile", "from symbols";
+        ProcessorCtrs "One for each processor.":
+            a [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "from symbols"
+            | b [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_PMC_SUPPORT` since 6.2 on x64: 0x28 bytes, aligned to 8.
-    ///
-    /// Processor counters that a session records, and the events that include them.
-    pub struct ETW_PMC_SUPPORT_6_2_x64: ETW_PMC_SUPPORT, 0x28, 8 {
-        0x00 Source: [KPROFILE_SOURCE_6_2; 4] = "KPROFILE_SOURCE [4]", text!(Source, "from symbols");
-        0x10 HookIdCount: u32 = "ULONG volatile", text!(HookIdCount, "from symbols");
-        0x14 HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
-        0x1c CountersCount: u32 = "ULONG volatile", text!(CountersCount, "from symbols");
-        0x20 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", text!(ProcessorCtrs, "from symbols");
+    pub struct ETW_PMC_SUPPORT_6_2_x86: "since 6.2 on x86", 0x24, 4 {
+        0x00 Source a, 0x10 HookIdCount a, 0x14 HookId a, 0x1c CountersCount a, 0x20 ProcessorCtrs a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_PMC_SUPPORT` since 1703 on x86: 0x34 bytes, aligned to 4.
-    ///
-    /// Processor counters that a session records, and the events that include them.
-    pub struct ETW_PMC_SUPPORT_1703_x86: ETW_PMC_SUPPORT, 0x34, 4 {
-        0x00 Source: [KPROFILE_SOURCE_6_2; 8] = "KPROFILE_SOURCE [8]", text!(Source, "from symbols");
-        0x20 HookIdCount: u32 = "ULONG volatile", text!(HookIdCount, "from symbols");
-        0x24 HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
-        0x2c CountersCount: u32 = "ULONG volatile", text!(CountersCount, "from symbols");
-        0x30 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", text!(ProcessorCtrs, "from symbols");
+    pub struct ETW_PMC_SUPPORT_6_2_x64: "since 6.2 on x64", 0x28, 8 {
+        0x00 Source a, 0x10 HookIdCount a, 0x14 HookId a, 0x1c CountersCount a, 0x20 ProcessorCtrs b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_PMC_SUPPORT` since 1703 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// Processor counters that a session records, and the events that include them.
-    pub struct ETW_PMC_SUPPORT_1703_x64: ETW_PMC_SUPPORT, 0x38, 8 {
-        0x00 Source: [KPROFILE_SOURCE_6_2; 8] = "KPROFILE_SOURCE [8]", text!(Source, "from symbols");
-        0x20 HookIdCount: u32 = "ULONG volatile", text!(HookIdCount, "from symbols");
-        0x24 HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
-        0x2c CountersCount: u32 = "ULONG volatile", text!(CountersCount, "from symbols");
-        0x30 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", text!(ProcessorCtrs, "from symbols");
+    pub struct ETW_PMC_SUPPORT_1703_x86: "since 1703 on x86", 0x34, 4 {
+        0x00 Source b, 0x20 HookIdCount a, 0x24 HookId a, 0x2c CountersCount a, 0x30 ProcessorCtrs a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_PMC_SUPPORT` since 1903 on x86: 0x18 bytes, aligned to 4.
-    ///
-    /// Processor counters that a session records, and the events that include them.
-    pub struct ETW_PMC_SUPPORT_1903_x86: ETW_PMC_SUPPORT, 0x18, 4 {
-        0x00 Source: runtime::Ptr32 = "KPROFILE_SOURCE *", text!(Source, "from symbols");
-        0x04 HookIdCount: u32 = "ULONG volatile", text!(HookIdCount, "from symbols");
-        0x08 HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
-        0x10 CountersCount: u32 = "ULONG volatile", text!(CountersCount, "from symbols");
-        0x14 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", text!(ProcessorCtrs, "from symbols");
+    pub struct ETW_PMC_SUPPORT_1703_x64: "since 1703 on x64", 0x38, 8 {
+        0x00 Source b, 0x20 HookIdCount a, 0x24 HookId a, 0x2c CountersCount a, 0x30 ProcessorCtrs b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_PMC_SUPPORT` since 1903 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// Processor counters that a session records, and the events that include them.
-    pub struct ETW_PMC_SUPPORT_1903_x64: ETW_PMC_SUPPORT, 0x20, 8 {
-        0x00 Source: runtime::Ptr64 = "KPROFILE_SOURCE *", text!(Source, "from symbols");
-        0x08 HookIdCount: u32 = "ULONG volatile", text!(HookIdCount, "from symbols");
-        0x0c HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
-        0x14 CountersCount: u32 = "ULONG volatile", text!(CountersCount, "from symbols");
-        0x18 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", text!(ProcessorCtrs, "from symbols");
+    pub struct ETW_PMC_SUPPORT_1903_x86: "since 1903 on x86", 0x18, 4 {
+        0x00 Source c, 0x04 HookIdCount a, 0x08 HookId a, 0x10 CountersCount a, 0x14 ProcessorCtrs a,
+    }
+    pub struct ETW_PMC_SUPPORT_1903_x64: "since 1903 on x64", 0x20, 8 {
+        0x00 Source d, 0x08 HookIdCount a, 0x0c HookId a, 0x14 CountersCount a, 0x18 ProcessorCtrs b,
     }
 }

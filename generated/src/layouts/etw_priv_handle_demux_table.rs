@@ -5,28 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime, ex_push_lock::*, rtl_rb_tree::*};
 
-macro_rules! text {
-    (Tree, $known:literal) => { concat!($known, ". Tree of the handles, by the name of the structure.") };
-    (Lock, $known:literal) => { concat!($known, ". Guards the tree.") };
-    (SequenceNumber, $known:literal) => { concat!($known, ". Sequence number (purpose unidentified).") };
-}
-
-runtime::layout! {
-    /// `ETW_PRIV_HANDLE_DEMUX_TABLE` since 1703 on x86: 0x10 bytes, aligned to 4.
-    pub struct ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86: ETW_PRIV_HANDLE_DEMUX_TABLE, 0x10, 4 {
-        0x00 Tree: RTL_RB_TREE_1703_x86 = "RTL_RB_TREE", text!(Tree, "from symbols");
-        0x08 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "from symbols");
-        0x0c SequenceNumber: u16 = "USHORT", text!(SequenceNumber, "from symbols");
-        0x0e _padding0E: [u8; 2], "padding.";
+runtime::structure! {
+    $ ETW_PRIV_HANDLE_DEMUX_TABLE: "" {
+        Tree "Tree of the handles, by the name of the structure.":
+            a RTL_RB_TREE_1703_x86 = "RTL_RB_TREE", "from symbols"
+            | b RTL_RB_TREE_1703_x64 = "RTL_RB_TREE", "from symbols";
+        Lock "Guards the tree.":
+            a EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "from symbols"
+            | b EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols";
+        SequenceNumber "Sequence number (purpose unidentified).": a u16 = "USHORT", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_PRIV_HANDLE_DEMUX_TABLE` since 1703 on x64: 0x20 bytes, aligned to 8.
-    pub struct ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64: ETW_PRIV_HANDLE_DEMUX_TABLE, 0x20, 8 {
-        0x00 Tree: RTL_RB_TREE_1703_x64 = "RTL_RB_TREE", text!(Tree, "from symbols");
-        0x10 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "from symbols");
-        0x18 SequenceNumber: u16 = "USHORT", text!(SequenceNumber, "from symbols");
-        0x1a _padding1A: [u8; 6], "padding.";
+    pub struct ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86: "since 1703 on x86", 0x10, 4 {
+        0x00 Tree a, 0x08 Lock a, 0x0c SequenceNumber a, 0x0e _padding0E: [u8; 2],
+    }
+    pub struct ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64: "since 1703 on x64", 0x20, 8 {
+        0x00 Tree b, 0x10 Lock b, 0x18 SequenceNumber a, 0x1a _padding1A: [u8; 6],
     }
 }

@@ -5,33 +5,21 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_provider_state::*};
 
-macro_rules! text {
-    (RefCount, $known:literal) => { concat!($known, ". How many use it.") };
-    (State, $known:literal) => { concat!($known, ". Whether the entry is in use.") };
-    (RegEntry, $known:literal) => { concat!($known, ". The registration.") };
-    (Caller, $known:literal) => { concat!($known, ". The code in the kernel that made the registration.") };
-}
-
-runtime::layout! {
-    /// `ETW_PROVIDER_TABLE_ENTRY` since early-6.0 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// A registration in the kernel, in a table indexed by a REGHANDLE; in 6.2 and later a REGHANDLE is the address of the ETW\_REG\_ENTRY.
-    pub struct ETW_PROVIDER_TABLE_ENTRY_early_6_0_x86: ETW_PROVIDER_TABLE_ENTRY, 0x10, 4 {
-        0x00 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
-        0x04 State: ETW_PROVIDER_STATE_early_6_0 = "ETW_PROVIDER_STATE", text!(State, "from symbols");
-        0x08 RegEntry: runtime::Ptr32 = "ETW_REG_ENTRY *", text!(RegEntry, "from symbols");
-        0x0c Caller: runtime::Ptr32 = "PVOID", text!(Caller, "from symbols");
+runtime::structure! {
+    $ ETW_PROVIDER_TABLE_ENTRY: "A registration in the kernel, in a table indexed by a REGHANDLE; in 6.2 and later a REGHANDLE is the address of the ETW\\_REG\\_ENTRY." {
+        RefCount "How many use it.": a i32 = "LONG", "from symbols";
+        State "Whether the entry is in use.": a ETW_PROVIDER_STATE_early_6_0 = "ETW_PROVIDER_STATE", "from symbols";
+        RegEntry "The registration.":
+            a runtime::Ptr32 = "ETW_REG_ENTRY *", "from symbols"
+            | b runtime::Ptr64 = "ETW_REG_ENTRY *", "from symbols";
+        Caller "The code in the kernel that made the registration.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_PROVIDER_TABLE_ENTRY` since early-6.0 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// A registration in the kernel, in a table indexed by a REGHANDLE; in 6.2 and later a REGHANDLE is the address of the ETW\_REG\_ENTRY.
-    pub struct ETW_PROVIDER_TABLE_ENTRY_early_6_0_x64: ETW_PROVIDER_TABLE_ENTRY, 0x18, 8 {
-        0x00 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
-        0x04 State: ETW_PROVIDER_STATE_early_6_0 = "ETW_PROVIDER_STATE", text!(State, "from symbols");
-        0x08 RegEntry: runtime::Ptr64 = "ETW_REG_ENTRY *", text!(RegEntry, "from symbols");
-        0x10 Caller: runtime::Ptr64 = "PVOID", text!(Caller, "from symbols");
+    pub struct ETW_PROVIDER_TABLE_ENTRY_early_6_0_x86: "since early-6.0 on x86", 0x10, 4 {
+        0x00 RefCount a, 0x04 State a, 0x08 RegEntry a, 0x0c Caller a,
+    }
+    pub struct ETW_PROVIDER_TABLE_ENTRY_early_6_0_x64: "since early-6.0 on x64", 0x18, 8 {
+        0x00 RefCount a, 0x04 State a, 0x08 RegEntry b, 0x10 Caller b,
     }
 }

@@ -5,32 +5,18 @@
 #[allow(unused_imports)]
 use super::{runtime, rtl_balanced_node::*};
 
-macro_rules! text {
-    (Node, $known:literal) => { concat!($known, ". Node in the tree of all traits.") };
-    (ReferenceCount, $known:literal) => { concat!($known, ". How many registrations have it.") };
-    (Traits, $known:literal) => { concat!($known, ". Its size in two bytes, the provider's name up to a null, and traits: each a size in two bytes, a type in one, and data.") };
-}
-
-runtime::layout! {
-    /// `ETW_PROVIDER_TRAITS` since 6.1.7601.23418 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// Traits that a provider sets when it registers. Registrations with equal traits share them.
-    pub struct ETW_PROVIDER_TRAITS_6_1_7601_23418_x64: ETW_PROVIDER_TRAITS, 0x20, 8 {
-        0x00 Node: RTL_BALANCED_NODE_6_1_7601_23418_x64 = "RTL_BALANCED_NODE", text!(Node, "from symbols");
-        0x18 ReferenceCount: u32 = "ULONG", text!(ReferenceCount, "from symbols");
-        0x1c Traits: [u8; 1] = "UCHAR [ANYSIZE_ARRAY]", text!(Traits, "from symbols");
-        0x1d _padding1D: [u8; 3], "padding.";
+runtime::structure! {
+    $ ETW_PROVIDER_TRAITS: "Traits that a provider sets when it registers. Registrations with equal traits share them." {
+        Node "Node in the tree of all traits.":
+            a RTL_BALANCED_NODE_6_1_7601_23418_x64 = "RTL_BALANCED_NODE", "from symbols"
+            | b RTL_BALANCED_NODE_6_1_7601_24000_x86 = "RTL_BALANCED_NODE", "from symbols";
+        ReferenceCount "How many registrations have it.": a u32 = "ULONG", "from symbols";
+        Traits "Its size in two bytes, the provider's name up to a null, and traits: each a size in two bytes, a type in one, and data.": a [u8; 1] = "UCHAR [ANYSIZE_ARRAY]", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_PROVIDER_TRAITS` since 6.1.7601.24000 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// Traits that a provider sets when it registers. Registrations with equal traits share them.
-    pub struct ETW_PROVIDER_TRAITS_6_1_7601_24000_x86: ETW_PROVIDER_TRAITS, 0x14, 4 {
-        0x00 Node: RTL_BALANCED_NODE_6_1_7601_24000_x86 = "RTL_BALANCED_NODE", text!(Node, "from symbols");
-        0x0c ReferenceCount: u32 = "ULONG", text!(ReferenceCount, "from symbols");
-        0x10 Traits: [u8; 1] = "UCHAR [ANYSIZE_ARRAY]", text!(Traits, "from symbols");
-        0x11 _padding11: [u8; 3], "padding.";
+    pub struct ETW_PROVIDER_TRAITS_6_1_7601_23418_x64: "since 6.1.7601.23418 on x64", 0x20, 8 {
+        0x00 Node a, 0x18 ReferenceCount a, 0x1c Traits a, 0x1d _padding1D: [u8; 3],
+    }
+    pub struct ETW_PROVIDER_TRAITS_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x14, 4 {
+        0x00 Node b, 0x0c ReferenceCount a, 0x10 Traits a, 0x11 _padding11: [u8; 3],
     }
 }

@@ -5,71 +5,49 @@
 #[allow(unused_imports)]
 use super::{runtime, list_entry::*};
 
-macro_rules! text {
-    (ListEntry, $known:literal) => { concat!($known, ". Links the notifications of one ETW\\_DATA\\_SOURCE.") };
-    (DataBlock, $known:literal) => { concat!($known, ". The notification.") };
-    (RegEntry, $known:literal) => { concat!($known, ". The registration that gets it.") };
-    (RegIndex, $known:literal) => { concat!($known, ". The index of the registration that receives it.") };
-    (ReplyIndex, $known:literal) => { concat!($known, ". The index of the reply among those that are awaited.") };
-    (ReplyObject, $known:literal) => { concat!($known, ". The registration through which the sender receives the reply.") };
-    (WakeReference, $known:literal) => { concat!($known, ". Inferred from its name: reference for waking a process.") };
-    (Flags, $known:literal) => { concat!($known, ". Flags of the entry.") };
-}
-
-runtime::layout! {
-    /// `ETW_QUEUE_ENTRY` since early-6.0 on x86: 0x18 bytes, aligned to 4.
-    ///
-    /// A notification that waits to be received by a process, or a reply that waits to be received by its sender.
-    pub struct ETW_QUEUE_ENTRY_early_6_0_x86: ETW_QUEUE_ENTRY, 0x18, 4 {
-        0x00 ListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ListEntry, "documented");
-        0x08 DataBlock: runtime::Ptr32 = "ETWP_NOTIFICATION_HEADER *", text!(DataBlock, "documented");
-        0x0c RegEntry: runtime::Ptr32 = "ETW_REG_ENTRY *", text!(RegEntry, "documented");
-        0x10 RegIndex: u32 = "ULONG", text!(RegIndex, "documented");
-        0x14 ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "documented");
+runtime::structure! {
+    $ ETW_QUEUE_ENTRY: "A notification that waits to be received by a process, or a reply that waits to be received by its sender." {
+        ListEntry "Links the notifications of one ETW\\_DATA\\_SOURCE.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented"
+            | c LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols"
+            | d LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols";
+        DataBlock "The notification.":
+            a runtime::Ptr32 = "ETWP_NOTIFICATION_HEADER *", "documented"
+            | b runtime::Ptr64 = "ETWP_NOTIFICATION_HEADER *", "documented"
+            | c runtime::Ptr32 = "ETWP_NOTIFICATION_HEADER *", "from symbols"
+            | d runtime::Ptr64 = "ETWP_NOTIFICATION_HEADER *", "from symbols";
+        RegEntry "The registration that gets it.":
+            a runtime::Ptr32 = "ETW_REG_ENTRY *", "documented"
+            | b runtime::Ptr64 = "ETW_REG_ENTRY *", "documented"
+            | c runtime::Ptr32 = "ETW_REG_ENTRY *", "from symbols"
+            | d runtime::Ptr64 = "ETW_REG_ENTRY *", "from symbols";
+        RegIndex "The index of the registration that receives it.":
+            a u32 = "ULONG", "documented"
+            | b u16 = "USHORT", "from symbols";
+        ReplyIndex "The index of the reply among those that are awaited.":
+            a u32 = "ULONG", "documented"
+            | b u16 = "USHORT", "from symbols";
+        ReplyObject "The registration through which the sender receives the reply.":
+            a runtime::Ptr32 = "ETW_REG_ENTRY *", "from symbols"
+            | b runtime::Ptr64 = "ETW_REG_ENTRY *", "from symbols";
+        WakeReference "Inferred from its name: reference for waking a process.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        Flags "Flags of the entry.": a u32 = "ULONG", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_QUEUE_ENTRY` since early-6.0 on x64: 0x28 bytes, aligned to 8.
-    ///
-    /// A notification that waits to be received by a process, or a reply that waits to be received by its sender.
-    pub struct ETW_QUEUE_ENTRY_early_6_0_x64: ETW_QUEUE_ENTRY, 0x28, 8 {
-        0x00 ListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ListEntry, "documented");
-        0x10 DataBlock: runtime::Ptr64 = "ETWP_NOTIFICATION_HEADER *", text!(DataBlock, "documented");
-        0x18 RegEntry: runtime::Ptr64 = "ETW_REG_ENTRY *", text!(RegEntry, "documented");
-        0x20 RegIndex: u32 = "ULONG", text!(RegIndex, "documented");
-        0x24 ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "documented");
+    pub struct ETW_QUEUE_ENTRY_early_6_0_x86: "since early-6.0 on x86", 0x18, 4 {
+        0x00 ListEntry a, 0x08 DataBlock a, 0x0c RegEntry a, 0x10 RegIndex a, 0x14 ReplyIndex a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_QUEUE_ENTRY` since 6.2 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A notification that waits to be received by a process, or a reply that waits to be received by its sender.
-    pub struct ETW_QUEUE_ENTRY_6_2_x86: ETW_QUEUE_ENTRY, 0x20, 4 {
-        0x00 ListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ListEntry, "from symbols");
-        0x08 DataBlock: runtime::Ptr32 = "ETWP_NOTIFICATION_HEADER *", text!(DataBlock, "from symbols");
-        0x0c RegEntry: runtime::Ptr32 = "ETW_REG_ENTRY *", text!(RegEntry, "from symbols");
-        0x10 ReplyObject: runtime::Ptr32 = "ETW_REG_ENTRY *", text!(ReplyObject, "from symbols");
-        0x14 WakeReference: runtime::Ptr32 = "PVOID", text!(WakeReference, "from symbols");
-        0x18 RegIndex: u16 = "USHORT", text!(RegIndex, "from symbols");
-        0x1a ReplyIndex: u16 = "USHORT", text!(ReplyIndex, "from symbols");
-        0x1c Flags: u32 = "ULONG", text!(Flags, "from symbols");
+    pub struct ETW_QUEUE_ENTRY_early_6_0_x64: "since early-6.0 on x64", 0x28, 8 {
+        0x00 ListEntry b, 0x10 DataBlock b, 0x18 RegEntry b, 0x20 RegIndex a, 0x24 ReplyIndex a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_QUEUE_ENTRY` since 6.2 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A notification that waits to be received by a process, or a reply that waits to be received by its sender.
-    pub struct ETW_QUEUE_ENTRY_6_2_x64: ETW_QUEUE_ENTRY, 0x38, 8 {
-        0x00 ListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ListEntry, "from symbols");
-        0x10 DataBlock: runtime::Ptr64 = "ETWP_NOTIFICATION_HEADER *", text!(DataBlock, "from symbols");
-        0x18 RegEntry: runtime::Ptr64 = "ETW_REG_ENTRY *", text!(RegEntry, "from symbols");
-        0x20 ReplyObject: runtime::Ptr64 = "ETW_REG_ENTRY *", text!(ReplyObject, "from symbols");
-        0x28 WakeReference: runtime::Ptr64 = "PVOID", text!(WakeReference, "from symbols");
-        0x30 RegIndex: u16 = "USHORT", text!(RegIndex, "from symbols");
-        0x32 ReplyIndex: u16 = "USHORT", text!(ReplyIndex, "from symbols");
-        0x34 Flags: u32 = "ULONG", text!(Flags, "from symbols");
+    pub struct ETW_QUEUE_ENTRY_6_2_x86: "since 6.2 on x86", 0x20, 4 {
+        0x00 ListEntry c, 0x08 DataBlock c, 0x0c RegEntry c, 0x10 ReplyObject a, 0x14 WakeReference a, 0x18 RegIndex b,
+        0x1a ReplyIndex b, 0x1c Flags a,
+    }
+    pub struct ETW_QUEUE_ENTRY_6_2_x64: "since 6.2 on x64", 0x38, 8 {
+        0x00 ListEntry d, 0x10 DataBlock d, 0x18 RegEntry d, 0x20 ReplyObject b, 0x28 WakeReference b, 0x30 RegIndex b,
+        0x32 ReplyIndex b, 0x34 Flags a,
     }
 }

@@ -5,297 +5,153 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_ref_clock::*};
 
-macro_rules! text {
-    (LoggerId, $known:literal) => { concat!($known, ". Input: number of the session.") };
-    (ConsumerId, $known:literal) => { concat!($known, ". Returned: the consumer, by the number of its connection.") };
-    (ConsumerHandle64, $known:literal) => { concat!($known, ". Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.") };
-    (ReferenceTime, $known:literal) => { concat!($known, ". Returned: when the session began.") };
-    (ReservedBufferSpaceSize, $known:literal) => { concat!($known, ". Input: bytes at ReservedBufferSpace.") };
-    (ReservedBufferSpace, $known:literal) => { concat!($known, ". Input: address in the consumer's process for copies of buffers.") };
-    (ReservedBufferSpace64, $known:literal) => { concat!($known, ". ReservedBufferSpace in eight bytes on all architectures.") };
-    (ReservedBufferSpaceBitMap64, $known:literal) => { concat!($known, ". Input: address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.") };
-    (DisconnectEvent, $known:literal) => { concat!($known, ". Input: event that signals the disconnection.") };
-    (DisconnectEvent64, $known:literal) => { concat!($known, ". DisconnectEvent in eight bytes on all architectures.") };
-    (DataAvailableEvent, $known:literal) => { concat!($known, ". Input: event that signals available buffers.") };
-    (DataAvailableEvent64, $known:literal) => { concat!($known, ". DataAvailableEvent in eight bytes on all architectures.") };
-    (UserBufferListHead, $known:literal) => { concat!($known, ". Input: head of the list of buffers, in the consumer's process.") };
-    (UserBufferListHead64, $known:literal) => { concat!($known, ". UserBufferListHead in eight bytes on all architectures.") };
-    (UserBufferCount, $known:literal) => { concat!($known, ". Input: address of the number of these buffers.") };
-    (UserBufferCount64, $known:literal) => { concat!($known, ". UserBufferCount in eight bytes on all architectures.") };
-    (EventsLostCount, $known:literal) => { concat!($known, ". Input: address of the number of lost events.") };
-    (EventsLostCount64, $known:literal) => { concat!($known, ". EventsLostCount in eight bytes on all architectures.") };
-    (BuffersLostCount, $known:literal) => { concat!($known, ". Input: address of the number of lost buffers.") };
-    (BuffersLostCount64, $known:literal) => { concat!($known, ". BuffersLostCount in eight bytes on all architectures.") };
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONNECT` since early-6.0: 0x20 bytes, aligned to 8.
-    ///
-    /// Input and output of NtTraceControl for connecting a consumer to a session (EtwRealtimeConnectCode). The name is this project's. Names of members that ETW\_REALTIME\_CONSUMER also has are taken from there, as in the published reference. Pointers and handles take 64 bits on all architectures.
-    pub struct ETW_REALTIME_CONNECT_early_6_0: ETW_REALTIME_CONNECT, 0x20, 8 {
-        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x04 ConsumerId: u32 = "ULONG", text!(ConsumerId, "documented, name unknown");
-        0x08 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64, "documented, name unknown");
-        0x10 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented, name unknown");
+runtime::structure! {
+    $ ETW_REALTIME_CONNECT: "Input and output of NtTraceControl for connecting a consumer to a session (EtwRealtimeConnectCode). The name is this project's. Names of members that ETW\\_REALTIME\\_CONSUMER also has are taken from there, as in the published reference. Pointers and handles take 64 bits on all architectures." {
+        LoggerId "Input: number of the session.": a u32 = "ULONG", "documented";
+        ConsumerId "Returned: the consumer, by the number of its connection.": a u32 = "ULONG", "documented, name unknown";
+        ConsumerHandle64 "Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.": a u64 = "ULONG64", "documented, name unknown";
+        ReferenceTime "Returned: when the session began.": a ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, name unknown";
+        ReservedBufferSpaceSize "Input: bytes at ReservedBufferSpace.": a u32 = "ULONG", "documented";
+        ReservedBufferSpace "Input: address in the consumer's process for copies of buffers.":
+            a runtime::Ptr32 = "UCHAR *", "documented, offset inferred", set_ReservedBufferSpace
+            | b runtime::Bytes<runtime::Ptr32, 8> = "UCHAR *", "documented, offset inferred"
+            | c runtime::Ptr64 = "UCHAR *", "documented, offset inferred", set_ReservedBufferSpace;
+        ReservedBufferSpace64 "ReservedBufferSpace in eight bytes on all architectures.": a u64 = "ULONG64", "documented, offset inferred", set_ReservedBufferSpace64;
+        ReservedBufferSpaceBitMap64 "Input: address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.": a u64 = "ULONG64", "documented, name and type unknown";
+        DisconnectEvent "Input: event that signals the disconnection.":
+            a runtime::Ptr32 = "HANDLE", "documented, offset inferred", set_DisconnectEvent
+            | b runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred"
+            | c runtime::Ptr64 = "HANDLE", "documented, offset inferred", set_DisconnectEvent;
+        DisconnectEvent64 "DisconnectEvent in eight bytes on all architectures.": a u64 = "ULONG64", "documented, offset inferred", set_DisconnectEvent64;
+        DataAvailableEvent "Input: event that signals available buffers.":
+            a runtime::Ptr32 = "HANDLE", "documented, offset inferred", set_DataAvailableEvent
+            | b runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred"
+            | c runtime::Ptr64 = "HANDLE", "documented, offset inferred", set_DataAvailableEvent;
+        DataAvailableEvent64 "DataAvailableEvent in eight bytes on all architectures.": a u64 = "ULONG64", "documented, offset inferred", set_DataAvailableEvent64;
+        UserBufferListHead "Input: head of the list of buffers, in the consumer's process.":
+            a runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "documented, offset inferred", set_UserBufferListHead
+            | b runtime::Bytes<runtime::Ptr32, 8> = "SINGLE_LIST_ENTRY *", "documented, offset inferred"
+            | c runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "documented, offset inferred", set_UserBufferListHead;
+        UserBufferListHead64 "UserBufferListHead in eight bytes on all architectures.": a u64 = "ULONG64", "documented, offset inferred", set_UserBufferListHead64;
+        UserBufferCount "Input: address of the number of these buffers.":
+            a runtime::Ptr32 = "ULONG *", "documented, offset inferred", set_UserBufferCount
+            | b runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", "documented, offset inferred"
+            | c runtime::Ptr64 = "ULONG *", "documented, offset inferred", set_UserBufferCount;
+        UserBufferCount64 "UserBufferCount in eight bytes on all architectures.": a u64 = "ULONG64", "documented, offset inferred", set_UserBufferCount64;
+        EventsLostCount "Input: address of the number of lost events.":
+            a runtime::Ptr32 = "ULONG *", "documented, offset inferred", set_EventsLostCount
+            | b runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", "documented, offset inferred"
+            | c runtime::Ptr64 = "ULONG *", "documented, offset inferred", set_EventsLostCount;
+        EventsLostCount64 "EventsLostCount in eight bytes on all architectures.": a u64 = "ULONG64", "documented, offset inferred", set_EventsLostCount64;
+        BuffersLostCount "Input: address of the number of lost buffers.":
+            a runtime::Ptr32 = "ULONG *", "documented, offset inferred", set_BuffersLostCount
+            | b runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", "documented, offset inferred"
+            | c runtime::Ptr64 = "ULONG *", "documented, offset inferred", set_BuffersLostCount;
+        BuffersLostCount64 "BuffersLostCount in eight bytes on all architectures.": a u64 = "ULONG64", "documented, offset inferred", set_BuffersLostCount64;
     }
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONNECT` since 6.1 on x86: 0x50 bytes, aligned to 8.
-    ///
-    /// Input and output of NtTraceControl for connecting a consumer to a session (EtwRealtimeConnectCode). The name is this project's. Names of members that ETW\_REALTIME\_CONSUMER also has are taken from there, as in the published reference. Pointers and handles take 64 bits on all architectures.
-    pub struct ETW_REALTIME_CONNECT_6_1_x86: ETW_REALTIME_CONNECT, 0x50, 8 {
-        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
-        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace, "unnamed; its members have accessors." {
-            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
-            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", text!(ReservedBufferSpace64, "documented, offset inferred");
-        }
-        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
-        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", text!(DisconnectEvent, "documented, offset inferred");
-            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", text!(DisconnectEvent64, "documented, offset inferred");
-        }
-        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", text!(DataAvailableEvent, "documented, offset inferred");
-            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", text!(DataAvailableEvent64, "documented, offset inferred");
-        }
-        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead, "unnamed; its members have accessors." {
-            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
-            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", text!(UserBufferListHead64, "documented, offset inferred");
-        }
-        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount, "unnamed; its members have accessors." {
-            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
-            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", text!(UserBufferCount64, "documented, offset inferred");
-        }
-        0x38 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64, "documented, name unknown");
-        0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented, name unknown");
+    pub struct ETW_REALTIME_CONNECT_early_6_0: "since early-6.0", 0x20, 8 {
+        0x00 LoggerId a, 0x04 ConsumerId a, 0x08 ConsumerHandle64 a, 0x10 ReferenceTime a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x08 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace: 0x8, 8 {
-        0x00 ReservedBufferSpace: runtime::Bytes<runtime::Ptr32, 8> = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
-        0x00 ReservedBufferSpace64: u64 = "ULONG64", text!(ReservedBufferSpace64, "documented, offset inferred");
+    pub struct ETW_REALTIME_CONNECT_6_1_x86: "since 6.1 on x86", 0x50, 8 {
+        0x00 LoggerId a, 0x04 ReservedBufferSpaceSize a,
+        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace { 0x08 ReservedBufferSpace a,
+        0x08 ReservedBufferSpace64 a }, 0x10 ReservedBufferSpaceBitMap64 a,
+        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent { 0x18 DisconnectEvent a,
+        0x18 DisconnectEvent64 a },
+        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent { 0x20 DataAvailableEvent a,
+        0x20 DataAvailableEvent64 a },
+        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead { 0x28 UserBufferListHead a,
+        0x28 UserBufferListHead64 a },
+        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount { 0x30 UserBufferCount a,
+        0x30 UserBufferCount64 a }, 0x38 ConsumerHandle64 a, 0x40 ReferenceTime a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x18 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent: 0x8, 8 {
-        0x00 DisconnectEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(DisconnectEvent, "documented, offset inferred");
-        0x00 DisconnectEvent64: u64 = "ULONG64", text!(DisconnectEvent64, "documented, offset inferred");
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace = _: "The unnamed union at 0x08 of `ETW_REALTIME_CONNECT`.", 0x8, 8 {
+        0x00 ReservedBufferSpace b, 0x00 ReservedBufferSpace64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x20 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent: 0x8, 8 {
-        0x00 DataAvailableEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(DataAvailableEvent, "documented, offset inferred");
-        0x00 DataAvailableEvent64: u64 = "ULONG64", text!(DataAvailableEvent64, "documented, offset inferred");
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent = _: "The unnamed union at 0x18 of `ETW_REALTIME_CONNECT`.", 0x8, 8 {
+        0x00 DisconnectEvent b, 0x00 DisconnectEvent64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x28 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead: 0x8, 8 {
-        0x00 UserBufferListHead: runtime::Bytes<runtime::Ptr32, 8> = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
-        0x00 UserBufferListHead64: u64 = "ULONG64", text!(UserBufferListHead64, "documented, offset inferred");
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent = _: "The unnamed union at 0x20 of `ETW_REALTIME_CONNECT`.", 0x8, 8 {
+        0x00 DataAvailableEvent b, 0x00 DataAvailableEvent64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x30 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount: 0x8, 8 {
-        0x00 UserBufferCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
-        0x00 UserBufferCount64: u64 = "ULONG64", text!(UserBufferCount64, "documented, offset inferred");
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead = _: "The unnamed union at 0x28 of `ETW_REALTIME_CONNECT`.", 0x8, 8 {
+        0x00 UserBufferListHead b, 0x00 UserBufferListHead64 a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONNECT` since 6.1 on x64: 0x50 bytes, aligned to 8.
-    ///
-    /// Input and output of NtTraceControl for connecting a consumer to a session (EtwRealtimeConnectCode). The name is this project's. Names of members that ETW\_REALTIME\_CONSUMER also has are taken from there, as in the published reference. Pointers and handles take 64 bits on all architectures.
-    pub struct ETW_REALTIME_CONNECT_6_1_x64: ETW_REALTIME_CONNECT, 0x50, 8 {
-        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
-        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace, "unnamed; its members have accessors." {
-            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
-            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", text!(ReservedBufferSpace64, "documented, offset inferred");
-        }
-        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
-        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(DisconnectEvent, "documented, offset inferred");
-            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", text!(DisconnectEvent64, "documented, offset inferred");
-        }
-        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(DataAvailableEvent, "documented, offset inferred");
-            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", text!(DataAvailableEvent64, "documented, offset inferred");
-        }
-        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead, "unnamed; its members have accessors." {
-            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
-            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", text!(UserBufferListHead64, "documented, offset inferred");
-        }
-        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount, "unnamed; its members have accessors." {
-            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
-            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", text!(UserBufferCount64, "documented, offset inferred");
-        }
-        0x38 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64, "documented, name unknown");
-        0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented, name unknown");
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount = _: "The unnamed union at 0x30 of `ETW_REALTIME_CONNECT`.", 0x8, 8 {
+        0x00 UserBufferCount b, 0x00 UserBufferCount64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x08 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace: 0x8, 8 {
-        0x00 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
-        0x00 ReservedBufferSpace64: u64 = "ULONG64", text!(ReservedBufferSpace64, "documented, offset inferred");
+    pub struct ETW_REALTIME_CONNECT_6_1_x64: "since 6.1 on x64", 0x50, 8 {
+        0x00 LoggerId a, 0x04 ReservedBufferSpaceSize a,
+        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace { 0x08 ReservedBufferSpace c,
+        0x08 ReservedBufferSpace64 a }, 0x10 ReservedBufferSpaceBitMap64 a,
+        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent { 0x18 DisconnectEvent c,
+        0x18 DisconnectEvent64 a },
+        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent { 0x20 DataAvailableEvent c,
+        0x20 DataAvailableEvent64 a },
+        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead { 0x28 UserBufferListHead c,
+        0x28 UserBufferListHead64 a },
+        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount { 0x30 UserBufferCount c,
+        0x30 UserBufferCount64 a }, 0x38 ConsumerHandle64 a, 0x40 ReferenceTime a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x18 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent: 0x8, 8 {
-        0x00 DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(DisconnectEvent, "documented, offset inferred");
-        0x00 DisconnectEvent64: u64 = "ULONG64", text!(DisconnectEvent64, "documented, offset inferred");
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace = _: "The unnamed union at 0x08 of `ETW_REALTIME_CONNECT`.", 0x8, 8 {
+        0x00 ReservedBufferSpace c, 0x00 ReservedBufferSpace64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x20 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent: 0x8, 8 {
-        0x00 DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(DataAvailableEvent, "documented, offset inferred");
-        0x00 DataAvailableEvent64: u64 = "ULONG64", text!(DataAvailableEvent64, "documented, offset inferred");
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent = _: "The unnamed union at 0x18 of `ETW_REALTIME_CONNECT`.", 0x8, 8 {
+        0x00 DisconnectEvent c, 0x00 DisconnectEvent64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x28 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead: 0x8, 8 {
-        0x00 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
-        0x00 UserBufferListHead64: u64 = "ULONG64", text!(UserBufferListHead64, "documented, offset inferred");
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent = _: "The unnamed union at 0x20 of `ETW_REALTIME_CONNECT`.", 0x8, 8 {
+        0x00 DataAvailableEvent c, 0x00 DataAvailableEvent64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x30 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount: 0x8, 8 {
-        0x00 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
-        0x00 UserBufferCount64: u64 = "ULONG64", text!(UserBufferCount64, "documented, offset inferred");
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead = _: "The unnamed union at 0x28 of `ETW_REALTIME_CONNECT`.", 0x8, 8 {
+        0x00 UserBufferListHead c, 0x00 UserBufferListHead64 a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONNECT` since 6.3 on x86: 0x60 bytes, aligned to 8.
-    ///
-    /// Input and output of NtTraceControl for connecting a consumer to a session (EtwRealtimeConnectCode). The name is this project's. Names of members that ETW\_REALTIME\_CONSUMER also has are taken from there, as in the published reference. Pointers and handles take 64 bits on all architectures.
-    pub struct ETW_REALTIME_CONNECT_6_3_x86: ETW_REALTIME_CONNECT, 0x60, 8 {
-        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
-        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace, "unnamed; its members have accessors." {
-            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
-            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", text!(ReservedBufferSpace64, "documented, offset inferred");
-        }
-        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
-        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", text!(DisconnectEvent, "documented, offset inferred");
-            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", text!(DisconnectEvent64, "documented, offset inferred");
-        }
-        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", text!(DataAvailableEvent, "documented, offset inferred");
-            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", text!(DataAvailableEvent64, "documented, offset inferred");
-        }
-        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead, "unnamed; its members have accessors." {
-            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
-            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", text!(UserBufferListHead64, "documented, offset inferred");
-        }
-        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount, "unnamed; its members have accessors." {
-            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
-            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", text!(UserBufferCount64, "documented, offset inferred");
-        }
-        0x38 union_EventsLostCount: ETW_REALTIME_CONNECT_6_3_x86_union_EventsLostCount, "unnamed; its members have accessors." {
-            0x38 EventsLostCount set_EventsLostCount: runtime::Ptr32 = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
-            0x38 EventsLostCount64 set_EventsLostCount64: u64 = "ULONG64", text!(EventsLostCount64, "documented, offset inferred");
-        }
-        0x40 union_BuffersLostCount: ETW_REALTIME_CONNECT_6_3_x86_union_BuffersLostCount, "unnamed; its members have accessors." {
-            0x40 BuffersLostCount set_BuffersLostCount: runtime::Ptr32 = "ULONG *", text!(BuffersLostCount, "documented, offset inferred");
-            0x40 BuffersLostCount64 set_BuffersLostCount64: u64 = "ULONG64", text!(BuffersLostCount64, "documented, offset inferred");
-        }
-        0x48 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64, "documented, name unknown");
-        0x50 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented, name unknown");
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount = _: "The unnamed union at 0x30 of `ETW_REALTIME_CONNECT`.", 0x8, 8 {
+        0x00 UserBufferCount c, 0x00 UserBufferCount64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_3_x86_union_EventsLostCount: 0x8, 8 {
-        0x00 EventsLostCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
-        0x00 EventsLostCount64: u64 = "ULONG64", text!(EventsLostCount64, "documented, offset inferred");
+    pub struct ETW_REALTIME_CONNECT_6_3_x86: "since 6.3 on x86", 0x60, 8 {
+        0x00 LoggerId a, 0x04 ReservedBufferSpaceSize a,
+        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace { 0x08 ReservedBufferSpace a,
+        0x08 ReservedBufferSpace64 a }, 0x10 ReservedBufferSpaceBitMap64 a,
+        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent { 0x18 DisconnectEvent a,
+        0x18 DisconnectEvent64 a },
+        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent { 0x20 DataAvailableEvent a,
+        0x20 DataAvailableEvent64 a },
+        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead { 0x28 UserBufferListHead a,
+        0x28 UserBufferListHead64 a },
+        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount { 0x30 UserBufferCount a,
+        0x30 UserBufferCount64 a },
+        0x38 union_EventsLostCount: ETW_REALTIME_CONNECT_6_3_x86_union_EventsLostCount { 0x38 EventsLostCount a,
+        0x38 EventsLostCount64 a },
+        0x40 union_BuffersLostCount: ETW_REALTIME_CONNECT_6_3_x86_union_BuffersLostCount { 0x40 BuffersLostCount a,
+        0x40 BuffersLostCount64 a }, 0x48 ConsumerHandle64 a, 0x50 ReferenceTime a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x40 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_3_x86_union_BuffersLostCount: 0x8, 8 {
-        0x00 BuffersLostCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", text!(BuffersLostCount, "documented, offset inferred");
-        0x00 BuffersLostCount64: u64 = "ULONG64", text!(BuffersLostCount64, "documented, offset inferred");
+    pub union ETW_REALTIME_CONNECT_6_3_x86_union_EventsLostCount = _: "The unnamed union at 0x38 of `ETW_REALTIME_CONNECT`.", 0x8, 8 {
+        0x00 EventsLostCount b, 0x00 EventsLostCount64 a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONNECT` since 6.3 on x64: 0x60 bytes, aligned to 8.
-    ///
-    /// Input and output of NtTraceControl for connecting a consumer to a session (EtwRealtimeConnectCode). The name is this project's. Names of members that ETW\_REALTIME\_CONSUMER also has are taken from there, as in the published reference. Pointers and handles take 64 bits on all architectures.
-    pub struct ETW_REALTIME_CONNECT_6_3_x64: ETW_REALTIME_CONNECT, 0x60, 8 {
-        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
-        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace, "unnamed; its members have accessors." {
-            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
-            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", text!(ReservedBufferSpace64, "documented, offset inferred");
-        }
-        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
-        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(DisconnectEvent, "documented, offset inferred");
-            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", text!(DisconnectEvent64, "documented, offset inferred");
-        }
-        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(DataAvailableEvent, "documented, offset inferred");
-            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", text!(DataAvailableEvent64, "documented, offset inferred");
-        }
-        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead, "unnamed; its members have accessors." {
-            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
-            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", text!(UserBufferListHead64, "documented, offset inferred");
-        }
-        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount, "unnamed; its members have accessors." {
-            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
-            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", text!(UserBufferCount64, "documented, offset inferred");
-        }
-        0x38 union_EventsLostCount: ETW_REALTIME_CONNECT_6_3_x64_union_EventsLostCount, "unnamed; its members have accessors." {
-            0x38 EventsLostCount set_EventsLostCount: runtime::Ptr64 = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
-            0x38 EventsLostCount64 set_EventsLostCount64: u64 = "ULONG64", text!(EventsLostCount64, "documented, offset inferred");
-        }
-        0x40 union_BuffersLostCount: ETW_REALTIME_CONNECT_6_3_x64_union_BuffersLostCount, "unnamed; its members have accessors." {
-            0x40 BuffersLostCount set_BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(BuffersLostCount, "documented, offset inferred");
-            0x40 BuffersLostCount64 set_BuffersLostCount64: u64 = "ULONG64", text!(BuffersLostCount64, "documented, offset inferred");
-        }
-        0x48 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64, "documented, name unknown");
-        0x50 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented, name unknown");
+    pub union ETW_REALTIME_CONNECT_6_3_x86_union_BuffersLostCount = _: "The unnamed union at 0x40 of `ETW_REALTIME_CONNECT`.", 0x8, 8 {
+        0x00 BuffersLostCount b, 0x00 BuffersLostCount64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_3_x64_union_EventsLostCount: 0x8, 8 {
-        0x00 EventsLostCount: runtime::Ptr64 = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
-        0x00 EventsLostCount64: u64 = "ULONG64", text!(EventsLostCount64, "documented, offset inferred");
+    pub struct ETW_REALTIME_CONNECT_6_3_x64: "since 6.3 on x64", 0x60, 8 {
+        0x00 LoggerId a, 0x04 ReservedBufferSpaceSize a,
+        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace { 0x08 ReservedBufferSpace c,
+        0x08 ReservedBufferSpace64 a }, 0x10 ReservedBufferSpaceBitMap64 a,
+        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent { 0x18 DisconnectEvent c,
+        0x18 DisconnectEvent64 a },
+        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent { 0x20 DataAvailableEvent c,
+        0x20 DataAvailableEvent64 a },
+        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead { 0x28 UserBufferListHead c,
+        0x28 UserBufferListHead64 a },
+        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount { 0x30 UserBufferCount c,
+        0x30 UserBufferCount64 a },
+        0x38 union_EventsLostCount: ETW_REALTIME_CONNECT_6_3_x64_union_EventsLostCount { 0x38 EventsLostCount c,
+        0x38 EventsLostCount64 a },
+        0x40 union_BuffersLostCount: ETW_REALTIME_CONNECT_6_3_x64_union_BuffersLostCount { 0x40 BuffersLostCount c,
+        0x40 BuffersLostCount64 a }, 0x48 ConsumerHandle64 a, 0x50 ReferenceTime a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x40 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_3_x64_union_BuffersLostCount: 0x8, 8 {
-        0x00 BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(BuffersLostCount, "documented, offset inferred");
-        0x00 BuffersLostCount64: u64 = "ULONG64", text!(BuffersLostCount64, "documented, offset inferred");
+    pub union ETW_REALTIME_CONNECT_6_3_x64_union_EventsLostCount = _: "The unnamed union at 0x38 of `ETW_REALTIME_CONNECT`.", 0x8, 8 {
+        0x00 EventsLostCount c, 0x00 EventsLostCount64 a,
+    }
+    pub union ETW_REALTIME_CONNECT_6_3_x64_union_BuffersLostCount = _: "The unnamed union at 0x40 of `ETW_REALTIME_CONNECT`.", 0x8, 8 {
+        0x00 BuffersLostCount c, 0x00 BuffersLostCount64 a,
     }
 }

@@ -5,385 +5,178 @@
 #[allow(unused_imports)]
 use super::{runtime, kevent::*, list_entry::*, rtl_bitmap::*};
 
-macro_rules! text {
-    (Links, $known:literal) => { concat!($known, ". Links the consumers of one session.") };
-    (PipeHandle, $known:literal) => { concat!($known, ". A pipe that the kernel writes buffers to.") };
-    (ProcessHandle, $known:literal) => { concat!($known, ". A handle to the consumer's process.") };
-    (ConsumerId, $known:literal) => { concat!($known, ". ETW\\_REALTIME\\_CONNECT.ConsumerId.") };
-    (ProcessId, $known:literal) => { concat!($known, ". The number of the consumer's process.") };
-    (BuffersLost, $known:literal) => { concat!($known, ". Buffers that it did not get.") };
-    (NewBuffersLost, $known:literal) => { concat!($known, ". Whether buffers were lost without notifying the consumer.") };
-    (NextNotDelivered, $known:literal) => { concat!($known, ". The next buffer to give to the consumer.") };
-    (RealtimeConnectContext, $known:literal) => { concat!($known, ". Context of the connection; what it points to is unidentified.") };
-    (Event, $known:literal) => { concat!($known, ". Event of the consumer; when it is set is unidentified.") };
-    (EmptyBuffersCount, $known:literal) => { concat!($known, ". Number of empty buffers.") };
-    (ShutDownRequested, $known:literal) => { concat!($known, ". Whether the consumer is to be disconnected.") };
-    (ProcessObject, $known:literal) => { concat!($known, ". The consumer's process.") };
-    (DisconnectEvent, $known:literal) => { concat!($known, ". Signals to the consumer that it is disconnected.") };
-    (DataAvailableEvent, $known:literal) => { concat!($known, ". Signals to the consumer that buffers are available.") };
-    (UserBufferCount, $known:literal) => { concat!($known, ". Address of the number of delivered buffers in the process of the consumer.") };
-    (UserBufferListHead, $known:literal) => { concat!($known, ". Address of the list of delivered buffers in the process of the consumer.") };
-    (LoggerId, $known:literal) => { concat!($known, ". The session, by the number of its logger.") };
-    (Disconnected, $known:literal) => { concat!($known, ". Whether the consumer has gone.") };
-    (ReservedBufferSpaceBitMap, $known:literal) => { concat!($known, ". Bitmap of the pages of that space in use.") };
-    (ReservedBufferSpace, $known:literal) => { concat!($known, ". Where in the consumer's process buffers are copied to.") };
-    (ReservedBufferSpaceSize, $known:literal) => { concat!($known, ". Bytes at ReservedBufferSpace.") };
-    (UserPagesAllocated, $known:literal) => { concat!($known, ". Pages that were allocated in the consumer's process.") };
-    (UserPagesReused, $known:literal) => { concat!($known, ". Number of these pages that were reclaimed.") };
-    (Wow, $known:literal) => { concat!($known, ". The consumer is a 32-bit process.") };
-    (Flags, $known:literal) => { concat!($known, ". State flags of the consumer.") };
-    (NewBuffersLost_2, $known:literal) => { concat!($known, ". Buffers were lost without notifying the consumer.") };
-    (Disconnected_2, $known:literal) => { concat!($known, ". The consumer has gone.") };
-    (Notified, $known:literal) => { concat!($known, ". The consumer was notified.") };
-    (EventsLostCount, $known:literal) => { concat!($known, ". Address of the number of lost events in the process of the consumer.") };
-    (BuffersLostCount, $known:literal) => { concat!($known, ". Address of the number of lost buffers in the process of the consumer.") };
-    (SiloState, $known:literal) => { concat!($known, ". The silo of the session.") };
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONSUMER` since early-6.0 on x86: 0x40 bytes, aligned to 4.
-    ///
-    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
-    pub struct ETW_REALTIME_CONSUMER_early_6_0_x86: ETW_REALTIME_CONSUMER, 0x40, 4 {
-        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Links, "documented");
-        0x08 PipeHandle: runtime::Ptr32 = "HANDLE", text!(PipeHandle, "documented, name unknown");
-        0x0c ProcessHandle: runtime::Ptr32 = "HANDLE", text!(ProcessHandle, "documented");
-        0x10 ConsumerId: u32 = "ULONG", text!(ConsumerId, "documented, name unknown");
-        0x14 ProcessId: u32 = "ULONG", text!(ProcessId, "documented, name unknown");
-        0x18 BuffersLost: u32 = "ULONG", text!(BuffersLost, "documented");
-        0x1c NewBuffersLost: u8 = "BOOLEAN", text!(NewBuffersLost, "documented");
-        0x1d _padding1D: [u8; 3], "padding.";
-        0x20 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "documented");
-        0x24 RealtimeConnectContext: runtime::Ptr32 = "PVOID", text!(RealtimeConnectContext, "documented");
-        0x28 Event: KEVENT_early_6_0_x86 = "KEVENT", text!(Event, "documented, name unknown");
-        0x38 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "documented");
-        0x3c ShutDownRequested: u8 = "BOOLEAN", text!(ShutDownRequested, "documented");
-        0x3d _padding3D: [u8; 3], "padding.";
+runtime::structure! {
+    $ ETW_REALTIME_CONSUMER: "A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer." {
+        Links "Links the consumers of one session.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented"
+            | c LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols"
+            | d LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols";
+        PipeHandle "A pipe that the kernel writes buffers to.":
+            a runtime::Ptr32 = "HANDLE", "documented, name unknown"
+            | b runtime::Ptr64 = "HANDLE", "documented, name unknown";
+        ProcessHandle "A handle to the consumer's process.":
+            a runtime::Ptr32 = "HANDLE", "documented"
+            | b runtime::Ptr64 = "HANDLE", "documented"
+            | c runtime::Ptr32 = "HANDLE", "from symbols"
+            | d runtime::Ptr64 = "HANDLE", "from symbols";
+        ConsumerId "ETW\\_REALTIME\\_CONNECT.ConsumerId.": a u32 = "ULONG", "documented, name unknown";
+        ProcessId "The number of the consumer's process.": a u32 = "ULONG", "documented, name unknown";
+        BuffersLost "Buffers that it did not get.":
+            a u32 = "ULONG", "documented"
+            | b u32 = "ULONG", "from symbols";
+        NewBuffersLost "Whether buffers were lost without notifying the consumer.":
+            a u8 = "BOOLEAN", "documented"
+            | b u8 = "BOOLEAN", "from symbols";
+        NextNotDelivered "The next buffer to give to the consumer.":
+            a runtime::Ptr32 = "PVOID", "documented"
+            | b runtime::Ptr64 = "PVOID", "documented"
+            | c runtime::Ptr32 = "PVOID", "from symbols"
+            | d runtime::Ptr64 = "PVOID", "from symbols";
+        RealtimeConnectContext "Context of the connection; what it points to is unidentified.":
+            a runtime::Ptr32 = "PVOID", "documented"
+            | b runtime::Ptr64 = "PVOID", "documented"
+            | c runtime::Ptr32 = "PVOID", "from symbols"
+            | d runtime::Ptr64 = "PVOID", "from symbols";
+        Event "Event of the consumer; when it is set is unidentified.":
+            a KEVENT_early_6_0_x86 = "KEVENT", "documented, name unknown"
+            | b KEVENT_early_6_0_x64 = "KEVENT", "documented, name unknown";
+        EmptyBuffersCount "Number of empty buffers.":
+            a u32 = "ULONG", "documented"
+            | b u32 = "ULONG", "from symbols";
+        ShutDownRequested "Whether the consumer is to be disconnected.":
+            a u8 = "BOOLEAN", "documented"
+            | b u8 = "BOOLEAN", "from symbols"
+            | c u8 = "UCHAR", "from symbols", set_ShutDownRequested [0];
+        ProcessObject "The consumer's process.":
+            a runtime::Ptr32 = "EPROCESS *", "from symbols"
+            | b runtime::Ptr64 = "EPROCESS *", "from symbols";
+        DisconnectEvent "Signals to the consumer that it is disconnected.":
+            a runtime::Ptr32 = "KEVENT *", "from symbols"
+            | b runtime::Ptr64 = "KEVENT *", "from symbols";
+        DataAvailableEvent "Signals to the consumer that buffers are available.":
+            a runtime::Ptr32 = "KEVENT *", "from symbols"
+            | b runtime::Ptr64 = "KEVENT *", "from symbols";
+        UserBufferCount "Address of the number of delivered buffers in the process of the consumer.":
+            a runtime::Ptr32 = "ULONG *", "from symbols"
+            | b runtime::Ptr64 = "ULONG *", "from symbols";
+        UserBufferListHead "Address of the list of delivered buffers in the process of the consumer.":
+            a runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols"
+            | b runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols";
+        LoggerId "The session, by the number of its logger.":
+            a u32 = "ULONG", "from symbols"
+            | b u16 = "USHORT", "from symbols";
+        Disconnected "Whether the consumer has gone.": a u8 = "BOOLEAN", "from symbols";
+        ReservedBufferSpaceBitMap "Bitmap of the pages of that space in use.":
+            a RTL_BITMAP_5_0_x86 = "RTL_BITMAP", "from symbols"
+            | b RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", "from symbols";
+        ReservedBufferSpace "Where in the consumer's process buffers are copied to.":
+            a runtime::Ptr32 = "UCHAR *", "from symbols"
+            | b runtime::Ptr64 = "UCHAR *", "from symbols";
+        ReservedBufferSpaceSize "Bytes at ReservedBufferSpace.": a u32 = "ULONG", "from symbols";
+        UserPagesAllocated "Pages that were allocated in the consumer's process.": a u32 = "ULONG", "from symbols";
+        UserPagesReused "Number of these pages that were reclaimed.": a u32 = "ULONG", "from symbols";
+        Wow "The consumer is a 32-bit process.":
+            a u8 = "BOOLEAN", "from symbols"
+            | b u8 = "UCHAR", "from symbols", set_Wow [4];
+        Flags "State flags of the consumer.": a u8 = "UCHAR", "from symbols", set_Flags;
+        NewBuffersLost "Buffers were lost without notifying the consumer.": c u8 = "UCHAR", "from symbols", set_NewBuffersLost [1];
+        Disconnected "The consumer has gone.": b u8 = "UCHAR", "from symbols", set_Disconnected [2];
+        Notified "The consumer was notified.": a u8 = "UCHAR", "from symbols", set_Notified [3];
+        EventsLostCount "Address of the number of lost events in the process of the consumer.":
+            a runtime::Ptr32 = "ULONG *", "from symbols"
+            | b runtime::Ptr64 = "ULONG *", "from symbols";
+        BuffersLostCount "Address of the number of lost buffers in the process of the consumer.":
+            a runtime::Ptr32 = "ULONG *", "from symbols"
+            | b runtime::Ptr64 = "ULONG *", "from symbols";
+        SiloState "The silo of the session.":
+            a runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "from symbols"
+            | b runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONSUMER` since early-6.0 on x64: 0x60 bytes, aligned to 8.
-    ///
-    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
-    pub struct ETW_REALTIME_CONSUMER_early_6_0_x64: ETW_REALTIME_CONSUMER, 0x60, 8 {
-        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Links, "documented");
-        0x10 PipeHandle: runtime::Ptr64 = "HANDLE", text!(PipeHandle, "documented, name unknown");
-        0x18 ProcessHandle: runtime::Ptr64 = "HANDLE", text!(ProcessHandle, "documented");
-        0x20 ConsumerId: u32 = "ULONG", text!(ConsumerId, "documented, name unknown");
-        0x24 ProcessId: u32 = "ULONG", text!(ProcessId, "documented, name unknown");
-        0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "documented");
-        0x2c NewBuffersLost: u8 = "BOOLEAN", text!(NewBuffersLost, "documented");
-        0x2d _padding2D: [u8; 3], "padding.";
-        0x30 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "documented");
-        0x38 RealtimeConnectContext: runtime::Ptr64 = "PVOID", text!(RealtimeConnectContext, "documented");
-        0x40 Event: KEVENT_early_6_0_x64 = "KEVENT", text!(Event, "documented, name unknown");
-        0x58 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "documented");
-        0x5c ShutDownRequested: u8 = "BOOLEAN", text!(ShutDownRequested, "documented");
-        0x5d _padding5D: [u8; 3], "padding.";
+    pub struct ETW_REALTIME_CONSUMER_early_6_0_x86: "since early-6.0 on x86", 0x40, 4 {
+        0x00 Links a, 0x08 PipeHandle a, 0x0c ProcessHandle a, 0x10 ConsumerId a, 0x14 ProcessId a, 0x18 BuffersLost a,
+        0x1c NewBuffersLost a, 0x1d _padding1D: [u8; 3], 0x20 NextNotDelivered a, 0x24 RealtimeConnectContext a, 0x28 Event a,
+        0x38 EmptyBuffersCount a, 0x3c ShutDownRequested a, 0x3d _padding3D: [u8; 3],
     }
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONSUMER` since 6.1 on x86: 0x50 bytes, aligned to 4.
-    ///
-    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
-    pub struct ETW_REALTIME_CONSUMER_6_1_x86: ETW_REALTIME_CONSUMER, 0x50, 4 {
-        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Links, "from symbols");
-        0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", text!(ProcessHandle, "from symbols");
-        0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", text!(ProcessObject, "from symbols");
-        0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", text!(RealtimeConnectContext, "from symbols");
-        0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
-        0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
-        0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
-        0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x2c EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
-        0x30 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
-        0x34 ShutDownRequested: u8 = "BOOLEAN", text!(ShutDownRequested, "from symbols");
-        0x35 NewBuffersLost: u8 = "BOOLEAN", text!(NewBuffersLost, "from symbols");
-        0x36 Disconnected: u8 = "BOOLEAN", text!(Disconnected, "from symbols");
-        0x37 _padding37: [u8; 1], "padding.";
-        0x38 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
-        0x40 ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
-        0x44 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
-        0x48 UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
-        0x4c UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
+    pub struct ETW_REALTIME_CONSUMER_early_6_0_x64: "since early-6.0 on x64", 0x60, 8 {
+        0x00 Links b, 0x10 PipeHandle b, 0x18 ProcessHandle b, 0x20 ConsumerId a, 0x24 ProcessId a, 0x28 BuffersLost a,
+        0x2c NewBuffersLost a, 0x2d _padding2D: [u8; 3], 0x30 NextNotDelivered b, 0x38 RealtimeConnectContext b, 0x40 Event b,
+        0x58 EmptyBuffersCount a, 0x5c ShutDownRequested a, 0x5d _padding5D: [u8; 3],
     }
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONSUMER` since 6.1 on x64: 0x88 bytes, aligned to 8.
-    ///
-    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
-    pub struct ETW_REALTIME_CONSUMER_6_1_x64: ETW_REALTIME_CONSUMER, 0x88, 8 {
-        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Links, "from symbols");
-        0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", text!(ProcessHandle, "from symbols");
-        0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", text!(ProcessObject, "from symbols");
-        0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", text!(RealtimeConnectContext, "from symbols");
-        0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
-        0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
-        0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
-        0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x54 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
-        0x58 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
-        0x5c ShutDownRequested: u8 = "BOOLEAN", text!(ShutDownRequested, "from symbols");
-        0x5d NewBuffersLost: u8 = "BOOLEAN", text!(NewBuffersLost, "from symbols");
-        0x5e Disconnected: u8 = "BOOLEAN", text!(Disconnected, "from symbols");
-        0x5f _padding5F: [u8; 1], "padding.";
-        0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
-        0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
-        0x78 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
-        0x7c UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
-        0x80 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
-        0x84 Wow: u8 = "BOOLEAN", text!(Wow, "from symbols");
-        0x85 _padding85: [u8; 3], "padding.";
+    pub struct ETW_REALTIME_CONSUMER_6_1_x86: "since 6.1 on x86", 0x50, 4 {
+        0x00 Links c, 0x08 ProcessHandle c, 0x0c ProcessObject a, 0x10 NextNotDelivered c, 0x14 RealtimeConnectContext c,
+        0x18 DisconnectEvent a, 0x1c DataAvailableEvent a, 0x20 UserBufferCount a, 0x24 UserBufferListHead a, 0x28 BuffersLost b,
+        0x2c EmptyBuffersCount b, 0x30 LoggerId a, 0x34 ShutDownRequested b, 0x35 NewBuffersLost b, 0x36 Disconnected a,
+        0x37 _padding37: [u8; 1], 0x38 ReservedBufferSpaceBitMap a, 0x40 ReservedBufferSpace a, 0x44 ReservedBufferSpaceSize a,
+        0x48 UserPagesAllocated a, 0x4c UserPagesReused a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONSUMER` since 6.2 on x86: 0x4c bytes, aligned to 4.
-    ///
-    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
-    pub struct ETW_REALTIME_CONSUMER_6_2_x86: ETW_REALTIME_CONSUMER, 0x4c, 4 {
-        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Links, "from symbols");
-        0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", text!(ProcessHandle, "from symbols");
-        0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", text!(ProcessObject, "from symbols");
-        0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", text!(RealtimeConnectContext, "from symbols");
-        0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
-        0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
-        0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
-        0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x2c EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
-        0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested, "from symbols");
-            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
-            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
-            0x32 [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
-        }
-        0x33 _padding33: [u8; 1], "padding.";
-        0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
-        0x3c ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
-        0x40 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
-        0x44 UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
-        0x48 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
+    pub struct ETW_REALTIME_CONSUMER_6_1_x64: "since 6.1 on x64", 0x88, 8 {
+        0x00 Links d, 0x10 ProcessHandle d, 0x18 ProcessObject b, 0x20 NextNotDelivered d, 0x28 RealtimeConnectContext d,
+        0x30 DisconnectEvent b, 0x38 DataAvailableEvent b, 0x40 UserBufferCount b, 0x48 UserBufferListHead b, 0x50 BuffersLost b,
+        0x54 EmptyBuffersCount b, 0x58 LoggerId a, 0x5c ShutDownRequested b, 0x5d NewBuffersLost b, 0x5e Disconnected a,
+        0x5f _padding5F: [u8; 1], 0x60 ReservedBufferSpaceBitMap b, 0x70 ReservedBufferSpace b, 0x78 ReservedBufferSpaceSize a,
+        0x7c UserPagesAllocated a, 0x80 UserPagesReused a, 0x84 Wow a, 0x85 _padding85: [u8; 3],
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x32 of `ETW_REALTIME_CONSUMER`.
-    pub union ETW_REALTIME_CONSUMER_6_2_x86_union_Flags: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-        0x00 struct_ShutDownRequested: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags_struct_ShutDownRequested, "unnamed; its members have accessors.";
+    pub struct ETW_REALTIME_CONSUMER_6_2_x86: "since 6.2 on x86", 0x4c, 4 {
+        0x00 Links c, 0x08 ProcessHandle c, 0x0c ProcessObject a, 0x10 NextNotDelivered c, 0x14 RealtimeConnectContext c,
+        0x18 DisconnectEvent a, 0x1c DataAvailableEvent a, 0x20 UserBufferCount a, 0x24 UserBufferListHead a, 0x28 BuffersLost b,
+        0x2c EmptyBuffersCount b, 0x30 LoggerId b, 0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags { 0x32 Flags a,
+        0x32 ShutDownRequested c, 0x32 NewBuffersLost c, 0x32 Disconnected b, 0x32 Notified a }, 0x33 _padding33: [u8; 1],
+        0x34 ReservedBufferSpaceBitMap a, 0x3c ReservedBufferSpace a, 0x40 ReservedBufferSpaceSize a, 0x44 UserPagesAllocated a,
+        0x48 UserPagesReused a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REALTIME_CONSUMER`.
-    pub struct ETW_REALTIME_CONSUMER_6_2_x86_union_Flags_struct_ShutDownRequested: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
+    pub union ETW_REALTIME_CONSUMER_6_2_x86_union_Flags = _: "The unnamed union at 0x32 of `ETW_REALTIME_CONSUMER`.", 0x1, 1 {
+        0x00 Flags a, 0x00 struct_ShutDownRequested: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags_struct_ShutDownRequested,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONSUMER` since 6.2 on x64: 0x88 bytes, aligned to 8.
-    ///
-    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
-    pub struct ETW_REALTIME_CONSUMER_6_2_x64: ETW_REALTIME_CONSUMER, 0x88, 8 {
-        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Links, "from symbols");
-        0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", text!(ProcessHandle, "from symbols");
-        0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", text!(ProcessObject, "from symbols");
-        0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", text!(RealtimeConnectContext, "from symbols");
-        0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
-        0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
-        0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
-        0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x54 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
-        0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
-            0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested, "from symbols");
-            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
-            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
-            0x5a [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
-            0x5a [4] Wow set_Wow: u8 = "UCHAR", text!(Wow, "from symbols");
-        }
-        0x5b _padding5B: [u8; 5], "padding.";
-        0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
-        0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
-        0x78 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
-        0x7c UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
-        0x80 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
-        0x84 _padding84: [u8; 4], "padding.";
+    pub struct ETW_REALTIME_CONSUMER_6_2_x86_union_Flags_struct_ShutDownRequested = _: "The unnamed structure at 0x00 of `union_Flags` in `ETW_REALTIME_CONSUMER`.", 0x1, 1 {
+        0x00 bits00: u8,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x5a of `ETW_REALTIME_CONSUMER`.
-    pub union ETW_REALTIME_CONSUMER_6_2_x64_union_Flags: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-        0x00 struct_ShutDownRequested: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags_struct_ShutDownRequested, "unnamed; its members have accessors.";
+    pub struct ETW_REALTIME_CONSUMER_6_2_x64: "since 6.2 on x64", 0x88, 8 {
+        0x00 Links d, 0x10 ProcessHandle d, 0x18 ProcessObject b, 0x20 NextNotDelivered d, 0x28 RealtimeConnectContext d,
+        0x30 DisconnectEvent b, 0x38 DataAvailableEvent b, 0x40 UserBufferCount b, 0x48 UserBufferListHead b, 0x50 BuffersLost b,
+        0x54 EmptyBuffersCount b, 0x58 LoggerId b, 0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags { 0x5a Flags a,
+        0x5a ShutDownRequested c, 0x5a NewBuffersLost c, 0x5a Disconnected b, 0x5a Notified a, 0x5a Wow b },
+        0x5b _padding5B: [u8; 5], 0x60 ReservedBufferSpaceBitMap b, 0x70 ReservedBufferSpace b, 0x78 ReservedBufferSpaceSize a,
+        0x7c UserPagesAllocated a, 0x80 UserPagesReused a, 0x84 _padding84: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REALTIME_CONSUMER`.
-    pub struct ETW_REALTIME_CONSUMER_6_2_x64_union_Flags_struct_ShutDownRequested: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
+    pub union ETW_REALTIME_CONSUMER_6_2_x64_union_Flags = _: "The unnamed union at 0x5a of `ETW_REALTIME_CONSUMER`.", 0x1, 1 {
+        0x00 Flags a, 0x00 struct_ShutDownRequested: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags_struct_ShutDownRequested,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONSUMER` since 6.3 on x86: 0x54 bytes, aligned to 4.
-    ///
-    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
-    pub struct ETW_REALTIME_CONSUMER_6_3_x86: ETW_REALTIME_CONSUMER, 0x54, 4 {
-        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Links, "from symbols");
-        0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", text!(ProcessHandle, "from symbols");
-        0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", text!(ProcessObject, "from symbols");
-        0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", text!(RealtimeConnectContext, "from symbols");
-        0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
-        0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
-        0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
-        0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x2c EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
-        0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested, "from symbols");
-            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
-            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
-            0x32 [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
-        }
-        0x33 _padding33: [u8; 1], "padding.";
-        0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
-        0x3c ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
-        0x40 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
-        0x44 UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
-        0x48 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
-        0x4c EventsLostCount: runtime::Ptr32 = "ULONG *", text!(EventsLostCount, "from symbols");
-        0x50 BuffersLostCount: runtime::Ptr32 = "ULONG *", text!(BuffersLostCount, "from symbols");
+    pub struct ETW_REALTIME_CONSUMER_6_2_x64_union_Flags_struct_ShutDownRequested = _: "The unnamed structure at 0x00 of `union_Flags` in `ETW_REALTIME_CONSUMER`.", 0x1, 1 {
+        0x00 bits00: u8,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONSUMER` since 6.3 on x64: 0x98 bytes, aligned to 8.
-    ///
-    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
-    pub struct ETW_REALTIME_CONSUMER_6_3_x64: ETW_REALTIME_CONSUMER, 0x98, 8 {
-        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Links, "from symbols");
-        0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", text!(ProcessHandle, "from symbols");
-        0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", text!(ProcessObject, "from symbols");
-        0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", text!(RealtimeConnectContext, "from symbols");
-        0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
-        0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
-        0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
-        0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x54 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
-        0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
-            0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested, "from symbols");
-            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
-            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
-            0x5a [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
-            0x5a [4] Wow set_Wow: u8 = "UCHAR", text!(Wow, "from symbols");
-        }
-        0x5b _padding5B: [u8; 5], "padding.";
-        0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
-        0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
-        0x78 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
-        0x7c UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
-        0x80 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
-        0x84 _padding84: [u8; 4], "padding.";
-        0x88 EventsLostCount: runtime::Ptr64 = "ULONG *", text!(EventsLostCount, "from symbols");
-        0x90 BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(BuffersLostCount, "from symbols");
+    pub struct ETW_REALTIME_CONSUMER_6_3_x86: "since 6.3 on x86", 0x54, 4 {
+        0x00 Links c, 0x08 ProcessHandle c, 0x0c ProcessObject a, 0x10 NextNotDelivered c, 0x14 RealtimeConnectContext c,
+        0x18 DisconnectEvent a, 0x1c DataAvailableEvent a, 0x20 UserBufferCount a, 0x24 UserBufferListHead a, 0x28 BuffersLost b,
+        0x2c EmptyBuffersCount b, 0x30 LoggerId b, 0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags { 0x32 Flags a,
+        0x32 ShutDownRequested c, 0x32 NewBuffersLost c, 0x32 Disconnected b, 0x32 Notified a }, 0x33 _padding33: [u8; 1],
+        0x34 ReservedBufferSpaceBitMap a, 0x3c ReservedBufferSpace a, 0x40 ReservedBufferSpaceSize a, 0x44 UserPagesAllocated a,
+        0x48 UserPagesReused a, 0x4c EventsLostCount a, 0x50 BuffersLostCount a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONSUMER` since 1607 on x86: 0x58 bytes, aligned to 4.
-    ///
-    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
-    pub struct ETW_REALTIME_CONSUMER_1607_x86: ETW_REALTIME_CONSUMER, 0x58, 4 {
-        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Links, "from symbols");
-        0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", text!(ProcessHandle, "from symbols");
-        0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", text!(ProcessObject, "from symbols");
-        0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", text!(RealtimeConnectContext, "from symbols");
-        0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
-        0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
-        0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
-        0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x2c EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
-        0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested, "from symbols");
-            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
-            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
-            0x32 [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
-        }
-        0x33 _padding33: [u8; 1], "padding.";
-        0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
-        0x3c ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
-        0x40 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
-        0x44 UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
-        0x48 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
-        0x4c EventsLostCount: runtime::Ptr32 = "ULONG *", text!(EventsLostCount, "from symbols");
-        0x50 BuffersLostCount: runtime::Ptr32 = "ULONG *", text!(BuffersLostCount, "from symbols");
-        0x54 SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(SiloState, "from symbols");
+    pub struct ETW_REALTIME_CONSUMER_6_3_x64: "since 6.3 on x64", 0x98, 8 {
+        0x00 Links d, 0x10 ProcessHandle d, 0x18 ProcessObject b, 0x20 NextNotDelivered d, 0x28 RealtimeConnectContext d,
+        0x30 DisconnectEvent b, 0x38 DataAvailableEvent b, 0x40 UserBufferCount b, 0x48 UserBufferListHead b, 0x50 BuffersLost b,
+        0x54 EmptyBuffersCount b, 0x58 LoggerId b, 0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags { 0x5a Flags a,
+        0x5a ShutDownRequested c, 0x5a NewBuffersLost c, 0x5a Disconnected b, 0x5a Notified a, 0x5a Wow b },
+        0x5b _padding5B: [u8; 5], 0x60 ReservedBufferSpaceBitMap b, 0x70 ReservedBufferSpace b, 0x78 ReservedBufferSpaceSize a,
+        0x7c UserPagesAllocated a, 0x80 UserPagesReused a, 0x84 _padding84: [u8; 4], 0x88 EventsLostCount b,
+        0x90 BuffersLostCount b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REALTIME_CONSUMER` since 1607 on x64: 0xa0 bytes, aligned to 8.
-    ///
-    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
-    pub struct ETW_REALTIME_CONSUMER_1607_x64: ETW_REALTIME_CONSUMER, 0xa0, 8 {
-        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Links, "from symbols");
-        0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", text!(ProcessHandle, "from symbols");
-        0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", text!(ProcessObject, "from symbols");
-        0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", text!(RealtimeConnectContext, "from symbols");
-        0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
-        0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
-        0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
-        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "from symbols");
-        0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x54 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
-        0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
-            0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested, "from symbols");
-            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
-            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
-            0x5a [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
-            0x5a [4] Wow set_Wow: u8 = "UCHAR", text!(Wow, "from symbols");
-        }
-        0x5b _padding5B: [u8; 5], "padding.";
-        0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
-        0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
-        0x78 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
-        0x7c UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
-        0x80 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
-        0x84 _padding84: [u8; 4], "padding.";
-        0x88 EventsLostCount: runtime::Ptr64 = "ULONG *", text!(EventsLostCount, "from symbols");
-        0x90 BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(BuffersLostCount, "from symbols");
-        0x98 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(SiloState, "from symbols");
+    pub struct ETW_REALTIME_CONSUMER_1607_x86: "since 1607 on x86", 0x58, 4 {
+        0x00 Links c, 0x08 ProcessHandle c, 0x0c ProcessObject a, 0x10 NextNotDelivered c, 0x14 RealtimeConnectContext c,
+        0x18 DisconnectEvent a, 0x1c DataAvailableEvent a, 0x20 UserBufferCount a, 0x24 UserBufferListHead a, 0x28 BuffersLost b,
+        0x2c EmptyBuffersCount b, 0x30 LoggerId b, 0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags { 0x32 Flags a,
+        0x32 ShutDownRequested c, 0x32 NewBuffersLost c, 0x32 Disconnected b, 0x32 Notified a }, 0x33 _padding33: [u8; 1],
+        0x34 ReservedBufferSpaceBitMap a, 0x3c ReservedBufferSpace a, 0x40 ReservedBufferSpaceSize a, 0x44 UserPagesAllocated a,
+        0x48 UserPagesReused a, 0x4c EventsLostCount a, 0x50 BuffersLostCount a, 0x54 SiloState a,
+    }
+    pub struct ETW_REALTIME_CONSUMER_1607_x64: "since 1607 on x64", 0xa0, 8 {
+        0x00 Links d, 0x10 ProcessHandle d, 0x18 ProcessObject b, 0x20 NextNotDelivered d, 0x28 RealtimeConnectContext d,
+        0x30 DisconnectEvent b, 0x38 DataAvailableEvent b, 0x40 UserBufferCount b, 0x48 UserBufferListHead b, 0x50 BuffersLost b,
+        0x54 EmptyBuffersCount b, 0x58 LoggerId b, 0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags { 0x5a Flags a,
+        0x5a ShutDownRequested c, 0x5a NewBuffersLost c, 0x5a Disconnected b, 0x5a Notified a, 0x5a Wow b },
+        0x5b _padding5B: [u8; 5], 0x60 ReservedBufferSpaceBitMap b, 0x70 ReservedBufferSpace b, 0x78 ReservedBufferSpaceSize a,
+        0x7c UserPagesAllocated a, 0x80 UserPagesReused a, 0x84 _padding84: [u8; 4], 0x88 EventsLostCount b,
+        0x90 BuffersLostCount b, 0x98 SiloState b,
     }
 }

@@ -5,27 +5,12 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (ReplyHandle64, $known:literal) => { concat!($known, ". Handle to the reply object, in 64 bits.") };
-    (ReplyHandle, $known:literal) => { concat!($known, ". The same handle, in 32 bits on all architectures.") };
-    (Timeout, $known:literal) => { concat!($known, ". Milliseconds; 6.0 waits a minute.") };
-}
-
-runtime::layout! {
-    /// `ETW_RECEIVE_REPLY` since early-6.0: 0x8 bytes, aligned to 8.
-    ///
-    /// Input of NtTraceControl for receiving a reply to a notification (EtwReceiveReplyDataBlock). The name is this project's.
-    pub struct ETW_RECEIVE_REPLY_early_6_0: ETW_RECEIVE_REPLY, 0x8, 8 {
-        0x00 ReplyHandle64: u64 = "ULONG64", text!(ReplyHandle64, "documented, name and type unknown");
+runtime::structure! {
+    $ ETW_RECEIVE_REPLY: "Input of NtTraceControl for receiving a reply to a notification (EtwReceiveReplyDataBlock). The name is this project's." {
+        ReplyHandle64 "Handle to the reply object, in 64 bits.": a u64 = "ULONG64", "documented, name and type unknown";
+        ReplyHandle "The same handle, in 32 bits on all architectures.": a u32 = "ULONG", "documented, name and type unknown";
+        Timeout "Milliseconds; 6.0 waits a minute.": a u32 = "ULONG", "documented, name unknown";
     }
-}
-
-runtime::layout! {
-    /// `ETW_RECEIVE_REPLY` since 6.1: 0x8 bytes, aligned to 4.
-    ///
-    /// Input of NtTraceControl for receiving a reply to a notification (EtwReceiveReplyDataBlock). The name is this project's.
-    pub struct ETW_RECEIVE_REPLY_6_1: ETW_RECEIVE_REPLY, 0x8, 4 {
-        0x00 ReplyHandle: u32 = "ULONG", text!(ReplyHandle, "documented, name and type unknown");
-        0x04 Timeout: u32 = "ULONG", text!(Timeout, "documented, name unknown");
-    }
+    pub struct ETW_RECEIVE_REPLY_early_6_0: "since early-6.0", 0x8, 8 {0x00 ReplyHandle64 a}
+    pub struct ETW_RECEIVE_REPLY_6_1: "since 6.1", 0x8, 4 {0x00 ReplyHandle a, 0x04 Timeout a}
 }

@@ -5,17 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime, large_integer::*};
 
-macro_rules! text {
-    (StartTime, $known:literal) => { concat!($known, ". The system time, in units of 100 ns since 1601.") };
-    (StartPerfClock, $known:literal) => { concat!($known, ". The same time on the clock of the session.") };
-}
-
-runtime::layout! {
-    /// `ETW_REF_CLOCK` since early-6.0: 0x10 bytes, aligned to 8.
-    ///
-    /// One moment as the system time and as the logger's clock, to convert time stamps.
-    pub struct ETW_REF_CLOCK_early_6_0: ETW_REF_CLOCK, 0x10, 8 {
-        0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "from symbols");
-        0x08 StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartPerfClock, "from symbols");
+runtime::structure! {
+    $ ETW_REF_CLOCK: "One moment as the system time and as the logger's clock, to convert time stamps." {
+        StartTime "The system time, in units of 100 ns since 1601.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols";
+        StartPerfClock "The same time on the clock of the session.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols";
     }
+    pub struct ETW_REF_CLOCK_early_6_0: "since early-6.0", 0x10, 8 {0x00 StartTime a, 0x08 StartPerfClock a}
 }

@@ -5,810 +5,349 @@
 #[allow(unused_imports)]
 use super::{runtime, ETW_REG_ENTRY_FLAG, list_entry::*};
 
-macro_rules! text {
-    (RegList, $known:literal) => { concat!($known, ". Links the registrations of one GUID.") };
-    (GuidEntry, $known:literal) => { concat!($known, ". The GUID that was registered.") };
-    (Index, $known:literal) => { concat!($known, ". The registration among those of its process.") };
-    (Flags, $known:literal) => { concat!($known, ". The flags of the registration.") };
-    (EnableMask, $known:literal) => { concat!($known, ". Bit mask of the elements of EnableInfo in the GUID entry that enable the registration.") };
-    (ReplyQueue, $known:literal) => { concat!($known, ". Where replies to notifications go that this registration has sent.") };
-    (ReplySlot, $known:literal) => { concat!($known, ". Notifications that need a reply.") };
-    (Process, $known:literal) => { concat!($known, ". The process that made the registration.") };
-    (Callback, $known:literal) => { concat!($known, ". Kernel callback for enabling and disabling the provider.") };
-    (CallbackContext, $known:literal) => { concat!($known, ". Argument of Callback.") };
-    (SessionId, $known:literal) => { concat!($known, ". Session ID of a driver in session space.") };
-    (GroupRegList, $known:literal) => { concat!($known, ". Links the registrations of the providers of one group.") };
-    (GroupEntry, $known:literal) => { concat!($known, ". The group that the provider belongs to, if any.") };
-    (GroupEnableMask, $known:literal) => { concat!($known, ". Bit mask for the entry of the group.") };
-    (UseDescriptorType, $known:literal) => { concat!($known, ". Whether events may state the types of their data's pieces.") };
-    (Traits, $known:literal) => { concat!($known, ". Traits that the provider set when it registered, such as its name and its group.") };
-    (Caller, $known:literal) => { concat!($known, ". The code in the kernel that made the registration.") };
-    (DbgKernelRegistration, $known:literal) => { concat!($known, ". Made in the kernel; Callback is valid, not Process.") };
-    (DbgUserRegistration, $known:literal) => { concat!($known, ". Made by a process.") };
-    (DbgReplyRegistration, $known:literal) => { concat!($known, ". Made for replies to a notification; ReplyQueue holds.") };
-    (DbgClassicRegistration, $known:literal) => { concat!($known, ". Registration of a classic provider.") };
-    (DbgSessionSpaceRegistration, $known:literal) => { concat!($known, ". Made by a driver in session space; SessionId holds.") };
-    (DbgModernRegistration, $known:literal) => { concat!($known, ". Registration of a provider whose events are described by a manifest or by themselves.") };
-    (DbgClosed, $known:literal) => { concat!($known, ". The owner has unregistered it.") };
-    (DbgInserted, $known:literal) => { concat!($known, ". Linked to GuidEntry.") };
-    (DbgWow64, $known:literal) => { concat!($known, ". Made by a 32-bit process of a 64-bit system.") };
-    (DbgUseDescriptorType, $known:literal) => { concat!($known, ". Events may state the types of their data's pieces.") };
-    (DbgDropProviderTraits, $known:literal) => { concat!($known, ". Traits are not logged with events.") };
-    (HostEnableMask, $known:literal) => { concat!($known, ". For a registration in a silo, bit mask for the host's entry of the GUID. The first updates with this member are assumed to be those with ETW\\_GUID\\_ENTRY.SiloGuidList.") };
-    (HostGroupEnableMask, $known:literal) => { concat!($known, ". Bit mask for the host's entry of the group.") };
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since early-6.0 on x86: 0x2c bytes, aligned to 4.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_early_6_0_x86: ETW_REG_ENTRY, 0x2c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
-        0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x0c Index: u16 = "USHORT", text!(Index, "documented");
-        0x0e Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "documented");
-        0x10 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
-        0x11 _padding11: [u8; 3], "padding.";
-        0x14 union_ReplyQueue: ETW_REG_ENTRY_early_6_0_x86_union_ReplyQueue, "unnamed; its members have accessors." {
-            0x14 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-            0x14 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-        }
-        0x24 union_Process: ETW_REG_ENTRY_early_6_0_x86_union_Process, "unnamed; its members have accessors." {
-            0x24 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
-            0x24 Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-        }
+runtime::structure! {
+    $ ETW_REG_ENTRY: "A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\\_GUID\\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list." {
+        RegList "Links the registrations of one GUID.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented"
+            | c LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "inferred from published references about other builds"
+            | d LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "inferred from published references about other builds";
+        GuidEntry "The GUID that was registered.":
+            a runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented"
+            | b runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented"
+            | c runtime::Ptr64 = "ETW_GUID_ENTRY *", "inferred from published references about other builds"
+            | d runtime::Ptr32 = "ETW_GUID_ENTRY *", "inferred from published references about other builds";
+        Index "The registration among those of its process.":
+            a u16 = "USHORT", "documented"
+            | b u16 = "USHORT", "inferred from published references about other builds";
+        Flags "The flags of the registration.":
+            a ETW_REG_ENTRY_FLAG = "USHORT", "documented"
+            | b ETW_REG_ENTRY_FLAG = "USHORT", "inferred from published references about other builds"
+            | c u8 = "UCHAR", "documented, offset inferred", set_Flags
+            | d u16 = "USHORT", "documented, offset inferred", set_Flags
+            | e u16 = "USHORT", "inferred from published references about other builds", set_Flags;
+        EnableMask "Bit mask of the elements of EnableInfo in the GUID entry that enable the registration.":
+            a u8 = "UCHAR", "documented"
+            | b u8 = "UCHAR", "inferred from published references about other builds"
+            | c u16 = "USHORT", "inferred from published references about other builds";
+        ReplyQueue "Where replies to notifications go that this registration has sent.":
+            a runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred", set_ReplyQueue
+            | b runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented, offset inferred"
+            | c runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred", set_ReplyQueue
+            | d runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented, offset inferred"
+            | e runtime::Ptr64 = "ETW_REPLY_QUEUE *", "inferred from published references about other builds", set_ReplyQueue
+            | f runtime::Ptr32 = "ETW_REPLY_QUEUE *", "inferred from published references about other builds", set_ReplyQueue;
+        ReplySlot "Notifications that need a reply.":
+            a [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred", set_ReplySlot
+            | b [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred", set_ReplySlot
+            | c [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "inferred from published references about other builds", set_ReplySlot
+            | d [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "inferred from published references about other builds", set_ReplySlot
+            | e [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred", set_ReplySlot
+            | f [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred", set_ReplySlot
+            | g [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "inferred from published references about other builds", set_ReplySlot;
+        Process "The process that made the registration.":
+            a runtime::Ptr32 = "EPROCESS *", "documented, offset inferred", set_Process
+            | b runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented, offset inferred"
+            | c runtime::Ptr64 = "EPROCESS *", "documented, offset inferred", set_Process
+            | d runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented, offset inferred"
+            | e runtime::Ptr64 = "EPROCESS *", "inferred from published references about other builds", set_Process
+            | f runtime::Ptr32 = "EPROCESS *", "inferred from published references about other builds", set_Process;
+        Callback "Kernel callback for enabling and disabling the provider.":
+            a runtime::Ptr32 = "PVOID", "documented, offset inferred", set_Callback
+            | b runtime::Ptr64 = "PVOID", "documented, offset inferred", set_Callback
+            | c runtime::Ptr64 = "PVOID", "inferred from published references about other builds", set_Callback
+            | d runtime::Ptr32 = "PVOID", "inferred from published references about other builds", set_Callback;
+        CallbackContext "Argument of Callback.":
+            a runtime::Ptr32 = "PVOID", "documented, offset inferred", set_CallbackContext
+            | b runtime::Ptr64 = "PVOID", "documented, offset inferred", set_CallbackContext
+            | c runtime::Ptr64 = "PVOID", "inferred from published references about other builds", set_CallbackContext
+            | d runtime::Ptr32 = "PVOID", "inferred from published references about other builds", set_CallbackContext;
+        SessionId "Session ID of a driver in session space.":
+            a u32 = "ULONG", "documented, offset inferred", set_SessionId
+            | b runtime::Bytes<u32, 16> = "ULONG", "documented, offset inferred"
+            | c runtime::Bytes<u32, 32> = "ULONG", "documented, offset inferred"
+            | d u32 = "ULONG", "inferred from published references about other builds", set_SessionId;
+        GroupRegList "Links the registrations of the providers of one group.":
+            a LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols"
+            | b LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols"
+            | c LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented"
+            | d LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented"
+            | e LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "inferred from published references about other builds";
+        GroupEntry "The group that the provider belongs to, if any.":
+            a runtime::Ptr64 = "ETW_GUID_ENTRY *", "from symbols"
+            | b runtime::Ptr32 = "ETW_GUID_ENTRY *", "from symbols"
+            | c runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented"
+            | d runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented"
+            | e runtime::Ptr64 = "ETW_GUID_ENTRY *", "inferred from published references about other builds";
+        GroupEnableMask "Bit mask for the entry of the group.":
+            a u8 = "UCHAR", "from symbols"
+            | b u8 = "UCHAR", "documented"
+            | c u16 = "USHORT", "inferred from published references about other builds";
+        UseDescriptorType "Whether events may state the types of their data's pieces.":
+            a u8 = "BOOLEAN", "from symbols"
+            | b u8 = "BOOLEAN", "documented";
+        Traits "Traits that the provider set when it registered, such as its name and its group.":
+            a runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "from symbols"
+            | b runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", "from symbols"
+            | c runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", "documented"
+            | d runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "documented"
+            | e runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "inferred from published references about other builds";
+        Caller "The code in the kernel that made the registration.":
+            a runtime::Ptr32 = "PVOID", "documented, offset inferred", set_Caller
+            | b runtime::Ptr64 = "PVOID", "documented, offset inferred", set_Caller
+            | c runtime::Ptr64 = "PVOID", "inferred from published references about other builds", set_Caller;
+        DbgKernelRegistration "Made in the kernel; Callback is valid, not Process.":
+            a u8 = "UCHAR", "documented", set_DbgKernelRegistration [0]
+            | b u16 = "USHORT", "documented", set_DbgKernelRegistration [0]
+            | c u16 = "USHORT", "inferred from published references about other builds", set_DbgKernelRegistration [0];
+        DbgUserRegistration "Made by a process.":
+            a u8 = "UCHAR", "documented", set_DbgUserRegistration [1]
+            | b u16 = "USHORT", "documented", set_DbgUserRegistration [1]
+            | c u16 = "USHORT", "inferred from published references about other builds", set_DbgUserRegistration [1];
+        DbgReplyRegistration "Made for replies to a notification; ReplyQueue holds.":
+            a u8 = "UCHAR", "documented", set_DbgReplyRegistration [2]
+            | b u16 = "USHORT", "documented", set_DbgReplyRegistration [2]
+            | c u16 = "USHORT", "inferred from published references about other builds", set_DbgReplyRegistration [2];
+        DbgClassicRegistration "Registration of a classic provider.":
+            a u8 = "UCHAR", "documented", set_DbgClassicRegistration [3]
+            | b u16 = "USHORT", "documented", set_DbgClassicRegistration [3]
+            | c u16 = "USHORT", "inferred from published references about other builds", set_DbgClassicRegistration [3];
+        DbgSessionSpaceRegistration "Made by a driver in session space; SessionId holds.":
+            a u8 = "UCHAR", "documented", set_DbgSessionSpaceRegistration [4]
+            | b u16 = "USHORT", "documented", set_DbgSessionSpaceRegistration [4]
+            | c u16 = "USHORT", "inferred from published references about other builds", set_DbgSessionSpaceRegistration [4];
+        DbgModernRegistration "Registration of a provider whose events are described by a manifest or by themselves.":
+            a u8 = "UCHAR", "documented", set_DbgModernRegistration [5]
+            | b u16 = "USHORT", "documented", set_DbgModernRegistration [5]
+            | c u16 = "USHORT", "inferred from published references about other builds", set_DbgModernRegistration [5];
+        DbgClosed "The owner has unregistered it.":
+            a u8 = "UCHAR", "documented", set_DbgClosed [6]
+            | b u16 = "USHORT", "documented", set_DbgClosed [6]
+            | c u16 = "USHORT", "inferred from published references about other builds", set_DbgClosed [6];
+        DbgInserted "Linked to GuidEntry.":
+            a u8 = "UCHAR", "documented", set_DbgInserted [7]
+            | b u16 = "USHORT", "documented", set_DbgInserted [7]
+            | c u16 = "USHORT", "inferred from published references about other builds", set_DbgInserted [7];
+        DbgWow64 "Made by a 32-bit process of a 64-bit system.":
+            a u16 = "USHORT", "documented", set_DbgWow64 [8]
+            | b u16 = "USHORT", "inferred from published references about other builds", set_DbgWow64 [8];
+        DbgUseDescriptorType "Events may state the types of their data's pieces.":
+            a u16 = "USHORT", "documented", set_DbgUseDescriptorType [9]
+            | b u16 = "USHORT", "inferred from published references about other builds", set_DbgUseDescriptorType [9];
+        DbgDropProviderTraits "Traits are not logged with events.":
+            a u16 = "USHORT", "documented", set_DbgDropProviderTraits [10]
+            | b u16 = "USHORT", "inferred from published references about other builds", set_DbgDropProviderTraits [10];
+        HostEnableMask "For a registration in a silo, bit mask for the host's entry of the GUID. The first updates with this member are assumed to be those with ETW\\_GUID\\_ENTRY.SiloGuidList.":
+            a u8 = "UCHAR", "documented"
+            | b u16 = "USHORT", "inferred from published references about other builds";
+        HostGroupEnableMask "Bit mask for the host's entry of the group.":
+            a u8 = "UCHAR", "documented"
+            | b u16 = "USHORT", "inferred from published references about other builds";
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x14 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_early_6_0_x86_union_ReplyQueue: 0x10, 4 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+    pub struct ETW_REG_ENTRY_early_6_0_x86: "since early-6.0 on x86", 0x2c, 4 {
+        0x00 RegList a, 0x08 GuidEntry a, 0x0c Index a, 0x0e Flags a, 0x10 EnableMask a, 0x11 _padding11: [u8; 3],
+        0x14 union_ReplyQueue: ETW_REG_ENTRY_early_6_0_x86_union_ReplyQueue { 0x14 ReplyQueue a, 0x14 ReplySlot a },
+        0x24 union_Process: ETW_REG_ENTRY_early_6_0_x86_union_Process { 0x24 Process a, 0x24 Callback a, 0x28 CallbackContext a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x24 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_early_6_0_x86_union_Process: 0x8, 4 {
-        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", text!(Process, "documented, offset inferred");
-        0x00 struct_Callback: ETW_REG_ENTRY_early_6_0_x86_union_Process_struct_Callback, "unnamed; its members have accessors.";
+    pub union ETW_REG_ENTRY_early_6_0_x86_union_ReplyQueue = _: "The unnamed union at 0x14 of `ETW_REG_ENTRY`.", 0x10, 4 {
+        0x00 ReplyQueue b, 0x00 ReplySlot a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_early_6_0_x86_union_Process_struct_Callback: 0x8, 4 {
-        0x00 Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
-        0x04 CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
+    pub union ETW_REG_ENTRY_early_6_0_x86_union_Process = _: "The unnamed union at 0x24 of `ETW_REG_ENTRY`.", 0x8, 4 {
+        0x00 Process b, 0x00 struct_Callback: ETW_REG_ENTRY_early_6_0_x86_union_Process_struct_Callback,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since early-6.0 on x64: 0x50 bytes, aligned to 8.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_early_6_0_x64: ETW_REG_ENTRY, 0x50, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
-        0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x18 Index: u16 = "USHORT", text!(Index, "documented");
-        0x1a Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "documented");
-        0x1c EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
-        0x1d _padding1D: [u8; 3], "padding.";
-        0x20 union_ReplyQueue: ETW_REG_ENTRY_early_6_0_x64_union_ReplyQueue, "unnamed; its members have accessors." {
-            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-            0x20 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-        }
-        0x40 union_Process: ETW_REG_ENTRY_early_6_0_x64_union_Process, "unnamed; its members have accessors." {
-            0x40 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
-            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
-            0x48 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-        }
+    pub struct ETW_REG_ENTRY_early_6_0_x86_union_Process_struct_Callback = _: "The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.", 0x8, 4 {
+        0x00 Callback a, 0x04 CallbackContext a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x20 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_early_6_0_x64_union_ReplyQueue: 0x20, 8 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+    pub struct ETW_REG_ENTRY_early_6_0_x64: "since early-6.0 on x64", 0x50, 8 {
+        0x00 RegList b, 0x10 GuidEntry b, 0x18 Index a, 0x1a Flags a, 0x1c EnableMask a, 0x1d _padding1D: [u8; 3],
+        0x20 union_ReplyQueue: ETW_REG_ENTRY_early_6_0_x64_union_ReplyQueue { 0x20 ReplyQueue c, 0x20 ReplySlot b },
+        0x40 union_Process: ETW_REG_ENTRY_early_6_0_x64_union_Process { 0x40 Process c, 0x40 Callback b, 0x48 CallbackContext b },
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x40 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_early_6_0_x64_union_Process: 0x10, 8 {
-        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", text!(Process, "documented, offset inferred");
-        0x00 struct_Callback: ETW_REG_ENTRY_early_6_0_x64_union_Process_struct_Callback, "unnamed; its members have accessors.";
+    pub union ETW_REG_ENTRY_early_6_0_x64_union_ReplyQueue = _: "The unnamed union at 0x20 of `ETW_REG_ENTRY`.", 0x20, 8 {
+        0x00 ReplyQueue d, 0x00 ReplySlot b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_early_6_0_x64_union_Process_struct_Callback: 0x10, 8 {
-        0x00 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
-        0x08 CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
+    pub union ETW_REG_ENTRY_early_6_0_x64_union_Process = _: "The unnamed union at 0x40 of `ETW_REG_ENTRY`.", 0x10, 8 {
+        0x00 Process d, 0x00 struct_Callback: ETW_REG_ENTRY_early_6_0_x64_union_Process_struct_Callback,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 6.1 on x86: 0x2c bytes, aligned to 4.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_6_1_x86: ETW_REG_ENTRY, 0x2c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
-        0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x0c Index: u16 = "USHORT", text!(Index, "documented");
-        0x0e Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "documented");
-        0x10 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
-        0x11 _padding11: [u8; 3], "padding.";
-        0x14 union_SessionId: ETW_REG_ENTRY_6_1_x86_union_SessionId, "unnamed; its members have accessors." {
-            0x14 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-            0x14 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-            0x14 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-        }
-        0x24 union_Process: ETW_REG_ENTRY_early_6_0_x86_union_Process, "unnamed; its members have accessors." {
-            0x24 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
-            0x24 Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-        }
+    pub struct ETW_REG_ENTRY_early_6_0_x64_union_Process_struct_Callback = _: "The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.", 0x10, 8 {
+        0x00 Callback b, 0x08 CallbackContext b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x14 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_x86_union_SessionId: 0x10, 4 {
-        0x00 SessionId: runtime::Bytes<u32, 16> = "ULONG", text!(SessionId, "documented, offset inferred");
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+    pub struct ETW_REG_ENTRY_6_1_x86: "since 6.1 on x86", 0x2c, 4 {
+        0x00 RegList a, 0x08 GuidEntry a, 0x0c Index a, 0x0e Flags a, 0x10 EnableMask a, 0x11 _padding11: [u8; 3],
+        0x14 union_SessionId: ETW_REG_ENTRY_6_1_x86_union_SessionId { 0x14 SessionId a, 0x14 ReplyQueue a, 0x14 ReplySlot a },
+        0x24 union_Process: ETW_REG_ENTRY_early_6_0_x86_union_Process { 0x24 Process a, 0x24 Callback a, 0x28 CallbackContext a },
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 6.1 on x64: 0x50 bytes, aligned to 8.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_6_1_x64: ETW_REG_ENTRY, 0x50, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
-        0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x18 Index: u16 = "USHORT", text!(Index, "documented");
-        0x1a Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "documented");
-        0x1c EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
-        0x1d _padding1D: [u8; 3], "padding.";
-        0x20 union_SessionId: ETW_REG_ENTRY_6_1_x64_union_SessionId, "unnamed; its members have accessors." {
-            0x20 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-            0x20 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-        }
-        0x40 union_Process: ETW_REG_ENTRY_early_6_0_x64_union_Process, "unnamed; its members have accessors." {
-            0x40 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
-            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
-            0x48 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-        }
+    pub union ETW_REG_ENTRY_6_1_x86_union_SessionId = _: "The unnamed union at 0x14 of `ETW_REG_ENTRY`.", 0x10, 4 {
+        0x00 SessionId b, 0x00 ReplyQueue b, 0x00 ReplySlot a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x20 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_x64_union_SessionId: 0x20, 8 {
-        0x00 SessionId: runtime::Bytes<u32, 32> = "ULONG", text!(SessionId, "documented, offset inferred");
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+    pub struct ETW_REG_ENTRY_6_1_x64: "since 6.1 on x64", 0x50, 8 {
+        0x00 RegList b, 0x10 GuidEntry b, 0x18 Index a, 0x1a Flags a, 0x1c EnableMask a, 0x1d _padding1D: [u8; 3],
+        0x20 union_SessionId: ETW_REG_ENTRY_6_1_x64_union_SessionId { 0x20 SessionId a, 0x20 ReplyQueue c, 0x20 ReplySlot b },
+        0x40 union_Process: ETW_REG_ENTRY_early_6_0_x64_union_Process { 0x40 Process c, 0x40 Callback b, 0x48 CallbackContext b },
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 6.1.7601.23418 on x64: 0x70 bytes, aligned to 8.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_6_1_7601_23418_x64: ETW_REG_ENTRY, 0x70, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "inferred from published references about other builds");
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "from symbols");
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "inferred from published references about other builds");
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "from symbols");
-        0x30 Index: u16 = "USHORT", text!(Index, "inferred from published references about other builds");
-        0x32 Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "inferred from published references about other builds");
-        0x34 EnableMask: u8 = "UCHAR", text!(EnableMask, "inferred from published references about other builds");
-        0x35 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "from symbols");
-        0x36 UseDescriptorType: u8 = "BOOLEAN", text!(UseDescriptorType, "from symbols");
-        0x37 _padding37: [u8; 1], "padding.";
-        0x38 union_SessionId: ETW_REG_ENTRY_6_1_x64_union_SessionId, "unnamed; its members have accessors." {
-            0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "inferred from published references about other builds");
-            0x38 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "inferred from published references about other builds");
-            0x38 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "inferred from published references about other builds");
-        }
-        0x58 union_Process: ETW_REG_ENTRY_early_6_0_x64_union_Process, "unnamed; its members have accessors." {
-            0x58 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "inferred from published references about other builds");
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "inferred from published references about other builds");
-            0x60 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "inferred from published references about other builds");
-        }
-        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", text!(Traits, "from symbols");
+    pub union ETW_REG_ENTRY_6_1_x64_union_SessionId = _: "The unnamed union at 0x20 of `ETW_REG_ENTRY`.", 0x20, 8 {
+        0x00 SessionId c, 0x00 ReplyQueue d, 0x00 ReplySlot b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 6.1.7601.24000 on x86: 0x3c bytes, aligned to 4.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_6_1_7601_24000_x86: ETW_REG_ENTRY, 0x3c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "inferred from published references about other builds");
-        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "from symbols");
-        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "inferred from published references about other builds");
-        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GroupEntry, "from symbols");
-        0x18 Index: u16 = "USHORT", text!(Index, "inferred from published references about other builds");
-        0x1a Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "inferred from published references about other builds");
-        0x1c EnableMask: u8 = "UCHAR", text!(EnableMask, "inferred from published references about other builds");
-        0x1d GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "from symbols");
-        0x1e UseDescriptorType: u8 = "BOOLEAN", text!(UseDescriptorType, "from symbols");
-        0x1f _padding1F: [u8; 1], "padding.";
-        0x20 union_SessionId: ETW_REG_ENTRY_6_1_x86_union_SessionId, "unnamed; its members have accessors." {
-            0x20 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "inferred from published references about other builds");
-            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "inferred from published references about other builds");
-            0x20 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "inferred from published references about other builds");
-        }
-        0x30 union_Process: ETW_REG_ENTRY_early_6_0_x86_union_Process, "unnamed; its members have accessors." {
-            0x30 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "inferred from published references about other builds");
-            0x30 Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "inferred from published references about other builds");
-            0x34 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "inferred from published references about other builds");
-        }
-        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", text!(Traits, "from symbols");
+    pub struct ETW_REG_ENTRY_6_1_7601_23418_x64: "since 6.1.7601.23418 on x64", 0x70, 8 {
+        0x00 RegList c, 0x10 GroupRegList a, 0x20 GuidEntry c, 0x28 GroupEntry a, 0x30 Index b, 0x32 Flags b, 0x34 EnableMask b,
+        0x35 GroupEnableMask a, 0x36 UseDescriptorType a, 0x37 _padding37: [u8; 1],
+        0x38 union_SessionId: ETW_REG_ENTRY_6_1_x64_union_SessionId { 0x38 SessionId d, 0x38 ReplyQueue e, 0x38 ReplySlot c },
+        0x58 union_Process: ETW_REG_ENTRY_early_6_0_x64_union_Process { 0x58 Process e, 0x58 Callback c, 0x60 CallbackContext c },
+        0x68 Traits a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 6.2 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_6_2_x86: ETW_REG_ENTRY, 0x28, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
-        0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x0c union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
-            0x0c ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-            0x0c ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-            0x0c Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
-            0x10 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-        }
-        0x1c union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
-            0x1c Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
-            0x1c CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-            0x20 Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
-        }
-        0x24 Index: u16 = "USHORT", text!(Index, "documented");
-        0x26 union_Flags: ETW_REG_ENTRY_6_2_union_Flags, "unnamed; its members have accessors." {
-            0x26 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-            0x26 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", text!(DbgKernelRegistration, "documented");
-            0x26 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", text!(DbgUserRegistration, "documented");
-            0x26 [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", text!(DbgReplyRegistration, "documented");
-            0x26 [3] DbgClassicRegistration set_DbgClassicRegistration: u8 = "UCHAR", text!(DbgClassicRegistration, "documented");
-            0x26 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u8 = "UCHAR", text!(DbgSessionSpaceRegistration, "documented");
-            0x26 [5] DbgModernRegistration set_DbgModernRegistration: u8 = "UCHAR", text!(DbgModernRegistration, "documented");
-            0x26 [6] DbgClosed set_DbgClosed: u8 = "UCHAR", text!(DbgClosed, "documented");
-            0x26 [7] DbgInserted set_DbgInserted: u8 = "UCHAR", text!(DbgInserted, "documented");
-        }
-        0x27 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
+    pub struct ETW_REG_ENTRY_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x3c, 4 {
+        0x00 RegList d, 0x08 GroupRegList b, 0x10 GuidEntry d, 0x14 GroupEntry b, 0x18 Index b, 0x1a Flags b, 0x1c EnableMask b,
+        0x1d GroupEnableMask a, 0x1e UseDescriptorType a, 0x1f _padding1F: [u8; 1],
+        0x20 union_SessionId: ETW_REG_ENTRY_6_1_x86_union_SessionId { 0x20 SessionId d, 0x20 ReplyQueue f, 0x20 ReplySlot d },
+        0x30 union_Process: ETW_REG_ENTRY_early_6_0_x86_union_Process { 0x30 Process f, 0x30 Callback d, 0x34 CallbackContext d },
+        0x38 Traits b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x0c of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x86_union_ReplyQueue: 0x10, 4 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-        0x00 struct_Caller: runtime::Bytes<ETW_REG_ENTRY_6_2_x86_union_ReplyQueue_struct_Caller, 16>, "unnamed; its members have accessors.";
+    pub struct ETW_REG_ENTRY_6_2_x86: "since 6.2 on x86", 0x28, 4 {
+        0x00 RegList a, 0x08 GuidEntry a, 0x0c union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue { 0x0c ReplyQueue a,
+        0x0c ReplySlot e, 0x0c Caller a, 0x10 SessionId a },
+        0x1c union_Process: ETW_REG_ENTRY_6_2_x86_union_Process { 0x1c Process a, 0x1c CallbackContext a, 0x20 Callback a },
+        0x24 Index a, 0x26 union_Flags: ETW_REG_ENTRY_6_2_union_Flags { 0x26 Flags c, 0x26 DbgKernelRegistration a,
+        0x26 DbgUserRegistration a, 0x26 DbgReplyRegistration a, 0x26 DbgClassicRegistration a,
+        0x26 DbgSessionSpaceRegistration a, 0x26 DbgModernRegistration a, 0x26 DbgClosed a, 0x26 DbgInserted a },
+        0x27 EnableMask a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_ReplyQueue` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x86_union_ReplyQueue_struct_Caller: 0x8, 4 {
-        0x00 Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
-        0x04 SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
+    pub union ETW_REG_ENTRY_6_2_x86_union_ReplyQueue = _: "The unnamed union at 0x0c of `ETW_REG_ENTRY`.", 0x10, 4 {
+        0x00 ReplyQueue b, 0x00 ReplySlot e,
+        0x00 struct_Caller: runtime::Bytes<ETW_REG_ENTRY_6_2_x86_union_ReplyQueue_struct_Caller, 16>,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x1c of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x86_union_Process: 0x8, 4 {
-        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", text!(Process, "documented, offset inferred");
-        0x00 struct_CallbackContext: ETW_REG_ENTRY_6_2_x86_union_Process_struct_CallbackContext, "unnamed; its members have accessors.";
+    pub struct ETW_REG_ENTRY_6_2_x86_union_ReplyQueue_struct_Caller = _: "The unnamed structure at 0x00 of `union_ReplyQueue` in `ETW_REG_ENTRY`.", 0x8, 4 {
+        0x00 Caller a, 0x04 SessionId a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x86_union_Process_struct_CallbackContext: 0x8, 4 {
-        0x00 CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-        0x04 Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
+    pub union ETW_REG_ENTRY_6_2_x86_union_Process = _: "The unnamed union at 0x1c of `ETW_REG_ENTRY`.", 0x8, 4 {
+        0x00 Process b, 0x00 struct_CallbackContext: ETW_REG_ENTRY_6_2_x86_union_Process_struct_CallbackContext,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x26 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_union_Flags: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-        0x00 struct_DbgKernelRegistration: ETW_REG_ENTRY_6_2_union_Flags_struct_DbgKernelRegistration, "unnamed; its members have accessors.";
+    pub struct ETW_REG_ENTRY_6_2_x86_union_Process_struct_CallbackContext = _: "The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.", 0x8, 4 {
+        0x00 CallbackContext a, 0x04 Callback a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_union_Flags_struct_DbgKernelRegistration: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
+    pub union ETW_REG_ENTRY_6_2_union_Flags = _: "The unnamed union at 0x26 of `ETW_REG_ENTRY`.", 0x1, 1 {
+        0x00 Flags c, 0x00 struct_DbgKernelRegistration: ETW_REG_ENTRY_6_2_union_Flags_struct_DbgKernelRegistration,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 6.2 on x64: 0x50 bytes, aligned to 8.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_6_2_x64: ETW_REG_ENTRY, 0x50, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
-        0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-            0x18 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
-            0x20 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-        }
-        0x38 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
-            0x38 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
-            0x38 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
-        }
-        0x48 Index: u16 = "USHORT", text!(Index, "documented");
-        0x4a union_Flags: ETW_REG_ENTRY_6_2_union_Flags, "unnamed; its members have accessors." {
-            0x4a Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-            0x4a [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", text!(DbgKernelRegistration, "documented");
-            0x4a [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", text!(DbgUserRegistration, "documented");
-            0x4a [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", text!(DbgReplyRegistration, "documented");
-            0x4a [3] DbgClassicRegistration set_DbgClassicRegistration: u8 = "UCHAR", text!(DbgClassicRegistration, "documented");
-            0x4a [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u8 = "UCHAR", text!(DbgSessionSpaceRegistration, "documented");
-            0x4a [5] DbgModernRegistration set_DbgModernRegistration: u8 = "UCHAR", text!(DbgModernRegistration, "documented");
-            0x4a [6] DbgClosed set_DbgClosed: u8 = "UCHAR", text!(DbgClosed, "documented");
-            0x4a [7] DbgInserted set_DbgInserted: u8 = "UCHAR", text!(DbgInserted, "documented");
-        }
-        0x4b EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
-        0x4c _padding4C: [u8; 4], "padding.";
+    pub struct ETW_REG_ENTRY_6_2_union_Flags_struct_DbgKernelRegistration = _: "The unnamed structure at 0x00 of `union_Flags` in `ETW_REG_ENTRY`.", 0x1, 1 {
+        0x00 bits00: u8,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x18 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x64_union_ReplyQueue: 0x20, 8 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-        0x00 struct_Caller: runtime::Bytes<ETW_REG_ENTRY_6_2_x64_union_ReplyQueue_struct_Caller, 32>, "unnamed; its members have accessors.";
+    pub struct ETW_REG_ENTRY_6_2_x64: "since 6.2 on x64", 0x50, 8 {
+        0x00 RegList b, 0x10 GuidEntry b, 0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue { 0x18 ReplyQueue c,
+        0x18 ReplySlot f, 0x18 Caller b, 0x20 SessionId a },
+        0x38 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process { 0x38 Process c, 0x38 CallbackContext b, 0x40 Callback b },
+        0x48 Index a, 0x4a union_Flags: ETW_REG_ENTRY_6_2_union_Flags { 0x4a Flags c, 0x4a DbgKernelRegistration a,
+        0x4a DbgUserRegistration a, 0x4a DbgReplyRegistration a, 0x4a DbgClassicRegistration a,
+        0x4a DbgSessionSpaceRegistration a, 0x4a DbgModernRegistration a, 0x4a DbgClosed a, 0x4a DbgInserted a },
+        0x4b EnableMask a, 0x4c _padding4C: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_ReplyQueue` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x64_union_ReplyQueue_struct_Caller: 0x10, 8 {
-        0x00 Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
-        0x08 SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-        0x0c _padding0C: [u8; 4], "padding.";
+    pub union ETW_REG_ENTRY_6_2_x64_union_ReplyQueue = _: "The unnamed union at 0x18 of `ETW_REG_ENTRY`.", 0x20, 8 {
+        0x00 ReplyQueue d, 0x00 ReplySlot f,
+        0x00 struct_Caller: runtime::Bytes<ETW_REG_ENTRY_6_2_x64_union_ReplyQueue_struct_Caller, 32>,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x64_union_Process: 0x10, 8 {
-        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", text!(Process, "documented, offset inferred");
-        0x00 struct_CallbackContext: ETW_REG_ENTRY_6_2_x64_union_Process_struct_CallbackContext, "unnamed; its members have accessors.";
+    pub struct ETW_REG_ENTRY_6_2_x64_union_ReplyQueue_struct_Caller = _: "The unnamed structure at 0x00 of `union_ReplyQueue` in `ETW_REG_ENTRY`.", 0x10, 8 {
+        0x00 Caller b, 0x08 SessionId a, 0x0c _padding0C: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x64_union_Process_struct_CallbackContext: 0x10, 8 {
-        0x00 CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-        0x08 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
+    pub union ETW_REG_ENTRY_6_2_x64_union_Process = _: "The unnamed union at 0x38 of `ETW_REG_ENTRY`.", 0x10, 8 {
+        0x00 Process d, 0x00 struct_CallbackContext: ETW_REG_ENTRY_6_2_x64_union_Process_struct_CallbackContext,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 6.3.9600.19913 on x86: 0x3c bytes, aligned to 4.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_6_3_9600_19913_x86: ETW_REG_ENTRY, 0x3c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
-        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
-        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
-            0x1c SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-        }
-        0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
-            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
-        }
-        0x30 Index: u16 = "USHORT", text!(Index, "documented");
-        0x32 union_Flags: ETW_REG_ENTRY_6_2_union_Flags, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-            0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", text!(DbgKernelRegistration, "documented");
-            0x32 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", text!(DbgUserRegistration, "documented");
-            0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", text!(DbgReplyRegistration, "documented");
-            0x32 [3] DbgClassicRegistration set_DbgClassicRegistration: u8 = "UCHAR", text!(DbgClassicRegistration, "documented");
-            0x32 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u8 = "UCHAR", text!(DbgSessionSpaceRegistration, "documented");
-            0x32 [5] DbgModernRegistration set_DbgModernRegistration: u8 = "UCHAR", text!(DbgModernRegistration, "documented");
-            0x32 [6] DbgClosed set_DbgClosed: u8 = "UCHAR", text!(DbgClosed, "documented");
-            0x32 [7] DbgInserted set_DbgInserted: u8 = "UCHAR", text!(DbgInserted, "documented");
-        }
-        0x33 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
-        0x34 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
-        0x35 UseDescriptorType: u8 = "BOOLEAN", text!(UseDescriptorType, "documented");
-        0x36 _padding36: [u8; 2], "padding.";
-        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
+    pub struct ETW_REG_ENTRY_6_2_x64_union_Process_struct_CallbackContext = _: "The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.", 0x10, 8 {
+        0x00 CallbackContext b, 0x08 Callback b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 6.3.9600.19913 on x64: 0x70 bytes, aligned to 8.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_6_3_9600_19913_x64: ETW_REG_ENTRY, 0x70, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
-            0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-        }
-        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
-        }
-        0x60 Index: u16 = "USHORT", text!(Index, "documented");
-        0x62 union_Flags: ETW_REG_ENTRY_6_2_union_Flags, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", text!(DbgKernelRegistration, "documented");
-            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", text!(DbgUserRegistration, "documented");
-            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", text!(DbgReplyRegistration, "documented");
-            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u8 = "UCHAR", text!(DbgClassicRegistration, "documented");
-            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u8 = "UCHAR", text!(DbgSessionSpaceRegistration, "documented");
-            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u8 = "UCHAR", text!(DbgModernRegistration, "documented");
-            0x62 [6] DbgClosed set_DbgClosed: u8 = "UCHAR", text!(DbgClosed, "documented");
-            0x62 [7] DbgInserted set_DbgInserted: u8 = "UCHAR", text!(DbgInserted, "documented");
-        }
-        0x63 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
-        0x64 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
-        0x65 UseDescriptorType: u8 = "BOOLEAN", text!(UseDescriptorType, "documented");
-        0x66 _padding66: [u8; 2], "padding.";
-        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
+    pub struct ETW_REG_ENTRY_6_3_9600_19913_x86: "since 6.3.9600.19913 on x86", 0x3c, 4 {
+        0x00 RegList a, 0x08 GroupRegList c, 0x10 GuidEntry a, 0x14 GroupEntry c,
+        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue { 0x18 ReplyQueue a, 0x18 ReplySlot e, 0x18 Caller a,
+        0x1c SessionId a }, 0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process { 0x28 Process a, 0x28 CallbackContext a,
+        0x2c Callback a }, 0x30 Index a, 0x32 union_Flags: ETW_REG_ENTRY_6_2_union_Flags { 0x32 Flags c,
+        0x32 DbgKernelRegistration a, 0x32 DbgUserRegistration a, 0x32 DbgReplyRegistration a, 0x32 DbgClassicRegistration a,
+        0x32 DbgSessionSpaceRegistration a, 0x32 DbgModernRegistration a, 0x32 DbgClosed a, 0x32 DbgInserted a },
+        0x33 EnableMask a, 0x34 GroupEnableMask b, 0x35 UseDescriptorType b, 0x36 _padding36: [u8; 2], 0x38 Traits c,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 1607 on x86: 0x3c bytes, aligned to 4.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_1607_x86: ETW_REG_ENTRY, 0x3c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
-        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
-        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
-            0x1c SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-        }
-        0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
-            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
-        }
-        0x30 Index: u16 = "USHORT", text!(Index, "documented");
-        0x32 union_Flags: ETW_REG_ENTRY_1607_union_Flags, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
-            0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
-            0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
-            0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", text!(DbgReplyRegistration, "documented");
-            0x32 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", text!(DbgClassicRegistration, "documented");
-            0x32 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", text!(DbgSessionSpaceRegistration, "documented");
-            0x32 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", text!(DbgModernRegistration, "documented");
-            0x32 [6] DbgClosed set_DbgClosed: u16 = "USHORT", text!(DbgClosed, "documented");
-            0x32 [7] DbgInserted set_DbgInserted: u16 = "USHORT", text!(DbgInserted, "documented");
-            0x32 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", text!(DbgWow64, "documented");
-        }
-        0x34 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
-        0x35 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
-        0x36 UseDescriptorType: u8 = "BOOLEAN", text!(UseDescriptorType, "documented");
-        0x37 _padding37: [u8; 1], "padding.";
-        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
+    pub struct ETW_REG_ENTRY_6_3_9600_19913_x64: "since 6.3.9600.19913 on x64", 0x70, 8 {
+        0x00 RegList b, 0x10 GroupRegList d, 0x20 GuidEntry b, 0x28 GroupEntry d,
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue { 0x30 ReplyQueue c, 0x30 ReplySlot f, 0x30 Caller b,
+        0x38 SessionId a }, 0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process { 0x50 Process c, 0x50 CallbackContext b,
+        0x58 Callback b }, 0x60 Index a, 0x62 union_Flags: ETW_REG_ENTRY_6_2_union_Flags { 0x62 Flags c,
+        0x62 DbgKernelRegistration a, 0x62 DbgUserRegistration a, 0x62 DbgReplyRegistration a, 0x62 DbgClassicRegistration a,
+        0x62 DbgSessionSpaceRegistration a, 0x62 DbgModernRegistration a, 0x62 DbgClosed a, 0x62 DbgInserted a },
+        0x63 EnableMask a, 0x64 GroupEnableMask b, 0x65 UseDescriptorType b, 0x66 _padding66: [u8; 2], 0x68 Traits d,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x32 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_1607_union_Flags: 0x2, 2 {
-        0x00 Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
-        0x00 struct_DbgKernelRegistration: ETW_REG_ENTRY_1607_union_Flags_struct_DbgKernelRegistration, "unnamed; its members have accessors.";
+    pub struct ETW_REG_ENTRY_1607_x86: "since 1607 on x86", 0x3c, 4 {
+        0x00 RegList a, 0x08 GroupRegList c, 0x10 GuidEntry a, 0x14 GroupEntry c,
+        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue { 0x18 ReplyQueue a, 0x18 ReplySlot e, 0x18 Caller a,
+        0x1c SessionId a }, 0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process { 0x28 Process a, 0x28 CallbackContext a,
+        0x2c Callback a }, 0x30 Index a, 0x32 union_Flags: ETW_REG_ENTRY_1607_union_Flags { 0x32 Flags d,
+        0x32 DbgKernelRegistration b, 0x32 DbgUserRegistration b, 0x32 DbgReplyRegistration b, 0x32 DbgClassicRegistration b,
+        0x32 DbgSessionSpaceRegistration b, 0x32 DbgModernRegistration b, 0x32 DbgClosed b, 0x32 DbgInserted b, 0x32 DbgWow64 a },
+        0x34 EnableMask a, 0x35 GroupEnableMask b, 0x36 UseDescriptorType b, 0x37 _padding37: [u8; 1], 0x38 Traits c,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_1607_union_Flags_struct_DbgKernelRegistration: 0x2, 2 {
-        0x00 bits00: u16, "bit fields, which have accessors.";
+    pub union ETW_REG_ENTRY_1607_union_Flags = _: "The unnamed union at 0x32 of `ETW_REG_ENTRY`.", 0x2, 2 {
+        0x00 Flags d, 0x00 struct_DbgKernelRegistration: ETW_REG_ENTRY_1607_union_Flags_struct_DbgKernelRegistration,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 1607 on x64: 0x70 bytes, aligned to 8.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_1607_x64: ETW_REG_ENTRY, 0x70, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
-            0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-        }
-        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
-        }
-        0x60 Index: u16 = "USHORT", text!(Index, "documented");
-        0x62 union_Flags: ETW_REG_ENTRY_1607_union_Flags, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
-            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
-            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
-            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", text!(DbgReplyRegistration, "documented");
-            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", text!(DbgClassicRegistration, "documented");
-            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", text!(DbgSessionSpaceRegistration, "documented");
-            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", text!(DbgModernRegistration, "documented");
-            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", text!(DbgClosed, "documented");
-            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", text!(DbgInserted, "documented");
-            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", text!(DbgWow64, "documented");
-        }
-        0x64 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
-        0x65 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
-        0x66 UseDescriptorType: u8 = "BOOLEAN", text!(UseDescriptorType, "documented");
-        0x67 _padding67: [u8; 1], "padding.";
-        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
+    pub struct ETW_REG_ENTRY_1607_union_Flags_struct_DbgKernelRegistration = _: "The unnamed structure at 0x00 of `union_Flags` in `ETW_REG_ENTRY`.", 0x2, 2 {
+        0x00 bits00: u16,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 1709 on x86: 0x3c bytes, aligned to 4.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_1709_x86: ETW_REG_ENTRY, 0x3c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
-        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
-        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
-            0x1c SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-        }
-        0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
-            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
-        }
-        0x30 Index: u16 = "USHORT", text!(Index, "documented");
-        0x32 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
-            0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
-            0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
-            0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", text!(DbgReplyRegistration, "documented");
-            0x32 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", text!(DbgClassicRegistration, "documented");
-            0x32 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", text!(DbgSessionSpaceRegistration, "documented");
-            0x32 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", text!(DbgModernRegistration, "documented");
-            0x32 [6] DbgClosed set_DbgClosed: u16 = "USHORT", text!(DbgClosed, "documented");
-            0x32 [7] DbgInserted set_DbgInserted: u16 = "USHORT", text!(DbgInserted, "documented");
-            0x32 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", text!(DbgWow64, "documented");
-            0x32 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", text!(DbgUseDescriptorType, "documented");
-            0x32 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", text!(DbgDropProviderTraits, "documented");
-        }
-        0x34 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
-        0x35 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
-        0x36 _padding36: [u8; 2], "padding.";
-        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
+    pub struct ETW_REG_ENTRY_1607_x64: "since 1607 on x64", 0x70, 8 {
+        0x00 RegList b, 0x10 GroupRegList d, 0x20 GuidEntry b, 0x28 GroupEntry d,
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue { 0x30 ReplyQueue c, 0x30 ReplySlot f, 0x30 Caller b,
+        0x38 SessionId a }, 0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process { 0x50 Process c, 0x50 CallbackContext b,
+        0x58 Callback b }, 0x60 Index a, 0x62 union_Flags: ETW_REG_ENTRY_1607_union_Flags { 0x62 Flags d,
+        0x62 DbgKernelRegistration b, 0x62 DbgUserRegistration b, 0x62 DbgReplyRegistration b, 0x62 DbgClassicRegistration b,
+        0x62 DbgSessionSpaceRegistration b, 0x62 DbgModernRegistration b, 0x62 DbgClosed b, 0x62 DbgInserted b, 0x62 DbgWow64 a },
+        0x64 EnableMask a, 0x65 GroupEnableMask b, 0x66 UseDescriptorType b, 0x67 _padding67: [u8; 1], 0x68 Traits d,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x32 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_1709_union_Flags: 0x2, 2 {
-        0x00 Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
-        0x00 struct_DbgKernelRegistration: ETW_REG_ENTRY_1709_union_Flags_struct_DbgKernelRegistration, "unnamed; its members have accessors.";
+    pub struct ETW_REG_ENTRY_1709_x86: "since 1709 on x86", 0x3c, 4 {
+        0x00 RegList a, 0x08 GroupRegList c, 0x10 GuidEntry a, 0x14 GroupEntry c,
+        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue { 0x18 ReplyQueue a, 0x18 ReplySlot e, 0x18 Caller a,
+        0x1c SessionId a }, 0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process { 0x28 Process a, 0x28 CallbackContext a,
+        0x2c Callback a }, 0x30 Index a, 0x32 union_Flags: ETW_REG_ENTRY_1709_union_Flags { 0x32 Flags d,
+        0x32 DbgKernelRegistration b, 0x32 DbgUserRegistration b, 0x32 DbgReplyRegistration b, 0x32 DbgClassicRegistration b,
+        0x32 DbgSessionSpaceRegistration b, 0x32 DbgModernRegistration b, 0x32 DbgClosed b, 0x32 DbgInserted b, 0x32 DbgWow64 a,
+        0x32 DbgUseDescriptorType a, 0x32 DbgDropProviderTraits a }, 0x34 EnableMask a, 0x35 GroupEnableMask b,
+        0x36 _padding36: [u8; 2], 0x38 Traits c,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_1709_union_Flags_struct_DbgKernelRegistration: 0x2, 2 {
-        0x00 bits00: u16, "bit fields, which have accessors.";
+    pub union ETW_REG_ENTRY_1709_union_Flags = _: "The unnamed union at 0x32 of `ETW_REG_ENTRY`.", 0x2, 2 {
+        0x00 Flags d, 0x00 struct_DbgKernelRegistration: ETW_REG_ENTRY_1709_union_Flags_struct_DbgKernelRegistration,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 1709 on x64: 0x70 bytes, aligned to 8.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_1709_x64: ETW_REG_ENTRY, 0x70, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
-            0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-        }
-        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
-        }
-        0x60 Index: u16 = "USHORT", text!(Index, "documented");
-        0x62 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
-            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
-            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
-            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", text!(DbgReplyRegistration, "documented");
-            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", text!(DbgClassicRegistration, "documented");
-            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", text!(DbgSessionSpaceRegistration, "documented");
-            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", text!(DbgModernRegistration, "documented");
-            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", text!(DbgClosed, "documented");
-            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", text!(DbgInserted, "documented");
-            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", text!(DbgWow64, "documented");
-            0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", text!(DbgUseDescriptorType, "documented");
-            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", text!(DbgDropProviderTraits, "documented");
-        }
-        0x64 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
-        0x65 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
-        0x66 _padding66: [u8; 2], "padding.";
-        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
+    pub struct ETW_REG_ENTRY_1709_union_Flags_struct_DbgKernelRegistration = _: "The unnamed structure at 0x00 of `union_Flags` in `ETW_REG_ENTRY`.", 0x2, 2 {
+        0x00 bits00: u16,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 10.0.17763.1075 on x86: 0x3c bytes, aligned to 4.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_10_0_17763_1075_x86: ETW_REG_ENTRY, 0x3c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
-        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
-        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
-            0x1c SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-        }
-        0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
-            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
-        }
-        0x30 Index: u16 = "USHORT", text!(Index, "documented");
-        0x32 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
-            0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
-            0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
-            0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", text!(DbgReplyRegistration, "documented");
-            0x32 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", text!(DbgClassicRegistration, "documented");
-            0x32 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", text!(DbgSessionSpaceRegistration, "documented");
-            0x32 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", text!(DbgModernRegistration, "documented");
-            0x32 [6] DbgClosed set_DbgClosed: u16 = "USHORT", text!(DbgClosed, "documented");
-            0x32 [7] DbgInserted set_DbgInserted: u16 = "USHORT", text!(DbgInserted, "documented");
-            0x32 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", text!(DbgWow64, "documented");
-            0x32 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", text!(DbgUseDescriptorType, "documented");
-            0x32 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", text!(DbgDropProviderTraits, "documented");
-        }
-        0x34 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
-        0x35 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
-        0x36 HostEnableMask: u8 = "UCHAR", text!(HostEnableMask, "documented");
-        0x37 HostGroupEnableMask: u8 = "UCHAR", text!(HostGroupEnableMask, "documented");
-        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
+    pub struct ETW_REG_ENTRY_1709_x64: "since 1709 on x64", 0x70, 8 {
+        0x00 RegList b, 0x10 GroupRegList d, 0x20 GuidEntry b, 0x28 GroupEntry d,
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue { 0x30 ReplyQueue c, 0x30 ReplySlot f, 0x30 Caller b,
+        0x38 SessionId a }, 0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process { 0x50 Process c, 0x50 CallbackContext b,
+        0x58 Callback b }, 0x60 Index a, 0x62 union_Flags: ETW_REG_ENTRY_1709_union_Flags { 0x62 Flags d,
+        0x62 DbgKernelRegistration b, 0x62 DbgUserRegistration b, 0x62 DbgReplyRegistration b, 0x62 DbgClassicRegistration b,
+        0x62 DbgSessionSpaceRegistration b, 0x62 DbgModernRegistration b, 0x62 DbgClosed b, 0x62 DbgInserted b, 0x62 DbgWow64 a,
+        0x62 DbgUseDescriptorType a, 0x62 DbgDropProviderTraits a }, 0x64 EnableMask a, 0x65 GroupEnableMask b,
+        0x66 _padding66: [u8; 2], 0x68 Traits d,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 10.0.17763.1075 on x64: 0x70 bytes, aligned to 8.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_10_0_17763_1075_x64: ETW_REG_ENTRY, 0x70, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
-            0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-        }
-        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
-        }
-        0x60 Index: u16 = "USHORT", text!(Index, "documented");
-        0x62 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
-            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
-            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
-            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", text!(DbgReplyRegistration, "documented");
-            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", text!(DbgClassicRegistration, "documented");
-            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", text!(DbgSessionSpaceRegistration, "documented");
-            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", text!(DbgModernRegistration, "documented");
-            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", text!(DbgClosed, "documented");
-            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", text!(DbgInserted, "documented");
-            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", text!(DbgWow64, "documented");
-            0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", text!(DbgUseDescriptorType, "documented");
-            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", text!(DbgDropProviderTraits, "documented");
-        }
-        0x64 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
-        0x65 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
-        0x66 HostEnableMask: u8 = "UCHAR", text!(HostEnableMask, "documented");
-        0x67 HostGroupEnableMask: u8 = "UCHAR", text!(HostGroupEnableMask, "documented");
-        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
+    pub struct ETW_REG_ENTRY_10_0_17763_1075_x86: "since 10.0.17763.1075 on x86", 0x3c, 4 {
+        0x00 RegList a, 0x08 GroupRegList c, 0x10 GuidEntry a, 0x14 GroupEntry c,
+        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue { 0x18 ReplyQueue a, 0x18 ReplySlot e, 0x18 Caller a,
+        0x1c SessionId a }, 0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process { 0x28 Process a, 0x28 CallbackContext a,
+        0x2c Callback a }, 0x30 Index a, 0x32 union_Flags: ETW_REG_ENTRY_1709_union_Flags { 0x32 Flags d,
+        0x32 DbgKernelRegistration b, 0x32 DbgUserRegistration b, 0x32 DbgReplyRegistration b, 0x32 DbgClassicRegistration b,
+        0x32 DbgSessionSpaceRegistration b, 0x32 DbgModernRegistration b, 0x32 DbgClosed b, 0x32 DbgInserted b, 0x32 DbgWow64 a,
+        0x32 DbgUseDescriptorType a, 0x32 DbgDropProviderTraits a }, 0x34 EnableMask a, 0x35 GroupEnableMask b,
+        0x36 HostEnableMask a, 0x37 HostGroupEnableMask a, 0x38 Traits c,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 26H1 on x64: 0x78 bytes, aligned to 8.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
-    pub struct ETW_REG_ENTRY_26H1_x64: ETW_REG_ENTRY, 0x78, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "inferred from published references about other builds");
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "inferred from published references about other builds");
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "inferred from published references about other builds");
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "inferred from published references about other builds");
-        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "inferred from published references about other builds");
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "inferred from published references about other builds");
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "inferred from published references about other builds");
-            0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "inferred from published references about other builds");
-        }
-        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "inferred from published references about other builds");
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "inferred from published references about other builds");
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "inferred from published references about other builds");
-        }
-        0x60 Index: u16 = "USHORT", text!(Index, "inferred from published references about other builds");
-        0x62 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u16 = "USHORT", text!(Flags, "inferred from published references about other builds");
-            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "inferred from published references about other builds");
-            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "inferred from published references about other builds");
-            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", text!(DbgReplyRegistration, "inferred from published references about other builds");
-            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", text!(DbgClassicRegistration, "inferred from published references about other builds");
-            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", text!(DbgSessionSpaceRegistration, "inferred from published references about other builds");
-            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", text!(DbgModernRegistration, "inferred from published references about other builds");
-            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", text!(DbgClosed, "inferred from published references about other builds");
-            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", text!(DbgInserted, "inferred from published references about other builds");
-            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", text!(DbgWow64, "inferred from published references about other builds");
-            0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", text!(DbgUseDescriptorType, "inferred from published references about other builds");
-            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", text!(DbgDropProviderTraits, "inferred from published references about other builds");
-        }
-        0x64 EnableMask: u16 = "USHORT", text!(EnableMask, "inferred from published references about other builds");
-        0x66 GroupEnableMask: u16 = "USHORT", text!(GroupEnableMask, "inferred from published references about other builds");
-        0x68 HostEnableMask: u16 = "USHORT", text!(HostEnableMask, "inferred from published references about other builds");
-        0x6a HostGroupEnableMask: u16 = "USHORT", text!(HostGroupEnableMask, "inferred from published references about other builds");
-        0x6c _padding6C: [u8; 4], "padding.";
-        0x70 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", text!(Traits, "inferred from published references about other builds");
+    pub struct ETW_REG_ENTRY_10_0_17763_1075_x64: "since 10.0.17763.1075 on x64", 0x70, 8 {
+        0x00 RegList b, 0x10 GroupRegList d, 0x20 GuidEntry b, 0x28 GroupEntry d,
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue { 0x30 ReplyQueue c, 0x30 ReplySlot f, 0x30 Caller b,
+        0x38 SessionId a }, 0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process { 0x50 Process c, 0x50 CallbackContext b,
+        0x58 Callback b }, 0x60 Index a, 0x62 union_Flags: ETW_REG_ENTRY_1709_union_Flags { 0x62 Flags d,
+        0x62 DbgKernelRegistration b, 0x62 DbgUserRegistration b, 0x62 DbgReplyRegistration b, 0x62 DbgClassicRegistration b,
+        0x62 DbgSessionSpaceRegistration b, 0x62 DbgModernRegistration b, 0x62 DbgClosed b, 0x62 DbgInserted b, 0x62 DbgWow64 a,
+        0x62 DbgUseDescriptorType a, 0x62 DbgDropProviderTraits a }, 0x64 EnableMask a, 0x65 GroupEnableMask b,
+        0x66 HostEnableMask a, 0x67 HostGroupEnableMask a, 0x68 Traits d,
+    }
+    pub struct ETW_REG_ENTRY_26H1_x64: "since 26H1 on x64", 0x78, 8 {
+        0x00 RegList c, 0x10 GroupRegList e, 0x20 GuidEntry c, 0x28 GroupEntry e,
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue { 0x30 ReplyQueue e, 0x30 ReplySlot g, 0x30 Caller c,
+        0x38 SessionId d }, 0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process { 0x50 Process e, 0x50 CallbackContext c,
+        0x58 Callback c }, 0x60 Index b, 0x62 union_Flags: ETW_REG_ENTRY_1709_union_Flags { 0x62 Flags e,
+        0x62 DbgKernelRegistration c, 0x62 DbgUserRegistration c, 0x62 DbgReplyRegistration c, 0x62 DbgClassicRegistration c,
+        0x62 DbgSessionSpaceRegistration c, 0x62 DbgModernRegistration c, 0x62 DbgClosed c, 0x62 DbgInserted c, 0x62 DbgWow64 b,
+        0x62 DbgUseDescriptorType b, 0x62 DbgDropProviderTraits b }, 0x64 EnableMask c, 0x66 GroupEnableMask c,
+        0x68 HostEnableMask b, 0x6a HostGroupEnableMask b, 0x6c _padding6C: [u8; 4], 0x70 Traits e,
     }
 }

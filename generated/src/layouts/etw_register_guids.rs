@@ -5,72 +5,37 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_enable_notification_packet::*, etw_notification_type::*, guid::*};
 
-macro_rules! text {
-    (ProviderGuid, $known:literal) => { concat!($known, ". Input: GUID to register.") };
-    (NotificationType, $known:literal) => { concat!($known, ". Input: the GUID to register.") };
-    (RegIndex, $known:literal) => { concat!($known, ". Input: index of the registration within its process; ETW\\_REG\\_ENTRY.Index.") };
-    (RegHandle64, $known:literal) => { concat!($known, ". Output: handle to the ETW\\_REG\\_ENTRY, in 64 bits.") };
-    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
-    (Notification, $known:literal) => { concat!($known, ". Output: enable information of the session that enabled the provider most recently.") };
-    (Callback64, $known:literal) => { concat!($known, ". Input: address of the provider's callback, from which the kernel determines its module.") };
-}
-
-runtime::layout! {
-    /// `ETW_REGISTER_GUIDS` since early-6.0: 0xa0 bytes, aligned to 8.
-    ///
-    /// Input and output of NtTraceControl for registering a provider of user mode (EtwRegisterGuidsCode). The name is this project's. It is the same on all architectures.
-    pub struct ETW_REGISTER_GUIDS_early_6_0: ETW_REGISTER_GUIDS, 0xa0, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented, name unknown");
-        0x10 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented, name unknown");
-        0x14 RegIndex: u16 = "USHORT", text!(RegIndex, "documented, name unknown");
-        0x16 _padding16: [u8; 2], "padding.";
-        0x18 RegHandle64: u64 = "ULONG64", text!(RegHandle64, "documented, name and type unknown");
-        0x20 Reserved: u64 = "ULONG64", text!(Reserved, "unidentified");
-        0x28 Notification: ETW_ENABLE_NOTIFICATION_PACKET_early_6_0 = "ETW_ENABLE_NOTIFICATION_PACKET", text!(Notification, "documented, name unknown");
+runtime::structure! {
+    $ ETW_REGISTER_GUIDS: "Input and output of NtTraceControl for registering a provider of user mode (EtwRegisterGuidsCode). The name is this project's. It is the same on all architectures." {
+        ProviderGuid "Input: GUID to register.": a GUID_5_0 = "GUID", "documented, name unknown";
+        NotificationType "Input: the GUID to register.":
+            a ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", "documented, name unknown"
+            | b ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", "documented, name unknown"
+            | c ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", "documented, name unknown";
+        RegIndex "Input: index of the registration within its process; ETW\\_REG\\_ENTRY.Index.": a u16 = "USHORT", "documented, name unknown";
+        RegHandle64 "Output: handle to the ETW\\_REG\\_ENTRY, in 64 bits.": a u64 = "ULONG64", "documented, name and type unknown";
+        Reserved "Not in use.": a u64 = "ULONG64", "unidentified";
+        Notification "Output: enable information of the session that enabled the provider most recently.":
+            a ETW_ENABLE_NOTIFICATION_PACKET_early_6_0 = "ETW_ENABLE_NOTIFICATION_PACKET", "documented, name unknown"
+            | b ETW_ENABLE_NOTIFICATION_PACKET_6_1 = "ETW_ENABLE_NOTIFICATION_PACKET", "documented, name unknown"
+            | c ETW_ENABLE_NOTIFICATION_PACKET_6_3 = "ETW_ENABLE_NOTIFICATION_PACKET", "documented, name unknown"
+            | d ETW_ENABLE_NOTIFICATION_PACKET_1703 = "ETW_ENABLE_NOTIFICATION_PACKET", "documented, name unknown";
+        Callback64 "Input: address of the provider's callback, from which the kernel determines its module.": a u64 = "ULONG64", "documented, name and type unknown";
     }
-}
-
-runtime::layout! {
-    /// `ETW_REGISTER_GUIDS` since 6.1: 0xa0 bytes, aligned to 8.
-    ///
-    /// Input and output of NtTraceControl for registering a provider of user mode (EtwRegisterGuidsCode). The name is this project's. It is the same on all architectures.
-    pub struct ETW_REGISTER_GUIDS_6_1: ETW_REGISTER_GUIDS, 0xa0, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented, name unknown");
-        0x10 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented, name unknown");
-        0x14 RegIndex: u16 = "USHORT", text!(RegIndex, "documented, name unknown");
-        0x16 _padding16: [u8; 2], "padding.";
-        0x18 RegHandle64: u64 = "ULONG64", text!(RegHandle64, "documented, name and type unknown");
-        0x20 Reserved: u64 = "ULONG64", text!(Reserved, "unidentified");
-        0x28 Notification: ETW_ENABLE_NOTIFICATION_PACKET_6_1 = "ETW_ENABLE_NOTIFICATION_PACKET", text!(Notification, "documented, name unknown");
+    pub struct ETW_REGISTER_GUIDS_early_6_0: "since early-6.0", 0xa0, 8 {
+        0x00 ProviderGuid a, 0x10 NotificationType a, 0x14 RegIndex a, 0x16 _padding16: [u8; 2], 0x18 RegHandle64 a,
+        0x20 Reserved a, 0x28 Notification a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REGISTER_GUIDS` since 6.3: 0xa0 bytes, aligned to 8.
-    ///
-    /// Input and output of NtTraceControl for registering a provider of user mode (EtwRegisterGuidsCode). The name is this project's. It is the same on all architectures.
-    pub struct ETW_REGISTER_GUIDS_6_3: ETW_REGISTER_GUIDS, 0xa0, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented, name unknown");
-        0x10 NotificationType: ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented, name unknown");
-        0x14 RegIndex: u16 = "USHORT", text!(RegIndex, "documented, name unknown");
-        0x16 _padding16: [u8; 2], "padding.";
-        0x18 RegHandle64: u64 = "ULONG64", text!(RegHandle64, "documented, name and type unknown");
-        0x20 Callback64: u64 = "ULONG64", text!(Callback64, "documented, name and type unknown");
-        0x28 Notification: ETW_ENABLE_NOTIFICATION_PACKET_6_3 = "ETW_ENABLE_NOTIFICATION_PACKET", text!(Notification, "documented, name unknown");
+    pub struct ETW_REGISTER_GUIDS_6_1: "since 6.1", 0xa0, 8 {
+        0x00 ProviderGuid a, 0x10 NotificationType a, 0x14 RegIndex a, 0x16 _padding16: [u8; 2], 0x18 RegHandle64 a,
+        0x20 Reserved a, 0x28 Notification b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REGISTER_GUIDS` since 1703: 0xa0 bytes, aligned to 8.
-    ///
-    /// Input and output of NtTraceControl for registering a provider of user mode (EtwRegisterGuidsCode). The name is this project's. It is the same on all architectures.
-    pub struct ETW_REGISTER_GUIDS_1703: ETW_REGISTER_GUIDS, 0xa0, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented, name unknown");
-        0x10 NotificationType: ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented, name unknown");
-        0x14 RegIndex: u16 = "USHORT", text!(RegIndex, "documented, name unknown");
-        0x16 _padding16: [u8; 2], "padding.";
-        0x18 RegHandle64: u64 = "ULONG64", text!(RegHandle64, "documented, name and type unknown");
-        0x20 Callback64: u64 = "ULONG64", text!(Callback64, "documented, name and type unknown");
-        0x28 Notification: ETW_ENABLE_NOTIFICATION_PACKET_1703 = "ETW_ENABLE_NOTIFICATION_PACKET", text!(Notification, "documented, name unknown");
+    pub struct ETW_REGISTER_GUIDS_6_3: "since 6.3", 0xa0, 8 {
+        0x00 ProviderGuid a, 0x10 NotificationType b, 0x14 RegIndex a, 0x16 _padding16: [u8; 2], 0x18 RegHandle64 a,
+        0x20 Callback64 a, 0x28 Notification c,
+    }
+    pub struct ETW_REGISTER_GUIDS_1703: "since 1703", 0xa0, 8 {
+        0x00 ProviderGuid a, 0x10 NotificationType c, 0x14 RegIndex a, 0x16 _padding16: [u8; 2], 0x18 RegHandle64 a,
+        0x20 Callback64 a, 0x28 Notification d,
     }
 }

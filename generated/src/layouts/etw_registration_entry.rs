@@ -5,215 +5,89 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_registration_handle::*, guid::*, rtl_balanced_node::*, rtl_critical_section::*};
 
-macro_rules! text {
-    (ProviderGuid, $known:literal) => { concat!($known, ". GUID of the provider.") };
-    (KernelRegHandle, $known:literal) => { concat!($known, ". A handle to the ETW\\_REG\\_ENTRY.") };
-    (RegistrationHandle, $known:literal) => { concat!($known, ". The REGHANDLE of the provider.") };
-    (Callback, $known:literal) => { concat!($known, ". Callback for enabling and disabling the provider.") };
-    (Context, $known:literal) => { concat!($known, ". Argument of Callback, given by the provider at its registration.") };
-    (Type, $known:literal) => { concat!($known, ". A value of ETW\\_NOTIFICATION\\_TYPE.") };
-    (KernelEnable, $known:literal) => { concat!($known, ". For the registration in the kernel.") };
-    (PrivateEnable, $known:literal) => { concat!($known, ". For four private loggers, three each.") };
-    (PrivateAggregate, $known:literal) => { concat!($known, ". For the private loggers together.") };
-    (Lock, $known:literal) => { concat!($known, ". Lock of the registration.") };
-    (Node, $known:literal) => { concat!($known, ". Of the tree of registrations, in the order of their GUIDs.") };
-    (Lock0, $known:literal) => { concat!($known, ". An SRWLOCK, which is a pointer.") };
-    (Lock1, $known:literal) => { concat!($known, ". An SRWLOCK.") };
-    (ThreadId, $known:literal) => { concat!($known, ". Identifier of a thread (which one is unidentified).") };
-    (SequenceNumber, $known:literal) => { concat!($known, ". Sequence number of the provider's ETW\\_REGISTRATION\\_HANDLE.") };
-    (TrackProviderBinary, $known:literal) => { concat!($known, ". Whether the binary of the provider is tracked.") };
-    (Unaccounted0, $known:literal) => { concat!($known, ". Unidentified bytes.") };
-    (UseDescriptorType, $known:literal) => { concat!($known, ". Events may state the types of their data's pieces.") };
-}
-
-runtime::layout! {
-    /// `ETW_REGISTRATION_ENTRY` since early-6.0 on x86: 0xb8 bytes, aligned to 8.
-    ///
-    /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
-    pub struct ETW_REGISTRATION_ENTRY_early_6_0_x86: ETW_REGISTRATION_ENTRY, 0xb8, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
-        0x10 KernelRegHandle: runtime::Ptr32 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
-        0x14 RegistrationHandle: ETW_REGISTRATION_HANDLE_early_6_0 = "ETW_REGISTRATION_HANDLE", text!(RegistrationHandle, "documented, type unknown");
-        0x1c Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented");
-        0x20 Context: runtime::Ptr32 = "PVOID", text!(Context, "documented");
-        0x24 Type: u32 = "ULONG", text!(Type, "documented");
-        0x28 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
-        0x40 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
-        0xa0 PrivateAggregate: [u64; 3] = "ULONGLONG [3]", text!(PrivateAggregate, "documented, name and type unknown");
+runtime::structure! {
+    $ ETW_REGISTRATION_ENTRY: "NTDLL's state of a provider registration; the kernel's is an ETW\\_REG\\_ENTRY." {
+        ProviderGuid "GUID of the provider.": a GUID_5_0 = "GUID", "documented";
+        KernelRegHandle "A handle to the ETW\\_REG\\_ENTRY.":
+            a runtime::Ptr32 = "HANDLE", "documented, name unknown"
+            | b runtime::Ptr64 = "HANDLE", "documented, name unknown";
+        RegistrationHandle "The REGHANDLE of the provider.": a ETW_REGISTRATION_HANDLE_early_6_0 = "ETW_REGISTRATION_HANDLE", "documented, type unknown";
+        Callback "Callback for enabling and disabling the provider.":
+            a runtime::Ptr32 = "PVOID", "documented"
+            | b runtime::Ptr64 = "PVOID", "documented";
+        Context "Argument of Callback, given by the provider at its registration.":
+            a runtime::Ptr32 = "PVOID", "documented"
+            | b runtime::Ptr64 = "PVOID", "documented";
+        Type "A value of ETW\\_NOTIFICATION\\_TYPE.":
+            a u32 = "ULONG", "documented"
+            | b u16 = "USHORT", "documented", set_Type [0 to 14]
+            | c u16 = "USHORT", "documented", set_Type [0 to 13];
+        KernelEnable "For the registration in the kernel.": a [u64; 3] = "ULONGLONG [3]", "documented, name and type unknown";
+        PrivateEnable "For four private loggers, three each.": a [u64; 12] = "ULONGLONG [12]", "documented, name and type unknown";
+        PrivateAggregate "For the private loggers together.": a [u64; 3] = "ULONGLONG [3]", "documented, name and type unknown";
+        Lock "Lock of the registration.":
+            a RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented, name unknown"
+            | b RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented, name unknown";
+        Node "Of the tree of registrations, in the order of their GUIDs.":
+            a RTL_BALANCED_NODE_6_1_7601_24000_x86 = "RTL_BALANCED_NODE", "documented, name unknown"
+            | b RTL_BALANCED_NODE_6_1_7601_23418_x64 = "RTL_BALANCED_NODE", "documented, name unknown";
+        Lock0 "An SRWLOCK, which is a pointer.":
+            a runtime::Ptr32 = "PVOID", "documented, name unknown"
+            | b runtime::Ptr64 = "PVOID", "documented, name unknown";
+        Lock1 "An SRWLOCK.":
+            a runtime::Ptr32 = "PVOID", "documented, name unknown"
+            | b runtime::Ptr64 = "PVOID", "documented, name unknown";
+        ThreadId "Identifier of a thread (which one is unidentified).": a u32 = "ULONG", "documented, name and type unknown";
+        SequenceNumber "Sequence number of the provider's ETW\\_REGISTRATION\\_HANDLE.": a u16 = "USHORT", "documented, name and type unknown";
+        TrackProviderBinary "Whether the binary of the provider is tracked.": a u16 = "USHORT", "documented, name unknown", set_TrackProviderBinary [15];
+        Unaccounted0 "Unidentified bytes.": a [u8; 8] = "UCHAR [8]", "unidentified";
+        Unaccounted1 "Unidentified bytes.": a [u8; 8] = "UCHAR [8]", "unidentified";
+        UseDescriptorType "Events may state the types of their data's pieces.": a u16 = "USHORT", "documented, name unknown", set_UseDescriptorType [14];
     }
-}
-
-runtime::layout! {
-    /// `ETW_REGISTRATION_ENTRY` since early-6.0 on x64: 0xc8 bytes, aligned to 8.
-    ///
-    /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
-    pub struct ETW_REGISTRATION_ENTRY_early_6_0_x64: ETW_REGISTRATION_ENTRY, 0xc8, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
-        0x10 KernelRegHandle: runtime::Ptr64 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
-        0x18 RegistrationHandle: ETW_REGISTRATION_HANDLE_early_6_0 = "ETW_REGISTRATION_HANDLE", text!(RegistrationHandle, "documented, type unknown");
-        0x20 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented");
-        0x28 Context: runtime::Ptr64 = "PVOID", text!(Context, "documented");
-        0x30 Type: u32 = "ULONG", text!(Type, "documented");
-        0x34 _padding34: [u8; 4], "padding.";
-        0x38 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
-        0x50 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
-        0xb0 PrivateAggregate: [u64; 3] = "ULONGLONG [3]", text!(PrivateAggregate, "documented, name and type unknown");
+    pub struct ETW_REGISTRATION_ENTRY_early_6_0_x86: "since early-6.0 on x86", 0xb8, 8 {
+        0x00 ProviderGuid a, 0x10 KernelRegHandle a, 0x14 RegistrationHandle a, 0x1c Callback a, 0x20 Context a, 0x24 Type a,
+        0x28 KernelEnable a, 0x40 PrivateEnable a, 0xa0 PrivateAggregate a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REGISTRATION_ENTRY` since 6.1 on x86: 0xd0 bytes, aligned to 8.
-    ///
-    /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
-    pub struct ETW_REGISTRATION_ENTRY_6_1_x86: ETW_REGISTRATION_ENTRY, 0xd0, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
-        0x10 KernelRegHandle: runtime::Ptr32 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
-        0x14 RegistrationHandle: ETW_REGISTRATION_HANDLE_early_6_0 = "ETW_REGISTRATION_HANDLE", text!(RegistrationHandle, "documented, type unknown");
-        0x1c Lock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", text!(Lock, "documented, name unknown");
-        0x34 Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented");
-        0x38 Context: runtime::Ptr32 = "PVOID", text!(Context, "documented");
-        0x3c Type: u32 = "ULONG", text!(Type, "documented");
-        0x40 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
-        0x58 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
-        0xb8 PrivateAggregate: [u64; 3] = "ULONGLONG [3]", text!(PrivateAggregate, "documented, name and type unknown");
+    pub struct ETW_REGISTRATION_ENTRY_early_6_0_x64: "since early-6.0 on x64", 0xc8, 8 {
+        0x00 ProviderGuid a, 0x10 KernelRegHandle b, 0x18 RegistrationHandle a, 0x20 Callback b, 0x28 Context b, 0x30 Type a,
+        0x34 _padding34: [u8; 4], 0x38 KernelEnable a, 0x50 PrivateEnable a, 0xb0 PrivateAggregate a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REGISTRATION_ENTRY` since 6.1 on x64: 0xf0 bytes, aligned to 8.
-    ///
-    /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
-    pub struct ETW_REGISTRATION_ENTRY_6_1_x64: ETW_REGISTRATION_ENTRY, 0xf0, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
-        0x10 KernelRegHandle: runtime::Ptr64 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
-        0x18 RegistrationHandle: ETW_REGISTRATION_HANDLE_early_6_0 = "ETW_REGISTRATION_HANDLE", text!(RegistrationHandle, "documented, type unknown");
-        0x20 Lock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", text!(Lock, "documented, name unknown");
-        0x48 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented");
-        0x50 Context: runtime::Ptr64 = "PVOID", text!(Context, "documented");
-        0x58 Type: u32 = "ULONG", text!(Type, "documented");
-        0x5c _padding5C: [u8; 4], "padding.";
-        0x60 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
-        0x78 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
-        0xd8 PrivateAggregate: [u64; 3] = "ULONGLONG [3]", text!(PrivateAggregate, "documented, name and type unknown");
+    pub struct ETW_REGISTRATION_ENTRY_6_1_x86: "since 6.1 on x86", 0xd0, 8 {
+        0x00 ProviderGuid a, 0x10 KernelRegHandle a, 0x14 RegistrationHandle a, 0x1c Lock a, 0x34 Callback a, 0x38 Context a,
+        0x3c Type a, 0x40 KernelEnable a, 0x58 PrivateEnable a, 0xb8 PrivateAggregate a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REGISTRATION_ENTRY` since 6.2 on x86: 0xc8 bytes, aligned to 8.
-    ///
-    /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
-    pub struct ETW_REGISTRATION_ENTRY_6_2_x86: ETW_REGISTRATION_ENTRY, 0xc8, 8 {
-        0x00 Node: RTL_BALANCED_NODE_6_1_7601_24000_x86 = "RTL_BALANCED_NODE", text!(Node, "documented, name unknown");
-        0x0c ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
-        0x1c Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented");
-        0x20 Context: runtime::Ptr32 = "PVOID", text!(Context, "documented");
-        0x24 Lock0: runtime::Ptr32 = "PVOID", text!(Lock0, "documented, name unknown");
-        0x28 Lock1: runtime::Ptr32 = "PVOID", text!(Lock1, "documented, name unknown");
-        0x2c ThreadId: u32 = "ULONG", text!(ThreadId, "documented, name and type unknown");
-        0x30 KernelRegHandle: runtime::Ptr32 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
-        0x34 SequenceNumber: u16 = "USHORT", text!(SequenceNumber, "documented, name and type unknown");
-        0x36 struct_Type: ETW_REGISTRATION_ENTRY_6_2_struct_Type, "unnamed; its members have accessors." {
-            0x36 [0 to 14] Type set_Type: u16 = "USHORT", text!(Type, "documented");
-            0x36 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", text!(TrackProviderBinary, "documented, name unknown");
-        }
-        0x38 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
-        0x50 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
-        0xb0 PrivateAggregate: [u64; 3] = "ULONGLONG [3]", text!(PrivateAggregate, "documented, name and type unknown");
+    pub struct ETW_REGISTRATION_ENTRY_6_1_x64: "since 6.1 on x64", 0xf0, 8 {
+        0x00 ProviderGuid a, 0x10 KernelRegHandle b, 0x18 RegistrationHandle a, 0x20 Lock b, 0x48 Callback b, 0x50 Context b,
+        0x58 Type a, 0x5c _padding5C: [u8; 4], 0x60 KernelEnable a, 0x78 PrivateEnable a, 0xd8 PrivateAggregate a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x36 of `ETW_REGISTRATION_ENTRY`.
-    pub struct ETW_REGISTRATION_ENTRY_6_2_struct_Type: 0x2, 2 {
-        0x00 bits00: u16, "bit fields, which have accessors.";
+    pub struct ETW_REGISTRATION_ENTRY_6_2_x86: "since 6.2 on x86", 0xc8, 8 {
+        0x00 Node a, 0x0c ProviderGuid a, 0x1c Callback a, 0x20 Context a, 0x24 Lock0 a, 0x28 Lock1 a, 0x2c ThreadId a,
+        0x30 KernelRegHandle a, 0x34 SequenceNumber a, 0x36 struct_Type: ETW_REGISTRATION_ENTRY_6_2_struct_Type { 0x36 Type b,
+        0x36 TrackProviderBinary a }, 0x38 KernelEnable a, 0x50 PrivateEnable a, 0xb0 PrivateAggregate a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REGISTRATION_ENTRY` since 6.2 on x64: 0x100 bytes, aligned to 8.
-    ///
-    /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
-    pub struct ETW_REGISTRATION_ENTRY_6_2_x64: ETW_REGISTRATION_ENTRY, 0x100, 8 {
-        0x00 Node: RTL_BALANCED_NODE_6_1_7601_23418_x64 = "RTL_BALANCED_NODE", text!(Node, "documented, name unknown");
-        0x18 Unaccounted0: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
-        0x20 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
-        0x30 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented");
-        0x38 Context: runtime::Ptr64 = "PVOID", text!(Context, "documented");
-        0x40 Lock0: runtime::Ptr64 = "PVOID", text!(Lock0, "documented, name unknown");
-        0x48 Lock1: runtime::Ptr64 = "PVOID", text!(Lock1, "documented, name unknown");
-        0x50 ThreadId: u32 = "ULONG", text!(ThreadId, "documented, name and type unknown");
-        0x54 _padding54: [u8; 4], "padding.";
-        0x58 KernelRegHandle: runtime::Ptr64 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
-        0x60 SequenceNumber: u16 = "USHORT", text!(SequenceNumber, "documented, name and type unknown");
-        0x62 struct_Type: ETW_REGISTRATION_ENTRY_6_2_struct_Type, "unnamed; its members have accessors." {
-            0x62 [0 to 14] Type set_Type: u16 = "USHORT", text!(Type, "documented");
-            0x62 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", text!(TrackProviderBinary, "documented, name unknown");
-        }
-        0x64 _padding64: [u8; 4], "padding.";
-        0x68 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
-        0x80 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
-        0xe0 PrivateAggregate: [u64; 3] = "ULONGLONG [3]", text!(PrivateAggregate, "documented, name and type unknown");
-        0xf8 Unaccounted1: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
+    pub struct ETW_REGISTRATION_ENTRY_6_2_struct_Type = _: "The unnamed structure at 0x36 of `ETW_REGISTRATION_ENTRY`.", 0x2, 2 {
+        0x00 bits00: u16,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REGISTRATION_ENTRY` since 10.0 on x86: 0xc8 bytes, aligned to 8.
-    ///
-    /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
-    pub struct ETW_REGISTRATION_ENTRY_10_0_x86: ETW_REGISTRATION_ENTRY, 0xc8, 8 {
-        0x00 Node: RTL_BALANCED_NODE_6_1_7601_24000_x86 = "RTL_BALANCED_NODE", text!(Node, "documented, name unknown");
-        0x0c ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
-        0x1c Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented");
-        0x20 Context: runtime::Ptr32 = "PVOID", text!(Context, "documented");
-        0x24 Lock0: runtime::Ptr32 = "PVOID", text!(Lock0, "documented, name unknown");
-        0x28 Lock1: runtime::Ptr32 = "PVOID", text!(Lock1, "documented, name unknown");
-        0x2c ThreadId: u32 = "ULONG", text!(ThreadId, "documented, name and type unknown");
-        0x30 KernelRegHandle: runtime::Ptr32 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
-        0x34 SequenceNumber: u16 = "USHORT", text!(SequenceNumber, "documented, name and type unknown");
-        0x36 struct_Type: ETW_REGISTRATION_ENTRY_10_0_struct_Type, "unnamed; its members have accessors." {
-            0x36 [0 to 13] Type set_Type: u16 = "USHORT", text!(Type, "documented");
-            0x36 [14] UseDescriptorType set_UseDescriptorType: u16 = "USHORT", text!(UseDescriptorType, "documented, name unknown");
-            0x36 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", text!(TrackProviderBinary, "documented, name unknown");
-        }
-        0x38 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
-        0x50 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
-        0xb0 PrivateAggregate: [u64; 3] = "ULONGLONG [3]", text!(PrivateAggregate, "documented, name and type unknown");
+    pub struct ETW_REGISTRATION_ENTRY_6_2_x64: "since 6.2 on x64", 0x100, 8 {
+        0x00 Node b, 0x18 Unaccounted0 a, 0x20 ProviderGuid a, 0x30 Callback b, 0x38 Context b, 0x40 Lock0 b, 0x48 Lock1 b,
+        0x50 ThreadId a, 0x54 _padding54: [u8; 4], 0x58 KernelRegHandle b, 0x60 SequenceNumber a,
+        0x62 struct_Type: ETW_REGISTRATION_ENTRY_6_2_struct_Type { 0x62 Type b, 0x62 TrackProviderBinary a },
+        0x64 _padding64: [u8; 4], 0x68 KernelEnable a, 0x80 PrivateEnable a, 0xe0 PrivateAggregate a, 0xf8 Unaccounted1 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x36 of `ETW_REGISTRATION_ENTRY`.
-    pub struct ETW_REGISTRATION_ENTRY_10_0_struct_Type: 0x2, 2 {
-        0x00 bits00: u16, "bit fields, which have accessors.";
+    pub struct ETW_REGISTRATION_ENTRY_10_0_x86: "since 10.0 on x86", 0xc8, 8 {
+        0x00 Node a, 0x0c ProviderGuid a, 0x1c Callback a, 0x20 Context a, 0x24 Lock0 a, 0x28 Lock1 a, 0x2c ThreadId a,
+        0x30 KernelRegHandle a, 0x34 SequenceNumber a, 0x36 struct_Type: ETW_REGISTRATION_ENTRY_10_0_struct_Type { 0x36 Type c,
+        0x36 UseDescriptorType a, 0x36 TrackProviderBinary a }, 0x38 KernelEnable a, 0x50 PrivateEnable a,
+        0xb0 PrivateAggregate a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_REGISTRATION_ENTRY` since 10.0 on x64: 0x100 bytes, aligned to 8.
-    ///
-    /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
-    pub struct ETW_REGISTRATION_ENTRY_10_0_x64: ETW_REGISTRATION_ENTRY, 0x100, 8 {
-        0x00 Node: RTL_BALANCED_NODE_6_1_7601_23418_x64 = "RTL_BALANCED_NODE", text!(Node, "documented, name unknown");
-        0x18 Unaccounted0: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
-        0x20 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
-        0x30 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented");
-        0x38 Context: runtime::Ptr64 = "PVOID", text!(Context, "documented");
-        0x40 Lock0: runtime::Ptr64 = "PVOID", text!(Lock0, "documented, name unknown");
-        0x48 Lock1: runtime::Ptr64 = "PVOID", text!(Lock1, "documented, name unknown");
-        0x50 ThreadId: u32 = "ULONG", text!(ThreadId, "documented, name and type unknown");
-        0x54 _padding54: [u8; 4], "padding.";
-        0x58 KernelRegHandle: runtime::Ptr64 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
-        0x60 SequenceNumber: u16 = "USHORT", text!(SequenceNumber, "documented, name and type unknown");
-        0x62 struct_Type: ETW_REGISTRATION_ENTRY_10_0_struct_Type, "unnamed; its members have accessors." {
-            0x62 [0 to 13] Type set_Type: u16 = "USHORT", text!(Type, "documented");
-            0x62 [14] UseDescriptorType set_UseDescriptorType: u16 = "USHORT", text!(UseDescriptorType, "documented, name unknown");
-            0x62 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", text!(TrackProviderBinary, "documented, name unknown");
-        }
-        0x64 _padding64: [u8; 4], "padding.";
-        0x68 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
-        0x80 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
-        0xe0 PrivateAggregate: [u64; 3] = "ULONGLONG [3]", text!(PrivateAggregate, "documented, name and type unknown");
-        0xf8 Unaccounted1: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
+    pub struct ETW_REGISTRATION_ENTRY_10_0_struct_Type = _: "The unnamed structure at 0x36 of `ETW_REGISTRATION_ENTRY`.", 0x2, 2 {
+        0x00 bits00: u16,
+    }
+    pub struct ETW_REGISTRATION_ENTRY_10_0_x64: "since 10.0 on x64", 0x100, 8 {
+        0x00 Node b, 0x18 Unaccounted0 a, 0x20 ProviderGuid a, 0x30 Callback b, 0x38 Context b, 0x40 Lock0 b, 0x48 Lock1 b,
+        0x50 ThreadId a, 0x54 _padding54: [u8; 4], 0x58 KernelRegHandle b, 0x60 SequenceNumber a,
+        0x62 struct_Type: ETW_REGISTRATION_ENTRY_10_0_struct_Type { 0x62 Type c, 0x62 UseDescriptorType a,
+        0x62 TrackProviderBinary a }, 0x64 _padding64: [u8; 4], 0x68 KernelEnable a, 0x80 PrivateEnable a,
+        0xe0 PrivateAggregate a, 0xf8 Unaccounted1 a,
     }
 }

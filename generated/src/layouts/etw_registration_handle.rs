@@ -5,55 +5,27 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (RegSignature, $known:literal) => { concat!($known, ". Whether the entry is in use, and a number that distinguishes its uses.") };
-    (InUse, $known:literal) => { concat!($known, ". 1, or 0 while the entry is of no provider.") };
-    (SequenceNumber, $known:literal) => { concat!($known, ". How often the entry has been used.") };
-    (RegIndex, $known:literal) => { concat!($known, ". The entry, in the array that EtwpRegList has; below 1024.") };
-    (RegistrationEntry, $known:literal) => { concat!($known, ". The address of the entry.") };
-    (SequenceNumber_2, $known:literal) => { concat!($known, ". Counts the registrations of the process; never 0.") };
-}
-
-runtime::layout! {
-    /// `ETW_REGISTRATION_HANDLE` since early-6.0: 0x8 bytes, aligned to 4.
-    ///
-    /// Contents of the REGHANDLE of a provider of user mode. The name is this project's. NTDLL reuses an ETW\_REGISTRATION\_ENTRY instead of freeing it; the sequence number shows that a handle is from an earlier use.
-    pub struct ETW_REGISTRATION_HANDLE_early_6_0: ETW_REGISTRATION_HANDLE, 0x8, 4 {
-        0x00 RegSignature: ETW_REGISTRATION_HANDLE_early_6_0_RegSignature = "struct", text!(RegSignature, "documented");
-        0x04 RegIndex: u32 = "ULONG", text!(RegIndex, "documented, name unknown");
+runtime::structure! {
+    $ ETW_REGISTRATION_HANDLE: "Contents of the REGHANDLE of a provider of user mode. The name is this project's. NTDLL reuses an ETW\\_REGISTRATION\\_ENTRY instead of freeing it; the sequence number shows that a handle is from an earlier use." {
+        RegSignature "Whether the entry is in use, and a number that distinguishes its uses.": a ETW_REGISTRATION_HANDLE_early_6_0_RegSignature = "struct", "documented";
+        RegIndex "The entry, in the array that EtwpRegList has; below 1024.": a u32 = "ULONG", "documented, name unknown";
+        InUse "1, or 0 while the entry is of no provider.": a u32 = "ULONG", "documented, offset inferred", set_InUse [0 to 15];
+        SequenceNumber "How often the entry has been used.": a u32 = "ULONG", "documented, name unknown", set_SequenceNumber [16 to 31];
+        RegistrationEntry "The address of the entry.":
+            a u64 = "ULONGLONG", "documented, name and type unknown", set_RegistrationEntry [0 to 31]
+            | b u64 = "ULONGLONG", "documented, name and type unknown", set_RegistrationEntry [0 to 47];
+        SequenceNumber "Counts the registrations of the process; never 0.":
+            b u64 = "ULONGLONG", "documented, name and type unknown", set_SequenceNumber [32 to 47]
+            | c u64 = "ULONGLONG", "documented, name and type unknown", set_SequenceNumber [48 to 63];
     }
-}
-
-runtime::layout! {
-    /// The structure that is `RegSignature` of `ETW_REGISTRATION_HANDLE`.
-    pub struct ETW_REGISTRATION_HANDLE_early_6_0_RegSignature: ETW_REGISTRATION_HANDLE_RegSignature, 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors." {
-            0x00 [0 to 15] InUse set_InUse: u32 = "ULONG", text!(InUse, "documented, offset inferred");
-            0x00 [16 to 31] SequenceNumber set_SequenceNumber: u32 = "ULONG", text!(SequenceNumber, "documented, name unknown");
-        }
+    pub struct ETW_REGISTRATION_HANDLE_early_6_0: "since early-6.0", 0x8, 4 {0x00 RegSignature a, 0x04 RegIndex a}
+    pub struct ETW_REGISTRATION_HANDLE_early_6_0_RegSignature = ETW_REGISTRATION_HANDLE_RegSignature: "The structure that is `RegSignature` of `ETW_REGISTRATION_HANDLE`.", 0x4, 4 {
+        0x00 bits00: u32 { 0x00 InUse a, 0x00 SequenceNumber a },
     }
-}
-
-runtime::layout! {
-    /// `ETW_REGISTRATION_HANDLE` since 6.2 on x86: 0x8 bytes, aligned to 8.
-    ///
-    /// Contents of the REGHANDLE of a provider of user mode. The name is this project's. NTDLL reuses an ETW\_REGISTRATION\_ENTRY instead of freeing it; the sequence number shows that a handle is from an earlier use.
-    pub struct ETW_REGISTRATION_HANDLE_6_2_x86: ETW_REGISTRATION_HANDLE, 0x8, 8 {
-        0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 31] RegistrationEntry set_RegistrationEntry: u64 = "ULONGLONG", text!(RegistrationEntry, "documented, name and type unknown");
-            0x00 [32 to 47] SequenceNumber set_SequenceNumber: u64 = "ULONGLONG", text!(SequenceNumber_2, "documented, name and type unknown");
-        }
+    pub struct ETW_REGISTRATION_HANDLE_6_2_x86: "since 6.2 on x86", 0x8, 8 {
+        0x00 bits00: u64 { 0x00 RegistrationEntry a, 0x00 SequenceNumber b },
     }
-}
-
-runtime::layout! {
-    /// `ETW_REGISTRATION_HANDLE` since 6.2 on x64: 0x8 bytes, aligned to 8.
-    ///
-    /// Contents of the REGHANDLE of a provider of user mode. The name is this project's. NTDLL reuses an ETW\_REGISTRATION\_ENTRY instead of freeing it; the sequence number shows that a handle is from an earlier use.
-    pub struct ETW_REGISTRATION_HANDLE_6_2_x64: ETW_REGISTRATION_HANDLE, 0x8, 8 {
-        0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 47] RegistrationEntry set_RegistrationEntry: u64 = "ULONGLONG", text!(RegistrationEntry, "documented, name and type unknown");
-            0x00 [48 to 63] SequenceNumber set_SequenceNumber: u64 = "ULONGLONG", text!(SequenceNumber_2, "documented, name and type unknown");
-        }
+    pub struct ETW_REGISTRATION_HANDLE_6_2_x64: "since 6.2 on x64", 0x8, 8 {
+        0x00 bits00: u64 { 0x00 RegistrationEntry b, 0x00 SequenceNumber c },
     }
 }

@@ -5,250 +5,67 @@
 #[allow(unused_imports)]
 use super::{runtime, kqueue::*};
 
-macro_rules! text {
-    (Queue, $known:literal) => { concat!($known, ". The replies.") };
-    (EventsLost, $known:literal) => { concat!($known, ". By its name, a number of lost events.") };
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since early-6.0 on x86: 0x2c bytes, aligned to 4.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_early_6_0_x86: ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_early_6_0_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
+runtime::structure! {
+    $ ETW_REPLY_QUEUE: "The replies to one notification that its sender has yet to receive, each an ETW\\_QUEUE\\_ENTRY." {
+        Queue "The replies.":
+            a KQUEUE_early_6_0_x86 = "KQUEUE", "from symbols"
+            | b KQUEUE_early_6_0_x64 = "KQUEUE", "from symbols"
+            | c KQUEUE_6_1_x86 = "KQUEUE", "from symbols"
+            | d KQUEUE_6_1_x64 = "KQUEUE", "from symbols"
+            | e KQUEUE_6_1_7601_24000_x86 = "KQUEUE", "from symbols"
+            | f KQUEUE_6_1_7601_24000_x64 = "KQUEUE", "from symbols"
+            | g KQUEUE_6_2_x86 = "KQUEUE", "from symbols"
+            | h KQUEUE_6_2_x64 = "KQUEUE", "from symbols"
+            | i KQUEUE_6_3_x86 = "KQUEUE", "from symbols"
+            | j KQUEUE_6_3_x64 = "KQUEUE", "from symbols"
+            | k KQUEUE_6_3_9600_17031_x86 = "KQUEUE", "from symbols"
+            | l KQUEUE_6_3_9600_17031_x64 = "KQUEUE", "from symbols"
+            | m KQUEUE_10_0_x86 = "KQUEUE", "from symbols"
+            | n KQUEUE_10_0_x64 = "KQUEUE", "from symbols"
+            | o KQUEUE_10_0_10240_17770_x64 = "KQUEUE", "from symbols"
+            | p KQUEUE_1703_x86 = "KQUEUE", "from symbols"
+            | q KQUEUE_1703_x64 = "KQUEUE", "from symbols"
+            | r KQUEUE_1803_x86 = "KQUEUE", "from symbols"
+            | s KQUEUE_1803_x64 = "KQUEUE", "from symbols"
+            | t KQUEUE_1803_arm64 = "KQUEUE", "from symbols"
+            | u KQUEUE_1809_x86 = "KQUEUE", "from symbols"
+            | v KQUEUE_2004_x64 = "KQUEUE", "from symbols"
+            | w KQUEUE_server_2022_x64 = "KQUEUE", "from symbols";
+        EventsLost "By its name, a number of lost events.": a i32 = "LONG", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since early-6.0 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_early_6_0_x64: ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_early_6_0_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-        0x44 _padding44: [u8; 4], "padding.";
+    pub struct ETW_REPLY_QUEUE_early_6_0_x86: "since early-6.0 on x86", 0x2c, 4 {0x00 Queue a, 0x28 EventsLost a}
+    pub struct ETW_REPLY_QUEUE_early_6_0_x64: "since early-6.0 on x64", 0x48, 8 {
+        0x00 Queue b, 0x40 EventsLost a, 0x44 _padding44: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 6.1 on x86: 0x2c bytes, aligned to 4.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_6_1_x86: ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_1_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
+    pub struct ETW_REPLY_QUEUE_6_1_x86: "since 6.1 on x86", 0x2c, 4 {0x00 Queue c, 0x28 EventsLost a}
+    pub struct ETW_REPLY_QUEUE_6_1_x64: "since 6.1 on x64", 0x48, 8 {0x00 Queue d, 0x40 EventsLost a, 0x44 _padding44: [u8; 4]}
+    pub struct ETW_REPLY_QUEUE_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x2c, 4 {0x00 Queue e, 0x28 EventsLost a}
+    pub struct ETW_REPLY_QUEUE_6_1_7601_24000_x64: "since 6.1.7601.24000 on x64", 0x48, 8 {
+        0x00 Queue f, 0x40 EventsLost a, 0x44 _padding44: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 6.1 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_6_1_x64: ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_1_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-        0x44 _padding44: [u8; 4], "padding.";
+    pub struct ETW_REPLY_QUEUE_6_2_x86: "since 6.2 on x86", 0x2c, 4 {0x00 Queue g, 0x28 EventsLost a}
+    pub struct ETW_REPLY_QUEUE_6_2_x64: "since 6.2 on x64", 0x48, 8 {0x00 Queue h, 0x40 EventsLost a, 0x44 _padding44: [u8; 4]}
+    pub struct ETW_REPLY_QUEUE_6_3_x86: "since 6.3 on x86", 0x2c, 4 {0x00 Queue i, 0x28 EventsLost a}
+    pub struct ETW_REPLY_QUEUE_6_3_x64: "since 6.3 on x64", 0x48, 8 {0x00 Queue j, 0x40 EventsLost a, 0x44 _padding44: [u8; 4]}
+    pub struct ETW_REPLY_QUEUE_6_3_9600_17031_x86: "since 6.3.9600.17031 on x86", 0x2c, 4 {0x00 Queue k, 0x28 EventsLost a}
+    pub struct ETW_REPLY_QUEUE_6_3_9600_17031_x64: "since 6.3.9600.17031 on x64", 0x48, 8 {
+        0x00 Queue l, 0x40 EventsLost a, 0x44 _padding44: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 6.1.7601.24000 on x86: 0x2c bytes, aligned to 4.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_6_1_7601_24000_x86: ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_1_7601_24000_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
+    pub struct ETW_REPLY_QUEUE_10_0_x86: "since 10.0 on x86", 0x2c, 4 {0x00 Queue m, 0x28 EventsLost a}
+    pub struct ETW_REPLY_QUEUE_10_0_x64: "since 10.0 on x64", 0x48, 8 {0x00 Queue n, 0x40 EventsLost a, 0x44 _padding44: [u8; 4]}
+    pub struct ETW_REPLY_QUEUE_10_0_10240_17770_x64: "since 10.0.10240.17770 on x64", 0x48, 8 {
+        0x00 Queue o, 0x40 EventsLost a, 0x44 _padding44: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 6.1.7601.24000 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_6_1_7601_24000_x64: ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_1_7601_24000_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-        0x44 _padding44: [u8; 4], "padding.";
+    pub struct ETW_REPLY_QUEUE_1703_x86: "since 1703 on x86", 0x2c, 4 {0x00 Queue p, 0x28 EventsLost a}
+    pub struct ETW_REPLY_QUEUE_1703_x64: "since 1703 on x64", 0x48, 8 {0x00 Queue q, 0x40 EventsLost a, 0x44 _padding44: [u8; 4]}
+    pub struct ETW_REPLY_QUEUE_1803_x86: "since 1803 on x86", 0x2c, 4 {0x00 Queue r, 0x28 EventsLost a}
+    pub struct ETW_REPLY_QUEUE_1803_x64: "since 1803 on x64", 0x48, 8 {0x00 Queue s, 0x40 EventsLost a, 0x44 _padding44: [u8; 4]}
+    pub struct ETW_REPLY_QUEUE_1803_arm64: "since 1803 on arm64", 0x48, 8 {
+        0x00 Queue t, 0x40 EventsLost a, 0x44 _padding44: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 6.2 on x86: 0x2c bytes, aligned to 4.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_6_2_x86: ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_2_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 6.2 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_6_2_x64: ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_2_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-        0x44 _padding44: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 6.3 on x86: 0x2c bytes, aligned to 4.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_6_3_x86: ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_3_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 6.3 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_6_3_x64: ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_3_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-        0x44 _padding44: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 6.3.9600.17031 on x86: 0x2c bytes, aligned to 4.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_6_3_9600_17031_x86: ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_3_9600_17031_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 6.3.9600.17031 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_6_3_9600_17031_x64: ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_3_9600_17031_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-        0x44 _padding44: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 10.0 on x86: 0x2c bytes, aligned to 4.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_10_0_x86: ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_10_0_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 10.0 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_10_0_x64: ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_10_0_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-        0x44 _padding44: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 10.0.10240.17770 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_10_0_10240_17770_x64: ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_10_0_10240_17770_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-        0x44 _padding44: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 1703 on x86: 0x2c bytes, aligned to 4.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_1703_x86: ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_1703_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 1703 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_1703_x64: ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_1703_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-        0x44 _padding44: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 1803 on x86: 0x2c bytes, aligned to 4.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_1803_x86: ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_1803_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 1803 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_1803_x64: ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_1803_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-        0x44 _padding44: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 1803 on arm64: 0x48 bytes, aligned to 8.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_1803_arm64: ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_1803_arm64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-        0x44 _padding44: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 1809 on x86: 0x2c bytes, aligned to 4.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_1809_x86: ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_1809_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 2004 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_2004_x64: ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_2004_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-        0x44 _padding44: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since server-2022 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_server_2022_x64: ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_server_2022_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-        0x44 _padding44: [u8; 4], "padding.";
+    pub struct ETW_REPLY_QUEUE_1809_x86: "since 1809 on x86", 0x2c, 4 {0x00 Queue u, 0x28 EventsLost a}
+    pub struct ETW_REPLY_QUEUE_2004_x64: "since 2004 on x64", 0x48, 8 {0x00 Queue v, 0x40 EventsLost a, 0x44 _padding44: [u8; 4]}
+    pub struct ETW_REPLY_QUEUE_server_2022_x64: "since server-2022 on x64", 0x48, 8 {
+        0x00 Queue w, 0x40 EventsLost a, 0x44 _padding44: [u8; 4],
     }
 }

@@ -5,23 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (BufferMemoryPagedPool, $known:literal) => { concat!($known, ". Memory of its buffers in paged pool.") };
-    (BufferMemoryNonPagedPool, $known:literal) => { concat!($known, ". Memory of its buffers in non-paged pool.") };
-    (EventsLoggedCount, $known:literal) => { concat!($known, ". Events that it recorded.") };
-    (EventsLost, $known:literal) => { concat!($known, ". Events that it lost.") };
-    (NumConsumers, $known:literal) => { concat!($known, ". How many consumers it has.") };
-}
-
-runtime::layout! {
-    /// `ETW_SESSION_PERF_COUNTERS` since 6.1: 0x18 bytes, aligned to 8.
-    ///
-    /// Performance counters of a session.
-    pub struct ETW_SESSION_PERF_COUNTERS_6_1: ETW_SESSION_PERF_COUNTERS, 0x18, 8 {
-        0x00 BufferMemoryPagedPool: i32 = "LONG", text!(BufferMemoryPagedPool, "from symbols");
-        0x04 BufferMemoryNonPagedPool: i32 = "LONG", text!(BufferMemoryNonPagedPool, "from symbols");
-        0x08 EventsLoggedCount: u64 = "ULONGLONG", text!(EventsLoggedCount, "from symbols");
-        0x10 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
-        0x14 NumConsumers: i32 = "LONG", text!(NumConsumers, "from symbols");
+runtime::structure! {
+    $ ETW_SESSION_PERF_COUNTERS: "Performance counters of a session." {
+        BufferMemoryPagedPool "Memory of its buffers in paged pool.": a i32 = "LONG", "from symbols";
+        BufferMemoryNonPagedPool "Memory of its buffers in non-paged pool.": a i32 = "LONG", "from symbols";
+        EventsLoggedCount "Events that it recorded.": a u64 = "ULONGLONG", "from symbols";
+        EventsLost "Events that it lost.": a i32 = "LONG", "from symbols";
+        NumConsumers "How many consumers it has.": a i32 = "LONG", "from symbols";
+    }
+    pub struct ETW_SESSION_PERF_COUNTERS_6_1: "since 6.1", 0x18, 8 {
+        0x00 BufferMemoryPagedPool a, 0x04 BufferMemoryNonPagedPool a, 0x08 EventsLoggedCount a, 0x10 EventsLost a,
+        0x14 NumConsumers a,
     }
 }

@@ -5,20 +5,13 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (RegHandle64, $known:literal) => { concat!($known, ". Handle to the registration, a kernel object, in 64 bits.") };
-    (Traits64, $known:literal) => { concat!($known, ". Address of the traits, in 64 bits. They begin with their size and the provider's name.") };
-    (TraitsSize, $known:literal) => { concat!($known, ". Bytes of the traits.") };
-}
-
-runtime::layout! {
-    /// `ETW_SET_PROVIDER_TRAITS` since 10.0: 0x18 bytes, aligned to 8.
-    ///
-    /// Input of NtTraceControl for setting the traits of a registration (EtwSetProviderTraitsCode). The name is this project's. It is the same on all architectures.
-    pub struct ETW_SET_PROVIDER_TRAITS_10_0: ETW_SET_PROVIDER_TRAITS, 0x18, 8 {
-        0x00 RegHandle64: u64 = "ULONG64", text!(RegHandle64, "documented, name and type unknown");
-        0x08 Traits64: u64 = "ULONG64", text!(Traits64, "documented, name and type unknown");
-        0x10 TraitsSize: u16 = "USHORT", text!(TraitsSize, "documented, name unknown");
-        0x12 _padding12: [u8; 6], "padding.";
+runtime::structure! {
+    $ ETW_SET_PROVIDER_TRAITS: "Input of NtTraceControl for setting the traits of a registration (EtwSetProviderTraitsCode). The name is this project's. It is the same on all architectures." {
+        RegHandle64 "Handle to the registration, a kernel object, in 64 bits.": a u64 = "ULONG64", "documented, name and type unknown";
+        Traits64 "Address of the traits, in 64 bits. They begin with their size and the provider's name.": a u64 = "ULONG64", "documented, name and type unknown";
+        TraitsSize "Bytes of the traits.": a u16 = "USHORT", "documented, name unknown";
+    }
+    pub struct ETW_SET_PROVIDER_TRAITS_10_0: "since 10.0", 0x18, 8 {
+        0x00 RegHandle64 a, 0x08 Traits64 a, 0x10 TraitsSize a, 0x12 _padding12: [u8; 6],
     }
 }

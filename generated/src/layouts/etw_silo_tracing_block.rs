@@ -5,97 +5,43 @@
 #[allow(unused_imports)]
 use super::{runtime, ex_fast_ref::*};
 
-macro_rules! text {
-    (ProcessorBuffers, $known:literal) => { concat!($known, ". By identifier of the session, the buffer that the processor writes events to.") };
-    (EventsLoggedCount, $known:literal) => { concat!($known, ". By identifier of the session, how many events the processor recorded.") };
-    (QpcDelta, $known:literal) => { concat!($known, ". A difference of the performance counter by identifier of the session; inferred from its neighbors.") };
-}
-
-runtime::layout! {
-    /// `ETW_SILO_TRACING_BLOCK` since 1703 on x86: 0x300 bytes, aligned to 8.
-    ///
-    /// Per-processor state of a silo.
-    pub struct ETW_SILO_TRACING_BLOCK_1703_x86: ETW_SILO_TRACING_BLOCK, 0x300, 8 {
-        0x00 ProcessorBuffers: [EX_FAST_REF_5_1_x86; 64] = "EX_FAST_REF [64]", text!(ProcessorBuffers, "from symbols");
-        0x100 EventsLoggedCount: [u64; 64] = "ULONGLONG [64]", text!(EventsLoggedCount, "from symbols");
+runtime::structure! {
+    $ ETW_SILO_TRACING_BLOCK: "Per-processor state of a silo." {
+        ProcessorBuffers "By identifier of the session, the buffer that the processor writes events to.":
+            a [EX_FAST_REF_5_1_x86; 64] = "EX_FAST_REF [64]", "from symbols"
+            | b [EX_FAST_REF_5_2_3790_sp1_x64; 64] = "EX_FAST_REF [64]", "from symbols"
+            | c runtime::Ptr32 = "EX_FAST_REF *", "from symbols"
+            | d runtime::Ptr64 = "EX_FAST_REF *", "from symbols";
+        EventsLoggedCount "By identifier of the session, how many events the processor recorded.":
+            a [u64; 64] = "ULONGLONG [64]", "from symbols"
+            | b runtime::Ptr32 = "ULONGLONG *", "from symbols"
+            | c runtime::Ptr64 = "ULONGLONG *", "from symbols";
+        QpcDelta "A difference of the performance counter by identifier of the session; inferred from its neighbors.":
+            a runtime::Ptr32 = "LONGLONG *", "from symbols"
+            | b runtime::Ptr64 = "LONGLONG *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILO_TRACING_BLOCK` since 1703 on x64: 0x400 bytes, aligned to 8.
-    ///
-    /// Per-processor state of a silo.
-    pub struct ETW_SILO_TRACING_BLOCK_1703_x64: ETW_SILO_TRACING_BLOCK, 0x400, 8 {
-        0x00 ProcessorBuffers: [EX_FAST_REF_5_2_3790_sp1_x64; 64] = "EX_FAST_REF [64]", text!(ProcessorBuffers, "from symbols");
-        0x200 EventsLoggedCount: [u64; 64] = "ULONGLONG [64]", text!(EventsLoggedCount, "from symbols");
+    pub struct ETW_SILO_TRACING_BLOCK_1703_x86: "since 1703 on x86", 0x300, 8 {
+        0x00 ProcessorBuffers a, 0x100 EventsLoggedCount a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILO_TRACING_BLOCK` since 1709 on x86: 0x40 bytes, aligned to 64.
-    ///
-    /// Per-processor state of a silo.
-    pub struct ETW_SILO_TRACING_BLOCK_1709_x86: ETW_SILO_TRACING_BLOCK, 0x40, 64 {
-        0x00 ProcessorBuffers: runtime::Ptr32 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
-        0x04 EventsLoggedCount: runtime::Ptr32 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
-        0x08 _padding08: [u8; 56], "padding.";
+    pub struct ETW_SILO_TRACING_BLOCK_1703_x64: "since 1703 on x64", 0x400, 8 {
+        0x00 ProcessorBuffers b, 0x200 EventsLoggedCount a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILO_TRACING_BLOCK` since 1709 on x64: 0x40 bytes, aligned to 64.
-    ///
-    /// Per-processor state of a silo.
-    pub struct ETW_SILO_TRACING_BLOCK_1709_x64: ETW_SILO_TRACING_BLOCK, 0x40, 64 {
-        0x00 ProcessorBuffers: runtime::Ptr64 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
-        0x08 EventsLoggedCount: runtime::Ptr64 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
-        0x10 _padding10: [u8; 48], "padding.";
+    pub struct ETW_SILO_TRACING_BLOCK_1709_x86: "since 1709 on x86", 0x40, 64 {
+        0x00 ProcessorBuffers c, 0x04 EventsLoggedCount b, 0x08 _padding08: [u8; 56],
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILO_TRACING_BLOCK` since 1709 on arm64: 0x80 bytes, aligned to 128.
-    ///
-    /// Per-processor state of a silo.
-    pub struct ETW_SILO_TRACING_BLOCK_1709_arm64: ETW_SILO_TRACING_BLOCK, 0x80, 128 {
-        0x00 ProcessorBuffers: runtime::Ptr64 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
-        0x08 EventsLoggedCount: runtime::Ptr64 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
-        0x10 _padding10: [u8; 112], "padding.";
+    pub struct ETW_SILO_TRACING_BLOCK_1709_x64: "since 1709 on x64", 0x40, 64 {
+        0x00 ProcessorBuffers d, 0x08 EventsLoggedCount c, 0x10 _padding10: [u8; 48],
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILO_TRACING_BLOCK` since 1809 on x86: 0x40 bytes, aligned to 64.
-    ///
-    /// Per-processor state of a silo.
-    pub struct ETW_SILO_TRACING_BLOCK_1809_x86: ETW_SILO_TRACING_BLOCK, 0x40, 64 {
-        0x00 ProcessorBuffers: runtime::Ptr32 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
-        0x04 EventsLoggedCount: runtime::Ptr32 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
-        0x08 QpcDelta: runtime::Ptr32 = "LONGLONG *", text!(QpcDelta, "from symbols");
-        0x0c _padding0C: [u8; 52], "padding.";
+    pub struct ETW_SILO_TRACING_BLOCK_1709_arm64: "since 1709 on arm64", 0x80, 128 {
+        0x00 ProcessorBuffers d, 0x08 EventsLoggedCount c, 0x10 _padding10: [u8; 112],
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILO_TRACING_BLOCK` since 1809 on x64: 0x40 bytes, aligned to 64.
-    ///
-    /// Per-processor state of a silo.
-    pub struct ETW_SILO_TRACING_BLOCK_1809_x64: ETW_SILO_TRACING_BLOCK, 0x40, 64 {
-        0x00 ProcessorBuffers: runtime::Ptr64 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
-        0x08 EventsLoggedCount: runtime::Ptr64 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
-        0x10 QpcDelta: runtime::Ptr64 = "LONGLONG *", text!(QpcDelta, "from symbols");
-        0x18 _padding18: [u8; 40], "padding.";
+    pub struct ETW_SILO_TRACING_BLOCK_1809_x86: "since 1809 on x86", 0x40, 64 {
+        0x00 ProcessorBuffers c, 0x04 EventsLoggedCount b, 0x08 QpcDelta a, 0x0c _padding0C: [u8; 52],
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILO_TRACING_BLOCK` since 1809 on arm64: 0x80 bytes, aligned to 128.
-    ///
-    /// Per-processor state of a silo.
-    pub struct ETW_SILO_TRACING_BLOCK_1809_arm64: ETW_SILO_TRACING_BLOCK, 0x80, 128 {
-        0x00 ProcessorBuffers: runtime::Ptr64 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
-        0x08 EventsLoggedCount: runtime::Ptr64 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
-        0x10 QpcDelta: runtime::Ptr64 = "LONGLONG *", text!(QpcDelta, "from symbols");
-        0x18 _padding18: [u8; 104], "padding.";
+    pub struct ETW_SILO_TRACING_BLOCK_1809_x64: "since 1809 on x64", 0x40, 64 {
+        0x00 ProcessorBuffers d, 0x08 EventsLoggedCount c, 0x10 QpcDelta b, 0x18 _padding18: [u8; 40],
+    }
+    pub struct ETW_SILO_TRACING_BLOCK_1809_arm64: "since 1809 on arm64", 0x80, 128 {
+        0x00 ProcessorBuffers d, 0x08 EventsLoggedCount c, 0x10 QpcDelta b, 0x18 _padding18: [u8; 104],
     }
 }

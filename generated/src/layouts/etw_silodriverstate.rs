@@ -5,680 +5,253 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_counters::*, etw_guid_entry::*, etw_hash_bucket::*, etw_priv_handle_demux_table::*, etw_system_logger_settings::*, guid::*, kmutant::*, large_integer::*};
 
-macro_rules! text {
-    (EtwpSecurityProviderPID, $known:literal) => { concat!($known, ". The process that logs security events.") };
-    (EtwpSecurityProviderGuidEntry, $known:literal) => { concat!($known, ". The provider Microsoft-Windows-Security-Auditing.") };
-    (AuditLoggerId, $known:literal) => { concat!($known, ". Number of the audit session.") };
-    (EtwPsProvRegHandle, $known:literal) => { concat!($known, ". The registration of the provider of events of processes.") };
-    (EtwpSecurityLoggers, $known:literal) => { concat!($known, ". Sessions that record security events, by their identifiers.") };
-    (EtwpSecurityProviderEnableMask, $known:literal) => { concat!($known, ". Bit mask of the EtwpSecurityLoggers that record them.") };
-    (EtwpShutdownInProgress, $known:literal) => { concat!($known, ". Nonzero once the silo shuts down.") };
-    (EtwpLoggerRundown, $known:literal) => { concat!($known, ". Rundown protection of each session.") };
-    (WmipLoggerContext, $known:literal) => { concat!($known, ". The sessions, by number.") };
-    (EtwpGuidHashTable, $known:literal) => { concat!($known, ". The GUIDs of providers, by a hash of them.") };
-    (SiloGlobals, $known:literal) => { concat!($known, ". The silo's state, which points here.") };
-    (PrivHandleDemuxTable, $known:literal) => { concat!($known, ". Handles of private sessions.") };
-    (EtwpCounters, $known:literal) => { concat!($known, ". Resources in use by the silo.") };
-    (LogfileBytesWritten, $known:literal) => { concat!($known, ". Bytes that its sessions wrote to files.") };
-    (ProcessorBlocks, $known:literal) => { concat!($known, ". One for each processor.") };
-    (MaxLoggers, $known:literal) => { concat!($known, ". How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.") };
-    (EtwpLoggerContext, $known:literal) => { concat!($known, ". The sessions, MaxLoggers of them, by number.") };
-    (PartitionId, $known:literal) => { concat!($known, ". Identifies the partition.") };
-    (ParentId, $known:literal) => { concat!($known, ". Identifies the partition that this one is in.") };
-    (QpcOffsetFromRoot, $known:literal) => { concat!($known, ". Difference of the performance counter from that of the root partition.") };
-    (PartitionType, $known:literal) => { concat!($known, ". Type of the partition; its values are unidentified.") };
-    (SystemLoggerSettings, $known:literal) => { concat!($known, ". Sessions that record kernel events, with the selection of each.") };
-    (Silo, $known:literal) => { concat!($known, ". The silo of this state.") };
-    (ContainerRestoreWnfSubscription, $known:literal) => { concat!($known, ". Inferred from its name: subscription to the WNF state for restoring a container.") };
-    (PartitionName, $known:literal) => { concat!($known, ". The name of the partition.") };
-    (PartitionNameSize, $known:literal) => { concat!($known, ". Bytes of PartitionName.") };
-    (UnusedPadding, $known:literal) => { concat!($known, ". Not in use.") };
-    (EtwpStartTraceMutex, $known:literal) => { concat!($known, ". Held while a session is started.") };
-    (RTBacklogFileRoot, $known:literal) => { concat!($known, ". The folder of the files that keep buffers for real-time consumers.") };
-    (ContainerStateWnfSubscription, $known:literal) => { concat!($known, ". Subscription to the WNF state of the container.") };
-    (ContainerStateWnfCallbackCalled, $known:literal) => { concat!($known, ". Whether the callback of ContainerStateWnfSubscription was called.") };
-    (UnsubscribeWorkItem, $known:literal) => { concat!($known, ". Ends the subscriptions.") };
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 10.0 on x86: 0x190 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_10_0_x86: ETW_SILODRIVERSTATE, 0x190, 8 {
-        0x00 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x168 AuditLoggerId: u32 = "ULONG", text!(AuditLoggerId, "from symbols");
-        0x16c _padding16C: [u8; 4], "padding.";
-        0x170 EtwPsProvRegHandle: u64 = "REGHANDLE", text!(EtwPsProvRegHandle, "from symbols");
-        0x178 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0x188 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0x189 EtwpShutdownInProgress: u8 = "BOOLEAN", text!(EtwpShutdownInProgress, "from symbols");
-        0x18a _padding18A: [u8; 6], "padding.";
+runtime::structure! {
+    $ ETW_SILODRIVERSTATE: "The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs." {
+        EtwpSecurityProviderPID "The process that logs security events.": a u32 = "ULONG", "from symbols";
+        EtwpSecurityProviderGuidEntry "The provider Microsoft-Windows-Security-Auditing.":
+            a ETW_GUID_ENTRY_10_0_x86 = "ETW_GUID_ENTRY", "from symbols"
+            | b ETW_GUID_ENTRY_10_0_x64 = "ETW_GUID_ENTRY", "from symbols"
+            | c ETW_GUID_ENTRY_1511_x86 = "ETW_GUID_ENTRY", "from symbols"
+            | d ETW_GUID_ENTRY_1511_x64 = "ETW_GUID_ENTRY", "from symbols"
+            | e ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", "from symbols"
+            | f ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", "from symbols"
+            | g ETW_GUID_ENTRY_10_0_17763_1075_x86 = "ETW_GUID_ENTRY", "from symbols"
+            | h ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", "from symbols"
+            | i ETW_GUID_ENTRY_26H1_x64 = "ETW_GUID_ENTRY", "from symbols";
+        AuditLoggerId "Number of the audit session.": a u32 = "ULONG", "from symbols";
+        EtwPsProvRegHandle "The registration of the provider of events of processes.": a u64 = "REGHANDLE", "from symbols";
+        EtwpSecurityLoggers "Sessions that record security events, by their identifiers.":
+            a [u16; 8] = "USHORT [8]", "from symbols"
+            | b [u16; 16] = "USHORT [16]", "from symbols";
+        EtwpSecurityProviderEnableMask "Bit mask of the EtwpSecurityLoggers that record them.":
+            a u8 = "UCHAR", "from symbols"
+            | b u16 = "USHORT", "from symbols";
+        EtwpShutdownInProgress "Nonzero once the silo shuts down.":
+            a u8 = "BOOLEAN", "from symbols"
+            | b i32 = "LONG", "from symbols";
+        EtwpLoggerRundown "Rundown protection of each session.":
+            a [runtime::Ptr32; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", "from symbols"
+            | b [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", "from symbols"
+            | c runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols"
+            | d runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols";
+        WmipLoggerContext "The sessions, by number.":
+            a [runtime::Ptr32; 64] = "WMI_LOGGER_CONTEXT * [64]", "from symbols"
+            | b [runtime::Ptr64; 64] = "WMI_LOGGER_CONTEXT * [64]", "from symbols";
+        EtwpGuidHashTable "The GUIDs of providers, by a hash of them.":
+            a [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", "from symbols"
+            | b [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols";
+        SiloGlobals "The silo's state, which points here.":
+            a runtime::Ptr32 = "ESERVERSILO_GLOBALS *", "from symbols"
+            | b runtime::Ptr64 = "ESERVERSILO_GLOBALS *", "from symbols";
+        PrivHandleDemuxTable "Handles of private sessions.":
+            a ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols"
+            | b ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols";
+        EtwpCounters "Resources in use by the silo.": a ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols";
+        LogfileBytesWritten "Bytes that its sessions wrote to files.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols";
+        ProcessorBlocks "One for each processor.":
+            a runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", "from symbols"
+            | b runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "from symbols";
+        MaxLoggers "How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.": a u32 = "ULONG", "from symbols";
+        EtwpLoggerContext "The sessions, MaxLoggers of them, by number.":
+            a runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", "from symbols"
+            | b runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols";
+        PartitionId "Identifies the partition.": a GUID_5_0 = "GUID", "from symbols";
+        ParentId "Identifies the partition that this one is in.": a GUID_5_0 = "GUID", "from symbols";
+        QpcOffsetFromRoot "Difference of the performance counter from that of the root partition.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols";
+        PartitionType "Type of the partition; its values are unidentified.": a u32 = "ULONG", "from symbols";
+        SystemLoggerSettings "Sessions that record kernel events, with the selection of each.":
+            a ETW_SYSTEM_LOGGER_SETTINGS_1709 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols"
+            | b ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols";
+        Silo "The silo of this state.":
+            a runtime::Ptr32 = "EJOB *", "from symbols"
+            | b runtime::Ptr64 = "EJOB *", "from symbols";
+        ContainerRestoreWnfSubscription "Inferred from its name: subscription to the WNF state for restoring a container.":
+            a runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", "from symbols"
+            | b runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols";
+        PartitionName "The name of the partition.":
+            a runtime::Ptr32 = "PSTR", "from symbols"
+            | b runtime::Ptr64 = "PSTR", "from symbols";
+        PartitionNameSize "Bytes of PartitionName.": a u16 = "USHORT", "from symbols";
+        UnusedPadding "Not in use.": a u16 = "USHORT", "from symbols";
+        EtwpStartTraceMutex "Held while a session is started.":
+            a KMUTANT_1903_x86 = "KMUTANT", "from symbols"
+            | b KMUTANT_1903_x64 = "KMUTANT", "from symbols"
+            | c KMUTANT_2004_x64 = "KMUTANT", "from symbols"
+            | d KMUTANT_server_2022_x64 = "KMUTANT", "from symbols";
+        RTBacklogFileRoot "The folder of the files that keep buffers for real-time consumers.": a runtime::Ptr64 = "WCHAR *", "from symbols";
+        ContainerStateWnfSubscription "Subscription to the WNF state of the container.": a runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols";
+        ContainerStateWnfCallbackCalled "Whether the callback of ContainerStateWnfSubscription was called.": a u32 = "ULONG", "from symbols";
+        UnsubscribeWorkItem "Ends the subscriptions.": a runtime::Ptr64 = "WORK_QUEUE_ITEM *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 10.0 on x64: 0x1b0 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_10_0_x64: ETW_SILODRIVERSTATE, 0x1b0, 8 {
-        0x00 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x188 AuditLoggerId: u32 = "ULONG", text!(AuditLoggerId, "from symbols");
-        0x18c _padding18C: [u8; 4], "padding.";
-        0x190 EtwPsProvRegHandle: u64 = "REGHANDLE", text!(EtwPsProvRegHandle, "from symbols");
-        0x198 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0x1a8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0x1a9 EtwpShutdownInProgress: u8 = "BOOLEAN", text!(EtwpShutdownInProgress, "from symbols");
-        0x1aa _padding1AA: [u8; 6], "padding.";
+    pub struct ETW_SILODRIVERSTATE_10_0_x86: "since 10.0 on x86", 0x190, 8 {
+        0x00 EtwpSecurityProviderPID a, 0x04 _padding04: [u8; 4], 0x08 EtwpSecurityProviderGuidEntry a, 0x168 AuditLoggerId a,
+        0x16c _padding16C: [u8; 4], 0x170 EtwPsProvRegHandle a, 0x178 EtwpSecurityLoggers a,
+        0x188 EtwpSecurityProviderEnableMask a, 0x189 EtwpShutdownInProgress a, 0x18a _padding18A: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 1511 on x86: 0xa80 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_1511_x86: ETW_SILODRIVERSTATE, 0xa80, 8 {
-        0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1511_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x168 EtwpLoggerRundown: [runtime::Ptr32; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
-        0x268 WmipLoggerContext: [runtime::Ptr32; 64] = "WMI_LOGGER_CONTEXT * [64]", text!(WmipLoggerContext, "from symbols");
-        0x368 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0xa68 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0xa78 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0xa79 EtwpShutdownInProgress: u8 = "BOOLEAN", text!(EtwpShutdownInProgress, "from symbols");
-        0xa7a _paddingA7A: [u8; 2], "padding.";
-        0xa7c EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_10_0_x64: "since 10.0 on x64", 0x1b0, 8 {
+        0x00 EtwpSecurityProviderPID a, 0x04 _padding04: [u8; 4], 0x08 EtwpSecurityProviderGuidEntry b, 0x188 AuditLoggerId a,
+        0x18c _padding18C: [u8; 4], 0x190 EtwPsProvRegHandle a, 0x198 EtwpSecurityLoggers a,
+        0x1a8 EtwpSecurityProviderEnableMask a, 0x1a9 EtwpShutdownInProgress a, 0x1aa _padding1AA: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 1511 on x64: 0x13a8 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_1511_x64: ETW_SILODRIVERSTATE, 0x13a8, 8 {
-        0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1511_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x190 EtwpLoggerRundown: [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
-        0x390 WmipLoggerContext: [runtime::Ptr64; 64] = "WMI_LOGGER_CONTEXT * [64]", text!(WmipLoggerContext, "from symbols");
-        0x590 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0x1390 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0x13a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0x13a1 EtwpShutdownInProgress: u8 = "BOOLEAN", text!(EtwpShutdownInProgress, "from symbols");
-        0x13a2 _padding13A2: [u8; 2], "padding.";
-        0x13a4 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_1511_x86: "since 1511 on x86", 0xa80, 8 {
+        0x00 EtwpSecurityProviderGuidEntry c, 0x168 EtwpLoggerRundown a, 0x268 WmipLoggerContext a, 0x368 EtwpGuidHashTable a,
+        0xa68 EtwpSecurityLoggers a, 0xa78 EtwpSecurityProviderEnableMask a, 0xa79 EtwpShutdownInProgress a,
+        0xa7a _paddingA7A: [u8; 2], 0xa7c EtwpSecurityProviderPID a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 1607 on x86: 0xa80 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_1607_x86: ETW_SILODRIVERSTATE, 0xa80, 8 {
-        0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x168 EtwpLoggerRundown: [runtime::Ptr32; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
-        0x268 WmipLoggerContext: [runtime::Ptr32; 64] = "WMI_LOGGER_CONTEXT * [64]", text!(WmipLoggerContext, "from symbols");
-        0x368 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0xa68 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0xa78 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0xa79 EtwpShutdownInProgress: u8 = "BOOLEAN", text!(EtwpShutdownInProgress, "from symbols");
-        0xa7a _paddingA7A: [u8; 2], "padding.";
-        0xa7c EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_1511_x64: "since 1511 on x64", 0x13a8, 8 {
+        0x00 EtwpSecurityProviderGuidEntry d, 0x190 EtwpLoggerRundown b, 0x390 WmipLoggerContext b, 0x590 EtwpGuidHashTable b,
+        0x1390 EtwpSecurityLoggers a, 0x13a0 EtwpSecurityProviderEnableMask a, 0x13a1 EtwpShutdownInProgress a,
+        0x13a2 _padding13A2: [u8; 2], 0x13a4 EtwpSecurityProviderPID a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 1607 on x64: 0x13a8 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_1607_x64: ETW_SILODRIVERSTATE, 0x13a8, 8 {
-        0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x190 EtwpLoggerRundown: [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
-        0x390 WmipLoggerContext: [runtime::Ptr64; 64] = "WMI_LOGGER_CONTEXT * [64]", text!(WmipLoggerContext, "from symbols");
-        0x590 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0x1390 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0x13a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0x13a1 EtwpShutdownInProgress: u8 = "BOOLEAN", text!(EtwpShutdownInProgress, "from symbols");
-        0x13a2 _padding13A2: [u8; 2], "padding.";
-        0x13a4 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_1607_x86: "since 1607 on x86", 0xa80, 8 {
+        0x00 EtwpSecurityProviderGuidEntry e, 0x168 EtwpLoggerRundown a, 0x268 WmipLoggerContext a, 0x368 EtwpGuidHashTable a,
+        0xa68 EtwpSecurityLoggers a, 0xa78 EtwpSecurityProviderEnableMask a, 0xa79 EtwpShutdownInProgress a,
+        0xa7a _paddingA7A: [u8; 2], 0xa7c EtwpSecurityProviderPID a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 1703 on x86: 0xac0 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_1703_x86: ETW_SILODRIVERSTATE, 0xac0, 8 {
-        0x00 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x170 EtwpLoggerRundown: [runtime::Ptr32; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
-        0x270 WmipLoggerContext: [runtime::Ptr32; 64] = "WMI_LOGGER_CONTEXT * [64]", text!(WmipLoggerContext, "from symbols");
-        0x370 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0xa70 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0xa80 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0xa81 _paddingA81: [u8; 3], "padding.";
-        0xa84 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0xa88 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0xa8c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0xa9c EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0xaac _paddingAAC: [u8; 4], "padding.";
-        0xab0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0xab8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0xabc _paddingABC: [u8; 4], "padding.";
+    pub struct ETW_SILODRIVERSTATE_1607_x64: "since 1607 on x64", 0x13a8, 8 {
+        0x00 EtwpSecurityProviderGuidEntry f, 0x190 EtwpLoggerRundown b, 0x390 WmipLoggerContext b, 0x590 EtwpGuidHashTable b,
+        0x1390 EtwpSecurityLoggers a, 0x13a0 EtwpSecurityProviderEnableMask a, 0x13a1 EtwpShutdownInProgress a,
+        0x13a2 _padding13A2: [u8; 2], 0x13a4 EtwpSecurityProviderPID a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 1703 on x64: 0x13f8 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_1703_x64: ETW_SILODRIVERSTATE, 0x13f8, 8 {
-        0x00 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x198 EtwpLoggerRundown: [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
-        0x398 WmipLoggerContext: [runtime::Ptr64; 64] = "WMI_LOGGER_CONTEXT * [64]", text!(WmipLoggerContext, "from symbols");
-        0x598 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0x1398 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0x13a8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0x13a9 _padding13A9: [u8; 3], "padding.";
-        0x13ac EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0x13b0 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0x13b4 _padding13B4: [u8; 4], "padding.";
-        0x13b8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0x13d8 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x13e8 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x13f0 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_1703_x86: "since 1703 on x86", 0xac0, 8 {
+        0x00 SiloGlobals a, 0x04 _padding04: [u8; 4], 0x08 EtwpSecurityProviderGuidEntry e, 0x170 EtwpLoggerRundown a,
+        0x270 WmipLoggerContext a, 0x370 EtwpGuidHashTable a, 0xa70 EtwpSecurityLoggers a, 0xa80 EtwpSecurityProviderEnableMask a,
+        0xa81 _paddingA81: [u8; 3], 0xa84 EtwpShutdownInProgress b, 0xa88 EtwpSecurityProviderPID a, 0xa8c PrivHandleDemuxTable a,
+        0xa9c EtwpCounters a, 0xaac _paddingAAC: [u8; 4], 0xab0 LogfileBytesWritten a, 0xab8 ProcessorBlocks a,
+        0xabc _paddingABC: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 1709 on x86: 0xa48 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_1709_x86: ETW_SILODRIVERSTATE, 0xa48, 8 {
-        0x00 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x04 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x170 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
-        0x174 EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
-        0x178 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0x878 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0x888 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0x889 _padding889: [u8; 3], "padding.";
-        0x88c EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0x890 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0x894 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0x8a4 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x8b4 _padding8B4: [u8; 4], "padding.";
-        0x8b8 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x8c0 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x8c4 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
-        0x8d4 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
-        0x8e4 _padding8E4: [u8; 4], "padding.";
-        0x8e8 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x8f0 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
-        0x8f4 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1709 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_1703_x64: "since 1703 on x64", 0x13f8, 8 {
+        0x00 SiloGlobals b, 0x08 EtwpSecurityProviderGuidEntry f, 0x198 EtwpLoggerRundown b, 0x398 WmipLoggerContext b,
+        0x598 EtwpGuidHashTable b, 0x1398 EtwpSecurityLoggers a, 0x13a8 EtwpSecurityProviderEnableMask a,
+        0x13a9 _padding13A9: [u8; 3], 0x13ac EtwpShutdownInProgress b, 0x13b0 EtwpSecurityProviderPID a,
+        0x13b4 _padding13B4: [u8; 4], 0x13b8 PrivHandleDemuxTable b, 0x13d8 EtwpCounters a, 0x13e8 LogfileBytesWritten a,
+        0x13f0 ProcessorBlocks b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 1709 on x64: 0x1190 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_1709_x64: ETW_SILODRIVERSTATE, 0x1190, 8 {
-        0x00 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x0c _padding0C: [u8; 4], "padding.";
-        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1a0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
-        0x1a8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
-        0x1b0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0xfb0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0xfc0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0xfc1 _paddingFC1: [u8; 3], "padding.";
-        0xfc4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0xfc8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0xfcc _paddingFCC: [u8; 4], "padding.";
-        0xfd0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0xff0 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x1000 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x1008 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1010 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
-        0x1020 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
-        0x1030 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x1038 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
-        0x103c SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1709 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_1709_x86: "since 1709 on x86", 0xa48, 8 {
+        0x00 SiloGlobals a, 0x04 MaxLoggers a, 0x08 EtwpSecurityProviderGuidEntry e, 0x170 EtwpLoggerRundown c,
+        0x174 EtwpLoggerContext a, 0x178 EtwpGuidHashTable a, 0x878 EtwpSecurityLoggers a, 0x888 EtwpSecurityProviderEnableMask a,
+        0x889 _padding889: [u8; 3], 0x88c EtwpShutdownInProgress b, 0x890 EtwpSecurityProviderPID a, 0x894 PrivHandleDemuxTable a,
+        0x8a4 EtwpCounters a, 0x8b4 _padding8B4: [u8; 4], 0x8b8 LogfileBytesWritten a, 0x8c0 ProcessorBlocks a,
+        0x8c4 PartitionId a, 0x8d4 ParentId a, 0x8e4 _padding8E4: [u8; 4], 0x8e8 QpcOffsetFromRoot a, 0x8f0 PartitionType a,
+        0x8f4 SystemLoggerSettings a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 1803 on x86: 0xa70 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_1803_x86: ETW_SILODRIVERSTATE, 0xa70, 8 {
-        0x00 Silo: runtime::Ptr32 = "EJOB *", text!(Silo, "from symbols");
-        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x0c _padding0C: [u8; 4], "padding.";
-        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x178 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
-        0x17c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
-        0x180 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0x880 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0x890 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0x891 _padding891: [u8; 3], "padding.";
-        0x894 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0x898 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0x89c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0x8ac EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x8bc _padding8BC: [u8; 4], "padding.";
-        0x8c0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x8c8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x8cc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
-        0x8d0 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
-        0x8e0 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
-        0x8f0 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x8f8 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
-        0x8fc SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_1709_x64: "since 1709 on x64", 0x1190, 8 {
+        0x00 SiloGlobals b, 0x08 MaxLoggers a, 0x0c _padding0C: [u8; 4], 0x10 EtwpSecurityProviderGuidEntry f,
+        0x1a0 EtwpLoggerRundown d, 0x1a8 EtwpLoggerContext b, 0x1b0 EtwpGuidHashTable b, 0xfb0 EtwpSecurityLoggers a,
+        0xfc0 EtwpSecurityProviderEnableMask a, 0xfc1 _paddingFC1: [u8; 3], 0xfc4 EtwpShutdownInProgress b,
+        0xfc8 EtwpSecurityProviderPID a, 0xfcc _paddingFCC: [u8; 4], 0xfd0 PrivHandleDemuxTable b, 0xff0 EtwpCounters a,
+        0x1000 LogfileBytesWritten a, 0x1008 ProcessorBlocks b, 0x1010 PartitionId a, 0x1020 ParentId a,
+        0x1030 QpcOffsetFromRoot a, 0x1038 PartitionType a, 0x103c SystemLoggerSettings a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 1803 on x64: 0x11c0 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_1803_x64: ETW_SILODRIVERSTATE, 0x11c0, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1a8 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
-        0x1b0 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
-        0x1b8 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0xfb8 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0xfc8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0xfc9 _paddingFC9: [u8; 3], "padding.";
-        0xfcc EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0xfd0 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0xfd4 _paddingFD4: [u8; 4], "padding.";
-        0xfd8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0xff8 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x1008 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x1010 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1018 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
-        0x1020 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
-        0x1030 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
-        0x1040 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x1048 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
-        0x104c SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_1803_x86: "since 1803 on x86", 0xa70, 8 {
+        0x00 Silo a, 0x04 SiloGlobals a, 0x08 MaxLoggers a, 0x0c _padding0C: [u8; 4], 0x10 EtwpSecurityProviderGuidEntry e,
+        0x178 EtwpLoggerRundown c, 0x17c EtwpLoggerContext a, 0x180 EtwpGuidHashTable a, 0x880 EtwpSecurityLoggers a,
+        0x890 EtwpSecurityProviderEnableMask a, 0x891 _padding891: [u8; 3], 0x894 EtwpShutdownInProgress b,
+        0x898 EtwpSecurityProviderPID a, 0x89c PrivHandleDemuxTable a, 0x8ac EtwpCounters a, 0x8bc _padding8BC: [u8; 4],
+        0x8c0 LogfileBytesWritten a, 0x8c8 ProcessorBlocks a, 0x8cc ContainerRestoreWnfSubscription a, 0x8d0 PartitionId a,
+        0x8e0 ParentId a, 0x8f0 QpcOffsetFromRoot a, 0x8f8 PartitionType a, 0x8fc SystemLoggerSettings b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 10.0.17763.1075 on x86: 0xa88 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_10_0_17763_1075_x86: ETW_SILODRIVERSTATE, 0xa88, 8 {
-        0x00 Silo: runtime::Ptr32 = "EJOB *", text!(Silo, "from symbols");
-        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x0c _padding0C: [u8; 4], "padding.";
-        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x188 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
-        0x18c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
-        0x190 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0x890 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0x8a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0x8a1 _padding8A1: [u8; 3], "padding.";
-        0x8a4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0x8a8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0x8ac PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0x8bc EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x8cc _padding8CC: [u8; 4], "padding.";
-        0x8d0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x8d8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x8dc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
-        0x8e0 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
-        0x8f0 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
-        0x900 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x908 PartitionName: runtime::Ptr32 = "PSTR", text!(PartitionName, "from symbols");
-        0x90c PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
-        0x90e UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x910 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
-        0x914 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_1803_x64: "since 1803 on x64", 0x11c0, 8 {
+        0x00 Silo b, 0x08 SiloGlobals b, 0x10 MaxLoggers a, 0x14 _padding14: [u8; 4], 0x18 EtwpSecurityProviderGuidEntry f,
+        0x1a8 EtwpLoggerRundown d, 0x1b0 EtwpLoggerContext b, 0x1b8 EtwpGuidHashTable b, 0xfb8 EtwpSecurityLoggers a,
+        0xfc8 EtwpSecurityProviderEnableMask a, 0xfc9 _paddingFC9: [u8; 3], 0xfcc EtwpShutdownInProgress b,
+        0xfd0 EtwpSecurityProviderPID a, 0xfd4 _paddingFD4: [u8; 4], 0xfd8 PrivHandleDemuxTable b, 0xff8 EtwpCounters a,
+        0x1008 LogfileBytesWritten a, 0x1010 ProcessorBlocks b, 0x1018 ContainerRestoreWnfSubscription b, 0x1020 PartitionId a,
+        0x1030 ParentId a, 0x1040 QpcOffsetFromRoot a, 0x1048 PartitionType a, 0x104c SystemLoggerSettings b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 10.0.17763.1075 on x64: 0x11e8 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_10_0_17763_1075_x64: ETW_SILODRIVERSTATE, 0x11e8, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
-        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0xfe1 _paddingFE1: [u8; 3], "padding.";
-        0xfe4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1030 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
-        0x1038 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
-        0x1048 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
-        0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x1060 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
-        0x1068 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
-        0x106a UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x106c PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
-        0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
-        0x11e4 _padding11E4: [u8; 4], "padding.";
+    pub struct ETW_SILODRIVERSTATE_10_0_17763_1075_x86: "since 10.0.17763.1075 on x86", 0xa88, 8 {
+        0x00 Silo a, 0x04 SiloGlobals a, 0x08 MaxLoggers a, 0x0c _padding0C: [u8; 4], 0x10 EtwpSecurityProviderGuidEntry g,
+        0x188 EtwpLoggerRundown c, 0x18c EtwpLoggerContext a, 0x190 EtwpGuidHashTable a, 0x890 EtwpSecurityLoggers a,
+        0x8a0 EtwpSecurityProviderEnableMask a, 0x8a1 _padding8A1: [u8; 3], 0x8a4 EtwpShutdownInProgress b,
+        0x8a8 EtwpSecurityProviderPID a, 0x8ac PrivHandleDemuxTable a, 0x8bc EtwpCounters a, 0x8cc _padding8CC: [u8; 4],
+        0x8d0 LogfileBytesWritten a, 0x8d8 ProcessorBlocks a, 0x8dc ContainerRestoreWnfSubscription a, 0x8e0 PartitionId a,
+        0x8f0 ParentId a, 0x900 QpcOffsetFromRoot a, 0x908 PartitionName a, 0x90c PartitionNameSize a, 0x90e UnusedPadding a,
+        0x910 PartitionType a, 0x914 SystemLoggerSettings b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 1903 on x86: 0xa90 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_1903_x86: ETW_SILODRIVERSTATE, 0xa90, 8 {
-        0x00 Silo: runtime::Ptr32 = "EJOB *", text!(Silo, "from symbols");
-        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x0c _padding0C: [u8; 4], "padding.";
-        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x178 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
-        0x17c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
-        0x180 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0x880 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0x890 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0x891 _padding891: [u8; 3], "padding.";
-        0x894 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0x898 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0x89c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0x8ac EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x8bc _padding8BC: [u8; 4], "padding.";
-        0x8c0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x8c8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x8cc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
-        0x8d0 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
-        0x8e0 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
-        0x8f0 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x8f8 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
-        0x8fc SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
-        0xa70 EtwpStartTraceMutex: KMUTANT_1903_x86 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_10_0_17763_1075_x64: "since 10.0.17763.1075 on x64", 0x11e8, 8 {
+        0x00 Silo b, 0x08 SiloGlobals b, 0x10 MaxLoggers a, 0x14 _padding14: [u8; 4], 0x18 EtwpSecurityProviderGuidEntry h,
+        0x1c0 EtwpLoggerRundown d, 0x1c8 EtwpLoggerContext b, 0x1d0 EtwpGuidHashTable b, 0xfd0 EtwpSecurityLoggers a,
+        0xfe0 EtwpSecurityProviderEnableMask a, 0xfe1 _paddingFE1: [u8; 3], 0xfe4 EtwpShutdownInProgress b,
+        0xfe8 EtwpSecurityProviderPID a, 0xfec _paddingFEC: [u8; 4], 0xff0 PrivHandleDemuxTable b, 0x1010 EtwpCounters a,
+        0x1020 LogfileBytesWritten a, 0x1028 ProcessorBlocks b, 0x1030 ContainerRestoreWnfSubscription b, 0x1038 PartitionId a,
+        0x1048 ParentId a, 0x1058 QpcOffsetFromRoot a, 0x1060 PartitionName b, 0x1068 PartitionNameSize a, 0x106a UnusedPadding a,
+        0x106c PartitionType a, 0x1070 SystemLoggerSettings b, 0x11e4 _padding11E4: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 1903 on x64: 0x11f8 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_1903_x64: ETW_SILODRIVERSTATE, 0x11f8, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1a8 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
-        0x1b0 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
-        0x1b8 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0xfb8 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0xfc8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0xfc9 _paddingFC9: [u8; 3], "padding.";
-        0xfcc EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0xfd0 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0xfd4 _paddingFD4: [u8; 4], "padding.";
-        0xfd8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0xff8 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x1008 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x1010 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1018 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
-        0x1020 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
-        0x1030 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
-        0x1040 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x1048 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
-        0x104c SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
-        0x11c0 EtwpStartTraceMutex: KMUTANT_1903_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_1903_x86: "since 1903 on x86", 0xa90, 8 {
+        0x00 Silo a, 0x04 SiloGlobals a, 0x08 MaxLoggers a, 0x0c _padding0C: [u8; 4], 0x10 EtwpSecurityProviderGuidEntry e,
+        0x178 EtwpLoggerRundown c, 0x17c EtwpLoggerContext a, 0x180 EtwpGuidHashTable a, 0x880 EtwpSecurityLoggers a,
+        0x890 EtwpSecurityProviderEnableMask a, 0x891 _padding891: [u8; 3], 0x894 EtwpShutdownInProgress b,
+        0x898 EtwpSecurityProviderPID a, 0x89c PrivHandleDemuxTable a, 0x8ac EtwpCounters a, 0x8bc _padding8BC: [u8; 4],
+        0x8c0 LogfileBytesWritten a, 0x8c8 ProcessorBlocks a, 0x8cc ContainerRestoreWnfSubscription a, 0x8d0 PartitionId a,
+        0x8e0 ParentId a, 0x8f0 QpcOffsetFromRoot a, 0x8f8 PartitionType a, 0x8fc SystemLoggerSettings b,
+        0xa70 EtwpStartTraceMutex a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 10.0.18362.693 on x86: 0xaa8 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_10_0_18362_693_x86: ETW_SILODRIVERSTATE, 0xaa8, 8 {
-        0x00 Silo: runtime::Ptr32 = "EJOB *", text!(Silo, "from symbols");
-        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x0c _padding0C: [u8; 4], "padding.";
-        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x188 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
-        0x18c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
-        0x190 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0x890 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0x8a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0x8a1 _padding8A1: [u8; 3], "padding.";
-        0x8a4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0x8a8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0x8ac PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0x8bc EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x8cc _padding8CC: [u8; 4], "padding.";
-        0x8d0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x8d8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x8dc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
-        0x8e0 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
-        0x8f0 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
-        0x900 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x908 PartitionName: runtime::Ptr32 = "PSTR", text!(PartitionName, "from symbols");
-        0x90c PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
-        0x90e UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x910 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
-        0x914 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
-        0xa88 EtwpStartTraceMutex: KMUTANT_1903_x86 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_1903_x64: "since 1903 on x64", 0x11f8, 8 {
+        0x00 Silo b, 0x08 SiloGlobals b, 0x10 MaxLoggers a, 0x14 _padding14: [u8; 4], 0x18 EtwpSecurityProviderGuidEntry f,
+        0x1a8 EtwpLoggerRundown d, 0x1b0 EtwpLoggerContext b, 0x1b8 EtwpGuidHashTable b, 0xfb8 EtwpSecurityLoggers a,
+        0xfc8 EtwpSecurityProviderEnableMask a, 0xfc9 _paddingFC9: [u8; 3], 0xfcc EtwpShutdownInProgress b,
+        0xfd0 EtwpSecurityProviderPID a, 0xfd4 _paddingFD4: [u8; 4], 0xfd8 PrivHandleDemuxTable b, 0xff8 EtwpCounters a,
+        0x1008 LogfileBytesWritten a, 0x1010 ProcessorBlocks b, 0x1018 ContainerRestoreWnfSubscription b, 0x1020 PartitionId a,
+        0x1030 ParentId a, 0x1040 QpcOffsetFromRoot a, 0x1048 PartitionType a, 0x104c SystemLoggerSettings b,
+        0x11c0 EtwpStartTraceMutex b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 10.0.18362.693 on x64: 0x1220 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_10_0_18362_693_x64: ETW_SILODRIVERSTATE, 0x1220, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
-        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0xfe1 _paddingFE1: [u8; 3], "padding.";
-        0xfe4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1030 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
-        0x1038 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
-        0x1048 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
-        0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x1060 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
-        0x1068 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
-        0x106a UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x106c PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
-        0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
-        0x11e4 _padding11E4: [u8; 4], "padding.";
-        0x11e8 EtwpStartTraceMutex: KMUTANT_1903_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_10_0_18362_693_x86: "since 10.0.18362.693 on x86", 0xaa8, 8 {
+        0x00 Silo a, 0x04 SiloGlobals a, 0x08 MaxLoggers a, 0x0c _padding0C: [u8; 4], 0x10 EtwpSecurityProviderGuidEntry g,
+        0x188 EtwpLoggerRundown c, 0x18c EtwpLoggerContext a, 0x190 EtwpGuidHashTable a, 0x890 EtwpSecurityLoggers a,
+        0x8a0 EtwpSecurityProviderEnableMask a, 0x8a1 _padding8A1: [u8; 3], 0x8a4 EtwpShutdownInProgress b,
+        0x8a8 EtwpSecurityProviderPID a, 0x8ac PrivHandleDemuxTable a, 0x8bc EtwpCounters a, 0x8cc _padding8CC: [u8; 4],
+        0x8d0 LogfileBytesWritten a, 0x8d8 ProcessorBlocks a, 0x8dc ContainerRestoreWnfSubscription a, 0x8e0 PartitionId a,
+        0x8f0 ParentId a, 0x900 QpcOffsetFromRoot a, 0x908 PartitionName a, 0x90c PartitionNameSize a, 0x90e UnusedPadding a,
+        0x910 PartitionType a, 0x914 SystemLoggerSettings b, 0xa88 EtwpStartTraceMutex a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 2004 on x64: 0x1220 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_2004_x64: ETW_SILODRIVERSTATE, 0x1220, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
-        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0xfe1 _paddingFE1: [u8; 3], "padding.";
-        0xfe4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1030 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
-        0x1038 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
-        0x1048 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
-        0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x1060 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
-        0x1068 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
-        0x106a UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x106c PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
-        0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
-        0x11e4 _padding11E4: [u8; 4], "padding.";
-        0x11e8 EtwpStartTraceMutex: KMUTANT_2004_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_10_0_18362_693_x64: "since 10.0.18362.693 on x64", 0x1220, 8 {
+        0x00 Silo b, 0x08 SiloGlobals b, 0x10 MaxLoggers a, 0x14 _padding14: [u8; 4], 0x18 EtwpSecurityProviderGuidEntry h,
+        0x1c0 EtwpLoggerRundown d, 0x1c8 EtwpLoggerContext b, 0x1d0 EtwpGuidHashTable b, 0xfd0 EtwpSecurityLoggers a,
+        0xfe0 EtwpSecurityProviderEnableMask a, 0xfe1 _paddingFE1: [u8; 3], 0xfe4 EtwpShutdownInProgress b,
+        0xfe8 EtwpSecurityProviderPID a, 0xfec _paddingFEC: [u8; 4], 0xff0 PrivHandleDemuxTable b, 0x1010 EtwpCounters a,
+        0x1020 LogfileBytesWritten a, 0x1028 ProcessorBlocks b, 0x1030 ContainerRestoreWnfSubscription b, 0x1038 PartitionId a,
+        0x1048 ParentId a, 0x1058 QpcOffsetFromRoot a, 0x1060 PartitionName b, 0x1068 PartitionNameSize a, 0x106a UnusedPadding a,
+        0x106c PartitionType a, 0x1070 SystemLoggerSettings b, 0x11e4 _padding11E4: [u8; 4], 0x11e8 EtwpStartTraceMutex b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since server-2022 on x64: 0x1228 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_server_2022_x64: ETW_SILODRIVERSTATE, 0x1228, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
-        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0xfe1 _paddingFE1: [u8; 3], "padding.";
-        0xfe4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0x1010 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", text!(RTBacklogFileRoot, "from symbols");
-        0x1018 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x1028 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x1030 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1038 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
-        0x1040 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
-        0x1050 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
-        0x1060 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x1068 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
-        0x1070 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
-        0x1072 UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x1074 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
-        0x1078 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
-        0x11ec _padding11EC: [u8; 4], "padding.";
-        0x11f0 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_2004_x64: "since 2004 on x64", 0x1220, 8 {
+        0x00 Silo b, 0x08 SiloGlobals b, 0x10 MaxLoggers a, 0x14 _padding14: [u8; 4], 0x18 EtwpSecurityProviderGuidEntry h,
+        0x1c0 EtwpLoggerRundown d, 0x1c8 EtwpLoggerContext b, 0x1d0 EtwpGuidHashTable b, 0xfd0 EtwpSecurityLoggers a,
+        0xfe0 EtwpSecurityProviderEnableMask a, 0xfe1 _paddingFE1: [u8; 3], 0xfe4 EtwpShutdownInProgress b,
+        0xfe8 EtwpSecurityProviderPID a, 0xfec _paddingFEC: [u8; 4], 0xff0 PrivHandleDemuxTable b, 0x1010 EtwpCounters a,
+        0x1020 LogfileBytesWritten a, 0x1028 ProcessorBlocks b, 0x1030 ContainerRestoreWnfSubscription b, 0x1038 PartitionId a,
+        0x1048 ParentId a, 0x1058 QpcOffsetFromRoot a, 0x1060 PartitionName b, 0x1068 PartitionNameSize a, 0x106a UnusedPadding a,
+        0x106c PartitionType a, 0x1070 SystemLoggerSettings b, 0x11e4 _padding11E4: [u8; 4], 0x11e8 EtwpStartTraceMutex c,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 21H2 on x64: 0x1238 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_21H2_x64: ETW_SILODRIVERSTATE, 0x1238, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
-        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
-        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0xfe1 _paddingFE1: [u8; 3], "padding.";
-        0xfe4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0x1010 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", text!(RTBacklogFileRoot, "from symbols");
-        0x1018 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x1028 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x1030 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1038 ContainerStateWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerStateWnfSubscription, "from symbols");
-        0x1040 ContainerStateWnfCallbackCalled: u32 = "ULONG", text!(ContainerStateWnfCallbackCalled, "from symbols");
-        0x1044 _padding1044: [u8; 4], "padding.";
-        0x1048 UnsubscribeWorkItem: runtime::Ptr64 = "WORK_QUEUE_ITEM *", text!(UnsubscribeWorkItem, "from symbols");
-        0x1050 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
-        0x1060 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
-        0x1070 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x1078 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
-        0x1080 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
-        0x1082 UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x1084 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
-        0x1088 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
-        0x11fc _padding11FC: [u8; 4], "padding.";
-        0x1200 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_server_2022_x64: "since server-2022 on x64", 0x1228, 8 {
+        0x00 Silo b, 0x08 SiloGlobals b, 0x10 MaxLoggers a, 0x14 _padding14: [u8; 4], 0x18 EtwpSecurityProviderGuidEntry h,
+        0x1c0 EtwpLoggerRundown d, 0x1c8 EtwpLoggerContext b, 0x1d0 EtwpGuidHashTable b, 0xfd0 EtwpSecurityLoggers a,
+        0xfe0 EtwpSecurityProviderEnableMask a, 0xfe1 _paddingFE1: [u8; 3], 0xfe4 EtwpShutdownInProgress b,
+        0xfe8 EtwpSecurityProviderPID a, 0xfec _paddingFEC: [u8; 4], 0xff0 PrivHandleDemuxTable b, 0x1010 RTBacklogFileRoot a,
+        0x1018 EtwpCounters a, 0x1028 LogfileBytesWritten a, 0x1030 ProcessorBlocks b, 0x1038 ContainerRestoreWnfSubscription b,
+        0x1040 PartitionId a, 0x1050 ParentId a, 0x1060 QpcOffsetFromRoot a, 0x1068 PartitionName b, 0x1070 PartitionNameSize a,
+        0x1072 UnusedPadding a, 0x1074 PartitionType a, 0x1078 SystemLoggerSettings b, 0x11ec _padding11EC: [u8; 4],
+        0x11f0 EtwpStartTraceMutex d,
     }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 26H1 on x64: 0x1348 bytes, aligned to 8.
-    ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
-    pub struct ETW_SILODRIVERSTATE_26H1_x64: ETW_SILODRIVERSTATE, 0x1348, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
-        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
-        0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_26H1_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x2c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown, "from symbols");
-        0x2c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
-        0x2d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
-        0x10d0 EtwpSecurityLoggers: [u16; 16] = "USHORT [16]", text!(EtwpSecurityLoggers, "from symbols");
-        0x10f0 EtwpSecurityProviderEnableMask: u16 = "USHORT", text!(EtwpSecurityProviderEnableMask, "from symbols");
-        0x10f2 _padding10F2: [u8; 2], "padding.";
-        0x10f4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
-        0x10f8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
-        0x10fc _padding10FC: [u8; 4], "padding.";
-        0x1100 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
-        0x1120 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", text!(RTBacklogFileRoot, "from symbols");
-        0x1128 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
-        0x1138 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
-        0x1140 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1148 ContainerStateWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerStateWnfSubscription, "from symbols");
-        0x1150 ContainerStateWnfCallbackCalled: u32 = "ULONG", text!(ContainerStateWnfCallbackCalled, "from symbols");
-        0x1154 _padding1154: [u8; 4], "padding.";
-        0x1158 UnsubscribeWorkItem: runtime::Ptr64 = "WORK_QUEUE_ITEM *", text!(UnsubscribeWorkItem, "from symbols");
-        0x1160 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
-        0x1170 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
-        0x1180 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x1188 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
-        0x1190 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
-        0x1192 UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x1194 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
-        0x1198 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
-        0x130c _padding130C: [u8; 4], "padding.";
-        0x1310 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
+    pub struct ETW_SILODRIVERSTATE_21H2_x64: "since 21H2 on x64", 0x1238, 8 {
+        0x00 Silo b, 0x08 SiloGlobals b, 0x10 MaxLoggers a, 0x14 _padding14: [u8; 4], 0x18 EtwpSecurityProviderGuidEntry h,
+        0x1c0 EtwpLoggerRundown d, 0x1c8 EtwpLoggerContext b, 0x1d0 EtwpGuidHashTable b, 0xfd0 EtwpSecurityLoggers a,
+        0xfe0 EtwpSecurityProviderEnableMask a, 0xfe1 _paddingFE1: [u8; 3], 0xfe4 EtwpShutdownInProgress b,
+        0xfe8 EtwpSecurityProviderPID a, 0xfec _paddingFEC: [u8; 4], 0xff0 PrivHandleDemuxTable b, 0x1010 RTBacklogFileRoot a,
+        0x1018 EtwpCounters a, 0x1028 LogfileBytesWritten a, 0x1030 ProcessorBlocks b, 0x1038 ContainerStateWnfSubscription a,
+        0x1040 ContainerStateWnfCallbackCalled a, 0x1044 _padding1044: [u8; 4], 0x1048 UnsubscribeWorkItem a,
+        0x1050 PartitionId a, 0x1060 ParentId a, 0x1070 QpcOffsetFromRoot a, 0x1078 PartitionName b, 0x1080 PartitionNameSize a,
+        0x1082 UnusedPadding a, 0x1084 PartitionType a, 0x1088 SystemLoggerSettings b, 0x11fc _padding11FC: [u8; 4],
+        0x1200 EtwpStartTraceMutex d,
+    }
+    pub struct ETW_SILODRIVERSTATE_26H1_x64: "since 26H1 on x64", 0x1348, 8 {
+        0x00 Silo b, 0x08 SiloGlobals b, 0x10 MaxLoggers a, 0x14 _padding14: [u8; 4], 0x18 EtwpSecurityProviderGuidEntry i,
+        0x2c0 EtwpLoggerRundown d, 0x2c8 EtwpLoggerContext b, 0x2d0 EtwpGuidHashTable b, 0x10d0 EtwpSecurityLoggers b,
+        0x10f0 EtwpSecurityProviderEnableMask b, 0x10f2 _padding10F2: [u8; 2], 0x10f4 EtwpShutdownInProgress b,
+        0x10f8 EtwpSecurityProviderPID a, 0x10fc _padding10FC: [u8; 4], 0x1100 PrivHandleDemuxTable b, 0x1120 RTBacklogFileRoot a,
+        0x1128 EtwpCounters a, 0x1138 LogfileBytesWritten a, 0x1140 ProcessorBlocks b, 0x1148 ContainerStateWnfSubscription a,
+        0x1150 ContainerStateWnfCallbackCalled a, 0x1154 _padding1154: [u8; 4], 0x1158 UnsubscribeWorkItem a,
+        0x1160 PartitionId a, 0x1170 ParentId a, 0x1180 QpcOffsetFromRoot a, 0x1188 PartitionName b, 0x1190 PartitionNameSize a,
+        0x1192 UnusedPadding a, 0x1194 PartitionType a, 0x1198 SystemLoggerSettings b, 0x130c _padding130C: [u8; 4],
+        0x1310 EtwpStartTraceMutex d,
     }
 }

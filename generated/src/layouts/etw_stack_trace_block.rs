@@ -5,242 +5,97 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_apc_entry::*, etw_apc_pool::*, kdpc::*, large_integer::*, slist_header::*};
 
-macro_rules! text {
-    (Flags, $known:literal) => { concat!($known, ". Unidentified flags.") };
-    (RelatedTimestamp, $known:literal) => { concat!($known, ". Time stamp of the event that the stack belongs to.") };
-    (Thread, $known:literal) => { concat!($known, ". The thread whose stack is traced.") };
-    (StackWalkDpc, $known:literal) => { concat!($known, ". Walks the stack where the event could not.") };
-    (ApcListHead, $known:literal) => { concat!($known, ". APCs that walk stacks in user mode.") };
-    (ApcCount, $known:literal) => { concat!($known, ". APCs that exist.") };
-    (MaxApcCount, $known:literal) => { concat!($known, ". APCs to exist at most.") };
-    (ApcEntryCount, $known:literal) => { concat!($known, ". Elements at ApcEntry.") };
-    (ApcSpinLock, $known:literal) => { concat!($known, ". Guards the lists of APCs.") };
-    (ApcFreeListHead, $known:literal) => { concat!($known, ". APCs that are free.") };
-    (ApcGlobalListHead, $known:literal) => { concat!($known, ". All APCs.") };
-    (OutstandingApcCount, $known:literal) => { concat!($known, ". APCs that have yet to run.") };
-    (MaxOutstandingApcCount, $known:literal) => { concat!($known, ". Limit to OutstandingApcCount, or its highest value; unidentified.") };
-    (MinimumApcCount, $known:literal) => { concat!($known, ". APCs to exist at least.") };
-    (StackCaptureAttemptCount, $known:literal) => { concat!($known, ". Stacks that were to be traced.") };
-    (StackExpansionFailureCount, $known:literal) => { concat!($known, ". Number of failures to expand a stack.") };
-}
-
-runtime::layout! {
-    /// `ETW_STACK_TRACE_BLOCK` since 1709 on x86: 0x288 bytes, aligned to 8.
-    ///
-    /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
-    pub struct ETW_STACK_TRACE_BLOCK_1709_x86: ETW_STACK_TRACE_BLOCK, 0x288, 8 {
-        0x00 Flags: i32 = "LONG", text!(Flags, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
-        0x10 Thread: runtime::Ptr32 = "ETHREAD *", text!(Thread, "from symbols");
-        0x14 StackWalkDpc: KDPC_6_3_x86 = "KDPC", text!(StackWalkDpc, "from symbols");
-        0x34 _padding34: [u8; 4], "padding.";
-        0x38 ApcListHead: SLIST_HEADER_6_3_x86 = "SLIST_HEADER", text!(ApcListHead, "from symbols");
-        0x40 ApcEntry: [ETW_APC_ENTRY_1709_x86; 12] = "ETW_APC_ENTRY [12]", text!(ApcListHead, "from symbols");
-        0x280 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
-        0x284 MaxApcCount: i32 = "LONG", text!(MaxApcCount, "from symbols");
+runtime::structure! {
+    $ ETW_STACK_TRACE_BLOCK: "State of a session for recording call stacks. SLIST\\_HEADER gives it 16-byte alignment on x64." {
+        Flags "Unidentified flags.": a i32 = "LONG", "from symbols";
+        RelatedTimestamp "Time stamp of the event that the stack belongs to.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols";
+        Thread "The thread whose stack is traced.":
+            a runtime::Ptr32 = "ETHREAD *", "from symbols"
+            | b runtime::Ptr64 = "ETHREAD *", "from symbols";
+        StackWalkDpc "Walks the stack where the event could not.":
+            a KDPC_6_3_x86 = "KDPC", "from symbols"
+            | b KDPC_6_3_x64 = "KDPC", "from symbols";
+        ApcListHead "APCs that walk stacks in user mode.":
+            a SLIST_HEADER_6_3_x86 = "SLIST_HEADER", "from symbols"
+            | b SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols"
+            | c SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols";
+        ApcEntry "APCs that walk stacks in user mode.":
+            a [ETW_APC_ENTRY_1709_x86; 12] = "ETW_APC_ENTRY [12]", "from symbols"
+            | b [ETW_APC_ENTRY_1709_x64; 12] = "ETW_APC_ENTRY [12]", "from symbols"
+            | c runtime::Ptr32 = "ETW_APC_ENTRY *", "from symbols"
+            | d runtime::Ptr64 = "ETW_APC_ENTRY *", "from symbols";
+        ApcCount "APCs that exist.": a i32 = "LONG", "from symbols";
+        MaxApcCount "APCs to exist at most.":
+            a i32 = "LONG", "from symbols"
+            | b u32 = "ULONG", "from symbols";
+        ApcEntryCount "Elements at ApcEntry.": a u32 = "ULONG", "from symbols";
+        ApcSpinLock "Guards the lists of APCs.": a u64 = "ULONGLONG", "from symbols";
+        ApcFreeListHead "APCs that are free.":
+            a SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols"
+            | b SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols";
+        ApcGlobalListHead "All APCs.":
+            a SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols"
+            | b SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols";
+        OutstandingApcCount "APCs that have yet to run.": a i32 = "LONG", "from symbols";
+        MaxOutstandingApcCount "Limit to OutstandingApcCount, or its highest value; unidentified.": a i32 = "LONG", "from symbols";
+        MinimumApcCount "APCs to exist at least.": a u32 = "ULONG", "from symbols";
+        MaximumApcCount "APCs to exist at most.": a u32 = "ULONG", "from symbols";
+        ApcPool "APCs that walk stacks in user mode.":
+            a ETW_APC_POOL_24H2_x64 = "ETW_APC_POOL", "from symbols"
+            | b ETW_APC_POOL_24H2_arm64 = "ETW_APC_POOL", "from symbols";
+        StackCaptureAttemptCount "Stacks that were to be traced.": a i32 = "LONG", "from symbols";
+        StackExpansionFailureCount "Number of failures to expand a stack.": a i32 = "LONG", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_STACK_TRACE_BLOCK` since 1709 on x64: 0x500 bytes, aligned to 16.
-    ///
-    /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
-    pub struct ETW_STACK_TRACE_BLOCK_1709_x64: ETW_STACK_TRACE_BLOCK, 0x500, 16 {
-        0x00 Flags: i32 = "LONG", text!(Flags, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
-        0x10 Thread: runtime::Ptr64 = "ETHREAD *", text!(Thread, "from symbols");
-        0x18 StackWalkDpc: KDPC_6_3_x64 = "KDPC", text!(StackWalkDpc, "from symbols");
-        0x58 _padding58: [u8; 8], "padding.";
-        0x60 ApcListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcListHead, "from symbols");
-        0x70 ApcEntry: [ETW_APC_ENTRY_1709_x64; 12] = "ETW_APC_ENTRY [12]", text!(ApcListHead, "from symbols");
-        0x4f0 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
-        0x4f4 MaxApcCount: i32 = "LONG", text!(MaxApcCount, "from symbols");
-        0x4f8 _padding4F8: [u8; 8], "padding.";
+    pub struct ETW_STACK_TRACE_BLOCK_1709_x86: "since 1709 on x86", 0x288, 8 {
+        0x00 Flags a, 0x04 _padding04: [u8; 4], 0x08 RelatedTimestamp a, 0x10 Thread a, 0x14 StackWalkDpc a,
+        0x34 _padding34: [u8; 4], 0x38 ApcListHead a, 0x40 ApcEntry a, 0x280 ApcCount a, 0x284 MaxApcCount a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_STACK_TRACE_BLOCK` since 1709 on arm64: 0x500 bytes, aligned to 16.
-    ///
-    /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
-    pub struct ETW_STACK_TRACE_BLOCK_1709_arm64: ETW_STACK_TRACE_BLOCK, 0x500, 16 {
-        0x00 Flags: i32 = "LONG", text!(Flags, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
-        0x10 Thread: runtime::Ptr64 = "ETHREAD *", text!(Thread, "from symbols");
-        0x18 StackWalkDpc: KDPC_6_3_x64 = "KDPC", text!(StackWalkDpc, "from symbols");
-        0x58 _padding58: [u8; 8], "padding.";
-        0x60 ApcListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcListHead, "from symbols");
-        0x70 ApcEntry: [ETW_APC_ENTRY_1709_x64; 12] = "ETW_APC_ENTRY [12]", text!(ApcListHead, "from symbols");
-        0x4f0 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
-        0x4f4 MaxApcCount: i32 = "LONG", text!(MaxApcCount, "from symbols");
-        0x4f8 _padding4F8: [u8; 8], "padding.";
+    pub struct ETW_STACK_TRACE_BLOCK_1709_x64: "since 1709 on x64", 0x500, 16 {
+        0x00 Flags a, 0x04 _padding04: [u8; 4], 0x08 RelatedTimestamp a, 0x10 Thread b, 0x18 StackWalkDpc b,
+        0x58 _padding58: [u8; 8], 0x60 ApcListHead b, 0x70 ApcEntry b, 0x4f0 ApcCount a, 0x4f4 MaxApcCount a,
+        0x4f8 _padding4F8: [u8; 8],
     }
-}
-
-runtime::layout! {
-    /// `ETW_STACK_TRACE_BLOCK` since 1803 on x86: 0x50 bytes, aligned to 8.
-    ///
-    /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
-    pub struct ETW_STACK_TRACE_BLOCK_1803_x86: ETW_STACK_TRACE_BLOCK, 0x50, 8 {
-        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
-        0x08 Thread: runtime::Ptr32 = "ETHREAD *", text!(Thread, "from symbols");
-        0x0c StackWalkDpc: KDPC_6_3_x86 = "KDPC", text!(StackWalkDpc, "from symbols");
-        0x2c _padding2C: [u8; 4], "padding.";
-        0x30 ApcListHead: SLIST_HEADER_6_3_x86 = "SLIST_HEADER", text!(ApcListHead, "from symbols");
-        0x38 ApcEntry: runtime::Ptr32 = "ETW_APC_ENTRY *", text!(ApcListHead, "from symbols");
-        0x3c ApcEntryCount: u32 = "ULONG", text!(ApcEntryCount, "from symbols");
-        0x40 Flags: i32 = "LONG", text!(Flags, "from symbols");
-        0x44 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
-        0x48 MaxApcCount: i32 = "LONG", text!(MaxApcCount, "from symbols");
-        0x4c _padding4C: [u8; 4], "padding.";
+    pub struct ETW_STACK_TRACE_BLOCK_1709_arm64: "since 1709 on arm64", 0x500, 16 {
+        0x00 Flags a, 0x04 _padding04: [u8; 4], 0x08 RelatedTimestamp a, 0x10 Thread b, 0x18 StackWalkDpc b,
+        0x58 _padding58: [u8; 8], 0x60 ApcListHead c, 0x70 ApcEntry b, 0x4f0 ApcCount a, 0x4f4 MaxApcCount a,
+        0x4f8 _padding4F8: [u8; 8],
     }
-}
-
-runtime::layout! {
-    /// `ETW_STACK_TRACE_BLOCK` since 1803 on x64: 0x80 bytes, aligned to 16.
-    ///
-    /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
-    pub struct ETW_STACK_TRACE_BLOCK_1803_x64: ETW_STACK_TRACE_BLOCK, 0x80, 16 {
-        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
-        0x08 Thread: runtime::Ptr64 = "ETHREAD *", text!(Thread, "from symbols");
-        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", text!(StackWalkDpc, "from symbols");
-        0x50 ApcListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcListHead, "from symbols");
-        0x60 ApcEntry: runtime::Ptr64 = "ETW_APC_ENTRY *", text!(ApcListHead, "from symbols");
-        0x68 ApcEntryCount: u32 = "ULONG", text!(ApcEntryCount, "from symbols");
-        0x6c Flags: i32 = "LONG", text!(Flags, "from symbols");
-        0x70 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
-        0x74 MaxApcCount: i32 = "LONG", text!(MaxApcCount, "from symbols");
-        0x78 _padding78: [u8; 8], "padding.";
+    pub struct ETW_STACK_TRACE_BLOCK_1803_x86: "since 1803 on x86", 0x50, 8 {
+        0x00 RelatedTimestamp a, 0x08 Thread a, 0x0c StackWalkDpc a, 0x2c _padding2C: [u8; 4], 0x30 ApcListHead a,
+        0x38 ApcEntry c, 0x3c ApcEntryCount a, 0x40 Flags a, 0x44 ApcCount a, 0x48 MaxApcCount a, 0x4c _padding4C: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ETW_STACK_TRACE_BLOCK` since 1803 on arm64: 0x80 bytes, aligned to 16.
-    ///
-    /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
-    pub struct ETW_STACK_TRACE_BLOCK_1803_arm64: ETW_STACK_TRACE_BLOCK, 0x80, 16 {
-        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
-        0x08 Thread: runtime::Ptr64 = "ETHREAD *", text!(Thread, "from symbols");
-        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", text!(StackWalkDpc, "from symbols");
-        0x50 ApcListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcListHead, "from symbols");
-        0x60 ApcEntry: runtime::Ptr64 = "ETW_APC_ENTRY *", text!(ApcListHead, "from symbols");
-        0x68 ApcEntryCount: u32 = "ULONG", text!(ApcEntryCount, "from symbols");
-        0x6c Flags: i32 = "LONG", text!(Flags, "from symbols");
-        0x70 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
-        0x74 MaxApcCount: i32 = "LONG", text!(MaxApcCount, "from symbols");
-        0x78 _padding78: [u8; 8], "padding.";
+    pub struct ETW_STACK_TRACE_BLOCK_1803_x64: "since 1803 on x64", 0x80, 16 {
+        0x00 RelatedTimestamp a, 0x08 Thread b, 0x10 StackWalkDpc b, 0x50 ApcListHead b, 0x60 ApcEntry d, 0x68 ApcEntryCount a,
+        0x6c Flags a, 0x70 ApcCount a, 0x74 MaxApcCount a, 0x78 _padding78: [u8; 8],
     }
-}
-
-runtime::layout! {
-    /// `ETW_STACK_TRACE_BLOCK` since server-2022 on x64: 0xa0 bytes, aligned to 16.
-    ///
-    /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
-    pub struct ETW_STACK_TRACE_BLOCK_server_2022_x64: ETW_STACK_TRACE_BLOCK, 0xa0, 16 {
-        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
-        0x08 Thread: runtime::Ptr64 = "ETHREAD *", text!(Thread, "from symbols");
-        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", text!(StackWalkDpc, "from symbols");
-        0x50 ApcSpinLock: u64 = "ULONGLONG", text!(ApcSpinLock, "from symbols");
-        0x58 _padding58: [u8; 8], "padding.";
-        0x60 ApcFreeListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcFreeListHead, "from symbols");
-        0x70 ApcGlobalListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcGlobalListHead, "from symbols");
-        0x80 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
-        0x84 MaxApcCount: u32 = "ULONG", text!(MaxApcCount, "from symbols");
-        0x88 Flags: i32 = "LONG", text!(Flags, "from symbols");
-        0x8c OutstandingApcCount: i32 = "LONG", text!(OutstandingApcCount, "from symbols");
-        0x90 MaxOutstandingApcCount: i32 = "LONG", text!(MaxOutstandingApcCount, "from symbols");
-        0x94 _padding94: [u8; 12], "padding.";
+    pub struct ETW_STACK_TRACE_BLOCK_1803_arm64: "since 1803 on arm64", 0x80, 16 {
+        0x00 RelatedTimestamp a, 0x08 Thread b, 0x10 StackWalkDpc b, 0x50 ApcListHead c, 0x60 ApcEntry d, 0x68 ApcEntryCount a,
+        0x6c Flags a, 0x70 ApcCount a, 0x74 MaxApcCount a, 0x78 _padding78: [u8; 8],
     }
-}
-
-runtime::layout! {
-    /// `ETW_STACK_TRACE_BLOCK` since 21H2 on arm64: 0xa0 bytes, aligned to 16.
-    ///
-    /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
-    pub struct ETW_STACK_TRACE_BLOCK_21H2_arm64: ETW_STACK_TRACE_BLOCK, 0xa0, 16 {
-        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
-        0x08 Thread: runtime::Ptr64 = "ETHREAD *", text!(Thread, "from symbols");
-        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", text!(StackWalkDpc, "from symbols");
-        0x50 ApcSpinLock: u64 = "ULONGLONG", text!(ApcSpinLock, "from symbols");
-        0x58 _padding58: [u8; 8], "padding.";
-        0x60 ApcFreeListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcFreeListHead, "from symbols");
-        0x70 ApcGlobalListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcGlobalListHead, "from symbols");
-        0x80 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
-        0x84 MaxApcCount: u32 = "ULONG", text!(MaxApcCount, "from symbols");
-        0x88 Flags: i32 = "LONG", text!(Flags, "from symbols");
-        0x8c OutstandingApcCount: i32 = "LONG", text!(OutstandingApcCount, "from symbols");
-        0x90 MaxOutstandingApcCount: i32 = "LONG", text!(MaxOutstandingApcCount, "from symbols");
-        0x94 _padding94: [u8; 12], "padding.";
+    pub struct ETW_STACK_TRACE_BLOCK_server_2022_x64: "since server-2022 on x64", 0xa0, 16 {
+        0x00 RelatedTimestamp a, 0x08 Thread b, 0x10 StackWalkDpc b, 0x50 ApcSpinLock a, 0x58 _padding58: [u8; 8],
+        0x60 ApcFreeListHead a, 0x70 ApcGlobalListHead a, 0x80 ApcCount a, 0x84 MaxApcCount b, 0x88 Flags a,
+        0x8c OutstandingApcCount a, 0x90 MaxOutstandingApcCount a, 0x94 _padding94: [u8; 12],
     }
-}
-
-runtime::layout! {
-    /// `ETW_STACK_TRACE_BLOCK` since 22H2 on x64: 0xa0 bytes, aligned to 16.
-    ///
-    /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
-    pub struct ETW_STACK_TRACE_BLOCK_22H2_x64: ETW_STACK_TRACE_BLOCK, 0xa0, 16 {
-        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
-        0x08 Thread: runtime::Ptr64 = "ETHREAD *", text!(Thread, "from symbols");
-        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", text!(StackWalkDpc, "from symbols");
-        0x50 ApcSpinLock: u64 = "ULONGLONG", text!(ApcSpinLock, "from symbols");
-        0x58 _padding58: [u8; 8], "padding.";
-        0x60 ApcFreeListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcFreeListHead, "from symbols");
-        0x70 ApcGlobalListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcGlobalListHead, "from symbols");
-        0x80 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
-        0x84 MinimumApcCount: u32 = "ULONG", text!(MinimumApcCount, "from symbols");
-        0x88 MaximumApcCount: u32 = "ULONG", text!(MaxApcCount, "from symbols");
-        0x8c Flags: i32 = "LONG", text!(Flags, "from symbols");
-        0x90 OutstandingApcCount: i32 = "LONG", text!(OutstandingApcCount, "from symbols");
-        0x94 MaxOutstandingApcCount: i32 = "LONG", text!(MaxOutstandingApcCount, "from symbols");
-        0x98 _padding98: [u8; 8], "padding.";
+    pub struct ETW_STACK_TRACE_BLOCK_21H2_arm64: "since 21H2 on arm64", 0xa0, 16 {
+        0x00 RelatedTimestamp a, 0x08 Thread b, 0x10 StackWalkDpc b, 0x50 ApcSpinLock a, 0x58 _padding58: [u8; 8],
+        0x60 ApcFreeListHead b, 0x70 ApcGlobalListHead b, 0x80 ApcCount a, 0x84 MaxApcCount b, 0x88 Flags a,
+        0x8c OutstandingApcCount a, 0x90 MaxOutstandingApcCount a, 0x94 _padding94: [u8; 12],
     }
-}
-
-runtime::layout! {
-    /// `ETW_STACK_TRACE_BLOCK` since 22H2 on arm64: 0xa0 bytes, aligned to 16.
-    ///
-    /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
-    pub struct ETW_STACK_TRACE_BLOCK_22H2_arm64: ETW_STACK_TRACE_BLOCK, 0xa0, 16 {
-        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
-        0x08 Thread: runtime::Ptr64 = "ETHREAD *", text!(Thread, "from symbols");
-        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", text!(StackWalkDpc, "from symbols");
-        0x50 ApcSpinLock: u64 = "ULONGLONG", text!(ApcSpinLock, "from symbols");
-        0x58 _padding58: [u8; 8], "padding.";
-        0x60 ApcFreeListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcFreeListHead, "from symbols");
-        0x70 ApcGlobalListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcGlobalListHead, "from symbols");
-        0x80 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
-        0x84 MinimumApcCount: u32 = "ULONG", text!(MinimumApcCount, "from symbols");
-        0x88 MaximumApcCount: u32 = "ULONG", text!(MaxApcCount, "from symbols");
-        0x8c Flags: i32 = "LONG", text!(Flags, "from symbols");
-        0x90 OutstandingApcCount: i32 = "LONG", text!(OutstandingApcCount, "from symbols");
-        0x94 MaxOutstandingApcCount: i32 = "LONG", text!(MaxOutstandingApcCount, "from symbols");
-        0x98 _padding98: [u8; 8], "padding.";
+    pub struct ETW_STACK_TRACE_BLOCK_22H2_x64: "since 22H2 on x64", 0xa0, 16 {
+        0x00 RelatedTimestamp a, 0x08 Thread b, 0x10 StackWalkDpc b, 0x50 ApcSpinLock a, 0x58 _padding58: [u8; 8],
+        0x60 ApcFreeListHead a, 0x70 ApcGlobalListHead a, 0x80 ApcCount a, 0x84 MinimumApcCount a, 0x88 MaximumApcCount a,
+        0x8c Flags a, 0x90 OutstandingApcCount a, 0x94 MaxOutstandingApcCount a, 0x98 _padding98: [u8; 8],
     }
-}
-
-runtime::layout! {
-    /// `ETW_STACK_TRACE_BLOCK` since 24H2 on x64: 0xd0 bytes, aligned to 16.
-    ///
-    /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
-    pub struct ETW_STACK_TRACE_BLOCK_24H2_x64: ETW_STACK_TRACE_BLOCK, 0xd0, 16 {
-        0x00 ApcPool: ETW_APC_POOL_24H2_x64 = "ETW_APC_POOL", text!(ApcListHead, "from symbols");
-        0xc0 StackCaptureAttemptCount: i32 = "LONG", text!(StackCaptureAttemptCount, "from symbols");
-        0xc4 StackExpansionFailureCount: i32 = "LONG", text!(StackExpansionFailureCount, "from symbols");
-        0xc8 _paddingC8: [u8; 8], "padding.";
+    pub struct ETW_STACK_TRACE_BLOCK_22H2_arm64: "since 22H2 on arm64", 0xa0, 16 {
+        0x00 RelatedTimestamp a, 0x08 Thread b, 0x10 StackWalkDpc b, 0x50 ApcSpinLock a, 0x58 _padding58: [u8; 8],
+        0x60 ApcFreeListHead b, 0x70 ApcGlobalListHead b, 0x80 ApcCount a, 0x84 MinimumApcCount a, 0x88 MaximumApcCount a,
+        0x8c Flags a, 0x90 OutstandingApcCount a, 0x94 MaxOutstandingApcCount a, 0x98 _padding98: [u8; 8],
     }
-}
-
-runtime::layout! {
-    /// `ETW_STACK_TRACE_BLOCK` since 24H2 on arm64: 0xd0 bytes, aligned to 16.
-    ///
-    /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
-    pub struct ETW_STACK_TRACE_BLOCK_24H2_arm64: ETW_STACK_TRACE_BLOCK, 0xd0, 16 {
-        0x00 ApcPool: ETW_APC_POOL_24H2_arm64 = "ETW_APC_POOL", text!(ApcListHead, "from symbols");
-        0xc0 StackCaptureAttemptCount: i32 = "LONG", text!(StackCaptureAttemptCount, "from symbols");
-        0xc4 StackExpansionFailureCount: i32 = "LONG", text!(StackExpansionFailureCount, "from symbols");
-        0xc8 _paddingC8: [u8; 8], "padding.";
+    pub struct ETW_STACK_TRACE_BLOCK_24H2_x64: "since 24H2 on x64", 0xd0, 16 {
+        0x00 ApcPool a, 0xc0 StackCaptureAttemptCount a, 0xc4 StackExpansionFailureCount a, 0xc8 _paddingC8: [u8; 8],
+    }
+    pub struct ETW_STACK_TRACE_BLOCK_24H2_arm64: "since 24H2 on arm64", 0xd0, 16 {
+        0x00 ApcPool b, 0xc0 StackCaptureAttemptCount a, 0xc4 StackExpansionFailureCount a, 0xc8 _paddingC8: [u8; 8],
     }
 }

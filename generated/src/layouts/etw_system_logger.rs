@@ -5,17 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (LoggerId, $known:literal) => { concat!($known, ". Identifies the session.") };
-    (ClockType, $known:literal) => { concat!($known, ". The clock of the session.") };
-}
-
-runtime::layout! {
-    /// `ETW_SYSTEM_LOGGER` since 1709: 0x2 bytes, aligned to 1.
-    ///
-    /// A session that records kernel events.
-    pub struct ETW_SYSTEM_LOGGER_1709: ETW_SYSTEM_LOGGER, 0x2, 1 {
-        0x00 LoggerId: u8 = "UCHAR", text!(LoggerId, "from symbols");
-        0x01 ClockType: u8 = "UCHAR", text!(ClockType, "from symbols");
+runtime::structure! {
+    $ ETW_SYSTEM_LOGGER: "A session that records kernel events." {
+        LoggerId "Identifies the session.": a u8 = "UCHAR", "from symbols";
+        ClockType "The clock of the session.": a u8 = "UCHAR", "from symbols";
     }
+    pub struct ETW_SYSTEM_LOGGER_1709: "since 1709", 0x2, 1 {0x00 LoggerId a, 0x01 ClockType a}
 }

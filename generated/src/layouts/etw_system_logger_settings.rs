@@ -5,33 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_system_logger::*, perfinfo_groupmask::*};
 
-macro_rules! text {
-    (EtwpSystemLogger, $known:literal) => { concat!($known, ". The sessions.") };
-    (EtwpActiveSystemLoggers, $known:literal) => { concat!($known, ". Bit mask of the elements of EtwpSystemLogger in use.") };
-    (SiloGlobalGroupMask, $known:literal) => { concat!($known, ". Events that any of them records.") };
-    (EtwpGroupMasks, $known:literal) => { concat!($known, ". Events that each of them records.") };
-}
-
-runtime::layout! {
-    /// `ETW_SYSTEM_LOGGER_SETTINGS` since 1709: 0x154 bytes, aligned to 4.
-    ///
-    /// Sessions that record kernel events, with the selection of each.
-    pub struct ETW_SYSTEM_LOGGER_SETTINGS_1709: ETW_SYSTEM_LOGGER_SETTINGS, 0x154, 4 {
-        0x00 EtwpSystemLogger: [ETW_SYSTEM_LOGGER_1709; 8] = "ETW_SYSTEM_LOGGER [8]", text!(EtwpSystemLogger, "from symbols");
-        0x10 EtwpActiveSystemLoggers: u32 = "ULONG", text!(EtwpActiveSystemLoggers, "from symbols");
-        0x14 SiloGlobalGroupMask: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", text!(SiloGlobalGroupMask, "from symbols");
-        0x34 EtwpGroupMasks: [PERFINFO_GROUPMASK_5_2; 9] = "PERFINFO_GROUPMASK [9]", text!(EtwpGroupMasks, "from symbols");
+runtime::structure! {
+    $ ETW_SYSTEM_LOGGER_SETTINGS: "Sessions that record kernel events, with the selection of each." {
+        EtwpSystemLogger "The sessions.": a [ETW_SYSTEM_LOGGER_1709; 8] = "ETW_SYSTEM_LOGGER [8]", "from symbols";
+        EtwpActiveSystemLoggers "Bit mask of the elements of EtwpSystemLogger in use.": a u32 = "ULONG", "from symbols";
+        SiloGlobalGroupMask "Events that any of them records.": a PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", "from symbols";
+        EtwpGroupMasks "Events that each of them records.":
+            a [PERFINFO_GROUPMASK_5_2; 9] = "PERFINFO_GROUPMASK [9]", "from symbols"
+            | b [PERFINFO_GROUPMASK_5_2; 10] = "PERFINFO_GROUPMASK [10]", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `ETW_SYSTEM_LOGGER_SETTINGS` since 1803: 0x174 bytes, aligned to 4.
-    ///
-    /// Sessions that record kernel events, with the selection of each.
-    pub struct ETW_SYSTEM_LOGGER_SETTINGS_1803: ETW_SYSTEM_LOGGER_SETTINGS, 0x174, 4 {
-        0x00 EtwpSystemLogger: [ETW_SYSTEM_LOGGER_1709; 8] = "ETW_SYSTEM_LOGGER [8]", text!(EtwpSystemLogger, "from symbols");
-        0x10 EtwpActiveSystemLoggers: u32 = "ULONG", text!(EtwpActiveSystemLoggers, "from symbols");
-        0x14 SiloGlobalGroupMask: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", text!(SiloGlobalGroupMask, "from symbols");
-        0x34 EtwpGroupMasks: [PERFINFO_GROUPMASK_5_2; 10] = "PERFINFO_GROUPMASK [10]", text!(EtwpGroupMasks, "from symbols");
+    pub struct ETW_SYSTEM_LOGGER_SETTINGS_1709: "since 1709", 0x154, 4 {
+        0x00 EtwpSystemLogger a, 0x10 EtwpActiveSystemLoggers a, 0x14 SiloGlobalGroupMask a, 0x34 EtwpGroupMasks a,
+    }
+    pub struct ETW_SYSTEM_LOGGER_SETTINGS_1803: "since 1803", 0x174, 4 {
+        0x00 EtwpSystemLogger a, 0x10 EtwpActiveSystemLoggers a, 0x14 SiloGlobalGroupMask a, 0x34 EtwpGroupMasks b,
     }
 }

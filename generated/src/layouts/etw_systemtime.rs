@@ -5,28 +5,18 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Year, $known:literal) => { concat!($known, ". From 1601 on.") };
-    (Month, $known:literal) => { concat!($known, ". From 1 on.") };
-    (DayOfWeek, $known:literal) => { concat!($known, ". 0 is Sunday.") };
-    (Hour, $known:literal) => { concat!($known, ". From 0 to 23.") };
-    (Minute, $known:literal) => { concat!($known, ". Minute, 0 to 59.") };
-    (Second, $known:literal) => { concat!($known, ". Second, 0 to 59.") };
-    (Milliseconds, $known:literal) => { concat!($known, ". Millisecond, 0 to 999.") };
-}
-
-runtime::layout! {
-    /// `ETW_SYSTEMTIME` since early-6.0: 0x10 bytes, aligned to 2.
-    ///
-    /// A date and a time of day.
-    pub struct ETW_SYSTEMTIME_early_6_0: ETW_SYSTEMTIME, 0x10, 2 {
-        0x00 Year: u16 = "USHORT", text!(Year, "from symbols");
-        0x02 Month: u16 = "USHORT", text!(Month, "from symbols");
-        0x04 DayOfWeek: u16 = "USHORT", text!(DayOfWeek, "from symbols");
-        0x06 Day: u16 = "USHORT", text!(Month, "from symbols");
-        0x08 Hour: u16 = "USHORT", text!(Hour, "from symbols");
-        0x0a Minute: u16 = "USHORT", text!(Minute, "from symbols");
-        0x0c Second: u16 = "USHORT", text!(Second, "from symbols");
-        0x0e Milliseconds: u16 = "USHORT", text!(Milliseconds, "from symbols");
+runtime::structure! {
+    $ ETW_SYSTEMTIME: "A date and a time of day." {
+        Year "From 1601 on.": a u16 = "USHORT", "from symbols";
+        Month "From 1 on.": a u16 = "USHORT", "from symbols";
+        DayOfWeek "0 is Sunday.": a u16 = "USHORT", "from symbols";
+        Day "From 1 on.": a u16 = "USHORT", "from symbols";
+        Hour "From 0 to 23.": a u16 = "USHORT", "from symbols";
+        Minute "Minute, 0 to 59.": a u16 = "USHORT", "from symbols";
+        Second "Second, 0 to 59.": a u16 = "USHORT", "from symbols";
+        Milliseconds "Millisecond, 0 to 999.": a u16 = "USHORT", "from symbols";
+    }
+    pub struct ETW_SYSTEMTIME_early_6_0: "since early-6.0", 0x10, 2 {
+        0x00 Year a, 0x02 Month a, 0x04 DayOfWeek a, 0x06 Day a, 0x08 Hour a, 0x0a Minute a, 0x0c Second a, 0x0e Milliseconds a,
     }
 }

@@ -5,744 +5,315 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_buffer_queue::*, etw_ref_clock::*, EVENT_TRACE_CLOCK, guid::*, large_integer::*, list_entry::*, LOG_FILE_MODE, rtl_condition_variable::*, rtl_critical_section::*, unicode_string::*};
 
-macro_rules! text {
-    (StartTime, $known:literal) => { concat!($known, ". When the session started; as in WMI\\_LOGGER\\_CONTEXT, in 100 ns since 1601.") };
-    (LogFileHandle, $known:literal) => { concat!($known, ". Handle to the log file.") };
-    (Unaccounted0, $known:literal) => { concat!($known, ". Unidentified bytes.") };
-    (LoggerId, $known:literal) => { concat!($known, ". Number of the session.") };
-    (LoggerSemaphore, $known:literal) => { concat!($known, ". Handle to the semaphore of the thread that flushes the buffers.") };
-    (LoggerThreadId, $known:literal) => { concat!($known, ". The identifier of the thread that flushes the buffers.") };
-    (LoggerThread, $known:literal) => { concat!($known, ". The thread that flushes the buffers; 5.2 leaves it unused.") };
-    (LoggerEvent, $known:literal) => { concat!($known, ". Handle to an event of the thread that flushes the buffers.") };
-    (LoggerStatus, $known:literal) => { concat!($known, ". Status of the thread that flushes the buffers.") };
-    (BuffersAvailable, $known:literal) => { concat!($known, ". Buffers that are free.") };
-    (NumberOfProcessors, $known:literal) => { concat!($known, ". Number of processors.") };
-    (AlignedBufferSize, $known:literal) => { concat!($known, ". Reserved memory for each buffer: BufferSize, rounded up to whole pages.") };
-    (GlobalList, $known:literal) => { concat!($known, ". All buffers of the session.") };
-    (UnknownPointer, $known:literal) => { concat!($known, ". Unidentified pointer.") };
-    (ProcessorBuffers, $known:literal) => { concat!($known, ". The current buffer of each processor.") };
-    (LoggerName, $known:literal) => { concat!($known, ". Name of the session.") };
-    (LogFileName, $known:literal) => { concat!($known, ". Path of the log file.") };
-    (CollectionOn, $known:literal) => { concat!($known, ". Whether the session collects events.") };
-    (MaximumFileSize, $known:literal) => { concat!($known, ". Limit to the log file, in MB, or in KB if the mode says so.") };
-    (LoggerMode, $known:literal) => { concat!($known, ". How the session logs.") };
-    (LastFlushedBuffer, $known:literal) => { concat!($known, ". Number of the buffer that was flushed last.") };
-    (FlushTimer, $known:literal) => { concat!($known, ". Time between flushes.") };
-    (FirstBufferOffset, $known:literal) => { concat!($known, ". As in WMI\\_LOGGER\\_CONTEXT, the byte offset to which a circular session returns.") };
-    (ByteOffset, $known:literal) => { concat!($known, ". Byte offset of the next buffer in the log file.") };
-    (BufferAgeLimit, $known:literal) => { concat!($known, ". Time after which unused buffers are freed.") };
-    (BufferSize, $known:literal) => { concat!($known, ". Bytes of each buffer.") };
-    (NumberOfBuffers, $known:literal) => { concat!($known, ". Buffers that exist.") };
-    (MaximumBuffers, $known:literal) => { concat!($known, ". Number of buffers for which address space is reserved.") };
-    (MinimumBuffers, $known:literal) => { concat!($known, ". Number of buffers for which memory is committed at the start.") };
-    (EventsLost, $known:literal) => { concat!($known, ". Number of events lost for lack of space.") };
-    (BuffersWritten, $known:literal) => { concat!($known, ". Buffers that were written.") };
-    (LogBuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be written to the log file.") };
-    (RealTimeBuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be delivered to real-time consumers.") };
-    (InstanceId, $known:literal) => { concat!($known, ". GUID of the session, by its kernel counterpart.") };
-    (TraceBuffers, $known:literal) => { concat!($known, ". The memory reserved for buffers.") };
-    (LocalSequence, $known:literal) => { concat!($known, ". Counter of this session alone for numbering events.") };
-    (ClockType, $known:literal) => { concat!($known, ". Clock of the time stamps.") };
-    (SequencePtr, $known:literal) => { concat!($known, ". Counter to number events with.") };
-    (RequestFlag, $known:literal) => { concat!($known, ". Requests to the thread that flushes the buffers, as flags.") };
-    (ReferenceTimeStamp, $known:literal) => { concat!($known, ". Reading of the session's clock at a reference time.") };
-    (UnknownUlong0, $known:literal) => { concat!($known, ". Unidentified.") };
-    (LoggerLock, $known:literal) => { concat!($known, ". Lock of the session; what it protects is unidentified.") };
-    (ReferenceTime, $known:literal) => { concat!($known, ". A reading of the session's clock with the system time then.") };
-    (InstanceCount, $known:literal) => { concat!($known, ". Count of instances (purpose unidentified).") };
-    (BufferCondition, $known:literal) => { concat!($known, ". With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.") };
-    (FlushEvent, $known:literal) => { concat!($known, ". Handle to an event for flushing.") };
-    (LogFilePattern, $known:literal) => { concat!($known, ". Path with a placeholder for FileCounter, if the session writes a sequence of files.") };
-    (FileCounter, $known:literal) => { concat!($known, ". Number of the current log file, for LogFilePattern.") };
-    (MaximumEventSize, $known:literal) => { concat!($known, ". Bytes of the largest event that is accepted.") };
-    (BufferQueue, $known:literal) => { concat!($known, ". Queue of buffers.") };
-    (UnknownQueue, $known:literal) => { concat!($known, ". Unidentified queue of buffers.") };
-    (OverflowQueue, $known:literal) => { concat!($known, ". Queue of buffers for overflow.") };
-    (RequestFlag_2, $known:literal) => { concat!($known, ". Bit fields at the same offset change with the version, and are not known in detail.") };
-    (BufferSequenceNumber, $known:literal) => { concat!($known, ". Counter to number buffers with.") };
-    (EventMarker, $known:literal) => { concat!($known, ". Unidentified; the name suggests a mark for events.") };
-    (ErrorMarker, $known:literal) => { concat!($known, ". Unidentified; the name suggests a mark for errors.") };
-    (SizeMask, $known:literal) => { concat!($known, ". Unidentified; the name suggests a mask for sizes.") };
-    (CompressionWorkspace, $known:literal) => { concat!($known, ". Memory that compression needs.") };
-    (CompressionBuffer, $known:literal) => { concat!($known, ". Holds compressed buffers until they are flushed.") };
-    (CompressionBufferSize, $known:literal) => { concat!($known, ". Bytes: twice a trace buffer.") };
-    (CompressedBuffersSize, $known:literal) => { concat!($known, ". Bytes of trace buffers in the CompressionBuffer.") };
-    (ProviderBinaryList, $known:literal) => { concat!($known, ". List of binaries of providers; the type of its entries is unidentified.") };
-    (WinRtProviderBinaryList, $known:literal) => { concat!($known, ". List of binaries of Windows Runtime providers; the type of its entries is unidentified.") };
-    (UnknownPointers, $known:literal) => { concat!($known, ". An array of pointers.") };
-    (UnknownStructures, $known:literal) => { concat!($known, ". An array of structures.") };
-    (ProcessorStreamIndexMap, $known:literal) => { concat!($known, ". By its name, maps processors to streams.") };
-    (FlushThreshold, $known:literal) => { concat!($known, ". Number of full buffers that causes a flush.") };
-    (Unaccounted4, $known:literal) => { concat!($known, ". Unidentified bytes between FlushThreshold and EventsLost.") };
-    (CompressedBuffersCount, $known:literal) => { concat!($known, ". Trace buffers in the CompressionBuffer.") };
-    (PartialBufferSize, $known:literal) => { concat!($known, ". Number of bytes of a partly flushed trace buffer in the CompressionBuffer.") };
-}
-
-runtime::layout! {
-    /// `ETW_UM_LOGGER_CONTEXT` since 5.0 on x86: 0xd0 bytes, aligned to 8.
-    ///
-    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
-    pub struct ETW_UM_LOGGER_CONTEXT_5_0_x86: ETW_UM_LOGGER_CONTEXT, 0xd0, 8 {
-        0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x08 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
-        0x0c Unaccounted0: [u8; 4] = "UCHAR [4]", text!(Unaccounted0, "unidentified");
-        0x10 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x14 LoggerSemaphore: runtime::Ptr32 = "HANDLE", text!(LoggerSemaphore, "documented");
-        0x18 LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x1c LoggerThread: runtime::Ptr32 = "HANDLE", text!(LoggerThread, "documented");
-        0x20 LoggerEvent: runtime::Ptr32 = "HANDLE", text!(LoggerEvent, "documented");
-        0x24 LoggerStatus: u32 = "DWORD", text!(LoggerStatus, "documented");
-        0x28 BuffersAvailable: i32 = "LONG", text!(BuffersAvailable, "documented");
-        0x2c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
-        0x30 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
-        0x34 FreeList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(BuffersAvailable, "documented");
-        0x3c GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented");
-        0x44 UnknownPointer: runtime::Ptr32 = "PVOID", text!(UnknownPointer, "documented, name and type unknown");
-        0x48 ProcessorBuffers: runtime::Ptr32 = "WMI_BUFFER_HEADER **", text!(ProcessorBuffers, "documented");
-        0x4c LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented");
-        0x54 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName, "documented");
-        0x5c CollectionOn: i32 = "LONG", text!(CollectionOn, "documented");
-        0x60 Unaccounted1: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
-        0x68 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x6c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented");
-        0x70 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented");
-        0x74 _padding74: [u8; 4], "padding.";
-        0x78 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0x80 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented");
-        0x88 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented");
-        0x90 BufferAgeLimit: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BufferAgeLimit, "documented");
-        0x98 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x9c NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0xa0 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0xa4 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0xa8 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0xac BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0xb0 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0xb4 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0xb8 InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented");
-        0xc8 TraceBuffers: runtime::Ptr32 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
-        0xcc _paddingCC: [u8; 4], "padding.";
+runtime::structure! {
+    $ ETW_UM_LOGGER_CONTEXT: "State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later." {
+        StartTime "When the session started; as in WMI\\_LOGGER\\_CONTEXT, in 100 ns since 1601.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        LogFileHandle "Handle to the log file.":
+            a runtime::Ptr32 = "HANDLE", "documented"
+            | b runtime::Ptr64 = "HANDLE", "documented"
+            | c runtime::Ptr64 = "HANDLE", "documented, offset inferred";
+        Unaccounted0 "Unidentified bytes.":
+            a [u8; 4] = "UCHAR [4]", "unidentified"
+            | b [u8; 8] = "UCHAR [8]", "unidentified";
+        LoggerId "Number of the session.": a u32 = "ULONG", "documented";
+        LoggerSemaphore "Handle to the semaphore of the thread that flushes the buffers.":
+            a runtime::Ptr32 = "HANDLE", "documented"
+            | b runtime::Ptr64 = "HANDLE", "documented";
+        LoggerThreadId "The identifier of the thread that flushes the buffers.":
+            a runtime::Ptr32 = "HANDLE", "documented"
+            | b runtime::Ptr64 = "HANDLE", "documented";
+        LoggerThread "The thread that flushes the buffers; 5.2 leaves it unused.":
+            a runtime::Ptr32 = "HANDLE", "documented"
+            | b runtime::Ptr64 = "HANDLE", "inferred"
+            | c runtime::Ptr64 = "HANDLE", "documented";
+        LoggerEvent "Handle to an event of the thread that flushes the buffers.":
+            a runtime::Ptr32 = "HANDLE", "documented"
+            | b runtime::Ptr64 = "HANDLE", "documented";
+        LoggerStatus "Status of the thread that flushes the buffers.": a u32 = "DWORD", "documented";
+        BuffersAvailable "Buffers that are free.": a i32 = "LONG", "documented";
+        NumberOfProcessors "Number of processors.":
+            a u32 = "ULONG", "documented"
+            | b u32 = "ULONG", "documented, offset inferred";
+        AlignedBufferSize "Reserved memory for each buffer: BufferSize, rounded up to whole pages.": a u32 = "ULONG", "documented, name and type unknown";
+        FreeList "Buffers that are free.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented";
+        GlobalList "All buffers of the session.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented";
+        UnknownPointer "Unidentified pointer.":
+            a runtime::Ptr32 = "PVOID", "documented, name and type unknown"
+            | b runtime::Ptr64 = "PVOID", "documented, name and type unknown";
+        ProcessorBuffers "The current buffer of each processor.":
+            a runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented"
+            | b runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented"
+            | c [runtime::Ptr32; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", "documented"
+            | d [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", "documented";
+        LoggerName "Name of the session.":
+            a UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented"
+            | b UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented";
+        LogFileName "Path of the log file.":
+            a UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented"
+            | b UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented"
+            | c UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred";
+        CollectionOn "Whether the session collects events.":
+            a i32 = "LONG", "documented"
+            | b i32 = "LONG", "documented, offset inferred";
+        Unaccounted1 "Unidentified bytes.": a [u8; 8] = "UCHAR [8]", "unidentified";
+        MaximumFileSize "Limit to the log file, in MB, or in KB if the mode says so.": a u32 = "ULONG", "documented";
+        LoggerMode "How the session logs.": a LOG_FILE_MODE = "ULONG", "documented";
+        LastFlushedBuffer "Number of the buffer that was flushed last.":
+            a u32 = "ULONG", "documented"
+            | b u32 = "ULONG", "documented, offset inferred";
+        FlushTimer "Time between flushes.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        FirstBufferOffset "As in WMI\\_LOGGER\\_CONTEXT, the byte offset to which a circular session returns.":
+            a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented"
+            | b LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, offset inferred";
+        ByteOffset "Byte offset of the next buffer in the log file.":
+            a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented"
+            | b LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, offset inferred";
+        BufferAgeLimit "Time after which unused buffers are freed.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        BufferSize "Bytes of each buffer.": a u32 = "ULONG", "documented";
+        NumberOfBuffers "Buffers that exist.": a u32 = "ULONG", "documented";
+        MaximumBuffers "Number of buffers for which address space is reserved.": a u32 = "ULONG", "documented";
+        MinimumBuffers "Number of buffers for which memory is committed at the start.": a u32 = "ULONG", "documented";
+        EventsLost "Number of events lost for lack of space.": a u32 = "ULONG", "documented";
+        BuffersWritten "Buffers that were written.": a u32 = "ULONG", "documented";
+        LogBuffersLost "Buffers that could not be written to the log file.": a u32 = "ULONG", "documented";
+        RealTimeBuffersLost "Buffers that could not be delivered to real-time consumers.": a u32 = "ULONG", "documented";
+        InstanceId "GUID of the session, by its kernel counterpart.":
+            a GUID_5_0 = "GUID", "documented"
+            | b GUID_5_0 = "GUID", "documented, offset inferred";
+        TraceBuffers "The memory reserved for buffers.":
+            a runtime::Ptr32 = "PVOID", "documented, name and type unknown"
+            | b runtime::Ptr64 = "PVOID", "documented, name and type unknown";
+        LocalSequence "Counter of this session alone for numbering events.":
+            a u32 = "ULONG", "documented"
+            | b u32 = "ULONG", "documented, offset inferred";
+        Unaccounted2 "Unidentified bytes.": a [u8; 4] = "UCHAR [4]", "unidentified";
+        ClockType "Clock of the time stamps.": a EVENT_TRACE_CLOCK = "ULONG", "documented";
+        SequencePtr "Counter to number events with.":
+            a runtime::Ptr32 = "LONG *", "documented"
+            | b runtime::Ptr64 = "LONG *", "documented"
+            | c runtime::Ptr64 = "LONG *", "documented, offset inferred";
+        RequestFlag "Requests to the thread that flushes the buffers, as flags.": a u32 = "ULONG", "documented";
+        ReferenceTimeStamp "Reading of the session's clock at a reference time.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        UnknownUlong0 "Unidentified.": a u32 = "ULONG", "documented, name and type unknown";
+        LoggerLock "Lock of the session; what it protects is unidentified.":
+            a RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented, name unknown"
+            | b RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented, name unknown";
+        ReferenceTime "A reading of the session's clock with the system time then.": a ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented";
+        InstanceCount "Count of instances (purpose unidentified).":
+            a u32 = "ULONG", "documented"
+            | b u32 = "ULONG", "documented, offset inferred";
+        BufferCondition "With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.":
+            a RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", "documented, name unknown"
+            | b RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", "documented, name unknown";
+        FlushEvent "Handle to an event for flushing.":
+            a runtime::Ptr32 = "HANDLE", "documented"
+            | b runtime::Ptr64 = "HANDLE", "documented";
+        LogFilePattern "Path with a placeholder for FileCounter, if the session writes a sequence of files.":
+            a UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented"
+            | b UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented"
+            | c UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred";
+        FileCounter "Number of the current log file, for LogFilePattern.":
+            a i32 = "LONG", "documented"
+            | b i32 = "LONG", "documented, offset inferred";
+        MaximumEventSize "Bytes of the largest event that is accepted.":
+            a u32 = "ULONG", "documented"
+            | b u32 = "ULONG", "documented, offset inferred";
+        BufferQueue "Queue of buffers.":
+            a ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented"
+            | b ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented";
+        UnknownQueue "Unidentified queue of buffers.":
+            a ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented, name unknown"
+            | b ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented, name unknown";
+        OverflowQueue "Queue of buffers for overflow.":
+            a ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented"
+            | b ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented";
+        RequestFlag "Bit fields at the same offset change with the version, and are not known in detail.": b u32 = "ULONG", "documented, offset inferred", set_RequestFlag;
+        BufferSequenceNumber "Counter to number buffers with.":
+            a i64 = "LONGLONG", "documented"
+            | b i64 = "LONGLONG", "documented, offset inferred";
+        EventMarker "Unidentified; the name suggests a mark for events.": a [u32; 1] = "ULONG [1]", "documented";
+        ErrorMarker "Unidentified; the name suggests a mark for errors.": a u32 = "ULONG", "documented";
+        SizeMask "Unidentified; the name suggests a mask for sizes.": a u32 = "ULONG", "documented";
+        Unaccounted3 "Unidentified bytes.": a [u8; 8] = "UCHAR [8]", "unidentified";
+        CompressionWorkspace "Memory that compression needs.":
+            a runtime::Ptr32 = "PVOID", "documented"
+            | b runtime::Ptr64 = "PVOID", "documented";
+        CompressionBuffer "Holds compressed buffers until they are flushed.":
+            a runtime::Ptr32 = "PVOID", "documented, name and type unknown"
+            | b runtime::Ptr64 = "PVOID", "documented, name and type unknown";
+        CompressionBufferSize "Bytes: twice a trace buffer.": a u32 = "ULONG", "documented, name and type unknown";
+        CompressedBuffersSize "Bytes of trace buffers in the CompressionBuffer.": a u32 = "ULONG", "documented, name and type unknown";
+        ProviderBinaryList "List of binaries of providers; the type of its entries is unidentified.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented";
+        WinRtProviderBinaryList "List of binaries of Windows Runtime providers; the type of its entries is unidentified.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented";
+        UnknownUlong1 "Unidentified.": a u32 = "ULONG", "documented, name and type unknown";
+        UnknownPointers "An array of pointers.":
+            a runtime::Ptr32 = "PVOID *", "documented, name and type unknown"
+            | b runtime::Ptr64 = "PVOID *", "documented, name and type unknown";
+        UnknownStructures "An array of structures.":
+            a runtime::Ptr32 = "PVOID", "documented, name and type unknown"
+            | b runtime::Ptr64 = "PVOID", "documented, name and type unknown";
+        ProcessorStreamIndexMap "By its name, maps processors to streams.":
+            a runtime::Ptr32 = "PVOID", "documented, name and type unknown"
+            | b runtime::Ptr64 = "PVOID", "documented, name and type unknown";
+        FlushThreshold "Number of full buffers that causes a flush.": a u32 = "ULONG", "documented";
+        Unaccounted4 "Unidentified bytes between FlushThreshold and EventsLost.": a [u8; 12] = "UCHAR [12]", "unidentified";
+        CompressedBuffersCount "Trace buffers in the CompressionBuffer.": a u32 = "ULONG", "documented, name and type unknown";
+        PartialBufferSize "Number of bytes of a partly flushed trace buffer in the CompressionBuffer.": a u32 = "ULONG", "documented, name and type unknown";
     }
-}
-
-runtime::layout! {
-    /// `ETW_UM_LOGGER_CONTEXT` since 5.1 on x86: 0xd8 bytes, aligned to 8.
-    ///
-    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
-    pub struct ETW_UM_LOGGER_CONTEXT_5_1_x86: ETW_UM_LOGGER_CONTEXT, 0xd8, 8 {
-        0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x08 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
-        0x0c Unaccounted0: [u8; 4] = "UCHAR [4]", text!(Unaccounted0, "unidentified");
-        0x10 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x14 LocalSequence: u32 = "ULONG", text!(LocalSequence, "documented");
-        0x18 LoggerSemaphore: runtime::Ptr32 = "HANDLE", text!(LoggerSemaphore, "documented");
-        0x1c LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x20 LoggerThread: runtime::Ptr32 = "HANDLE", text!(LoggerThread, "documented");
-        0x24 LoggerEvent: runtime::Ptr32 = "HANDLE", text!(LoggerEvent, "documented");
-        0x28 LoggerStatus: u32 = "DWORD", text!(LoggerStatus, "documented");
-        0x2c BuffersAvailable: i32 = "LONG", text!(BuffersAvailable, "documented");
-        0x30 NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
-        0x34 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
-        0x38 FreeList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(BuffersAvailable, "documented");
-        0x40 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented");
-        0x48 UnknownPointer: runtime::Ptr32 = "PVOID", text!(UnknownPointer, "documented, name and type unknown");
-        0x4c ProcessorBuffers: runtime::Ptr32 = "WMI_BUFFER_HEADER **", text!(ProcessorBuffers, "documented");
-        0x50 LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented");
-        0x58 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName, "documented");
-        0x60 CollectionOn: i32 = "LONG", text!(CollectionOn, "documented");
-        0x64 Unaccounted1: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
-        0x6c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x70 LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented");
-        0x74 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented");
-        0x78 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0x80 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented");
-        0x88 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented");
-        0x90 BufferAgeLimit: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BufferAgeLimit, "documented");
-        0x98 Unaccounted2: [u8; 4] = "UCHAR [4]", text!(Unaccounted0, "unidentified");
-        0x9c ClockType: EVENT_TRACE_CLOCK = "ULONG", text!(ClockType, "documented");
-        0xa0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0xa4 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0xa8 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0xac MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0xb0 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0xb4 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0xb8 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0xbc RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0xc0 SequencePtr: runtime::Ptr32 = "LONG *", text!(SequencePtr, "documented");
-        0xc4 InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented");
-        0xd4 TraceBuffers: runtime::Ptr32 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
+    pub struct ETW_UM_LOGGER_CONTEXT_5_0_x86: "since 5.0 on x86", 0xd0, 8 {
+        0x00 StartTime a, 0x08 LogFileHandle a, 0x0c Unaccounted0 a, 0x10 LoggerId a, 0x14 LoggerSemaphore a,
+        0x18 LoggerThreadId a, 0x1c LoggerThread a, 0x20 LoggerEvent a, 0x24 LoggerStatus a, 0x28 BuffersAvailable a,
+        0x2c NumberOfProcessors a, 0x30 AlignedBufferSize a, 0x34 FreeList a, 0x3c GlobalList a, 0x44 UnknownPointer a,
+        0x48 ProcessorBuffers a, 0x4c LoggerName a, 0x54 LogFileName a, 0x5c CollectionOn a, 0x60 Unaccounted1 a,
+        0x68 MaximumFileSize a, 0x6c LoggerMode a, 0x70 LastFlushedBuffer a, 0x74 _padding74: [u8; 4], 0x78 FlushTimer a,
+        0x80 FirstBufferOffset a, 0x88 ByteOffset a, 0x90 BufferAgeLimit a, 0x98 BufferSize a, 0x9c NumberOfBuffers a,
+        0xa0 MaximumBuffers a, 0xa4 MinimumBuffers a, 0xa8 EventsLost a, 0xac BuffersWritten a, 0xb0 LogBuffersLost a,
+        0xb4 RealTimeBuffersLost a, 0xb8 InstanceId a, 0xc8 TraceBuffers a, 0xcc _paddingCC: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ETW_UM_LOGGER_CONTEXT` since 5.2.3790-sp1 on x64: 0x120 bytes, aligned to 8.
-    ///
-    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
-    pub struct ETW_UM_LOGGER_CONTEXT_5_2_3790_sp1_x64: ETW_UM_LOGGER_CONTEXT, 0x120, 8 {
-        0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x08 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
-        0x10 Unaccounted0: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
-        0x18 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x1c LocalSequence: u32 = "ULONG", text!(LocalSequence, "documented");
-        0x20 LoggerSemaphore: runtime::Ptr64 = "HANDLE", text!(LoggerSemaphore, "documented");
-        0x28 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x30 LoggerThread: runtime::Ptr64 = "HANDLE", text!(LoggerThread, "inferred");
-        0x38 LoggerEvent: runtime::Ptr64 = "HANDLE", text!(LoggerEvent, "documented");
-        0x40 LoggerStatus: u32 = "DWORD", text!(LoggerStatus, "documented");
-        0x44 BuffersAvailable: i32 = "LONG", text!(BuffersAvailable, "documented");
-        0x48 NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
-        0x4c AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
-        0x50 FreeList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(BuffersAvailable, "documented");
-        0x60 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented");
-        0x70 UnknownPointer: runtime::Ptr64 = "PVOID", text!(UnknownPointer, "documented, name and type unknown");
-        0x78 ProcessorBuffers: runtime::Ptr64 = "WMI_BUFFER_HEADER **", text!(ProcessorBuffers, "documented");
-        0x80 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented");
-        0x90 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName, "documented");
-        0xa0 CollectionOn: i32 = "LONG", text!(CollectionOn, "documented");
-        0xa4 Unaccounted1: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
-        0xac MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0xb0 LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented");
-        0xb4 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented");
-        0xb8 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0xc0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented");
-        0xc8 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented");
-        0xd0 BufferAgeLimit: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BufferAgeLimit, "documented");
-        0xd8 Unaccounted2: [u8; 4] = "UCHAR [4]", text!(Unaccounted0, "unidentified");
-        0xdc ClockType: EVENT_TRACE_CLOCK = "ULONG", text!(ClockType, "documented");
-        0xe0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0xe4 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0xe8 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0xec MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0xf0 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0xf4 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0xf8 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0xfc RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x100 SequencePtr: runtime::Ptr64 = "LONG *", text!(SequencePtr, "documented");
-        0x108 InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented");
-        0x118 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
+    pub struct ETW_UM_LOGGER_CONTEXT_5_1_x86: "since 5.1 on x86", 0xd8, 8 {
+        0x00 StartTime a, 0x08 LogFileHandle a, 0x0c Unaccounted0 a, 0x10 LoggerId a, 0x14 LocalSequence a,
+        0x18 LoggerSemaphore a, 0x1c LoggerThreadId a, 0x20 LoggerThread a, 0x24 LoggerEvent a, 0x28 LoggerStatus a,
+        0x2c BuffersAvailable a, 0x30 NumberOfProcessors a, 0x34 AlignedBufferSize a, 0x38 FreeList a, 0x40 GlobalList a,
+        0x48 UnknownPointer a, 0x4c ProcessorBuffers a, 0x50 LoggerName a, 0x58 LogFileName a, 0x60 CollectionOn a,
+        0x64 Unaccounted1 a, 0x6c MaximumFileSize a, 0x70 LoggerMode a, 0x74 LastFlushedBuffer a, 0x78 FlushTimer a,
+        0x80 FirstBufferOffset a, 0x88 ByteOffset a, 0x90 BufferAgeLimit a, 0x98 Unaccounted2 a, 0x9c ClockType a,
+        0xa0 BufferSize a, 0xa4 NumberOfBuffers a, 0xa8 MaximumBuffers a, 0xac MinimumBuffers a, 0xb0 EventsLost a,
+        0xb4 BuffersWritten a, 0xb8 LogBuffersLost a, 0xbc RealTimeBuffersLost a, 0xc0 SequencePtr a, 0xc4 InstanceId a,
+        0xd4 TraceBuffers a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_UM_LOGGER_CONTEXT` since early-6.0 on x86: 0xf8 bytes, aligned to 8.
-    ///
-    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
-    pub struct ETW_UM_LOGGER_CONTEXT_early_6_0_x86: ETW_UM_LOGGER_CONTEXT, 0xf8, 8 {
-        0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x08 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
-        0x0c Unaccounted0: [u8; 4] = "UCHAR [4]", text!(Unaccounted0, "unidentified");
-        0x10 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x14 LocalSequence: u32 = "ULONG", text!(LocalSequence, "documented");
-        0x18 LoggerSemaphore: runtime::Ptr32 = "HANDLE", text!(LoggerSemaphore, "documented");
-        0x1c LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x20 LoggerEvent: runtime::Ptr32 = "HANDLE", text!(LoggerEvent, "documented");
-        0x24 LoggerStatus: u32 = "DWORD", text!(LoggerStatus, "documented");
-        0x28 BuffersAvailable: i32 = "LONG", text!(BuffersAvailable, "documented");
-        0x2c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
-        0x30 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
-        0x34 FreeList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(BuffersAvailable, "documented");
-        0x3c GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented");
-        0x44 UnknownPointer: runtime::Ptr32 = "PVOID", text!(UnknownPointer, "documented, name and type unknown");
-        0x48 ProcessorBuffers: runtime::Ptr32 = "WMI_BUFFER_HEADER **", text!(ProcessorBuffers, "documented");
-        0x4c LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented");
-        0x54 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName, "documented");
-        0x5c CollectionOn: i32 = "LONG", text!(CollectionOn, "documented");
-        0x60 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented");
-        0x64 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x68 LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented");
-        0x6c LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented");
-        0x70 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0x78 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented");
-        0x80 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented");
-        0x88 BufferAgeLimit: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BufferAgeLimit, "documented");
-        0x90 Unaccounted2: [u8; 4] = "UCHAR [4]", text!(Unaccounted0, "unidentified");
-        0x94 ClockType: EVENT_TRACE_CLOCK = "ULONG", text!(ClockType, "documented");
-        0x98 ReferenceTimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceTimeStamp, "documented");
-        0xa0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0xa4 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0xa8 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0xac MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0xb0 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0xb4 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0xb8 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0xbc RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0xc0 SequencePtr: runtime::Ptr32 = "LONG *", text!(SequencePtr, "documented");
-        0xc4 InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented");
-        0xd4 UnknownUlong0: u32 = "ULONG", text!(UnknownUlong0, "documented, name and type unknown");
-        0xd8 LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", text!(LoggerLock, "documented, name unknown");
-        0xf0 TraceBuffers: runtime::Ptr32 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
-        0xf4 _paddingF4: [u8; 4], "padding.";
+    pub struct ETW_UM_LOGGER_CONTEXT_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x120, 8 {
+        0x00 StartTime a, 0x08 LogFileHandle b, 0x10 Unaccounted0 b, 0x18 LoggerId a, 0x1c LocalSequence a,
+        0x20 LoggerSemaphore b, 0x28 LoggerThreadId b, 0x30 LoggerThread b, 0x38 LoggerEvent b, 0x40 LoggerStatus a,
+        0x44 BuffersAvailable a, 0x48 NumberOfProcessors a, 0x4c AlignedBufferSize a, 0x50 FreeList b, 0x60 GlobalList b,
+        0x70 UnknownPointer b, 0x78 ProcessorBuffers b, 0x80 LoggerName b, 0x90 LogFileName b, 0xa0 CollectionOn a,
+        0xa4 Unaccounted1 a, 0xac MaximumFileSize a, 0xb0 LoggerMode a, 0xb4 LastFlushedBuffer a, 0xb8 FlushTimer a,
+        0xc0 FirstBufferOffset a, 0xc8 ByteOffset a, 0xd0 BufferAgeLimit a, 0xd8 Unaccounted2 a, 0xdc ClockType a,
+        0xe0 BufferSize a, 0xe4 NumberOfBuffers a, 0xe8 MaximumBuffers a, 0xec MinimumBuffers a, 0xf0 EventsLost a,
+        0xf4 BuffersWritten a, 0xf8 LogBuffersLost a, 0xfc RealTimeBuffersLost a, 0x100 SequencePtr b, 0x108 InstanceId a,
+        0x118 TraceBuffers b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_UM_LOGGER_CONTEXT` since early-6.0 on x64: 0x150 bytes, aligned to 8.
-    ///
-    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
-    pub struct ETW_UM_LOGGER_CONTEXT_early_6_0_x64: ETW_UM_LOGGER_CONTEXT, 0x150, 8 {
-        0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x08 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
-        0x10 Unaccounted0: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
-        0x18 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x1c LocalSequence: u32 = "ULONG", text!(LocalSequence, "documented");
-        0x20 LoggerSemaphore: runtime::Ptr64 = "HANDLE", text!(LoggerSemaphore, "documented");
-        0x28 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x30 LoggerEvent: runtime::Ptr64 = "HANDLE", text!(LoggerEvent, "documented");
-        0x38 LoggerStatus: u32 = "DWORD", text!(LoggerStatus, "documented");
-        0x3c BuffersAvailable: i32 = "LONG", text!(BuffersAvailable, "documented");
-        0x40 NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
-        0x44 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
-        0x48 FreeList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(BuffersAvailable, "documented");
-        0x58 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented");
-        0x68 UnknownPointer: runtime::Ptr64 = "PVOID", text!(UnknownPointer, "documented, name and type unknown");
-        0x70 ProcessorBuffers: runtime::Ptr64 = "WMI_BUFFER_HEADER **", text!(ProcessorBuffers, "documented");
-        0x78 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented");
-        0x88 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName, "documented");
-        0x98 CollectionOn: i32 = "LONG", text!(CollectionOn, "documented");
-        0x9c RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented");
-        0xa0 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0xa4 LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented");
-        0xa8 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented");
-        0xac _paddingAC: [u8; 4], "padding.";
-        0xb0 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0xb8 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented");
-        0xc0 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented");
-        0xc8 BufferAgeLimit: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BufferAgeLimit, "documented");
-        0xd0 Unaccounted2: [u8; 4] = "UCHAR [4]", text!(Unaccounted0, "unidentified");
-        0xd4 ClockType: EVENT_TRACE_CLOCK = "ULONG", text!(ClockType, "documented");
-        0xd8 ReferenceTimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceTimeStamp, "documented");
-        0xe0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0xe4 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0xe8 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0xec MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0xf0 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0xf4 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0xf8 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0xfc RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x100 SequencePtr: runtime::Ptr64 = "LONG *", text!(SequencePtr, "documented");
-        0x108 InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented");
-        0x118 UnknownUlong0: u32 = "ULONG", text!(UnknownUlong0, "documented, name and type unknown");
-        0x11c _padding11C: [u8; 4], "padding.";
-        0x120 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", text!(LoggerLock, "documented, name unknown");
-        0x148 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
+    pub struct ETW_UM_LOGGER_CONTEXT_early_6_0_x86: "since early-6.0 on x86", 0xf8, 8 {
+        0x00 StartTime a, 0x08 LogFileHandle a, 0x0c Unaccounted0 a, 0x10 LoggerId a, 0x14 LocalSequence a,
+        0x18 LoggerSemaphore a, 0x1c LoggerThreadId a, 0x20 LoggerEvent a, 0x24 LoggerStatus a, 0x28 BuffersAvailable a,
+        0x2c NumberOfProcessors a, 0x30 AlignedBufferSize a, 0x34 FreeList a, 0x3c GlobalList a, 0x44 UnknownPointer a,
+        0x48 ProcessorBuffers a, 0x4c LoggerName a, 0x54 LogFileName a, 0x5c CollectionOn a, 0x60 RequestFlag a,
+        0x64 MaximumFileSize a, 0x68 LoggerMode a, 0x6c LastFlushedBuffer a, 0x70 FlushTimer a, 0x78 FirstBufferOffset a,
+        0x80 ByteOffset a, 0x88 BufferAgeLimit a, 0x90 Unaccounted2 a, 0x94 ClockType a, 0x98 ReferenceTimeStamp a,
+        0xa0 BufferSize a, 0xa4 NumberOfBuffers a, 0xa8 MaximumBuffers a, 0xac MinimumBuffers a, 0xb0 EventsLost a,
+        0xb4 BuffersWritten a, 0xb8 LogBuffersLost a, 0xbc RealTimeBuffersLost a, 0xc0 SequencePtr a, 0xc4 InstanceId a,
+        0xd4 UnknownUlong0 a, 0xd8 LoggerLock a, 0xf0 TraceBuffers a, 0xf4 _paddingF4: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `ETW_UM_LOGGER_CONTEXT` since 6.1 on x86: 0x120 bytes, aligned to 8.
-    ///
-    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
-    pub struct ETW_UM_LOGGER_CONTEXT_6_1_x86: ETW_UM_LOGGER_CONTEXT, 0x120, 8 {
-        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
-        0x10 ClockType: EVENT_TRACE_CLOCK = "ULONG", text!(ClockType, "documented");
-        0x14 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x18 LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x1c LoggerThread: runtime::Ptr32 = "HANDLE", text!(LoggerThread, "documented");
-        0x20 LoggerStatus: u32 = "DWORD", text!(LoggerStatus, "documented");
-        0x24 InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented");
-        0x34 InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented");
-        0x38 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", text!(BufferCondition, "documented, name unknown");
-        0x3c LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", text!(LoggerLock, "documented, name unknown");
-        0x54 FlushEvent: runtime::Ptr32 = "HANDLE", text!(FlushEvent, "documented");
-        0x58 LoggerEvent: runtime::Ptr32 = "HANDLE", text!(LoggerEvent, "documented");
-        0x5c LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
-        0x60 LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented");
-        0x68 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName, "documented");
-        0x70 LogFilePattern: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFilePattern, "documented");
-        0x78 FileCounter: i32 = "LONG", text!(FileCounter, "documented");
-        0x7c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
-        0x80 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x84 MaximumEventSize: u32 = "ULONG", text!(MaximumEventSize, "documented");
-        0x88 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
-        0x8c MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x90 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0x94 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0x98 BuffersAvailable: i32 = "LONG", text!(BuffersAvailable, "documented");
-        0x9c GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented");
-        0xa4 BufferQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", text!(BufferQueue, "documented");
-        0xb0 UnknownQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", text!(UnknownQueue, "documented, name unknown");
-        0xbc OverflowQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", text!(OverflowQueue, "documented");
-        0xc8 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0xcc LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented");
-        0xd0 CollectionOn: i32 = "LONG", text!(CollectionOn, "documented");
-        0xd4 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
-            0xd4 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag_2, "documented, offset inferred");
-        }
-        0xd8 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented");
-        0xdc _paddingDC: [u8; 4], "padding.";
-        0xe0 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0xe8 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented");
-        0xf0 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented");
-        0xf8 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0xfc LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0x100 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x104 SequencePtr: runtime::Ptr32 = "LONG *", text!(SequencePtr, "documented");
-        0x108 LocalSequence: u32 = "ULONG", text!(LocalSequence, "documented");
-        0x10c _padding10C: [u8; 4], "padding.";
-        0x110 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x118 TraceBuffers: runtime::Ptr32 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
-        0x11c ProcessorBuffers: [runtime::Ptr32; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
+    pub struct ETW_UM_LOGGER_CONTEXT_early_6_0_x64: "since early-6.0 on x64", 0x150, 8 {
+        0x00 StartTime a, 0x08 LogFileHandle b, 0x10 Unaccounted0 b, 0x18 LoggerId a, 0x1c LocalSequence a,
+        0x20 LoggerSemaphore b, 0x28 LoggerThreadId b, 0x30 LoggerEvent b, 0x38 LoggerStatus a, 0x3c BuffersAvailable a,
+        0x40 NumberOfProcessors a, 0x44 AlignedBufferSize a, 0x48 FreeList b, 0x58 GlobalList b, 0x68 UnknownPointer b,
+        0x70 ProcessorBuffers b, 0x78 LoggerName b, 0x88 LogFileName b, 0x98 CollectionOn a, 0x9c RequestFlag a,
+        0xa0 MaximumFileSize a, 0xa4 LoggerMode a, 0xa8 LastFlushedBuffer a, 0xac _paddingAC: [u8; 4], 0xb0 FlushTimer a,
+        0xb8 FirstBufferOffset a, 0xc0 ByteOffset a, 0xc8 BufferAgeLimit a, 0xd0 Unaccounted2 a, 0xd4 ClockType a,
+        0xd8 ReferenceTimeStamp a, 0xe0 BufferSize a, 0xe4 NumberOfBuffers a, 0xe8 MaximumBuffers a, 0xec MinimumBuffers a,
+        0xf0 EventsLost a, 0xf4 BuffersWritten a, 0xf8 LogBuffersLost a, 0xfc RealTimeBuffersLost a, 0x100 SequencePtr b,
+        0x108 InstanceId a, 0x118 UnknownUlong0 a, 0x11c _padding11C: [u8; 4], 0x120 LoggerLock b, 0x148 TraceBuffers b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0xd4 of `ETW_UM_LOGGER_CONTEXT`.
-    pub union ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", text!(RequestFlag_2, "documented, offset inferred");
+    pub struct ETW_UM_LOGGER_CONTEXT_6_1_x86: "since 6.1 on x86", 0x120, 8 {
+        0x00 ReferenceTime a, 0x10 ClockType a, 0x14 LoggerId a, 0x18 LoggerThreadId a, 0x1c LoggerThread a, 0x20 LoggerStatus a,
+        0x24 InstanceId a, 0x34 InstanceCount a, 0x38 BufferCondition a, 0x3c LoggerLock a, 0x54 FlushEvent a, 0x58 LoggerEvent a,
+        0x5c LogFileHandle a, 0x60 LoggerName a, 0x68 LogFileName a, 0x70 LogFilePattern a, 0x78 FileCounter a,
+        0x7c NumberOfProcessors a, 0x80 BufferSize a, 0x84 MaximumEventSize a, 0x88 AlignedBufferSize a, 0x8c MaximumBuffers a,
+        0x90 MinimumBuffers a, 0x94 NumberOfBuffers a, 0x98 BuffersAvailable a, 0x9c GlobalList a, 0xa4 BufferQueue a,
+        0xb0 UnknownQueue a, 0xbc OverflowQueue a, 0xc8 MaximumFileSize a, 0xcc LoggerMode a, 0xd0 CollectionOn a,
+        0xd4 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag { 0xd4 RequestFlag b }, 0xd8 LastFlushedBuffer a,
+        0xdc _paddingDC: [u8; 4], 0xe0 FlushTimer a, 0xe8 FirstBufferOffset a, 0xf0 ByteOffset a, 0xf8 EventsLost a,
+        0xfc LogBuffersLost a, 0x100 BuffersWritten a, 0x104 SequencePtr a, 0x108 LocalSequence a, 0x10c _padding10C: [u8; 4],
+        0x110 BufferSequenceNumber a, 0x118 TraceBuffers a, 0x11c ProcessorBuffers c,
     }
-}
-
-runtime::layout! {
-    /// `ETW_UM_LOGGER_CONTEXT` since 6.1 on x64: 0x1a0 bytes, aligned to 8.
-    ///
-    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
-    pub struct ETW_UM_LOGGER_CONTEXT_6_1_x64: ETW_UM_LOGGER_CONTEXT, 0x1a0, 8 {
-        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
-        0x10 ClockType: EVENT_TRACE_CLOCK = "ULONG", text!(ClockType, "documented");
-        0x14 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x18 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x20 LoggerThread: runtime::Ptr64 = "HANDLE", text!(LoggerThread, "documented");
-        0x28 LoggerStatus: u32 = "DWORD", text!(LoggerStatus, "documented");
-        0x2c InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented");
-        0x3c InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented");
-        0x40 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", text!(BufferCondition, "documented, name unknown");
-        0x48 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", text!(LoggerLock, "documented, name unknown");
-        0x70 FlushEvent: runtime::Ptr64 = "HANDLE", text!(FlushEvent, "documented");
-        0x78 LoggerEvent: runtime::Ptr64 = "HANDLE", text!(LoggerEvent, "documented");
-        0x80 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
-        0x88 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented");
-        0x98 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName, "documented");
-        0xa8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFilePattern, "documented");
-        0xb8 FileCounter: i32 = "LONG", text!(FileCounter, "documented");
-        0xbc NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
-        0xc0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0xc4 MaximumEventSize: u32 = "ULONG", text!(MaximumEventSize, "documented, offset inferred");
-        0xc8 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
-        0xcc MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0xd0 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0xd4 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0xd8 BuffersAvailable: i32 = "LONG", text!(BuffersAvailable, "documented");
-        0xdc _paddingDC: [u8; 4], "padding.";
-        0xe0 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented");
-        0xf0 BufferQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", text!(BufferQueue, "documented");
-        0x108 UnknownQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", text!(UnknownQueue, "documented, name unknown");
-        0x120 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", text!(OverflowQueue, "documented");
-        0x138 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x13c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented");
-        0x140 CollectionOn: i32 = "LONG", text!(CollectionOn, "documented");
-        0x144 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
-            0x144 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag_2, "documented, offset inferred");
-        }
-        0x148 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented");
-        0x14c _padding14C: [u8; 4], "padding.";
-        0x150 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0x158 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented");
-        0x160 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented");
-        0x168 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0x16c LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0x170 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x174 _padding174: [u8; 4], "padding.";
-        0x178 SequencePtr: runtime::Ptr64 = "LONG *", text!(SequencePtr, "documented");
-        0x180 LocalSequence: u32 = "ULONG", text!(LocalSequence, "documented");
-        0x184 _padding184: [u8; 4], "padding.";
-        0x188 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x190 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
-        0x198 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
+    pub union ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag = _: "The unnamed union at 0xd4 of `ETW_UM_LOGGER_CONTEXT`.", 0x4, 4 {
+        0x00 RequestFlag b,
     }
-}
-
-runtime::layout! {
-    /// `ETW_UM_LOGGER_CONTEXT` since 6.2 on x86: 0x160 bytes, aligned to 8.
-    ///
-    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
-    pub struct ETW_UM_LOGGER_CONTEXT_6_2_x86: ETW_UM_LOGGER_CONTEXT, 0x160, 8 {
-        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
-        0x10 ClockType: EVENT_TRACE_CLOCK = "ULONG", text!(ClockType, "documented");
-        0x14 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x18 LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x1c LoggerThread: runtime::Ptr32 = "HANDLE", text!(LoggerThread, "documented");
-        0x20 LoggerStatus: u32 = "DWORD", text!(LoggerStatus, "documented");
-        0x24 EventMarker: [u32; 1] = "ULONG [1]", text!(EventMarker, "documented");
-        0x28 ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "documented");
-        0x2c SizeMask: u32 = "ULONG", text!(SizeMask, "documented");
-        0x30 InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented");
-        0x40 InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented");
-        0x44 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", text!(BufferCondition, "documented, name unknown");
-        0x48 LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", text!(LoggerLock, "documented, name unknown");
-        0x60 FlushEvent: runtime::Ptr32 = "HANDLE", text!(FlushEvent, "documented");
-        0x64 LoggerEvent: runtime::Ptr32 = "HANDLE", text!(LoggerEvent, "documented");
-        0x68 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
-        0x6c LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented");
-        0x74 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName, "documented");
-        0x7c LogFilePattern: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFilePattern, "documented");
-        0x84 FileCounter: i32 = "LONG", text!(FileCounter, "documented");
-        0x88 NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
-        0x8c BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x90 MaximumEventSize: u32 = "ULONG", text!(MaximumEventSize, "documented");
-        0x94 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
-        0x98 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x9c MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0xa0 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0xa4 BuffersAvailable: i32 = "LONG", text!(BuffersAvailable, "documented");
-        0xa8 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented");
-        0xb0 BufferQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", text!(BufferQueue, "documented");
-        0xbc UnknownQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", text!(UnknownQueue, "documented, name unknown");
-        0xc8 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", text!(OverflowQueue, "documented");
-        0xd4 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0xd8 LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented");
-        0xdc CollectionOn: i32 = "LONG", text!(CollectionOn, "documented");
-        0xe0 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
-            0xe0 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag_2, "documented, offset inferred");
-        }
-        0xe4 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented");
-        0xe8 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0xf0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented, offset inferred");
-        0xf8 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented");
-        0x100 Unaccounted3: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
-        0x108 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0x10c LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0x110 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x114 SequencePtr: runtime::Ptr32 = "LONG *", text!(SequencePtr, "documented");
-        0x118 LocalSequence: u32 = "ULONG", text!(LocalSequence, "documented");
-        0x11c _padding11C: [u8; 4], "padding.";
-        0x120 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x128 TraceBuffers: runtime::Ptr32 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
-        0x12c CompressionWorkspace: runtime::Ptr32 = "PVOID", text!(CompressionWorkspace, "documented");
-        0x130 CompressionBuffer: runtime::Ptr32 = "PVOID", text!(CompressionBuffer, "documented, name and type unknown");
-        0x134 CompressionBufferSize: u32 = "ULONG", text!(CompressionBufferSize, "documented, name and type unknown");
-        0x138 CompressedBuffersSize: u32 = "ULONG", text!(CompressedBuffersSize, "documented, name and type unknown");
-        0x13c ProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ProviderBinaryList, "documented");
-        0x144 WinRtProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WinRtProviderBinaryList, "documented");
-        0x14c UnknownUlong1: u32 = "ULONG", text!(UnknownUlong0, "documented, name and type unknown");
-        0x150 UnknownPointers: runtime::Ptr32 = "PVOID *", text!(UnknownPointers, "documented, name and type unknown");
-        0x154 UnknownStructures: runtime::Ptr32 = "PVOID", text!(UnknownStructures, "documented, name and type unknown");
-        0x158 ProcessorStreamIndexMap: runtime::Ptr32 = "PVOID", text!(ProcessorStreamIndexMap, "documented, name and type unknown");
-        0x15c ProcessorBuffers: [runtime::Ptr32; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
+    pub struct ETW_UM_LOGGER_CONTEXT_6_1_x64: "since 6.1 on x64", 0x1a0, 8 {
+        0x00 ReferenceTime a, 0x10 ClockType a, 0x14 LoggerId a, 0x18 LoggerThreadId b, 0x20 LoggerThread c, 0x28 LoggerStatus a,
+        0x2c InstanceId a, 0x3c InstanceCount a, 0x40 BufferCondition b, 0x48 LoggerLock b, 0x70 FlushEvent b, 0x78 LoggerEvent b,
+        0x80 LogFileHandle b, 0x88 LoggerName b, 0x98 LogFileName b, 0xa8 LogFilePattern b, 0xb8 FileCounter a,
+        0xbc NumberOfProcessors a, 0xc0 BufferSize a, 0xc4 MaximumEventSize b, 0xc8 AlignedBufferSize a, 0xcc MaximumBuffers a,
+        0xd0 MinimumBuffers a, 0xd4 NumberOfBuffers a, 0xd8 BuffersAvailable a, 0xdc _paddingDC: [u8; 4], 0xe0 GlobalList b,
+        0xf0 BufferQueue b, 0x108 UnknownQueue b, 0x120 OverflowQueue b, 0x138 MaximumFileSize a, 0x13c LoggerMode a,
+        0x140 CollectionOn a, 0x144 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag { 0x144 RequestFlag b },
+        0x148 LastFlushedBuffer a, 0x14c _padding14C: [u8; 4], 0x150 FlushTimer a, 0x158 FirstBufferOffset a, 0x160 ByteOffset a,
+        0x168 EventsLost a, 0x16c LogBuffersLost a, 0x170 BuffersWritten a, 0x174 _padding174: [u8; 4], 0x178 SequencePtr b,
+        0x180 LocalSequence a, 0x184 _padding184: [u8; 4], 0x188 BufferSequenceNumber a, 0x190 TraceBuffers b,
+        0x198 ProcessorBuffers d,
     }
-}
-
-runtime::layout! {
-    /// `ETW_UM_LOGGER_CONTEXT` since 6.2 on x64: 0x210 bytes, aligned to 8.
-    ///
-    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
-    pub struct ETW_UM_LOGGER_CONTEXT_6_2_x64: ETW_UM_LOGGER_CONTEXT, 0x210, 8 {
-        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
-        0x10 ClockType: EVENT_TRACE_CLOCK = "ULONG", text!(ClockType, "documented");
-        0x14 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x18 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x20 LoggerThread: runtime::Ptr64 = "HANDLE", text!(LoggerThread, "documented");
-        0x28 LoggerStatus: u32 = "DWORD", text!(LoggerStatus, "documented");
-        0x2c EventMarker: [u32; 1] = "ULONG [1]", text!(EventMarker, "documented");
-        0x30 ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "documented");
-        0x34 SizeMask: u32 = "ULONG", text!(SizeMask, "documented");
-        0x38 InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented, offset inferred");
-        0x48 InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
-        0x4c _padding4C: [u8; 4], "padding.";
-        0x50 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", text!(BufferCondition, "documented, name unknown");
-        0x58 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", text!(LoggerLock, "documented, name unknown");
-        0x80 FlushEvent: runtime::Ptr64 = "HANDLE", text!(FlushEvent, "documented");
-        0x88 LoggerEvent: runtime::Ptr64 = "HANDLE", text!(LoggerEvent, "documented");
-        0x90 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented, offset inferred");
-        0x98 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented");
-        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName, "documented, offset inferred");
-        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFilePattern, "documented, offset inferred");
-        0xc8 FileCounter: i32 = "LONG", text!(FileCounter, "documented, offset inferred");
-        0xcc NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
-        0xd0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0xd4 MaximumEventSize: u32 = "ULONG", text!(MaximumEventSize, "documented, offset inferred");
-        0xd8 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
-        0xdc MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0xe0 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0xe4 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0xe8 BuffersAvailable: i32 = "LONG", text!(BuffersAvailable, "documented");
-        0xec _paddingEC: [u8; 4], "padding.";
-        0xf0 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented");
-        0x100 BufferQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", text!(BufferQueue, "documented");
-        0x118 UnknownQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", text!(UnknownQueue, "documented, name unknown");
-        0x130 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", text!(OverflowQueue, "documented");
-        0x148 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x14c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented");
-        0x150 CollectionOn: i32 = "LONG", text!(CollectionOn, "documented, offset inferred");
-        0x154 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
-            0x154 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag_2, "documented, offset inferred");
-        }
-        0x158 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented, offset inferred");
-        0x15c _padding15C: [u8; 4], "padding.";
-        0x160 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0x168 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented, offset inferred");
-        0x170 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented, offset inferred");
-        0x178 Unaccounted3: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
-        0x180 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0x184 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0x188 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x18c _padding18C: [u8; 4], "padding.";
-        0x190 SequencePtr: runtime::Ptr64 = "LONG *", text!(SequencePtr, "documented, offset inferred");
-        0x198 LocalSequence: u32 = "ULONG", text!(LocalSequence, "documented, offset inferred");
-        0x19c _padding19C: [u8; 4], "padding.";
-        0x1a0 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented, offset inferred");
-        0x1a8 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
-        0x1b0 CompressionWorkspace: runtime::Ptr64 = "PVOID", text!(CompressionWorkspace, "documented");
-        0x1b8 CompressionBuffer: runtime::Ptr64 = "PVOID", text!(CompressionBuffer, "documented, name and type unknown");
-        0x1c0 CompressionBufferSize: u32 = "ULONG", text!(CompressionBufferSize, "documented, name and type unknown");
-        0x1c4 CompressedBuffersSize: u32 = "ULONG", text!(CompressedBuffersSize, "documented, name and type unknown");
-        0x1c8 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ProviderBinaryList, "documented");
-        0x1d8 WinRtProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WinRtProviderBinaryList, "documented");
-        0x1e8 UnknownUlong1: u32 = "ULONG", text!(UnknownUlong0, "documented, name and type unknown");
-        0x1ec _padding1EC: [u8; 4], "padding.";
-        0x1f0 UnknownPointers: runtime::Ptr64 = "PVOID *", text!(UnknownPointers, "documented, name and type unknown");
-        0x1f8 UnknownStructures: runtime::Ptr64 = "PVOID", text!(UnknownStructures, "documented, name and type unknown");
-        0x200 ProcessorStreamIndexMap: runtime::Ptr64 = "PVOID", text!(ProcessorStreamIndexMap, "documented, name and type unknown");
-        0x208 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
+    pub struct ETW_UM_LOGGER_CONTEXT_6_2_x86: "since 6.2 on x86", 0x160, 8 {
+        0x00 ReferenceTime a, 0x10 ClockType a, 0x14 LoggerId a, 0x18 LoggerThreadId a, 0x1c LoggerThread a, 0x20 LoggerStatus a,
+        0x24 EventMarker a, 0x28 ErrorMarker a, 0x2c SizeMask a, 0x30 InstanceId a, 0x40 InstanceCount a, 0x44 BufferCondition a,
+        0x48 LoggerLock a, 0x60 FlushEvent a, 0x64 LoggerEvent a, 0x68 LogFileHandle a, 0x6c LoggerName a, 0x74 LogFileName a,
+        0x7c LogFilePattern a, 0x84 FileCounter a, 0x88 NumberOfProcessors a, 0x8c BufferSize a, 0x90 MaximumEventSize a,
+        0x94 AlignedBufferSize a, 0x98 MaximumBuffers a, 0x9c MinimumBuffers a, 0xa0 NumberOfBuffers a, 0xa4 BuffersAvailable a,
+        0xa8 GlobalList a, 0xb0 BufferQueue a, 0xbc UnknownQueue a, 0xc8 OverflowQueue a, 0xd4 MaximumFileSize a,
+        0xd8 LoggerMode a, 0xdc CollectionOn a,
+        0xe0 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag { 0xe0 RequestFlag b }, 0xe4 LastFlushedBuffer a,
+        0xe8 FlushTimer a, 0xf0 FirstBufferOffset b, 0xf8 ByteOffset a, 0x100 Unaccounted3 a, 0x108 EventsLost a,
+        0x10c LogBuffersLost a, 0x110 BuffersWritten a, 0x114 SequencePtr a, 0x118 LocalSequence a, 0x11c _padding11C: [u8; 4],
+        0x120 BufferSequenceNumber a, 0x128 TraceBuffers a, 0x12c CompressionWorkspace a, 0x130 CompressionBuffer a,
+        0x134 CompressionBufferSize a, 0x138 CompressedBuffersSize a, 0x13c ProviderBinaryList a, 0x144 WinRtProviderBinaryList a,
+        0x14c UnknownUlong1 a, 0x150 UnknownPointers a, 0x154 UnknownStructures a, 0x158 ProcessorStreamIndexMap a,
+        0x15c ProcessorBuffers c,
     }
-}
-
-runtime::layout! {
-    /// `ETW_UM_LOGGER_CONTEXT` since 6.3 on x86: 0x170 bytes, aligned to 8.
-    ///
-    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
-    pub struct ETW_UM_LOGGER_CONTEXT_6_3_x86: ETW_UM_LOGGER_CONTEXT, 0x170, 8 {
-        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
-        0x10 ClockType: EVENT_TRACE_CLOCK = "ULONG", text!(ClockType, "documented");
-        0x14 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x18 LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x1c LoggerThread: runtime::Ptr32 = "HANDLE", text!(LoggerThread, "documented");
-        0x20 LoggerStatus: u32 = "DWORD", text!(LoggerStatus, "documented");
-        0x24 EventMarker: [u32; 1] = "ULONG [1]", text!(EventMarker, "documented");
-        0x28 ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "documented");
-        0x2c SizeMask: u32 = "ULONG", text!(SizeMask, "documented");
-        0x30 InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented");
-        0x40 InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented");
-        0x44 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", text!(BufferCondition, "documented, name unknown");
-        0x48 LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", text!(LoggerLock, "documented, name unknown");
-        0x60 FlushEvent: runtime::Ptr32 = "HANDLE", text!(FlushEvent, "documented");
-        0x64 LoggerEvent: runtime::Ptr32 = "HANDLE", text!(LoggerEvent, "documented");
-        0x68 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
-        0x6c LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented");
-        0x74 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName, "documented");
-        0x7c LogFilePattern: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFilePattern, "documented");
-        0x84 FileCounter: i32 = "LONG", text!(FileCounter, "documented");
-        0x88 NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
-        0x8c BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x90 MaximumEventSize: u32 = "ULONG", text!(MaximumEventSize, "documented");
-        0x94 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
-        0x98 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x9c MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0xa0 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0xa4 BuffersAvailable: i32 = "LONG", text!(BuffersAvailable, "documented");
-        0xa8 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented");
-        0xb0 BufferQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", text!(BufferQueue, "documented");
-        0xbc UnknownQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", text!(UnknownQueue, "documented, name unknown");
-        0xc8 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", text!(OverflowQueue, "documented");
-        0xd4 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0xd8 LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented");
-        0xdc CollectionOn: i32 = "LONG", text!(CollectionOn, "documented");
-        0xe0 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
-            0xe0 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag_2, "documented, offset inferred");
-        }
-        0xe4 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented");
-        0xe8 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0xf0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented, offset inferred");
-        0xf8 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented");
-        0x100 FlushThreshold: u32 = "ULONG", text!(FlushThreshold, "documented");
-        0x104 Unaccounted4: [u8; 12] = "UCHAR [12]", text!(Unaccounted4, "unidentified");
-        0x110 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0x114 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0x118 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x11c SequencePtr: runtime::Ptr32 = "LONG *", text!(SequencePtr, "documented");
-        0x120 LocalSequence: u32 = "ULONG", text!(LocalSequence, "documented");
-        0x124 _padding124: [u8; 4], "padding.";
-        0x128 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x130 TraceBuffers: runtime::Ptr32 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
-        0x134 CompressionWorkspace: runtime::Ptr32 = "PVOID", text!(CompressionWorkspace, "documented");
-        0x138 CompressionBuffer: runtime::Ptr32 = "PVOID", text!(CompressionBuffer, "documented, name and type unknown");
-        0x13c CompressionBufferSize: u32 = "ULONG", text!(CompressionBufferSize, "documented, name and type unknown");
-        0x140 CompressedBuffersSize: u32 = "ULONG", text!(CompressedBuffersSize, "documented, name and type unknown");
-        0x144 CompressedBuffersCount: u32 = "ULONG", text!(CompressedBuffersCount, "documented, name and type unknown");
-        0x148 PartialBufferSize: u32 = "ULONG", text!(PartialBufferSize, "documented, name and type unknown");
-        0x14c ProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ProviderBinaryList, "documented");
-        0x154 WinRtProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WinRtProviderBinaryList, "documented");
-        0x15c UnknownUlong1: u32 = "ULONG", text!(UnknownUlong0, "documented, name and type unknown");
-        0x160 UnknownPointers: runtime::Ptr32 = "PVOID *", text!(UnknownPointers, "documented, name and type unknown");
-        0x164 UnknownStructures: runtime::Ptr32 = "PVOID", text!(UnknownStructures, "documented, name and type unknown");
-        0x168 ProcessorStreamIndexMap: runtime::Ptr32 = "PVOID", text!(ProcessorStreamIndexMap, "documented, name and type unknown");
-        0x16c ProcessorBuffers: [runtime::Ptr32; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
+    pub struct ETW_UM_LOGGER_CONTEXT_6_2_x64: "since 6.2 on x64", 0x210, 8 {
+        0x00 ReferenceTime a, 0x10 ClockType a, 0x14 LoggerId a, 0x18 LoggerThreadId b, 0x20 LoggerThread c, 0x28 LoggerStatus a,
+        0x2c EventMarker a, 0x30 ErrorMarker a, 0x34 SizeMask a, 0x38 InstanceId b, 0x48 InstanceCount b,
+        0x4c _padding4C: [u8; 4], 0x50 BufferCondition b, 0x58 LoggerLock b, 0x80 FlushEvent b, 0x88 LoggerEvent b,
+        0x90 LogFileHandle c, 0x98 LoggerName b, 0xa8 LogFileName c, 0xb8 LogFilePattern c, 0xc8 FileCounter b,
+        0xcc NumberOfProcessors b, 0xd0 BufferSize a, 0xd4 MaximumEventSize b, 0xd8 AlignedBufferSize a, 0xdc MaximumBuffers a,
+        0xe0 MinimumBuffers a, 0xe4 NumberOfBuffers a, 0xe8 BuffersAvailable a, 0xec _paddingEC: [u8; 4], 0xf0 GlobalList b,
+        0x100 BufferQueue b, 0x118 UnknownQueue b, 0x130 OverflowQueue b, 0x148 MaximumFileSize a, 0x14c LoggerMode a,
+        0x150 CollectionOn b, 0x154 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag { 0x154 RequestFlag b },
+        0x158 LastFlushedBuffer b, 0x15c _padding15C: [u8; 4], 0x160 FlushTimer a, 0x168 FirstBufferOffset b, 0x170 ByteOffset b,
+        0x178 Unaccounted3 a, 0x180 EventsLost a, 0x184 LogBuffersLost a, 0x188 BuffersWritten a, 0x18c _padding18C: [u8; 4],
+        0x190 SequencePtr c, 0x198 LocalSequence b, 0x19c _padding19C: [u8; 4], 0x1a0 BufferSequenceNumber b,
+        0x1a8 TraceBuffers b, 0x1b0 CompressionWorkspace b, 0x1b8 CompressionBuffer b, 0x1c0 CompressionBufferSize a,
+        0x1c4 CompressedBuffersSize a, 0x1c8 ProviderBinaryList b, 0x1d8 WinRtProviderBinaryList b, 0x1e8 UnknownUlong1 a,
+        0x1ec _padding1EC: [u8; 4], 0x1f0 UnknownPointers b, 0x1f8 UnknownStructures b, 0x200 ProcessorStreamIndexMap b,
+        0x208 ProcessorBuffers d,
     }
-}
-
-runtime::layout! {
-    /// `ETW_UM_LOGGER_CONTEXT` since 6.3 on x64: 0x220 bytes, aligned to 8.
-    ///
-    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
-    pub struct ETW_UM_LOGGER_CONTEXT_6_3_x64: ETW_UM_LOGGER_CONTEXT, 0x220, 8 {
-        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
-        0x10 ClockType: EVENT_TRACE_CLOCK = "ULONG", text!(ClockType, "documented");
-        0x14 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
-        0x18 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x20 LoggerThread: runtime::Ptr64 = "HANDLE", text!(LoggerThread, "documented");
-        0x28 LoggerStatus: u32 = "DWORD", text!(LoggerStatus, "documented");
-        0x2c EventMarker: [u32; 1] = "ULONG [1]", text!(EventMarker, "documented");
-        0x30 ErrorMarker: u32 = "ULONG", text!(ErrorMarker, "documented");
-        0x34 SizeMask: u32 = "ULONG", text!(SizeMask, "documented");
-        0x38 InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented, offset inferred");
-        0x48 InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
-        0x4c _padding4C: [u8; 4], "padding.";
-        0x50 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", text!(BufferCondition, "documented, name unknown");
-        0x58 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", text!(LoggerLock, "documented, name unknown");
-        0x80 FlushEvent: runtime::Ptr64 = "HANDLE", text!(FlushEvent, "documented");
-        0x88 LoggerEvent: runtime::Ptr64 = "HANDLE", text!(LoggerEvent, "documented");
-        0x90 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented, offset inferred");
-        0x98 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented");
-        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName, "documented, offset inferred");
-        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFilePattern, "documented, offset inferred");
-        0xc8 FileCounter: i32 = "LONG", text!(FileCounter, "documented, offset inferred");
-        0xcc NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
-        0xd0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0xd4 MaximumEventSize: u32 = "ULONG", text!(MaximumEventSize, "documented, offset inferred");
-        0xd8 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
-        0xdc MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0xe0 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0xe4 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0xe8 BuffersAvailable: i32 = "LONG", text!(BuffersAvailable, "documented");
-        0xec _paddingEC: [u8; 4], "padding.";
-        0xf0 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented");
-        0x100 BufferQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", text!(BufferQueue, "documented");
-        0x118 UnknownQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", text!(UnknownQueue, "documented, name unknown");
-        0x130 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", text!(OverflowQueue, "documented");
-        0x148 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x14c LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented");
-        0x150 CollectionOn: i32 = "LONG", text!(CollectionOn, "documented, offset inferred");
-        0x154 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
-            0x154 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag_2, "documented, offset inferred");
-        }
-        0x158 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented, offset inferred");
-        0x15c _padding15C: [u8; 4], "padding.";
-        0x160 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FlushTimer, "documented");
-        0x168 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented, offset inferred");
-        0x170 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented, offset inferred");
-        0x178 FlushThreshold: u32 = "ULONG", text!(FlushThreshold, "documented");
-        0x17c Unaccounted4: [u8; 12] = "UCHAR [12]", text!(Unaccounted4, "unidentified");
-        0x188 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0x18c LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0x190 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x194 _padding194: [u8; 4], "padding.";
-        0x198 SequencePtr: runtime::Ptr64 = "LONG *", text!(SequencePtr, "documented, offset inferred");
-        0x1a0 LocalSequence: u32 = "ULONG", text!(LocalSequence, "documented, offset inferred");
-        0x1a4 _padding1A4: [u8; 4], "padding.";
-        0x1a8 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented, offset inferred");
-        0x1b0 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
-        0x1b8 CompressionWorkspace: runtime::Ptr64 = "PVOID", text!(CompressionWorkspace, "documented");
-        0x1c0 CompressionBuffer: runtime::Ptr64 = "PVOID", text!(CompressionBuffer, "documented, name and type unknown");
-        0x1c8 CompressionBufferSize: u32 = "ULONG", text!(CompressionBufferSize, "documented, name and type unknown");
-        0x1cc CompressedBuffersSize: u32 = "ULONG", text!(CompressedBuffersSize, "documented, name and type unknown");
-        0x1d0 CompressedBuffersCount: u32 = "ULONG", text!(CompressedBuffersCount, "documented, name and type unknown");
-        0x1d4 PartialBufferSize: u32 = "ULONG", text!(PartialBufferSize, "documented, name and type unknown");
-        0x1d8 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ProviderBinaryList, "documented");
-        0x1e8 WinRtProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WinRtProviderBinaryList, "documented");
-        0x1f8 UnknownUlong1: u32 = "ULONG", text!(UnknownUlong0, "documented, name and type unknown");
-        0x1fc _padding1FC: [u8; 4], "padding.";
-        0x200 UnknownPointers: runtime::Ptr64 = "PVOID *", text!(UnknownPointers, "documented, name and type unknown");
-        0x208 UnknownStructures: runtime::Ptr64 = "PVOID", text!(UnknownStructures, "documented, name and type unknown");
-        0x210 ProcessorStreamIndexMap: runtime::Ptr64 = "PVOID", text!(ProcessorStreamIndexMap, "documented, name and type unknown");
-        0x218 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
+    pub struct ETW_UM_LOGGER_CONTEXT_6_3_x86: "since 6.3 on x86", 0x170, 8 {
+        0x00 ReferenceTime a, 0x10 ClockType a, 0x14 LoggerId a, 0x18 LoggerThreadId a, 0x1c LoggerThread a, 0x20 LoggerStatus a,
+        0x24 EventMarker a, 0x28 ErrorMarker a, 0x2c SizeMask a, 0x30 InstanceId a, 0x40 InstanceCount a, 0x44 BufferCondition a,
+        0x48 LoggerLock a, 0x60 FlushEvent a, 0x64 LoggerEvent a, 0x68 LogFileHandle a, 0x6c LoggerName a, 0x74 LogFileName a,
+        0x7c LogFilePattern a, 0x84 FileCounter a, 0x88 NumberOfProcessors a, 0x8c BufferSize a, 0x90 MaximumEventSize a,
+        0x94 AlignedBufferSize a, 0x98 MaximumBuffers a, 0x9c MinimumBuffers a, 0xa0 NumberOfBuffers a, 0xa4 BuffersAvailable a,
+        0xa8 GlobalList a, 0xb0 BufferQueue a, 0xbc UnknownQueue a, 0xc8 OverflowQueue a, 0xd4 MaximumFileSize a,
+        0xd8 LoggerMode a, 0xdc CollectionOn a,
+        0xe0 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag { 0xe0 RequestFlag b }, 0xe4 LastFlushedBuffer a,
+        0xe8 FlushTimer a, 0xf0 FirstBufferOffset b, 0xf8 ByteOffset a, 0x100 FlushThreshold a, 0x104 Unaccounted4 a,
+        0x110 EventsLost a, 0x114 LogBuffersLost a, 0x118 BuffersWritten a, 0x11c SequencePtr a, 0x120 LocalSequence a,
+        0x124 _padding124: [u8; 4], 0x128 BufferSequenceNumber a, 0x130 TraceBuffers a, 0x134 CompressionWorkspace a,
+        0x138 CompressionBuffer a, 0x13c CompressionBufferSize a, 0x140 CompressedBuffersSize a, 0x144 CompressedBuffersCount a,
+        0x148 PartialBufferSize a, 0x14c ProviderBinaryList a, 0x154 WinRtProviderBinaryList a, 0x15c UnknownUlong1 a,
+        0x160 UnknownPointers a, 0x164 UnknownStructures a, 0x168 ProcessorStreamIndexMap a, 0x16c ProcessorBuffers c,
+    }
+    pub struct ETW_UM_LOGGER_CONTEXT_6_3_x64: "since 6.3 on x64", 0x220, 8 {
+        0x00 ReferenceTime a, 0x10 ClockType a, 0x14 LoggerId a, 0x18 LoggerThreadId b, 0x20 LoggerThread c, 0x28 LoggerStatus a,
+        0x2c EventMarker a, 0x30 ErrorMarker a, 0x34 SizeMask a, 0x38 InstanceId b, 0x48 InstanceCount b,
+        0x4c _padding4C: [u8; 4], 0x50 BufferCondition b, 0x58 LoggerLock b, 0x80 FlushEvent b, 0x88 LoggerEvent b,
+        0x90 LogFileHandle c, 0x98 LoggerName b, 0xa8 LogFileName c, 0xb8 LogFilePattern c, 0xc8 FileCounter b,
+        0xcc NumberOfProcessors b, 0xd0 BufferSize a, 0xd4 MaximumEventSize b, 0xd8 AlignedBufferSize a, 0xdc MaximumBuffers a,
+        0xe0 MinimumBuffers a, 0xe4 NumberOfBuffers a, 0xe8 BuffersAvailable a, 0xec _paddingEC: [u8; 4], 0xf0 GlobalList b,
+        0x100 BufferQueue b, 0x118 UnknownQueue b, 0x130 OverflowQueue b, 0x148 MaximumFileSize a, 0x14c LoggerMode a,
+        0x150 CollectionOn b, 0x154 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag { 0x154 RequestFlag b },
+        0x158 LastFlushedBuffer b, 0x15c _padding15C: [u8; 4], 0x160 FlushTimer a, 0x168 FirstBufferOffset b, 0x170 ByteOffset b,
+        0x178 FlushThreshold a, 0x17c Unaccounted4 a, 0x188 EventsLost a, 0x18c LogBuffersLost a, 0x190 BuffersWritten a,
+        0x194 _padding194: [u8; 4], 0x198 SequencePtr c, 0x1a0 LocalSequence b, 0x1a4 _padding1A4: [u8; 4],
+        0x1a8 BufferSequenceNumber b, 0x1b0 TraceBuffers b, 0x1b8 CompressionWorkspace b, 0x1c0 CompressionBuffer b,
+        0x1c8 CompressionBufferSize a, 0x1cc CompressedBuffersSize a, 0x1d0 CompressedBuffersCount a, 0x1d4 PartialBufferSize a,
+        0x1d8 ProviderBinaryList b, 0x1e8 WinRtProviderBinaryList b, 0x1f8 UnknownUlong1 a, 0x1fc _padding1FC: [u8; 4],
+        0x200 UnknownPointers b, 0x208 UnknownStructures b, 0x210 ProcessorStreamIndexMap b, 0x218 ProcessorBuffers d,
     }
 }

@@ -5,22 +5,14 @@
 #[allow(unused_imports)]
 use super::{runtime, event_descriptor::*, guid::*};
 
-macro_rules! text {
-    (RegHandle, $known:literal) => { concat!($known, ". The provider's registration, in 64 bits.") };
-    (EventDescriptor, $known:literal) => { concat!($known, ". The event that starts or ends it.") };
-    (ScenarioId, $known:literal) => { concat!($known, ". GUID of the scenario.") };
-    (ControlCode, $known:literal) => { concat!($known, ". 10 starts the scenario, all else ends it.") };
-}
-
-runtime::layout! {
-    /// `ETW_WDI_SCENARIO` since early-6.0: 0x30 bytes, aligned to 8.
-    ///
-    /// Input of NtTraceControl for the start or end of a scenario of the diagnostic infrastructure (EtwWdiScenarioCode). The name is this project's.
-    pub struct ETW_WDI_SCENARIO_early_6_0: ETW_WDI_SCENARIO, 0x30, 8 {
-        0x00 RegHandle: u64 = "REGHANDLE", text!(RegHandle, "documented, name and type unknown");
-        0x08 EventDescriptor: EVENT_DESCRIPTOR_early_6_0 = "EVENT_DESCRIPTOR", text!(EventDescriptor, "documented, name unknown");
-        0x18 ScenarioId: GUID_5_0 = "GUID", text!(ScenarioId, "documented, name unknown");
-        0x28 ControlCode: u32 = "ULONG", text!(ControlCode, "documented, name and type unknown");
-        0x2c _padding2C: [u8; 4], "padding.";
+runtime::structure! {
+    $ ETW_WDI_SCENARIO: "Input of NtTraceControl for the start or end of a scenario of the diagnostic infrastructure (EtwWdiScenarioCode). The name is this project's." {
+        RegHandle "The provider's registration, in 64 bits.": a u64 = "REGHANDLE", "documented, name and type unknown";
+        EventDescriptor "The event that starts or ends it.": a EVENT_DESCRIPTOR_early_6_0 = "EVENT_DESCRIPTOR", "documented, name unknown";
+        ScenarioId "GUID of the scenario.": a GUID_5_0 = "GUID", "documented, name unknown";
+        ControlCode "10 starts the scenario, all else ends it.": a u32 = "ULONG", "documented, name and type unknown";
+    }
+    pub struct ETW_WDI_SCENARIO_early_6_0: "since early-6.0", 0x30, 8 {
+        0x00 RegHandle a, 0x08 EventDescriptor a, 0x18 ScenarioId a, 0x28 ControlCode a, 0x2c _padding2C: [u8; 4],
     }
 }

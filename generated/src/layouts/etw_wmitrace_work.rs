@@ -5,138 +5,54 @@
 #[allow(unused_imports)]
 use super::{runtime, guid::*, LOG_FILE_MODE};
 
-macro_rules! text {
-    (LoggerId, $known:literal) => { concat!($known, ". The session.") };
-    (LoggerName, $known:literal) => { concat!($known, ". The name of the session to start.") };
-    (FileName, $known:literal) => { concat!($known, ". The file that it writes.") };
-    (MaximumFileSize, $known:literal) => { concat!($known, ". Limit to that file, in MB.") };
-    (MinBuffers, $known:literal) => { concat!($known, ". Buffers to exist at least.") };
-    (MaxBuffers, $known:literal) => { concat!($known, ". Buffers to exist at most.") };
-    (BufferSize, $known:literal) => { concat!($known, ". Size of a buffer, in kilobytes.") };
-    (Mode, $known:literal) => { concat!($known, ". The logging mode of the session.") };
-    (FlushTimer, $known:literal) => { concat!($known, ". Seconds between flushes.") };
-    (MatchAny, $known:literal) => { concat!($known, ". Keywords of which an event must have at least one.") };
-    (MatchAll, $known:literal) => { concat!($known, ". Keywords of which an event must have all.") };
-    (EnableProperty, $known:literal) => { concat!($known, ". Additional data requested for each event.") };
-    (Guid, $known:literal) => { concat!($known, ". The provider to enable.") };
-    (Level, $known:literal) => { concat!($known, ". Maximum level of requested events.") };
-    (Status, $known:literal) => { concat!($known, ". Result of the request.") };
-    (SpareUlong, $known:literal) => { concat!($known, ". Not in use.") };
-    (SiloSessionId, $known:literal) => { concat!($known, ". Session identifier of a silo.") };
-}
-
-runtime::layout! {
-    /// `ETW_WMITRACE_WORK` since 6.1: 0xf0 bytes, aligned to 8.
-    ///
-    /// A request of a debugger through its ETW extension: to start a session, or to enable a provider.
-    pub struct ETW_WMITRACE_WORK_6_1: ETW_WMITRACE_WORK, 0xf0, 8 {
-        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 union_LoggerName: ETW_WMITRACE_WORK_6_1_union_LoggerName, "unnamed; its members have accessors." {
-            0x08 LoggerName set_LoggerName: [i8; 65] = "CHAR [65]", text!(LoggerName, "from symbols");
-            0x49 FileName set_FileName: [i8; 129] = "CHAR [129]", text!(FileName, "from symbols");
-            0xcc MaximumFileSize set_MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "from symbols");
-            0xd0 MinBuffers set_MinBuffers: u32 = "ULONG", text!(MinBuffers, "from symbols");
-            0xd4 MaxBuffers set_MaxBuffers: u32 = "ULONG", text!(MaxBuffers, "from symbols");
-            0xd8 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
-            0xdc Mode set_Mode: LOG_FILE_MODE = "ULONG", text!(Mode, "from symbols");
-            0xe0 FlushTimer set_FlushTimer: u32 = "ULONG", text!(FlushTimer, "from symbols");
-            0x08 MatchAny set_MatchAny: u64 = "ULONGLONG", text!(MatchAny, "from symbols");
-            0x10 MatchAll set_MatchAll: u64 = "ULONGLONG", text!(MatchAll, "from symbols");
-            0x18 EnableProperty set_EnableProperty: u32 = "ULONG", text!(EnableProperty, "from symbols");
-            0x1c Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
-            0x2c Level set_Level: u8 = "UCHAR", text!(Level, "from symbols");
-        }
-        0xe8 Status: i32 = "LONG", text!(Status, "from symbols");
-        0xec _paddingEC: [u8; 4], "padding.";
+runtime::structure! {
+    $ ETW_WMITRACE_WORK: "A request of a debugger through its ETW extension: to start a session, or to enable a provider." {
+        LoggerId "The session.": a u32 = "ULONG", "from symbols";
+        LoggerName "The name of the session to start.": a [i8; 65] = "CHAR [65]", "from symbols", set_LoggerName;
+        FileName "The file that it writes.": a [i8; 129] = "CHAR [129]", "from symbols", set_FileName;
+        MaximumFileSize "Limit to that file, in MB.": a u32 = "ULONG", "from symbols", set_MaximumFileSize;
+        MinBuffers "Buffers to exist at least.": a u32 = "ULONG", "from symbols", set_MinBuffers;
+        MaxBuffers "Buffers to exist at most.": a u32 = "ULONG", "from symbols", set_MaxBuffers;
+        BufferSize "Size of a buffer, in kilobytes.": a u32 = "ULONG", "from symbols", set_BufferSize;
+        Mode "The logging mode of the session.": a LOG_FILE_MODE = "ULONG", "from symbols", set_Mode;
+        FlushTimer "Seconds between flushes.": a u32 = "ULONG", "from symbols", set_FlushTimer;
+        MatchAny "Keywords of which an event must have at least one.": a u64 = "ULONGLONG", "from symbols", set_MatchAny;
+        MatchAll "Keywords of which an event must have all.": a u64 = "ULONGLONG", "from symbols", set_MatchAll;
+        EnableProperty "Additional data requested for each event.": a u32 = "ULONG", "from symbols", set_EnableProperty;
+        Guid "The provider to enable.": a GUID_5_0 = "GUID", "from symbols", set_Guid;
+        Level "Maximum level of requested events.": a u8 = "UCHAR", "from symbols", set_Level;
+        Status "Result of the request.": a i32 = "LONG", "from symbols";
+        SpareUlong "Not in use.": a u32 = "ULONG", "from symbols";
+        SiloSessionId "Session identifier of a silo.": a u32 = "ULONG", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x08 of `ETW_WMITRACE_WORK`.
-    pub union ETW_WMITRACE_WORK_6_1_union_LoggerName: 0xe0, 8 {
-        0x00 struct_LoggerName: runtime::Bytes<ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_LoggerName, 224>, "unnamed; its members have accessors.";
-        0x00 struct_MatchAny: runtime::Bytes<ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_MatchAny, 224>, "unnamed; its members have accessors.";
+    pub struct ETW_WMITRACE_WORK_6_1: "since 6.1", 0xf0, 8 {
+        0x00 LoggerId a, 0x04 _padding04: [u8; 4],
+        0x08 union_LoggerName: ETW_WMITRACE_WORK_6_1_union_LoggerName { 0x08 LoggerName a, 0x49 FileName a,
+        0xcc MaximumFileSize a, 0xd0 MinBuffers a, 0xd4 MaxBuffers a, 0xd8 BufferSize a, 0xdc Mode a, 0xe0 FlushTimer a,
+        0x08 MatchAny a, 0x10 MatchAll a, 0x18 EnableProperty a, 0x1c Guid a, 0x2c Level a }, 0xe8 Status a,
+        0xec _paddingEC: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_LoggerName` in `ETW_WMITRACE_WORK`.
-    pub struct ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_LoggerName: 0xdc, 4 {
-        0x00 LoggerName: [i8; 65] = "CHAR [65]", text!(LoggerName, "from symbols");
-        0x41 FileName: [i8; 129] = "CHAR [129]", text!(FileName, "from symbols");
-        0xc2 _paddingC2: [u8; 2], "padding.";
-        0xc4 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "from symbols");
-        0xc8 MinBuffers: u32 = "ULONG", text!(MinBuffers, "from symbols");
-        0xcc MaxBuffers: u32 = "ULONG", text!(MaxBuffers, "from symbols");
-        0xd0 BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
-        0xd4 Mode: LOG_FILE_MODE = "ULONG", text!(Mode, "from symbols");
-        0xd8 FlushTimer: u32 = "ULONG", text!(FlushTimer, "from symbols");
+    pub union ETW_WMITRACE_WORK_6_1_union_LoggerName = _: "The unnamed union at 0x08 of `ETW_WMITRACE_WORK`.", 0xe0, 8 {
+        0x00 struct_LoggerName: runtime::Bytes<ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_LoggerName, 224>,
+        0x00 struct_MatchAny: runtime::Bytes<ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_MatchAny, 224>,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_LoggerName` in `ETW_WMITRACE_WORK`.
-    pub struct ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_MatchAny: 0x28, 8 {
-        0x00 MatchAny: u64 = "ULONGLONG", text!(MatchAny, "from symbols");
-        0x08 MatchAll: u64 = "ULONGLONG", text!(MatchAll, "from symbols");
-        0x10 EnableProperty: u32 = "ULONG", text!(EnableProperty, "from symbols");
-        0x14 Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
-        0x24 Level: u8 = "UCHAR", text!(Level, "from symbols");
-        0x25 _padding25: [u8; 3], "padding.";
+    pub struct ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_LoggerName = _: "The unnamed structure at 0x00 of `union_LoggerName` in `ETW_WMITRACE_WORK`.", 0xdc, 4 {
+        0x00 LoggerName a, 0x41 FileName a, 0xc2 _paddingC2: [u8; 2], 0xc4 MaximumFileSize a, 0xc8 MinBuffers a,
+        0xcc MaxBuffers a, 0xd0 BufferSize a, 0xd4 Mode a, 0xd8 FlushTimer a,
     }
-}
-
-runtime::layout! {
-    /// `ETW_WMITRACE_WORK` since 6.2: 0xf0 bytes, aligned to 8.
-    ///
-    /// A request of a debugger through its ETW extension: to start a session, or to enable a provider.
-    pub struct ETW_WMITRACE_WORK_6_2: ETW_WMITRACE_WORK, 0xf0, 8 {
-        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
-        0x04 SpareUlong: u32 = "ULONG", text!(SpareUlong, "from symbols");
-        0x08 union_LoggerName: ETW_WMITRACE_WORK_6_1_union_LoggerName, "unnamed; its members have accessors." {
-            0x08 LoggerName set_LoggerName: [i8; 65] = "CHAR [65]", text!(LoggerName, "from symbols");
-            0x49 FileName set_FileName: [i8; 129] = "CHAR [129]", text!(FileName, "from symbols");
-            0xcc MaximumFileSize set_MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "from symbols");
-            0xd0 MinBuffers set_MinBuffers: u32 = "ULONG", text!(MinBuffers, "from symbols");
-            0xd4 MaxBuffers set_MaxBuffers: u32 = "ULONG", text!(MaxBuffers, "from symbols");
-            0xd8 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
-            0xdc Mode set_Mode: LOG_FILE_MODE = "ULONG", text!(Mode, "from symbols");
-            0xe0 FlushTimer set_FlushTimer: u32 = "ULONG", text!(FlushTimer, "from symbols");
-            0x08 MatchAny set_MatchAny: u64 = "ULONGLONG", text!(MatchAny, "from symbols");
-            0x10 MatchAll set_MatchAll: u64 = "ULONGLONG", text!(MatchAll, "from symbols");
-            0x18 EnableProperty set_EnableProperty: u32 = "ULONG", text!(EnableProperty, "from symbols");
-            0x1c Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
-            0x2c Level set_Level: u8 = "UCHAR", text!(Level, "from symbols");
-        }
-        0xe8 Status: i32 = "LONG", text!(Status, "from symbols");
-        0xec _paddingEC: [u8; 4], "padding.";
+    pub struct ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_MatchAny = _: "The unnamed structure at 0x00 of `union_LoggerName` in `ETW_WMITRACE_WORK`.", 0x28, 8 {
+        0x00 MatchAny a, 0x08 MatchAll a, 0x10 EnableProperty a, 0x14 Guid a, 0x24 Level a, 0x25 _padding25: [u8; 3],
     }
-}
-
-runtime::layout! {
-    /// `ETW_WMITRACE_WORK` since 1703: 0xf0 bytes, aligned to 8.
-    ///
-    /// A request of a debugger through its ETW extension: to start a session, or to enable a provider.
-    pub struct ETW_WMITRACE_WORK_1703: ETW_WMITRACE_WORK, 0xf0, 8 {
-        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
-        0x04 SiloSessionId: u32 = "ULONG", text!(SiloSessionId, "from symbols");
-        0x08 union_LoggerName: ETW_WMITRACE_WORK_6_1_union_LoggerName, "unnamed; its members have accessors." {
-            0x08 LoggerName set_LoggerName: [i8; 65] = "CHAR [65]", text!(LoggerName, "from symbols");
-            0x49 FileName set_FileName: [i8; 129] = "CHAR [129]", text!(FileName, "from symbols");
-            0xcc MaximumFileSize set_MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "from symbols");
-            0xd0 MinBuffers set_MinBuffers: u32 = "ULONG", text!(MinBuffers, "from symbols");
-            0xd4 MaxBuffers set_MaxBuffers: u32 = "ULONG", text!(MaxBuffers, "from symbols");
-            0xd8 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
-            0xdc Mode set_Mode: LOG_FILE_MODE = "ULONG", text!(Mode, "from symbols");
-            0xe0 FlushTimer set_FlushTimer: u32 = "ULONG", text!(FlushTimer, "from symbols");
-            0x08 MatchAny set_MatchAny: u64 = "ULONGLONG", text!(MatchAny, "from symbols");
-            0x10 MatchAll set_MatchAll: u64 = "ULONGLONG", text!(MatchAll, "from symbols");
-            0x18 EnableProperty set_EnableProperty: u32 = "ULONG", text!(EnableProperty, "from symbols");
-            0x1c Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
-            0x2c Level set_Level: u8 = "UCHAR", text!(Level, "from symbols");
-        }
-        0xe8 Status: i32 = "LONG", text!(Status, "from symbols");
-        0xec _paddingEC: [u8; 4], "padding.";
+    pub struct ETW_WMITRACE_WORK_6_2: "since 6.2", 0xf0, 8 {
+        0x00 LoggerId a, 0x04 SpareUlong a, 0x08 union_LoggerName: ETW_WMITRACE_WORK_6_1_union_LoggerName { 0x08 LoggerName a,
+        0x49 FileName a, 0xcc MaximumFileSize a, 0xd0 MinBuffers a, 0xd4 MaxBuffers a, 0xd8 BufferSize a, 0xdc Mode a,
+        0xe0 FlushTimer a, 0x08 MatchAny a, 0x10 MatchAll a, 0x18 EnableProperty a, 0x1c Guid a, 0x2c Level a }, 0xe8 Status a,
+        0xec _paddingEC: [u8; 4],
+    }
+    pub struct ETW_WMITRACE_WORK_1703: "since 1703", 0xf0, 8 {
+        0x00 LoggerId a, 0x04 SiloSessionId a, 0x08 union_LoggerName: ETW_WMITRACE_WORK_6_1_union_LoggerName { 0x08 LoggerName a,
+        0x49 FileName a, 0xcc MaximumFileSize a, 0xd0 MinBuffers a, 0xd4 MaxBuffers a, 0xd8 BufferSize a, 0xdc Mode a,
+        0xe0 FlushTimer a, 0x08 MatchAny a, 0x10 MatchAll a, 0x18 EnableProperty a, 0x1c Guid a, 0x2c Level a }, 0xe8 Status a,
+        0xec _paddingEC: [u8; 4],
     }
 }

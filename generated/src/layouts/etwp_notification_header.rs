@@ -5,234 +5,84 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_notification_type::*, guid::*};
 
-macro_rules! text {
-    (NotificationType, $known:literal) => { concat!($known, ". Subject of the notification.") };
-    (NotificationSize, $known:literal) => { concat!($known, ". Bytes of the notification, header included.") };
-    (RefCount, $known:literal) => { concat!($known, ". How many hold it.") };
-    (ReplyRequested, $known:literal) => { concat!($known, ". Whether the receiver is to reply.") };
-    (ReplyIndex, $known:literal) => { concat!($known, ". Inferred from its name: index into ReplySlot of the registration that replies.") };
-    (Timeout, $known:literal) => { concat!($known, ". How long the sender waits.") };
-    (NotifyeeCount, $known:literal) => { concat!($known, ". How many registrations get it.") };
-    (ReplyCount, $known:literal) => { concat!($known, ". How many replies there are.") };
-    (ReplyHandle, $known:literal) => { concat!($known, ". For the sender: where it gets the replies.") };
-    (ReplyObject, $known:literal) => { concat!($known, ". For the kernel: the object that receives the replies.") };
-    (RegIndex, $known:literal) => { concat!($known, ". Index of the registration that receives the notification.") };
-    (TargetPID, $known:literal) => { concat!($known, ". If not 0, only registrations of this process get it.") };
-    (SourcePID, $known:literal) => { concat!($known, ". The process that sent it.") };
-    (DestinationGuid, $known:literal) => { concat!($known, ". The provider whose registrations receive it.") };
-    (SourceGuid, $known:literal) => { concat!($known, ". The GUID that it was sent from.") };
-}
-
-runtime::layout! {
-    /// `ETWP_NOTIFICATION_HEADER` since 6.2 on x86: 0x48 bytes, aligned to 8.
-    ///
-    /// Header of a notification in the kernel; in user mode it is an ETW\_NOTIFICATION\_HEADER.
-    pub struct ETWP_NOTIFICATION_HEADER_6_2_x86: ETWP_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "from symbols");
-        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "from symbols");
-        0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
-        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
-        0x0d _padding0D: [u8; 3], "padding.";
-        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
-            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "from symbols");
-            0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
-        }
-        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
-        }
-        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle, "unnamed; its members have accessors." {
-            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-            0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", text!(ReplyObject, "from symbols");
-            0x18 RegIndex set_RegIndex: u32 = "ULONG", text!(RegIndex, "from symbols");
-        }
-        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
-        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
-        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "from symbols");
-        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "from symbols");
+runtime::structure! {
+    $ ETWP_NOTIFICATION_HEADER: "Header of a notification in the kernel; in user mode it is an ETW\\_NOTIFICATION\\_HEADER." {
+        NotificationType "Subject of the notification.":
+            a ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", "from symbols"
+            | b ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", "from symbols"
+            | c ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", "from symbols";
+        NotificationSize "Bytes of the notification, header included.": a u32 = "ULONG", "from symbols";
+        RefCount "How many hold it.": a i32 = "LONG", "from symbols";
+        ReplyRequested "Whether the receiver is to reply.": a u8 = "BOOLEAN", "from symbols";
+        ReplyIndex "Inferred from its name: index into ReplySlot of the registration that replies.": a u32 = "ULONG", "from symbols", set_ReplyIndex;
+        Timeout "How long the sender waits.": a u32 = "ULONG", "from symbols", set_Timeout;
+        NotifyeeCount "How many registrations get it.": a u32 = "ULONG", "from symbols", set_NotifyeeCount;
+        ReplyCount "How many replies there are.": a u32 = "ULONG", "from symbols", set_ReplyCount;
+        ReplyHandle "For the sender: where it gets the replies.": a u64 = "ULONGLONG", "from symbols", set_ReplyHandle;
+        ReplyObject "For the kernel: the object that receives the replies.":
+            a runtime::Ptr32 = "PVOID", "from symbols", set_ReplyObject
+            | b runtime::Bytes<runtime::Ptr32, 8> = "PVOID", "from symbols"
+            | c runtime::Ptr64 = "PVOID", "from symbols", set_ReplyObject;
+        RegIndex "Index of the registration that receives the notification.":
+            a u32 = "ULONG", "from symbols", set_RegIndex
+            | b runtime::Bytes<u32, 8> = "ULONG", "from symbols";
+        TargetPID "If not 0, only registrations of this process get it.": a u32 = "ULONG", "from symbols";
+        SourcePID "The process that sent it.": a u32 = "ULONG", "from symbols";
+        DestinationGuid "The provider whose registrations receive it.": a GUID_5_0 = "GUID", "from symbols";
+        SourceGuid "The GUID that it was sent from.": a GUID_5_0 = "GUID", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x10 of `ETWP_NOTIFICATION_HEADER`.
-    pub union ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex: 0x4, 4 {
-        0x00 ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "from symbols");
-        0x00 Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
+    pub struct ETWP_NOTIFICATION_HEADER_6_2_x86: "since 6.2 on x86", 0x48, 8 {
+        0x00 NotificationType a, 0x04 NotificationSize a, 0x08 RefCount a, 0x0c ReplyRequested a, 0x0d _padding0D: [u8; 3],
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex { 0x10 ReplyIndex a, 0x10 Timeout a },
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount { 0x14 NotifyeeCount a, 0x14 ReplyCount a },
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle { 0x18 ReplyHandle a, 0x18 ReplyObject a,
+        0x18 RegIndex a }, 0x20 TargetPID a, 0x24 SourcePID a, 0x28 DestinationGuid a, 0x38 SourceGuid a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x14 of `ETWP_NOTIFICATION_HEADER`.
-    pub union ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount: 0x4, 4 {
-        0x00 NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
-        0x00 ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
+    pub union ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex = _: "The unnamed union at 0x10 of `ETWP_NOTIFICATION_HEADER`.", 0x4, 4 {
+        0x00 ReplyIndex a, 0x00 Timeout a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x18 of `ETWP_NOTIFICATION_HEADER`.
-    pub union ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle: 0x8, 8 {
-        0x00 ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-        0x00 ReplyObject: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", text!(ReplyObject, "from symbols");
-        0x00 RegIndex: runtime::Bytes<u32, 8> = "ULONG", text!(RegIndex, "from symbols");
+    pub union ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount = _: "The unnamed union at 0x14 of `ETWP_NOTIFICATION_HEADER`.", 0x4, 4 {
+        0x00 NotifyeeCount a, 0x00 ReplyCount a,
     }
-}
-
-runtime::layout! {
-    /// `ETWP_NOTIFICATION_HEADER` since 6.2 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// Header of a notification in the kernel; in user mode it is an ETW\_NOTIFICATION\_HEADER.
-    pub struct ETWP_NOTIFICATION_HEADER_6_2_x64: ETWP_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "from symbols");
-        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "from symbols");
-        0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
-        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
-        0x0d _padding0D: [u8; 3], "padding.";
-        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
-            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "from symbols");
-            0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
-        }
-        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
-        }
-        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle, "unnamed; its members have accessors." {
-            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-            0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", text!(ReplyObject, "from symbols");
-            0x18 RegIndex set_RegIndex: u32 = "ULONG", text!(RegIndex, "from symbols");
-        }
-        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
-        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
-        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "from symbols");
-        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "from symbols");
+    pub union ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle = _: "The unnamed union at 0x18 of `ETWP_NOTIFICATION_HEADER`.", 0x8, 8 {
+        0x00 ReplyHandle a, 0x00 ReplyObject b, 0x00 RegIndex b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x18 of `ETWP_NOTIFICATION_HEADER`.
-    pub union ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle: 0x8, 8 {
-        0x00 ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-        0x00 ReplyObject: runtime::Ptr64 = "PVOID", text!(ReplyObject, "from symbols");
-        0x00 RegIndex: runtime::Bytes<u32, 8> = "ULONG", text!(RegIndex, "from symbols");
+    pub struct ETWP_NOTIFICATION_HEADER_6_2_x64: "since 6.2 on x64", 0x48, 8 {
+        0x00 NotificationType a, 0x04 NotificationSize a, 0x08 RefCount a, 0x0c ReplyRequested a, 0x0d _padding0D: [u8; 3],
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex { 0x10 ReplyIndex a, 0x10 Timeout a },
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount { 0x14 NotifyeeCount a, 0x14 ReplyCount a },
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle { 0x18 ReplyHandle a, 0x18 ReplyObject c,
+        0x18 RegIndex a }, 0x20 TargetPID a, 0x24 SourcePID a, 0x28 DestinationGuid a, 0x38 SourceGuid a,
     }
-}
-
-runtime::layout! {
-    /// `ETWP_NOTIFICATION_HEADER` since 6.3 on x86: 0x48 bytes, aligned to 8.
-    ///
-    /// Header of a notification in the kernel; in user mode it is an ETW\_NOTIFICATION\_HEADER.
-    pub struct ETWP_NOTIFICATION_HEADER_6_3_x86: ETWP_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "from symbols");
-        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "from symbols");
-        0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
-        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
-        0x0d _padding0D: [u8; 3], "padding.";
-        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
-            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "from symbols");
-            0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
-        }
-        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
-        }
-        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle, "unnamed; its members have accessors." {
-            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-            0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", text!(ReplyObject, "from symbols");
-            0x18 RegIndex set_RegIndex: u32 = "ULONG", text!(RegIndex, "from symbols");
-        }
-        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
-        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
-        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "from symbols");
-        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "from symbols");
+    pub union ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle = _: "The unnamed union at 0x18 of `ETWP_NOTIFICATION_HEADER`.", 0x8, 8 {
+        0x00 ReplyHandle a, 0x00 ReplyObject c, 0x00 RegIndex b,
     }
-}
-
-runtime::layout! {
-    /// `ETWP_NOTIFICATION_HEADER` since 6.3 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// Header of a notification in the kernel; in user mode it is an ETW\_NOTIFICATION\_HEADER.
-    pub struct ETWP_NOTIFICATION_HEADER_6_3_x64: ETWP_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "from symbols");
-        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "from symbols");
-        0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
-        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
-        0x0d _padding0D: [u8; 3], "padding.";
-        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
-            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "from symbols");
-            0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
-        }
-        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
-        }
-        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle, "unnamed; its members have accessors." {
-            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-            0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", text!(ReplyObject, "from symbols");
-            0x18 RegIndex set_RegIndex: u32 = "ULONG", text!(RegIndex, "from symbols");
-        }
-        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
-        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
-        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "from symbols");
-        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "from symbols");
+    pub struct ETWP_NOTIFICATION_HEADER_6_3_x86: "since 6.3 on x86", 0x48, 8 {
+        0x00 NotificationType b, 0x04 NotificationSize a, 0x08 RefCount a, 0x0c ReplyRequested a, 0x0d _padding0D: [u8; 3],
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex { 0x10 ReplyIndex a, 0x10 Timeout a },
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount { 0x14 NotifyeeCount a, 0x14 ReplyCount a },
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle { 0x18 ReplyHandle a, 0x18 ReplyObject a,
+        0x18 RegIndex a }, 0x20 TargetPID a, 0x24 SourcePID a, 0x28 DestinationGuid a, 0x38 SourceGuid a,
     }
-}
-
-runtime::layout! {
-    /// `ETWP_NOTIFICATION_HEADER` since 1703 on x86: 0x48 bytes, aligned to 8.
-    ///
-    /// Header of a notification in the kernel; in user mode it is an ETW\_NOTIFICATION\_HEADER.
-    pub struct ETWP_NOTIFICATION_HEADER_1703_x86: ETWP_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "from symbols");
-        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "from symbols");
-        0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
-        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
-        0x0d _padding0D: [u8; 3], "padding.";
-        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
-            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "from symbols");
-            0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
-        }
-        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
-        }
-        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle, "unnamed; its members have accessors." {
-            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-            0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", text!(ReplyObject, "from symbols");
-            0x18 RegIndex set_RegIndex: u32 = "ULONG", text!(RegIndex, "from symbols");
-        }
-        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
-        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
-        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "from symbols");
-        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "from symbols");
+    pub struct ETWP_NOTIFICATION_HEADER_6_3_x64: "since 6.3 on x64", 0x48, 8 {
+        0x00 NotificationType b, 0x04 NotificationSize a, 0x08 RefCount a, 0x0c ReplyRequested a, 0x0d _padding0D: [u8; 3],
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex { 0x10 ReplyIndex a, 0x10 Timeout a },
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount { 0x14 NotifyeeCount a, 0x14 ReplyCount a },
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle { 0x18 ReplyHandle a, 0x18 ReplyObject c,
+        0x18 RegIndex a }, 0x20 TargetPID a, 0x24 SourcePID a, 0x28 DestinationGuid a, 0x38 SourceGuid a,
     }
-}
-
-runtime::layout! {
-    /// `ETWP_NOTIFICATION_HEADER` since 1703 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// Header of a notification in the kernel; in user mode it is an ETW\_NOTIFICATION\_HEADER.
-    pub struct ETWP_NOTIFICATION_HEADER_1703_x64: ETWP_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "from symbols");
-        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "from symbols");
-        0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
-        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
-        0x0d _padding0D: [u8; 3], "padding.";
-        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
-            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "from symbols");
-            0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
-        }
-        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
-        }
-        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle, "unnamed; its members have accessors." {
-            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-            0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", text!(ReplyObject, "from symbols");
-            0x18 RegIndex set_RegIndex: u32 = "ULONG", text!(RegIndex, "from symbols");
-        }
-        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
-        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
-        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "from symbols");
-        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "from symbols");
+    pub struct ETWP_NOTIFICATION_HEADER_1703_x86: "since 1703 on x86", 0x48, 8 {
+        0x00 NotificationType c, 0x04 NotificationSize a, 0x08 RefCount a, 0x0c ReplyRequested a, 0x0d _padding0D: [u8; 3],
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex { 0x10 ReplyIndex a, 0x10 Timeout a },
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount { 0x14 NotifyeeCount a, 0x14 ReplyCount a },
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle { 0x18 ReplyHandle a, 0x18 ReplyObject a,
+        0x18 RegIndex a }, 0x20 TargetPID a, 0x24 SourcePID a, 0x28 DestinationGuid a, 0x38 SourceGuid a,
+    }
+    pub struct ETWP_NOTIFICATION_HEADER_1703_x64: "since 1703 on x64", 0x48, 8 {
+        0x00 NotificationType c, 0x04 NotificationSize a, 0x08 RefCount a, 0x0c ReplyRequested a, 0x0d _padding0D: [u8; 3],
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex { 0x10 ReplyIndex a, 0x10 Timeout a },
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount { 0x14 NotifyeeCount a, 0x14 ReplyCount a },
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle { 0x18 ReplyHandle a, 0x18 ReplyObject c,
+        0x18 RegIndex a }, 0x20 TargetPID a, 0x24 SourcePID a, 0x28 DestinationGuid a, 0x38 SourceGuid a,
     }
 }

@@ -5,62 +5,29 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Ptr, $known:literal) => { concat!($known, ". Address of the data.") };
-    (Size, $known:literal) => { concat!($known, ". Bytes of the data at Ptr.") };
-    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
-    (Type, $known:literal) => { concat!($known, ". Type of the data: event data, or metadata of the event or its provider.") };
-}
-
-runtime::layout! {
-    /// `EVENT_DATA_DESCRIPTOR` since early-6.0: 0x10 bytes, aligned to 8.
-    ///
-    /// A piece of an event's data, as a provider hands it over.
-    pub struct EVENT_DATA_DESCRIPTOR_early_6_0: EVENT_DATA_DESCRIPTOR, 0x10, 8 {
-        0x00 Ptr: u64 = "ULONGLONG", text!(Ptr, "from symbols");
-        0x08 Size: u32 = "ULONG", text!(Size, "from symbols");
-        0x0c union_Reserved: EVENT_DATA_DESCRIPTOR_early_6_0_union_Reserved, "unnamed; its members have accessors." {
-            0x0c Reserved set_Reserved: u32 = "ULONG", text!(Reserved, "from symbols");
-        }
+runtime::structure! {
+    $ EVENT_DATA_DESCRIPTOR: "A piece of an event's data, as a provider hands it over." {
+        Ptr "Address of the data.": a u64 = "ULONGLONG", "from symbols";
+        Size "Bytes of the data at Ptr.": a u32 = "ULONG", "from symbols";
+        Reserved "Not in use.": a u32 = "ULONG", "from symbols", set_Reserved;
+        Type "Type of the data: event data, or metadata of the event or its provider.": a u8 = "UCHAR", "from symbols", set_Type;
+        Reserved1 "Not in use.": a u8 = "UCHAR", "from symbols", set_Reserved1;
+        Reserved2 "Not in use.": a u16 = "USHORT", "from symbols", set_Reserved2;
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x0c of `EVENT_DATA_DESCRIPTOR`.
-    pub union EVENT_DATA_DESCRIPTOR_early_6_0_union_Reserved: 0x4, 4 {
-        0x00 Reserved: u32 = "ULONG", text!(Reserved, "from symbols");
+    pub struct EVENT_DATA_DESCRIPTOR_early_6_0: "since early-6.0", 0x10, 8 {
+        0x00 Ptr a, 0x08 Size a, 0x0c union_Reserved: EVENT_DATA_DESCRIPTOR_early_6_0_union_Reserved { 0x0c Reserved a },
     }
-}
-
-runtime::layout! {
-    /// `EVENT_DATA_DESCRIPTOR` since 6.1.7601.23418: 0x10 bytes, aligned to 8.
-    ///
-    /// A piece of an event's data, as a provider hands it over.
-    pub struct EVENT_DATA_DESCRIPTOR_6_1_7601_23418: EVENT_DATA_DESCRIPTOR, 0x10, 8 {
-        0x00 Ptr: u64 = "ULONGLONG", text!(Ptr, "from symbols");
-        0x08 Size: u32 = "ULONG", text!(Size, "from symbols");
-        0x0c union_Reserved: EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved, "unnamed; its members have accessors." {
-            0x0c Reserved set_Reserved: u32 = "ULONG", text!(Reserved, "from symbols");
-            0x0c Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x0d Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-            0x0e Reserved2 set_Reserved2: u16 = "USHORT", text!(Reserved, "from symbols");
-        }
+    pub union EVENT_DATA_DESCRIPTOR_early_6_0_union_Reserved = _: "The unnamed union at 0x0c of `EVENT_DATA_DESCRIPTOR`.", 0x4, 4 {
+        0x00 Reserved a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x0c of `EVENT_DATA_DESCRIPTOR`.
-    pub union EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved: 0x4, 4 {
-        0x00 Reserved: u32 = "ULONG", text!(Reserved, "from symbols");
-        0x00 struct_Type: EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved_struct_Type, "unnamed; its members have accessors.";
+    pub struct EVENT_DATA_DESCRIPTOR_6_1_7601_23418: "since 6.1.7601.23418", 0x10, 8 {
+        0x00 Ptr a, 0x08 Size a, 0x0c union_Reserved: EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved { 0x0c Reserved a,
+        0x0c Type a, 0x0d Reserved1 a, 0x0e Reserved2 a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Reserved` in `EVENT_DATA_DESCRIPTOR`.
-    pub struct EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved_struct_Type: 0x4, 2 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
-        0x02 Reserved2: u16 = "USHORT", text!(Reserved, "from symbols");
+    pub union EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved = _: "The unnamed union at 0x0c of `EVENT_DATA_DESCRIPTOR`.", 0x4, 4 {
+        0x00 Reserved a, 0x00 struct_Type: EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved_struct_Type,
+    }
+    pub struct EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved_struct_Type = _: "The unnamed structure at 0x00 of `union_Reserved` in `EVENT_DATA_DESCRIPTOR`.", 0x4, 2 {
+        0x00 Type a, 0x01 Reserved1 a, 0x02 Reserved2 a,
     }
 }

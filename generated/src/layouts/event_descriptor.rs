@@ -5,27 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Id, $known:literal) => { concat!($known, ". Identifies the event among those of its provider.") };
-    (Version, $known:literal) => { concat!($known, ". The revision of its definition.") };
-    (Channel, $known:literal) => { concat!($known, ". Audience of the event.") };
-    (Level, $known:literal) => { concat!($known, ". How severe it is, from 1 for critical to 5 for verbose.") };
-    (Opcode, $known:literal) => { concat!($known, ". Step of an operation that it reports.") };
-    (Task, $known:literal) => { concat!($known, ". Component of the provider that wrote it.") };
-    (Keyword, $known:literal) => { concat!($known, ". Categories that it is in, a bit each.") };
-}
-
-runtime::layout! {
-    /// `EVENT_DESCRIPTOR` since early-6.0: 0x10 bytes, aligned to 8.
-    ///
-    /// Identity of an event within its provider, and properties for filtering.
-    pub struct EVENT_DESCRIPTOR_early_6_0: EVENT_DESCRIPTOR, 0x10, 8 {
-        0x00 Id: u16 = "USHORT", text!(Id, "from symbols");
-        0x02 Version: u8 = "UCHAR", text!(Version, "from symbols");
-        0x03 Channel: u8 = "UCHAR", text!(Channel, "from symbols");
-        0x04 Level: u8 = "UCHAR", text!(Level, "from symbols");
-        0x05 Opcode: u8 = "UCHAR", text!(Opcode, "from symbols");
-        0x06 Task: u16 = "USHORT", text!(Task, "from symbols");
-        0x08 Keyword: u64 = "ULONGLONG", text!(Keyword, "from symbols");
+runtime::structure! {
+    $ EVENT_DESCRIPTOR: "Identity of an event within its provider, and properties for filtering." {
+        Id "Identifies the event among those of its provider.": a u16 = "USHORT", "from symbols";
+        Version "The revision of its definition.": a u8 = "UCHAR", "from symbols";
+        Channel "Audience of the event.": a u8 = "UCHAR", "from symbols";
+        Level "How severe it is, from 1 for critical to 5 for verbose.": a u8 = "UCHAR", "from symbols";
+        Opcode "Step of an operation that it reports.": a u8 = "UCHAR", "from symbols";
+        Task "Component of the provider that wrote it.": a u16 = "USHORT", "from symbols";
+        Keyword "Categories that it is in, a bit each.": a u64 = "ULONGLONG", "from symbols";
+    }
+    pub struct EVENT_DESCRIPTOR_early_6_0: "since early-6.0", 0x10, 8 {
+        0x00 Id a, 0x02 Version a, 0x03 Channel a, 0x04 Level a, 0x05 Opcode a, 0x06 Task a, 0x08 Keyword a,
     }
 }

@@ -5,15 +5,9 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (PebsIndex, $known:literal) => { concat!($known, ". Index of a sample of Precise Event Based Sampling (PEBS).") };
-}
-
-runtime::layout! {
-    /// `EVENT_EXTENDED_ITEM_PEBS_INDEX` since 6.2: 0x8 bytes, aligned to 8.
-    ///
-    /// Index for precise event-based sampling, as an extended item of a context-switch event.
-    pub struct EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2: EVENT_EXTENDED_ITEM_PEBS_INDEX, 0x8, 8 {
-        0x00 PebsIndex: u64 = "ULONG64", text!(PebsIndex, "documented");
+runtime::structure! {
+    $ EVENT_EXTENDED_ITEM_PEBS_INDEX: "Index for precise event-based sampling, as an extended item of a context-switch event." {
+        PebsIndex "Index of a sample of Precise Event Based Sampling (PEBS).": a u64 = "ULONG64", "documented";
     }
+    pub struct EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2: "since 6.2", 0x8, 8 {0x00 PebsIndex a}
 }

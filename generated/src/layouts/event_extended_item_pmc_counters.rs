@@ -5,15 +5,9 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Counter, $known:literal) => { concat!($known, ". As many as the event's Marker says.") };
-}
-
-runtime::layout! {
-    /// `EVENT_EXTENDED_ITEM_PMC_COUNTERS` since 6.2: 0x8 bytes, aligned to 8.
-    ///
-    /// Performance counters of the processor, as an extended item of an event.
-    pub struct EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2: EVENT_EXTENDED_ITEM_PMC_COUNTERS, 0x8, 8 {
-        0x00 Counter: [u64; 1] = "ULONG64 [ANYSIZE_ARRAY]", text!(Counter, "documented");
+runtime::structure! {
+    $ EVENT_EXTENDED_ITEM_PMC_COUNTERS: "Performance counters of the processor, as an extended item of an event." {
+        Counter "As many as the event's Marker says.": a [u64; 1] = "ULONG64 [ANYSIZE_ARRAY]", "documented";
     }
+    pub struct EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2: "since 6.2", 0x8, 8 {0x00 Counter a}
 }

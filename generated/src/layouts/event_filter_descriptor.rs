@@ -5,19 +5,11 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Ptr, $known:literal) => { concat!($known, ". The address of its data.") };
-    (Size, $known:literal) => { concat!($known, ". Bytes of them.") };
-    (Type, $known:literal) => { concat!($known, ". Type of the filter.") };
-}
-
-runtime::layout! {
-    /// `EVENT_FILTER_DESCRIPTOR` since early-6.0: 0x10 bytes, aligned to 8.
-    ///
-    /// A filter that a session hands over when it enables a provider.
-    pub struct EVENT_FILTER_DESCRIPTOR_early_6_0: EVENT_FILTER_DESCRIPTOR, 0x10, 8 {
-        0x00 Ptr: u64 = "ULONGLONG", text!(Ptr, "from symbols");
-        0x08 Size: u32 = "ULONG", text!(Size, "from symbols");
-        0x0c Type: u32 = "ULONG", text!(Type, "from symbols");
+runtime::structure! {
+    $ EVENT_FILTER_DESCRIPTOR: "A filter that a session hands over when it enables a provider." {
+        Ptr "The address of its data.": a u64 = "ULONGLONG", "from symbols";
+        Size "Bytes of them.": a u32 = "ULONG", "from symbols";
+        Type "Type of the filter.": a u32 = "ULONG", "from symbols";
     }
+    pub struct EVENT_FILTER_DESCRIPTOR_early_6_0: "since early-6.0", 0x10, 8 {0x00 Ptr a, 0x08 Size a, 0x0c Type a}
 }

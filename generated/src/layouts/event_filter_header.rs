@@ -5,25 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Id, $known:literal) => { concat!($known, ". Identifies the filter among those of the provider.") };
-    (Version, $known:literal) => { concat!($known, ". The version of the filter.") };
-    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
-    (InstanceId, $known:literal) => { concat!($known, ". Identifier of the filter's session.") };
-    (Size, $known:literal) => { concat!($known, ". Bytes of the filter, header included.") };
-    (NextOffset, $known:literal) => { concat!($known, ". Bytes from here to the next filter; 0 in the last.") };
-}
-
-runtime::layout! {
-    /// `EVENT_FILTER_HEADER` since 6.1: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of a filter that the provider itself applies.
-    pub struct EVENT_FILTER_HEADER_6_1: EVENT_FILTER_HEADER, 0x18, 8 {
-        0x00 Id: u16 = "USHORT", text!(Id, "from symbols");
-        0x02 Version: u8 = "UCHAR", text!(Version, "from symbols");
-        0x03 Reserved: [u8; 5] = "UCHAR [5]", text!(Reserved, "from symbols");
-        0x08 InstanceId: u64 = "ULONGLONG", text!(InstanceId, "from symbols");
-        0x10 Size: u32 = "ULONG", text!(Size, "from symbols");
-        0x14 NextOffset: u32 = "ULONG", text!(NextOffset, "from symbols");
+runtime::structure! {
+    $ EVENT_FILTER_HEADER: "Header of a filter that the provider itself applies." {
+        Id "Identifies the filter among those of the provider.": a u16 = "USHORT", "from symbols";
+        Version "The version of the filter.": a u8 = "UCHAR", "from symbols";
+        Reserved "Not in use.": a [u8; 5] = "UCHAR [5]", "from symbols";
+        InstanceId "Identifier of the filter's session.": a u64 = "ULONGLONG", "from symbols";
+        Size "Bytes of the filter, header included.": a u32 = "ULONG", "from symbols";
+        NextOffset "Bytes from here to the next filter; 0 in the last.": a u32 = "ULONG", "from symbols";
+    }
+    pub struct EVENT_FILTER_HEADER_6_1: "since 6.1", 0x18, 8 {
+        0x00 Id a, 0x02 Version a, 0x03 Reserved a, 0x08 InstanceId a, 0x10 Size a, 0x14 NextOffset a,
     }
 }

@@ -5,22 +5,14 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (MatchAnyKeyword, $known:literal) => { concat!($known, ". Keywords of which a filtered event has at least one.") };
-    (MatchAllKeyword, $known:literal) => { concat!($known, ". Keywords of which a filtered event has all.") };
-    (Level, $known:literal) => { concat!($known, ". Level of the filtered events.") };
-    (FilterIn, $known:literal) => { concat!($known, ". Whether such events are those that pass, not those that are dropped.") };
-}
-
-runtime::layout! {
-    /// `EVENT_FILTER_LEVEL_KW` since 1709: 0x18 bytes, aligned to 8.
-    ///
-    /// A filter of events by level and keyword.
-    pub struct EVENT_FILTER_LEVEL_KW_1709: EVENT_FILTER_LEVEL_KW, 0x18, 8 {
-        0x00 MatchAnyKeyword: u64 = "ULONGLONG", text!(MatchAnyKeyword, "from symbols");
-        0x08 MatchAllKeyword: u64 = "ULONGLONG", text!(MatchAllKeyword, "from symbols");
-        0x10 Level: u8 = "UCHAR", text!(Level, "from symbols");
-        0x11 FilterIn: u8 = "BOOLEAN", text!(FilterIn, "from symbols");
-        0x12 _padding12: [u8; 6], "padding.";
+runtime::structure! {
+    $ EVENT_FILTER_LEVEL_KW: "A filter of events by level and keyword." {
+        MatchAnyKeyword "Keywords of which a filtered event has at least one.": a u64 = "ULONGLONG", "from symbols";
+        MatchAllKeyword "Keywords of which a filtered event has all.": a u64 = "ULONGLONG", "from symbols";
+        Level "Level of the filtered events.": a u8 = "UCHAR", "from symbols";
+        FilterIn "Whether such events are those that pass, not those that are dropped.": a u8 = "BOOLEAN", "from symbols";
+    }
+    pub struct EVENT_FILTER_LEVEL_KW_1709: "since 1709", 0x18, 8 {
+        0x00 MatchAnyKeyword a, 0x08 MatchAllKeyword a, 0x10 Level a, 0x11 FilterIn a, 0x12 _padding12: [u8; 6],
     }
 }

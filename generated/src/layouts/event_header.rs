@@ -5,57 +5,32 @@
 #[allow(unused_imports)]
 use super::{runtime, event_descriptor::*, EVENT_HEADER_FLAG, EVENT_HEADER_PROPERTY, guid::*, large_integer::*};
 
-macro_rules! text {
-    (Size, $known:literal) => { concat!($known, ". Bytes of the event, header and extended items included.") };
-    (HeaderType, $known:literal) => { concat!($known, ". In a trace buffer: the TRACE\\_HEADER\\_TYPE, and in the high byte the flags of the Marker.") };
-    (Flags, $known:literal) => { concat!($known, ". Flags for the structure of the event, and for the way it was written.") };
-    (EventProperty, $known:literal) => { concat!($known, ". How the event is decoded.") };
-    (ThreadId, $known:literal) => { concat!($known, ". The thread that wrote it.") };
-    (ProcessId, $known:literal) => { concat!($known, ". The process that wrote it.") };
-    (TimeStamp, $known:literal) => { concat!($known, ". When, by the clock of the session.") };
-    (ProviderId, $known:literal) => { concat!($known, ". The provider.") };
-    (EventDescriptor, $known:literal) => { concat!($known, ". Identity of the event within its provider.") };
-    (KernelTime, $known:literal) => { concat!($known, ". Time that the thread has run in the kernel, in ticks of the clock interrupt.") };
-    (UserTime, $known:literal) => { concat!($known, ". Time that the thread has run in user mode, in ticks of the clock interrupt.") };
-    (ProcessorTime, $known:literal) => { concat!($known, ". In a private session: time that the thread has run in user mode, in processor ticks.") };
-    (ActivityId, $known:literal) => { concat!($known, ". The activity that the event is part of.") };
-}
-
-runtime::layout! {
-    /// `EVENT_HEADER` since early-6.0: 0x50 bytes, aligned to 8.
-    ///
-    /// Header of an event of a registered provider. The kernel writes it to a buffer of each session that enables the provider. Extended items follow if Flags announces them, then the event data. In a trace buffer, HeaderType distinguishes it from the other headers of events. An EVENT\_RECORD, which consumers receive, starts with one.
-    pub struct EVENT_HEADER_early_6_0: EVENT_HEADER, 0x50, 8 {
-        0x00 Size: u16 = "USHORT", text!(Size, "from symbols");
-        0x02 HeaderType: u16 = "USHORT", text!(HeaderType, "from symbols");
-        0x04 Flags: EVENT_HEADER_FLAG = "USHORT", text!(Flags, "from symbols");
-        0x06 EventProperty: EVENT_HEADER_PROPERTY = "USHORT", text!(EventProperty, "from symbols");
-        0x08 ThreadId: u32 = "ULONG", text!(ThreadId, "from symbols");
-        0x0c ProcessId: u32 = "ULONG", text!(ProcessId, "from symbols");
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
-        0x18 ProviderId: GUID_5_0 = "GUID", text!(ProviderId, "from symbols");
-        0x28 EventDescriptor: EVENT_DESCRIPTOR_early_6_0 = "EVENT_DESCRIPTOR", text!(EventDescriptor, "from symbols");
-        0x38 union_KernelTime: EVENT_HEADER_early_6_0_union_KernelTime, "unnamed; its members have accessors." {
-            0x38 KernelTime set_KernelTime: u32 = "ULONG", text!(KernelTime, "from symbols");
-            0x3c UserTime set_UserTime: u32 = "ULONG", text!(UserTime, "from symbols");
-            0x38 ProcessorTime set_ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "from symbols");
-        }
-        0x40 ActivityId: GUID_5_0 = "GUID", text!(ActivityId, "from symbols");
+runtime::structure! {
+    $ EVENT_HEADER: "Header of an event of a registered provider. The kernel writes it to a buffer of each session that enables the provider. Extended items follow if Flags announces them, then the event data. In a trace buffer, HeaderType distinguishes it from the other headers of events. An EVENT\\_RECORD, which consumers receive, starts with one." {
+        Size "Bytes of the event, header and extended items included.": a u16 = "USHORT", "from symbols";
+        HeaderType "In a trace buffer: the TRACE\\_HEADER\\_TYPE, and in the high byte the flags of the Marker.": a u16 = "USHORT", "from symbols";
+        Flags "Flags for the structure of the event, and for the way it was written.": a EVENT_HEADER_FLAG = "USHORT", "from symbols";
+        EventProperty "How the event is decoded.": a EVENT_HEADER_PROPERTY = "USHORT", "from symbols";
+        ThreadId "The thread that wrote it.": a u32 = "ULONG", "from symbols";
+        ProcessId "The process that wrote it.": a u32 = "ULONG", "from symbols";
+        TimeStamp "When, by the clock of the session.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols";
+        ProviderId "The provider.": a GUID_5_0 = "GUID", "from symbols";
+        EventDescriptor "Identity of the event within its provider.": a EVENT_DESCRIPTOR_early_6_0 = "EVENT_DESCRIPTOR", "from symbols";
+        KernelTime "Time that the thread has run in the kernel, in ticks of the clock interrupt.": a u32 = "ULONG", "from symbols", set_KernelTime;
+        UserTime "Time that the thread has run in user mode, in ticks of the clock interrupt.": a u32 = "ULONG", "from symbols", set_UserTime;
+        ProcessorTime "In a private session: time that the thread has run in user mode, in processor ticks.": a u64 = "ULONG64", "from symbols", set_ProcessorTime;
+        ActivityId "The activity that the event is part of.": a GUID_5_0 = "GUID", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `EVENT_HEADER`.
-    pub union EVENT_HEADER_early_6_0_union_KernelTime: 0x8, 8 {
-        0x00 struct_KernelTime: EVENT_HEADER_early_6_0_union_KernelTime_struct_KernelTime, "unnamed; its members have accessors.";
-        0x00 ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "from symbols");
+    pub struct EVENT_HEADER_early_6_0: "since early-6.0", 0x50, 8 {
+        0x00 Size a, 0x02 HeaderType a, 0x04 Flags a, 0x06 EventProperty a, 0x08 ThreadId a, 0x0c ProcessId a, 0x10 TimeStamp a,
+        0x18 ProviderId a, 0x28 EventDescriptor a,
+        0x38 union_KernelTime: EVENT_HEADER_early_6_0_union_KernelTime { 0x38 KernelTime a, 0x3c UserTime a,
+        0x38 ProcessorTime a }, 0x40 ActivityId a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_KernelTime` in `EVENT_HEADER`.
-    pub struct EVENT_HEADER_early_6_0_union_KernelTime_struct_KernelTime: 0x8, 4 {
-        0x00 KernelTime: u32 = "ULONG", text!(KernelTime, "from symbols");
-        0x04 UserTime: u32 = "ULONG", text!(UserTime, "from symbols");
+    pub union EVENT_HEADER_early_6_0_union_KernelTime = _: "The unnamed union at 0x38 of `EVENT_HEADER`.", 0x8, 8 {
+        0x00 struct_KernelTime: EVENT_HEADER_early_6_0_union_KernelTime_struct_KernelTime, 0x00 ProcessorTime a,
+    }
+    pub struct EVENT_HEADER_early_6_0_union_KernelTime_struct_KernelTime = _: "The unnamed structure at 0x00 of `union_KernelTime` in `EVENT_HEADER`.", 0x8, 4 {
+        0x00 KernelTime a, 0x04 UserTime a,
     }
 }

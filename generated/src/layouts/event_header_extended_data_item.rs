@@ -5,27 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, EVENT_HEADER_EXT_TYPE};
 
-macro_rules! text {
-    (Reserved1, $known:literal) => { concat!($known, ". In a trace buffer: bytes of the item, these eight and its data, in multiples of eight.") };
-    (ExtType, $known:literal) => { concat!($known, ". Type of the item.") };
-    (Linkage, $known:literal) => { concat!($known, ". Whether another item follows.") };
-    (Reserved2, $known:literal) => { concat!($known, ". Not in use.") };
-    (DataSize, $known:literal) => { concat!($known, ". Bytes of the data.") };
-    (DataPtr, $known:literal) => { concat!($known, ". The address of the data.") };
-}
-
-runtime::layout! {
-    /// `EVENT_HEADER_EXTENDED_DATA_ITEM` since early-6.0: 0x10 bytes, aligned to 8.
-    ///
-    /// An extended item of an event, as passed to a consumer. In a trace buffer it has only the first eight bytes, and its data begins at the offset of DataPtr.
-    pub struct EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0: EVENT_HEADER_EXTENDED_DATA_ITEM, 0x10, 8 {
-        0x00 Reserved1: u16 = "USHORT", text!(Reserved1, "from symbols");
-        0x02 ExtType: EVENT_HEADER_EXT_TYPE = "USHORT", text!(ExtType, "from symbols");
-        0x04 bits04: u16, "bit fields, which have accessors." {
-            0x04 [0] Linkage set_Linkage: u16 = "USHORT", text!(Linkage, "from symbols");
-            0x04 [1 to 15] Reserved2 set_Reserved2: u16 = "USHORT", text!(Reserved2, "from symbols");
-        }
-        0x06 DataSize: u16 = "USHORT", text!(DataSize, "from symbols");
-        0x08 DataPtr: u64 = "ULONGLONG", text!(DataPtr, "from symbols");
+runtime::structure! {
+    $ EVENT_HEADER_EXTENDED_DATA_ITEM: "An extended item of an event, as passed to a consumer. In a trace buffer it has only the first eight bytes, and its data begins at the offset of DataPtr." {
+        Reserved1 "In a trace buffer: bytes of the item, these eight and its data, in multiples of eight.": a u16 = "USHORT", "from symbols";
+        ExtType "Type of the item.": a EVENT_HEADER_EXT_TYPE = "USHORT", "from symbols";
+        Linkage "Whether another item follows.": a u16 = "USHORT", "from symbols", set_Linkage [0];
+        Reserved2 "Not in use.": a u16 = "USHORT", "from symbols", set_Reserved2 [1 to 15];
+        DataSize "Bytes of the data.": a u16 = "USHORT", "from symbols";
+        DataPtr "The address of the data.": a u64 = "ULONGLONG", "from symbols";
+    }
+    pub struct EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0: "since early-6.0", 0x10, 8 {
+        0x00 Reserved1 a, 0x02 ExtType a, 0x04 bits04: u16 { 0x04 Linkage a, 0x04 Reserved2 a }, 0x06 DataSize a, 0x08 DataPtr a,
     }
 }

@@ -5,29 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (OutputOffset, $known:literal) => { concat!($known, ". Bytes to the name, terminated UTF-16; those of manifests end in a space.") };
-    (Value, $known:literal) => { concat!($known, ". The value.") };
-    (InputOffset, $known:literal) => { concat!($known, ". Of a map of texts: bytes to the text that has the name.") };
-}
-
-runtime::layout! {
-    /// `EVENT_MAP_ENTRY` since early-6.0: 0x8 bytes, aligned to 4.
-    ///
-    /// The name of a value in EVENT\_MAP\_INFO. Offsets count from the start of that.
-    pub struct EVENT_MAP_ENTRY_early_6_0: EVENT_MAP_ENTRY, 0x8, 4 {
-        0x00 OutputOffset: u32 = "ULONG", text!(OutputOffset, "documented");
-        0x04 union_Value: EVENT_MAP_ENTRY_early_6_0_union_Value, "unnamed; its members have accessors." {
-            0x04 Value set_Value: u32 = "ULONG", text!(Value, "documented");
-            0x04 InputOffset set_InputOffset: u32 = "ULONG", text!(InputOffset, "documented");
-        }
+runtime::structure! {
+    $ EVENT_MAP_ENTRY: "The name of a value in EVENT\\_MAP\\_INFO. Offsets count from the start of that." {
+        OutputOffset "Bytes to the name, terminated UTF-16; those of manifests end in a space.": a u32 = "ULONG", "documented";
+        Value "The value.": a u32 = "ULONG", "documented", set_Value;
+        InputOffset "Of a map of texts: bytes to the text that has the name.": a u32 = "ULONG", "documented", set_InputOffset;
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x04 of `EVENT_MAP_ENTRY`.
-    pub union EVENT_MAP_ENTRY_early_6_0_union_Value: 0x4, 4 {
-        0x00 Value: u32 = "ULONG", text!(Value, "documented");
-        0x00 InputOffset: u32 = "ULONG", text!(InputOffset, "documented");
+    pub struct EVENT_MAP_ENTRY_early_6_0: "since early-6.0", 0x8, 4 {
+        0x00 OutputOffset a, 0x04 union_Value: EVENT_MAP_ENTRY_early_6_0_union_Value { 0x04 Value a, 0x04 InputOffset a },
+    }
+    pub union EVENT_MAP_ENTRY_early_6_0_union_Value = _: "The unnamed union at 0x04 of `EVENT_MAP_ENTRY`.", 0x4, 4 {
+        0x00 Value a, 0x00 InputOffset a,
     }
 }

@@ -5,35 +5,21 @@
 #[allow(unused_imports)]
 use super::{runtime, event_map_entry::*, MAP_FLAGS, MAP_VALUETYPE};
 
-macro_rules! text {
-    (NameOffset, $known:literal) => { concat!($known, ". Bytes to the name of the map, terminated UTF-16.") };
-    (Flag, $known:literal) => { concat!($known, ". What the map is. In C the type is an enumeration.") };
-    (EntryCount, $known:literal) => { concat!($known, ". Number of entries.") };
-    (MapEntryValueType, $known:literal) => { concat!($known, ". What the values are.") };
-    (FormatStringOffset, $known:literal) => { concat!($known, ". Of a pattern map: bytes to the pattern.") };
-    (MapEntryArray, $known:literal) => { concat!($known, ". The entries.") };
-}
-
-runtime::layout! {
-    /// `EVENT_MAP_INFO` since early-6.0: 0x18 bytes, aligned to 4.
-    ///
-    /// Names of a field's values: what TdhGetEventMapInformation returns, and in merged traces the payload of MetaData/EventMapInfo behind a GUID. Offsets count from the start. In traces an unused entry of zeros follows the last one, then texts.
-    pub struct EVENT_MAP_INFO_early_6_0: EVENT_MAP_INFO, 0x18, 4 {
-        0x00 NameOffset: u32 = "ULONG", text!(NameOffset, "documented");
-        0x04 Flag: MAP_FLAGS = "ULONG", text!(Flag, "documented");
-        0x08 EntryCount: u32 = "ULONG", text!(EntryCount, "documented");
-        0x0c union_MapEntryValueType: EVENT_MAP_INFO_early_6_0_union_MapEntryValueType, "unnamed; its members have accessors." {
-            0x0c MapEntryValueType set_MapEntryValueType: MAP_VALUETYPE = "ULONG", text!(MapEntryValueType, "documented");
-            0x0c FormatStringOffset set_FormatStringOffset: u32 = "ULONG", text!(FormatStringOffset, "documented");
-        }
-        0x10 MapEntryArray: [EVENT_MAP_ENTRY_early_6_0; 1] = "EVENT_MAP_ENTRY [ANYSIZE_ARRAY]", text!(MapEntryArray, "documented");
+runtime::structure! {
+    $ EVENT_MAP_INFO: "Names of a field's values: what TdhGetEventMapInformation returns, and in merged traces the payload of MetaData/EventMapInfo behind a GUID. Offsets count from the start. In traces an unused entry of zeros follows the last one, then texts." {
+        NameOffset "Bytes to the name of the map, terminated UTF-16.": a u32 = "ULONG", "documented";
+        Flag "What the map is. In C the type is an enumeration.": a MAP_FLAGS = "ULONG", "documented";
+        EntryCount "Number of entries.": a u32 = "ULONG", "documented";
+        MapEntryValueType "What the values are.": a MAP_VALUETYPE = "ULONG", "documented", set_MapEntryValueType;
+        FormatStringOffset "Of a pattern map: bytes to the pattern.": a u32 = "ULONG", "documented", set_FormatStringOffset;
+        MapEntryArray "The entries.": a [EVENT_MAP_ENTRY_early_6_0; 1] = "EVENT_MAP_ENTRY [ANYSIZE_ARRAY]", "documented";
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x0c of `EVENT_MAP_INFO`.
-    pub union EVENT_MAP_INFO_early_6_0_union_MapEntryValueType: 0x4, 4 {
-        0x00 MapEntryValueType: MAP_VALUETYPE = "ULONG", text!(MapEntryValueType, "documented");
-        0x00 FormatStringOffset: u32 = "ULONG", text!(FormatStringOffset, "documented");
+    pub struct EVENT_MAP_INFO_early_6_0: "since early-6.0", 0x18, 4 {
+        0x00 NameOffset a, 0x04 Flag a, 0x08 EntryCount a,
+        0x0c union_MapEntryValueType: EVENT_MAP_INFO_early_6_0_union_MapEntryValueType { 0x0c MapEntryValueType a,
+        0x0c FormatStringOffset a }, 0x10 MapEntryArray a,
+    }
+    pub union EVENT_MAP_INFO_early_6_0_union_MapEntryValueType = _: "The unnamed union at 0x0c of `EVENT_MAP_INFO`.", 0x4, 4 {
+        0x00 MapEntryValueType a, 0x00 FormatStringOffset a,
     }
 }

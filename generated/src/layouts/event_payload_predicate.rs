@@ -5,20 +5,13 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (FieldIndex, $known:literal) => { concat!($known, ". The field, by its index.") };
-    (CompareOp, $known:literal) => { concat!($known, ". How it is compared.") };
-    (Value, $known:literal) => { concat!($known, ". Value for the comparison; for a range both ends.") };
-}
-
-runtime::layout! {
-    /// `EVENT_PAYLOAD_PREDICATE` since 6.3: 0x18 bytes, aligned to 8.
-    ///
-    /// A condition on a field of an event's data.
-    pub struct EVENT_PAYLOAD_PREDICATE_6_3: EVENT_PAYLOAD_PREDICATE, 0x18, 8 {
-        0x00 FieldIndex: u16 = "USHORT", text!(FieldIndex, "from symbols");
-        0x02 CompareOp: u16 = "USHORT", text!(CompareOp, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 Value: [u64; 2] = "ULONGLONG [2]", text!(Value, "from symbols");
+runtime::structure! {
+    $ EVENT_PAYLOAD_PREDICATE: "A condition on a field of an event's data." {
+        FieldIndex "The field, by its index.": a u16 = "USHORT", "from symbols";
+        CompareOp "How it is compared.": a u16 = "USHORT", "from symbols";
+        Value "Value for the comparison; for a range both ends.": a [u64; 2] = "ULONGLONG [2]", "from symbols";
+    }
+    pub struct EVENT_PAYLOAD_PREDICATE_6_3: "since 6.3", 0x18, 8 {
+        0x00 FieldIndex a, 0x02 CompareOp a, 0x04 _padding04: [u8; 4], 0x08 Value a,
     }
 }

@@ -5,158 +5,71 @@
 #[allow(unused_imports)]
 use super::{runtime, PROPERTY_FLAGS, TDH_IN_TYPE, TDH_OUT_TYPE};
 
-macro_rules! text {
-    (Flags, $known:literal) => { concat!($known, ". Which of the members below are in use. In C the type is an enumeration.") };
-    (NameOffset, $known:literal) => { concat!($known, ". Bytes to the name of the field.") };
-    (nonStructType, $known:literal) => { concat!($known, ". Encoding of a field that is not a structure.") };
-    (InType, $known:literal) => { concat!($known, ". How the field is encoded.") };
-    (OutType, $known:literal) => { concat!($known, ". How it is shown.") };
-    (MapNameOffset, $known:literal) => { concat!($known, ". Bytes to the name of a map of its values.") };
-    (structType, $known:literal) => { concat!($known, ". Members of a field that is a structure.") };
-    (StructStartIndex, $known:literal) => { concat!($known, ". Of a structure: the index of its first member among all properties.") };
-    (NumOfStructMembers, $known:literal) => { concat!($known, ". Number of its members.") };
-    (padding, $known:literal) => { concat!($known, ". Not in use.") };
-    (count, $known:literal) => { concat!($known, ". Number of values.") };
-    (countPropertyIndex, $known:literal) => { concat!($known, ". Index of the property whose value is the number.") };
-    (length, $known:literal) => { concat!($known, ". Length of a value: bytes, of strings characters; 0 if it has none.") };
-    (lengthPropertyIndex, $known:literal) => { concat!($known, ". Index of the property whose value is the length.") };
-    (Reserved, $known:literal) => { concat!($known, ". Not in use before Tags were.") };
-    (customSchemaType, $known:literal) => { concat!($known, ". Schema of a field that has a schema of its own.") };
-    (InType_2, $known:literal) => { concat!($known, ". How the field is encoded, for a reader that does not know the serializer.") };
-    (CustomSchemaOffset, $known:literal) => { concat!($known, ". Bytes to the schema: a protocol and a length of 16 bits each, then the schema of the serializer.") };
-    (Tags, $known:literal) => { concat!($known, ". Bits whose meaning the provider defines.") };
-}
-
-runtime::layout! {
-    /// `EVENT_PROPERTY_INFO` since early-6.0: 0x18 bytes, aligned to 4.
-    ///
-    /// A field of an event in TRACE\_EVENT\_INFO. Offsets count from the start of that; those of 0 refer to nothing.
-    pub struct EVENT_PROPERTY_INFO_early_6_0: EVENT_PROPERTY_INFO, 0x18, 4 {
-        0x00 Flags: PROPERTY_FLAGS = "ULONG", text!(Flags, "documented");
-        0x04 NameOffset: u32 = "ULONG", text!(NameOffset, "documented");
-        0x08 union_nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType, "unnamed; its members have accessors." {
-            0x08 nonStructType set_nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType = "struct", text!(nonStructType, "documented");
-            0x08 structType set_structType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType = "struct", text!(structType, "documented");
-        }
-        0x10 union_count: EVENT_PROPERTY_INFO_early_6_0_union_count, "unnamed; its members have accessors." {
-            0x10 count set_count: u16 = "USHORT", text!(count, "documented");
-            0x10 countPropertyIndex set_countPropertyIndex: u16 = "USHORT", text!(countPropertyIndex, "documented");
-        }
-        0x12 union_length: EVENT_PROPERTY_INFO_early_6_0_union_length, "unnamed; its members have accessors." {
-            0x12 length set_length: u16 = "USHORT", text!(length, "documented");
-            0x12 lengthPropertyIndex set_lengthPropertyIndex: u16 = "USHORT", text!(lengthPropertyIndex, "documented");
-        }
-        0x14 union_Reserved: EVENT_PROPERTY_INFO_early_6_0_union_Reserved, "unnamed; its members have accessors." {
-            0x14 Reserved set_Reserved: u32 = "ULONG", text!(Reserved, "documented");
-        }
+runtime::structure! {
+    $ EVENT_PROPERTY_INFO: "A field of an event in TRACE\\_EVENT\\_INFO. Offsets count from the start of that; those of 0 refer to nothing." {
+        Flags "Which of the members below are in use. In C the type is an enumeration.": a PROPERTY_FLAGS = "ULONG", "documented";
+        NameOffset "Bytes to the name of the field.": a u32 = "ULONG", "documented";
+        nonStructType "Encoding of a field that is not a structure.": a EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType = "struct", "documented", set_nonStructType;
+        structType "Members of a field that is a structure.": a EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType = "struct", "documented", set_structType;
+        count "Number of values.": a u16 = "USHORT", "documented", set_count;
+        countPropertyIndex "Index of the property whose value is the number.": a u16 = "USHORT", "documented", set_countPropertyIndex;
+        length "Length of a value: bytes, of strings characters; 0 if it has none.": a u16 = "USHORT", "documented", set_length;
+        lengthPropertyIndex "Index of the property whose value is the length.": a u16 = "USHORT", "documented", set_lengthPropertyIndex;
+        Reserved "Not in use before Tags were.": a u32 = "ULONG", "documented", set_Reserved;
+        InType "How the field is encoded.": a TDH_IN_TYPE = "USHORT", "documented, offset inferred";
+        OutType "How it is shown.": a TDH_OUT_TYPE = "USHORT", "documented, offset inferred";
+        MapNameOffset "Bytes to the name of a map of its values.": a u32 = "ULONG", "documented, offset inferred";
+        StructStartIndex "Of a structure: the index of its first member among all properties.": a u16 = "USHORT", "documented, offset inferred";
+        NumOfStructMembers "Number of its members.": a u16 = "USHORT", "documented, offset inferred";
+        padding "Not in use.": a u32 = "ULONG", "documented, offset inferred";
+        customSchemaType "Schema of a field that has a schema of its own.": a EVENT_PROPERTY_INFO_10_0_union_nonStructType_customSchemaType = "struct", "documented", set_customSchemaType;
+        Tags "Bits whose meaning the provider defines.": a u32 = "ULONG", "documented", set_Tags [0 to 27];
+        InType "How the field is encoded, for a reader that does not know the serializer.": b TDH_IN_TYPE = "USHORT", "documented, offset inferred";
+        CustomSchemaOffset "Bytes to the schema: a protocol and a length of 16 bits each, then the schema of the serializer.": a u32 = "ULONG", "documented, offset inferred";
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x08 of `EVENT_PROPERTY_INFO`.
-    pub union EVENT_PROPERTY_INFO_early_6_0_union_nonStructType: 0x8, 4 {
-        0x00 nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType = "struct", text!(nonStructType, "documented");
-        0x00 structType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType = "struct", text!(structType, "documented");
+    pub struct EVENT_PROPERTY_INFO_early_6_0: "since early-6.0", 0x18, 4 {
+        0x00 Flags a, 0x04 NameOffset a,
+        0x08 union_nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType { 0x08 nonStructType a, 0x08 structType a },
+        0x10 union_count: EVENT_PROPERTY_INFO_early_6_0_union_count { 0x10 count a, 0x10 countPropertyIndex a },
+        0x12 union_length: EVENT_PROPERTY_INFO_early_6_0_union_length { 0x12 length a, 0x12 lengthPropertyIndex a },
+        0x14 union_Reserved: EVENT_PROPERTY_INFO_early_6_0_union_Reserved { 0x14 Reserved a },
     }
-}
-
-runtime::layout! {
-    /// The structure that is `nonStructType` of `EVENT_PROPERTY_INFO`.
-    pub struct EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType: EVENT_PROPERTY_INFO_union_nonStructType_nonStructType, 0x8, 4 {
-        0x00 InType: TDH_IN_TYPE = "USHORT", text!(InType, "documented, offset inferred");
-        0x02 OutType: TDH_OUT_TYPE = "USHORT", text!(OutType, "documented, offset inferred");
-        0x04 MapNameOffset: u32 = "ULONG", text!(MapNameOffset, "documented, offset inferred");
+    pub union EVENT_PROPERTY_INFO_early_6_0_union_nonStructType = _: "The unnamed union at 0x08 of `EVENT_PROPERTY_INFO`.", 0x8, 4 {
+        0x00 nonStructType a, 0x00 structType a,
     }
-}
-
-runtime::layout! {
-    /// The structure that is `structType` of `EVENT_PROPERTY_INFO`.
-    pub struct EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType: EVENT_PROPERTY_INFO_union_nonStructType_structType, 0x8, 4 {
-        0x00 StructStartIndex: u16 = "USHORT", text!(StructStartIndex, "documented, offset inferred");
-        0x02 NumOfStructMembers: u16 = "USHORT", text!(NumOfStructMembers, "documented, offset inferred");
-        0x04 padding: u32 = "ULONG", text!(padding, "documented, offset inferred");
+    pub struct EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType = EVENT_PROPERTY_INFO_union_nonStructType_nonStructType: "The structure that is `nonStructType` of `EVENT_PROPERTY_INFO`.", 0x8, 4 {
+        0x00 InType a, 0x02 OutType a, 0x04 MapNameOffset a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x10 of `EVENT_PROPERTY_INFO`.
-    pub union EVENT_PROPERTY_INFO_early_6_0_union_count: 0x2, 2 {
-        0x00 count: u16 = "USHORT", text!(count, "documented");
-        0x00 countPropertyIndex: u16 = "USHORT", text!(countPropertyIndex, "documented");
+    pub struct EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType = EVENT_PROPERTY_INFO_union_nonStructType_structType: "The structure that is `structType` of `EVENT_PROPERTY_INFO`.", 0x8, 4 {
+        0x00 StructStartIndex a, 0x02 NumOfStructMembers a, 0x04 padding a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x12 of `EVENT_PROPERTY_INFO`.
-    pub union EVENT_PROPERTY_INFO_early_6_0_union_length: 0x2, 2 {
-        0x00 length: u16 = "USHORT", text!(length, "documented");
-        0x00 lengthPropertyIndex: u16 = "USHORT", text!(lengthPropertyIndex, "documented");
+    pub union EVENT_PROPERTY_INFO_early_6_0_union_count = _: "The unnamed union at 0x10 of `EVENT_PROPERTY_INFO`.", 0x2, 2 {
+        0x00 count a, 0x00 countPropertyIndex a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x14 of `EVENT_PROPERTY_INFO`.
-    pub union EVENT_PROPERTY_INFO_early_6_0_union_Reserved: 0x4, 4 {
-        0x00 Reserved: u32 = "ULONG", text!(Reserved, "documented");
+    pub union EVENT_PROPERTY_INFO_early_6_0_union_length = _: "The unnamed union at 0x12 of `EVENT_PROPERTY_INFO`.", 0x2, 2 {
+        0x00 length a, 0x00 lengthPropertyIndex a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_PROPERTY_INFO` since 10.0: 0x18 bytes, aligned to 4.
-    ///
-    /// A field of an event in TRACE\_EVENT\_INFO. Offsets count from the start of that; those of 0 refer to nothing.
-    pub struct EVENT_PROPERTY_INFO_10_0: EVENT_PROPERTY_INFO, 0x18, 4 {
-        0x00 Flags: PROPERTY_FLAGS = "ULONG", text!(Flags, "documented");
-        0x04 NameOffset: u32 = "ULONG", text!(NameOffset, "documented");
-        0x08 union_nonStructType: EVENT_PROPERTY_INFO_10_0_union_nonStructType, "unnamed; its members have accessors." {
-            0x08 nonStructType set_nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType = "struct", text!(nonStructType, "documented");
-            0x08 structType set_structType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType = "struct", text!(structType, "documented");
-            0x08 customSchemaType set_customSchemaType: EVENT_PROPERTY_INFO_10_0_union_nonStructType_customSchemaType = "struct", text!(customSchemaType, "documented");
-        }
-        0x10 union_count: EVENT_PROPERTY_INFO_early_6_0_union_count, "unnamed; its members have accessors." {
-            0x10 count set_count: u16 = "USHORT", text!(count, "documented");
-            0x10 countPropertyIndex set_countPropertyIndex: u16 = "USHORT", text!(countPropertyIndex, "documented");
-        }
-        0x12 union_length: EVENT_PROPERTY_INFO_early_6_0_union_length, "unnamed; its members have accessors." {
-            0x12 length set_length: u16 = "USHORT", text!(length, "documented");
-            0x12 lengthPropertyIndex set_lengthPropertyIndex: u16 = "USHORT", text!(lengthPropertyIndex, "documented");
-        }
-        0x14 union_Reserved: EVENT_PROPERTY_INFO_10_0_union_Reserved, "unnamed; its members have accessors." {
-            0x14 Reserved set_Reserved: u32 = "ULONG", text!(Reserved, "documented");
-            0x14 [0 to 27] Tags set_Tags: u32 = "ULONG", text!(Tags, "documented");
-        }
+    pub union EVENT_PROPERTY_INFO_early_6_0_union_Reserved = _: "The unnamed union at 0x14 of `EVENT_PROPERTY_INFO`.", 0x4, 4 {
+        0x00 Reserved a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x08 of `EVENT_PROPERTY_INFO`.
-    pub union EVENT_PROPERTY_INFO_10_0_union_nonStructType: 0x8, 4 {
-        0x00 nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType = "struct", text!(nonStructType, "documented");
-        0x00 structType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType = "struct", text!(structType, "documented");
-        0x00 customSchemaType: EVENT_PROPERTY_INFO_10_0_union_nonStructType_customSchemaType = "struct", text!(customSchemaType, "documented");
+    pub struct EVENT_PROPERTY_INFO_10_0: "since 10.0", 0x18, 4 {
+        0x00 Flags a, 0x04 NameOffset a,
+        0x08 union_nonStructType: EVENT_PROPERTY_INFO_10_0_union_nonStructType { 0x08 nonStructType a, 0x08 structType a,
+        0x08 customSchemaType a }, 0x10 union_count: EVENT_PROPERTY_INFO_early_6_0_union_count { 0x10 count a,
+        0x10 countPropertyIndex a }, 0x12 union_length: EVENT_PROPERTY_INFO_early_6_0_union_length { 0x12 length a,
+        0x12 lengthPropertyIndex a }, 0x14 union_Reserved: EVENT_PROPERTY_INFO_10_0_union_Reserved { 0x14 Reserved a,
+        0x14 Tags a },
     }
-}
-
-runtime::layout! {
-    /// The structure that is `customSchemaType` of `EVENT_PROPERTY_INFO`.
-    pub struct EVENT_PROPERTY_INFO_10_0_union_nonStructType_customSchemaType: EVENT_PROPERTY_INFO_union_nonStructType_customSchemaType, 0x8, 4 {
-        0x00 InType: TDH_IN_TYPE = "USHORT", text!(InType_2, "documented, offset inferred");
-        0x02 OutType: TDH_OUT_TYPE = "USHORT", text!(OutType, "documented, offset inferred");
-        0x04 CustomSchemaOffset: u32 = "ULONG", text!(CustomSchemaOffset, "documented, offset inferred");
+    pub union EVENT_PROPERTY_INFO_10_0_union_nonStructType = _: "The unnamed union at 0x08 of `EVENT_PROPERTY_INFO`.", 0x8, 4 {
+        0x00 nonStructType a, 0x00 structType a, 0x00 customSchemaType a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x14 of `EVENT_PROPERTY_INFO`.
-    pub union EVENT_PROPERTY_INFO_10_0_union_Reserved: 0x4, 4 {
-        0x00 Reserved: u32 = "ULONG", text!(Reserved, "documented");
-        0x00 struct_Tags: EVENT_PROPERTY_INFO_10_0_union_Reserved_struct_Tags, "unnamed; its members have accessors.";
+    pub struct EVENT_PROPERTY_INFO_10_0_union_nonStructType_customSchemaType = EVENT_PROPERTY_INFO_union_nonStructType_customSchemaType: "The structure that is `customSchemaType` of `EVENT_PROPERTY_INFO`.", 0x8, 4 {
+        0x00 InType b, 0x02 OutType a, 0x04 CustomSchemaOffset a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Reserved` in `EVENT_PROPERTY_INFO`.
-    pub struct EVENT_PROPERTY_INFO_10_0_union_Reserved_struct_Tags: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
+    pub union EVENT_PROPERTY_INFO_10_0_union_Reserved = _: "The unnamed union at 0x14 of `EVENT_PROPERTY_INFO`.", 0x4, 4 {
+        0x00 Reserved a, 0x00 struct_Tags: EVENT_PROPERTY_INFO_10_0_union_Reserved_struct_Tags,
+    }
+    pub struct EVENT_PROPERTY_INFO_10_0_union_Reserved_struct_Tags = _: "The unnamed structure at 0x00 of `union_Reserved` in `EVENT_PROPERTY_INFO`.", 0x4, 4 {
+        0x00 bits00: u32,
     }
 }

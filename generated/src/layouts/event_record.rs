@@ -5,74 +5,38 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_buffer_context::*, event_header::*};
 
-macro_rules! text {
-    (EventHeader, $known:literal) => { concat!($known, ". The header.") };
-    (BufferContext, $known:literal) => { concat!($known, ". Processor and session of the event.") };
-    (ExtendedDataCount, $known:literal) => { concat!($known, ". How many elements ExtendedData leads to.") };
-    (UserDataLength, $known:literal) => { concat!($known, ". Bytes of UserData.") };
-    (ExtendedData, $known:literal) => { concat!($known, ". Additional data recorded with the event.") };
-    (UserData, $known:literal) => { concat!($known, ". The event's own data.") };
-    (UserContext, $known:literal) => { concat!($known, ". Context pointer that the consumer set when it opened the trace.") };
-}
-
-runtime::layout! {
-    /// `EVENT_RECORD` since early-6.0 on x86: 0x68 bytes, aligned to 8.
-    ///
-    /// An event as a consumer gets it.
-    pub struct EVENT_RECORD_early_6_0_x86: EVENT_RECORD, 0x68, 8 {
-        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", text!(EventHeader, "from symbols");
-        0x50 BufferContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(BufferContext, "from symbols");
-        0x54 ExtendedDataCount: u16 = "USHORT", text!(ExtendedDataCount, "from symbols");
-        0x56 UserDataLength: u16 = "USHORT", text!(UserDataLength, "from symbols");
-        0x58 ExtendedData: runtime::Ptr32 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", text!(ExtendedData, "from symbols");
-        0x5c UserData: runtime::Ptr32 = "PVOID", text!(UserData, "from symbols");
-        0x60 UserContext: runtime::Ptr32 = "PVOID", text!(UserContext, "from symbols");
-        0x64 _padding64: [u8; 4], "padding.";
+runtime::structure! {
+    $ EVENT_RECORD: "An event as a consumer gets it." {
+        EventHeader "The header.": a EVENT_HEADER_early_6_0 = "EVENT_HEADER", "from symbols";
+        BufferContext "Processor and session of the event.":
+            a ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "from symbols"
+            | b ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "from symbols";
+        ExtendedDataCount "How many elements ExtendedData leads to.": a u16 = "USHORT", "from symbols";
+        UserDataLength "Bytes of UserData.": a u16 = "USHORT", "from symbols";
+        ExtendedData "Additional data recorded with the event.":
+            a runtime::Ptr32 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", "from symbols"
+            | b runtime::Ptr64 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", "from symbols";
+        UserData "The event's own data.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        UserContext "Context pointer that the consumer set when it opened the trace.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `EVENT_RECORD` since early-6.0 on x64: 0x70 bytes, aligned to 8.
-    ///
-    /// An event as a consumer gets it.
-    pub struct EVENT_RECORD_early_6_0_x64: EVENT_RECORD, 0x70, 8 {
-        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", text!(EventHeader, "from symbols");
-        0x50 BufferContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(BufferContext, "from symbols");
-        0x54 ExtendedDataCount: u16 = "USHORT", text!(ExtendedDataCount, "from symbols");
-        0x56 UserDataLength: u16 = "USHORT", text!(UserDataLength, "from symbols");
-        0x58 ExtendedData: runtime::Ptr64 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", text!(ExtendedData, "from symbols");
-        0x60 UserData: runtime::Ptr64 = "PVOID", text!(UserData, "from symbols");
-        0x68 UserContext: runtime::Ptr64 = "PVOID", text!(UserContext, "from symbols");
+    pub struct EVENT_RECORD_early_6_0_x86: "since early-6.0 on x86", 0x68, 8 {
+        0x00 EventHeader a, 0x50 BufferContext a, 0x54 ExtendedDataCount a, 0x56 UserDataLength a, 0x58 ExtendedData a,
+        0x5c UserData a, 0x60 UserContext a, 0x64 _padding64: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `EVENT_RECORD` since 6.1.7601.23418 on x64: 0x70 bytes, aligned to 8.
-    ///
-    /// An event as a consumer gets it.
-    pub struct EVENT_RECORD_6_1_7601_23418_x64: EVENT_RECORD, 0x70, 8 {
-        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", text!(EventHeader, "from symbols");
-        0x50 BufferContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(BufferContext, "from symbols");
-        0x54 ExtendedDataCount: u16 = "USHORT", text!(ExtendedDataCount, "from symbols");
-        0x56 UserDataLength: u16 = "USHORT", text!(UserDataLength, "from symbols");
-        0x58 ExtendedData: runtime::Ptr64 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", text!(ExtendedData, "from symbols");
-        0x60 UserData: runtime::Ptr64 = "PVOID", text!(UserData, "from symbols");
-        0x68 UserContext: runtime::Ptr64 = "PVOID", text!(UserContext, "from symbols");
+    pub struct EVENT_RECORD_early_6_0_x64: "since early-6.0 on x64", 0x70, 8 {
+        0x00 EventHeader a, 0x50 BufferContext a, 0x54 ExtendedDataCount a, 0x56 UserDataLength a, 0x58 ExtendedData b,
+        0x60 UserData b, 0x68 UserContext b,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_RECORD` since 6.1.7601.24000 on x86: 0x68 bytes, aligned to 8.
-    ///
-    /// An event as a consumer gets it.
-    pub struct EVENT_RECORD_6_1_7601_24000_x86: EVENT_RECORD, 0x68, 8 {
-        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", text!(EventHeader, "from symbols");
-        0x50 BufferContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(BufferContext, "from symbols");
-        0x54 ExtendedDataCount: u16 = "USHORT", text!(ExtendedDataCount, "from symbols");
-        0x56 UserDataLength: u16 = "USHORT", text!(UserDataLength, "from symbols");
-        0x58 ExtendedData: runtime::Ptr32 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", text!(ExtendedData, "from symbols");
-        0x5c UserData: runtime::Ptr32 = "PVOID", text!(UserData, "from symbols");
-        0x60 UserContext: runtime::Ptr32 = "PVOID", text!(UserContext, "from symbols");
-        0x64 _padding64: [u8; 4], "padding.";
+    pub struct EVENT_RECORD_6_1_7601_23418_x64: "since 6.1.7601.23418 on x64", 0x70, 8 {
+        0x00 EventHeader a, 0x50 BufferContext b, 0x54 ExtendedDataCount a, 0x56 UserDataLength a, 0x58 ExtendedData b,
+        0x60 UserData b, 0x68 UserContext b,
+    }
+    pub struct EVENT_RECORD_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x68, 8 {
+        0x00 EventHeader a, 0x50 BufferContext b, 0x54 ExtendedDataCount a, 0x56 UserDataLength a, 0x58 ExtendedData a,
+        0x5c UserData a, 0x60 UserContext a, 0x64 _padding64: [u8; 4],
     }
 }

@@ -5,80 +5,34 @@
 #[allow(unused_imports)]
 use super::{runtime, event_trace_information_class::*, perfinfo_groupmask::*};
 
-macro_rules! text {
-    (EventTraceInformationClass, $known:literal) => { concat!($known, ". Input: EventTraceGroupMaskInformation.") };
-    (TraceHandle, $known:literal) => { concat!($known, ". The session, by its number in the low 16 bits; 0xFFFF is the NT Kernel Logger.") };
-    (EventTraceGroupMasks, $known:literal) => { concat!($known, ". Output of a query, input of a change.") };
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_GROUPMASK_INFORMATION` since early-6.0: 0x30 bytes, aligned to 8.
-    ///
-    /// Queries or sets the groups of kernel events that a system logger records.
-    pub struct EVENT_TRACE_GROUPMASK_INFORMATION_early_6_0: EVENT_TRACE_GROUPMASK_INFORMATION, 0x30, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_early_6_0 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 EventTraceGroupMasks: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", text!(EventTraceGroupMasks, "documented");
+runtime::structure! {
+    $ EVENT_TRACE_GROUPMASK_INFORMATION: "Queries or sets the groups of kernel events that a system logger records." {
+        EventTraceInformationClass "Input: EventTraceGroupMaskInformation.":
+            a EVENT_TRACE_INFORMATION_CLASS_early_6_0 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | b EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | c EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | d EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | e EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | f EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", "documented";
+        TraceHandle "The session, by its number in the low 16 bits; 0xFFFF is the NT Kernel Logger.": a u64 = "TRACEHANDLE", "documented";
+        EventTraceGroupMasks "Output of a query, input of a change.": a PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", "documented";
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_GROUPMASK_INFORMATION` since 6.1: 0x30 bytes, aligned to 8.
-    ///
-    /// Queries or sets the groups of kernel events that a system logger records.
-    pub struct EVENT_TRACE_GROUPMASK_INFORMATION_6_1: EVENT_TRACE_GROUPMASK_INFORMATION, 0x30, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 EventTraceGroupMasks: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", text!(EventTraceGroupMasks, "documented");
+    pub struct EVENT_TRACE_GROUPMASK_INFORMATION_early_6_0: "since early-6.0", 0x30, 8 {
+        0x00 EventTraceInformationClass a, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 EventTraceGroupMasks a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_GROUPMASK_INFORMATION` since 6.2: 0x30 bytes, aligned to 8.
-    ///
-    /// Queries or sets the groups of kernel events that a system logger records.
-    pub struct EVENT_TRACE_GROUPMASK_INFORMATION_6_2: EVENT_TRACE_GROUPMASK_INFORMATION, 0x30, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 EventTraceGroupMasks: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", text!(EventTraceGroupMasks, "documented");
+    pub struct EVENT_TRACE_GROUPMASK_INFORMATION_6_1: "since 6.1", 0x30, 8 {
+        0x00 EventTraceInformationClass b, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 EventTraceGroupMasks a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_GROUPMASK_INFORMATION` since 1607: 0x30 bytes, aligned to 8.
-    ///
-    /// Queries or sets the groups of kernel events that a system logger records.
-    pub struct EVENT_TRACE_GROUPMASK_INFORMATION_1607: EVENT_TRACE_GROUPMASK_INFORMATION, 0x30, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 EventTraceGroupMasks: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", text!(EventTraceGroupMasks, "documented");
+    pub struct EVENT_TRACE_GROUPMASK_INFORMATION_6_2: "since 6.2", 0x30, 8 {
+        0x00 EventTraceInformationClass c, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 EventTraceGroupMasks a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_GROUPMASK_INFORMATION` since 1709: 0x30 bytes, aligned to 8.
-    ///
-    /// Queries or sets the groups of kernel events that a system logger records.
-    pub struct EVENT_TRACE_GROUPMASK_INFORMATION_1709: EVENT_TRACE_GROUPMASK_INFORMATION, 0x30, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 EventTraceGroupMasks: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", text!(EventTraceGroupMasks, "documented");
+    pub struct EVENT_TRACE_GROUPMASK_INFORMATION_1607: "since 1607", 0x30, 8 {
+        0x00 EventTraceInformationClass d, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 EventTraceGroupMasks a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_GROUPMASK_INFORMATION` since 1803: 0x30 bytes, aligned to 8.
-    ///
-    /// Queries or sets the groups of kernel events that a system logger records.
-    pub struct EVENT_TRACE_GROUPMASK_INFORMATION_1803: EVENT_TRACE_GROUPMASK_INFORMATION, 0x30, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 EventTraceGroupMasks: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", text!(EventTraceGroupMasks, "documented");
+    pub struct EVENT_TRACE_GROUPMASK_INFORMATION_1709: "since 1709", 0x30, 8 {
+        0x00 EventTraceInformationClass e, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 EventTraceGroupMasks a,
+    }
+    pub struct EVENT_TRACE_GROUPMASK_INFORMATION_1803: "since 1803", 0x30, 8 {
+        0x00 EventTraceInformationClass f, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 EventTraceGroupMasks a,
     }
 }

@@ -5,207 +5,92 @@
 #[allow(unused_imports)]
 use super::{runtime, guid::*, large_integer::*, TRACE_HEADER_TYPE, WNODE_FLAG};
 
-macro_rules! text {
-    (Size, $known:literal) => { concat!($known, ". Bytes of the event, header included.") };
-    (HeaderType, $known:literal) => { concat!($known, ". Type of the header.") };
-    (MarkerFlags, $known:literal) => { concat!($known, ". Flags that mark the start of an event in a buffer; 0x80 is always set.") };
-    (Version, $known:literal) => { concat!($known, ". Type, level and version of Class as one number.") };
-    (Class, $known:literal) => { concat!($known, ". Type, level and version of the event.") };
-    (Type, $known:literal) => { concat!($known, ". Consumers see it as the opcode.") };
-    (Level, $known:literal) => { concat!($known, ". How severe it is, from 1 for critical to 5 for verbose.") };
-    (Version_2, $known:literal) => { concat!($known, ". Version of the event's data.") };
-    (ThreadId, $known:literal) => { concat!($known, ". The thread that wrote it.") };
-    (TimeStamp, $known:literal) => { concat!($known, ". When, by the clock of the session.") };
-    (Guid, $known:literal) => { concat!($known, ". The class of events.") };
-    (GuidPtr, $known:literal) => { concat!($known, ". On input only.") };
-    (ClientContext, $known:literal) => { concat!($known, ". Reserved.") };
-    (Flags, $known:literal) => { concat!($known, ". Flags of the event as a WMI data block.") };
-    (KernelTime, $known:literal) => { concat!($known, ". Time that the thread has run in the kernel, in ticks of the clock interrupt.") };
-    (UserTime, $known:literal) => { concat!($known, ". Time that the thread has run in user mode, in ticks of the clock interrupt.") };
-    (ProcessorTime, $known:literal) => { concat!($known, ". In a private session: time that the thread has run in user mode, in processor ticks.") };
-    (FieldTypeFlags, $known:literal) => { concat!($known, ". HeaderType and MarkerFlags as one number.") };
-    (ProcessId, $known:literal) => { concat!($known, ". The process that wrote it.") };
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_HEADER` since 5.0 on x86: 0x30 bytes, aligned to 8.
-    ///
-    /// Header of an event of a classic provider, which is identified by a GUID and a type.
-    pub struct EVENT_TRACE_HEADER_5_0_x86: EVENT_TRACE_HEADER, 0x30, 8 {
-        0x00 Size: u16 = "USHORT", text!(Size, "documented");
-        0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented");
-        0x03 MarkerFlags: u8 = "UCHAR", text!(MarkerFlags, "documented");
-        0x04 union_Version: EVENT_TRACE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
-            0x04 Class set_Class: EVENT_TRACE_HEADER_5_0_union_Version_Class = "struct", text!(Class, "documented");
-        }
-        0x08 ThreadId: u64 = "ULONGLONG", text!(ThreadId, "documented");
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-        0x18 union_Guid: EVENT_TRACE_HEADER_5_0_union_Guid, "unnamed; its members have accessors." {
-            0x18 Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-            0x18 GuidPtr set_GuidPtr: u64 = "ULONGLONG", text!(GuidPtr, "documented");
-        }
-        0x28 union_ClientContext: EVENT_TRACE_HEADER_5_0_union_ClientContext, "unnamed; its members have accessors." {
-            0x28 ClientContext set_ClientContext: u32 = "ULONG", text!(ClientContext, "documented, offset inferred");
-            0x2c Flags set_Flags: WNODE_FLAG = "ULONG", text!(Flags, "documented, offset inferred");
-            0x28 KernelTime set_KernelTime: u32 = "ULONG", text!(KernelTime, "documented");
-            0x2c UserTime set_UserTime: u32 = "ULONG", text!(UserTime, "documented, offset inferred");
-            0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "documented");
-        }
+runtime::structure! {
+    $ EVENT_TRACE_HEADER: "Header of an event of a classic provider, which is identified by a GUID and a type." {
+        Size "Bytes of the event, header included.": a u16 = "USHORT", "documented";
+        HeaderType "Type of the header.":
+            a TRACE_HEADER_TYPE = "UCHAR", "documented"
+            | b TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred", set_HeaderType;
+        MarkerFlags "Flags that mark the start of an event in a buffer; 0x80 is always set.":
+            a u8 = "UCHAR", "documented"
+            | b u8 = "UCHAR", "documented, offset inferred", set_MarkerFlags;
+        Version "Type, level and version of Class as one number.": a u32 = "ULONG", "documented", set_Version;
+        Class "Type, level and version of the event.": a EVENT_TRACE_HEADER_5_0_union_Version_Class = "struct", "documented", set_Class;
+        ThreadId "The thread that wrote it.":
+            a u64 = "ULONGLONG", "documented"
+            | b u32 = "ULONG", "documented";
+        TimeStamp "When, by the clock of the session.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        Guid "The class of events.": a GUID_5_0 = "GUID", "documented", set_Guid;
+        GuidPtr "On input only.":
+            a u64 = "ULONGLONG", "documented", set_GuidPtr
+            | b runtime::Bytes<u64, 16> = "ULONGLONG", "documented";
+        ClientContext "Reserved.": a u32 = "ULONG", "documented, offset inferred", set_ClientContext;
+        Flags "Flags of the event as a WMI data block.": a WNODE_FLAG = "ULONG", "documented, offset inferred", set_Flags;
+        KernelTime "Time that the thread has run in the kernel, in ticks of the clock interrupt.": a u32 = "ULONG", "documented", set_KernelTime;
+        UserTime "Time that the thread has run in user mode, in ticks of the clock interrupt.": a u32 = "ULONG", "documented, offset inferred", set_UserTime;
+        ProcessorTime "In a private session: time that the thread has run in user mode, in processor ticks.": a u64 = "ULONG64", "documented", set_ProcessorTime;
+        Type "Consumers see it as the opcode.": a u8 = "UCHAR", "documented, offset inferred";
+        Level "How severe it is, from 1 for critical to 5 for verbose.": a u8 = "UCHAR", "documented, offset inferred";
+        Version "Version of the event's data.": b u16 = "USHORT", "documented, offset inferred";
+        FieldTypeFlags "HeaderType and MarkerFlags as one number.": a u16 = "USHORT", "documented", set_FieldTypeFlags;
+        ProcessId "The process that wrote it.": a u32 = "ULONG", "documented";
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x04 of `EVENT_TRACE_HEADER`.
-    pub union EVENT_TRACE_HEADER_5_0_union_Version: 0x4, 4 {
-        0x00 Version: u32 = "ULONG", text!(Version, "documented");
-        0x00 Class: EVENT_TRACE_HEADER_5_0_union_Version_Class = "struct", text!(Class, "documented");
+    pub struct EVENT_TRACE_HEADER_5_0_x86: "since 5.0 on x86", 0x30, 8 {
+        0x00 Size a, 0x02 HeaderType a, 0x03 MarkerFlags a,
+        0x04 union_Version: EVENT_TRACE_HEADER_5_0_union_Version { 0x04 Version a, 0x04 Class a }, 0x08 ThreadId a,
+        0x10 TimeStamp a, 0x18 union_Guid: EVENT_TRACE_HEADER_5_0_union_Guid { 0x18 Guid a, 0x18 GuidPtr a },
+        0x28 union_ClientContext: EVENT_TRACE_HEADER_5_0_union_ClientContext { 0x28 ClientContext a, 0x2c Flags a,
+        0x28 KernelTime a, 0x2c UserTime a, 0x28 ProcessorTime a },
     }
-}
-
-runtime::layout! {
-    /// The structure that is `Class` of `EVENT_TRACE_HEADER`.
-    pub struct EVENT_TRACE_HEADER_5_0_union_Version_Class: EVENT_TRACE_HEADER_union_Version_Class, 0x4, 2 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "documented, offset inferred");
-        0x01 Level: u8 = "UCHAR", text!(Level, "documented, offset inferred");
-        0x02 Version: u16 = "USHORT", text!(Version_2, "documented, offset inferred");
+    pub union EVENT_TRACE_HEADER_5_0_union_Version = _: "The unnamed union at 0x04 of `EVENT_TRACE_HEADER`.", 0x4, 4 {
+        0x00 Version a, 0x00 Class a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x18 of `EVENT_TRACE_HEADER`.
-    pub union EVENT_TRACE_HEADER_5_0_union_Guid: 0x10, 8 {
-        0x00 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x00 GuidPtr: runtime::Bytes<u64, 16> = "ULONGLONG", text!(GuidPtr, "documented");
+    pub struct EVENT_TRACE_HEADER_5_0_union_Version_Class = EVENT_TRACE_HEADER_union_Version_Class: "The structure that is `Class` of `EVENT_TRACE_HEADER`.", 0x4, 2 {
+        0x00 Type a, 0x01 Level a, 0x02 Version b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x28 of `EVENT_TRACE_HEADER`.
-    pub union EVENT_TRACE_HEADER_5_0_union_ClientContext: 0x8, 8 {
-        0x00 struct_ClientContext: EVENT_TRACE_HEADER_5_0_union_ClientContext_struct_ClientContext, "unnamed; its members have accessors.";
-        0x00 struct_KernelTime: EVENT_TRACE_HEADER_5_0_union_ClientContext_struct_KernelTime, "unnamed; its members have accessors.";
-        0x00 ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "documented");
+    pub union EVENT_TRACE_HEADER_5_0_union_Guid = _: "The unnamed union at 0x18 of `EVENT_TRACE_HEADER`.", 0x10, 8 {
+        0x00 Guid a, 0x00 GuidPtr b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_ClientContext` in `EVENT_TRACE_HEADER`.
-    pub struct EVENT_TRACE_HEADER_5_0_union_ClientContext_struct_ClientContext: 0x8, 4 {
-        0x00 ClientContext: u32 = "ULONG", text!(ClientContext, "documented, offset inferred");
-        0x04 Flags: WNODE_FLAG = "ULONG", text!(Flags, "documented, offset inferred");
+    pub union EVENT_TRACE_HEADER_5_0_union_ClientContext = _: "The unnamed union at 0x28 of `EVENT_TRACE_HEADER`.", 0x8, 8 {
+        0x00 struct_ClientContext: EVENT_TRACE_HEADER_5_0_union_ClientContext_struct_ClientContext,
+        0x00 struct_KernelTime: EVENT_TRACE_HEADER_5_0_union_ClientContext_struct_KernelTime, 0x00 ProcessorTime a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_ClientContext` in `EVENT_TRACE_HEADER`.
-    pub struct EVENT_TRACE_HEADER_5_0_union_ClientContext_struct_KernelTime: 0x8, 4 {
-        0x00 KernelTime: u32 = "ULONG", text!(KernelTime, "documented");
-        0x04 UserTime: u32 = "ULONG", text!(UserTime, "documented, offset inferred");
+    pub struct EVENT_TRACE_HEADER_5_0_union_ClientContext_struct_ClientContext = _: "The unnamed structure at 0x00 of `union_ClientContext` in `EVENT_TRACE_HEADER`.", 0x8, 4 {
+        0x00 ClientContext a, 0x04 Flags a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_HEADER` since 5.1: 0x30 bytes, aligned to 8.
-    ///
-    /// Header of an event of a classic provider, which is identified by a GUID and a type.
-    pub struct EVENT_TRACE_HEADER_5_1: EVENT_TRACE_HEADER, 0x30, 8 {
-        0x00 Size: u16 = "USHORT", text!(Size, "documented");
-        0x02 union_FieldTypeFlags: EVENT_TRACE_HEADER_5_1_union_FieldTypeFlags, "unnamed; its members have accessors." {
-            0x02 FieldTypeFlags set_FieldTypeFlags: u16 = "USHORT", text!(FieldTypeFlags, "documented");
-            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented, offset inferred");
-            0x03 MarkerFlags set_MarkerFlags: u8 = "UCHAR", text!(MarkerFlags, "documented, offset inferred");
-        }
-        0x04 union_Version: EVENT_TRACE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
-            0x04 Class set_Class: EVENT_TRACE_HEADER_5_0_union_Version_Class = "struct", text!(Class, "documented");
-        }
-        0x08 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
-        0x0c ProcessId: u32 = "ULONG", text!(ProcessId, "documented");
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-        0x18 union_Guid: EVENT_TRACE_HEADER_5_0_union_Guid, "unnamed; its members have accessors." {
-            0x18 Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-            0x18 GuidPtr set_GuidPtr: u64 = "ULONGLONG", text!(GuidPtr, "documented");
-        }
-        0x28 union_ClientContext: EVENT_TRACE_HEADER_5_0_union_ClientContext, "unnamed; its members have accessors." {
-            0x28 ClientContext set_ClientContext: u32 = "ULONG", text!(ClientContext, "documented, offset inferred");
-            0x2c Flags set_Flags: WNODE_FLAG = "ULONG", text!(Flags, "documented, offset inferred");
-            0x28 KernelTime set_KernelTime: u32 = "ULONG", text!(KernelTime, "documented");
-            0x2c UserTime set_UserTime: u32 = "ULONG", text!(UserTime, "documented, offset inferred");
-            0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "documented");
-        }
+    pub struct EVENT_TRACE_HEADER_5_0_union_ClientContext_struct_KernelTime = _: "The unnamed structure at 0x00 of `union_ClientContext` in `EVENT_TRACE_HEADER`.", 0x8, 4 {
+        0x00 KernelTime a, 0x04 UserTime a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x02 of `EVENT_TRACE_HEADER`.
-    pub union EVENT_TRACE_HEADER_5_1_union_FieldTypeFlags: 0x2, 2 {
-        0x00 FieldTypeFlags: u16 = "USHORT", text!(FieldTypeFlags, "documented");
-        0x00 struct_HeaderType: EVENT_TRACE_HEADER_5_1_union_FieldTypeFlags_struct_HeaderType, "unnamed; its members have accessors.";
+    pub struct EVENT_TRACE_HEADER_5_1: "since 5.1", 0x30, 8 {
+        0x00 Size a, 0x02 union_FieldTypeFlags: EVENT_TRACE_HEADER_5_1_union_FieldTypeFlags { 0x02 FieldTypeFlags a,
+        0x02 HeaderType b, 0x03 MarkerFlags b }, 0x04 union_Version: EVENT_TRACE_HEADER_5_0_union_Version { 0x04 Version a,
+        0x04 Class a }, 0x08 ThreadId b, 0x0c ProcessId a, 0x10 TimeStamp a,
+        0x18 union_Guid: EVENT_TRACE_HEADER_5_0_union_Guid { 0x18 Guid a, 0x18 GuidPtr a },
+        0x28 union_ClientContext: EVENT_TRACE_HEADER_5_0_union_ClientContext { 0x28 ClientContext a, 0x2c Flags a,
+        0x28 KernelTime a, 0x2c UserTime a, 0x28 ProcessorTime a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_FieldTypeFlags` in `EVENT_TRACE_HEADER`.
-    pub struct EVENT_TRACE_HEADER_5_1_union_FieldTypeFlags_struct_HeaderType: 0x2, 1 {
-        0x00 HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented, offset inferred");
-        0x01 MarkerFlags: u8 = "UCHAR", text!(MarkerFlags, "documented, offset inferred");
+    pub union EVENT_TRACE_HEADER_5_1_union_FieldTypeFlags = _: "The unnamed union at 0x02 of `EVENT_TRACE_HEADER`.", 0x2, 2 {
+        0x00 FieldTypeFlags a, 0x00 struct_HeaderType: EVENT_TRACE_HEADER_5_1_union_FieldTypeFlags_struct_HeaderType,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_HEADER` since early-6.0: 0x30 bytes, aligned to 8.
-    ///
-    /// Header of an event of a classic provider, which is identified by a GUID and a type.
-    pub struct EVENT_TRACE_HEADER_early_6_0: EVENT_TRACE_HEADER, 0x30, 8 {
-        0x00 Size: u16 = "USHORT", text!(Size, "documented");
-        0x02 union_FieldTypeFlags: EVENT_TRACE_HEADER_5_1_union_FieldTypeFlags, "unnamed; its members have accessors." {
-            0x02 FieldTypeFlags set_FieldTypeFlags: u16 = "USHORT", text!(FieldTypeFlags, "documented");
-            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented, offset inferred");
-            0x03 MarkerFlags set_MarkerFlags: u8 = "UCHAR", text!(MarkerFlags, "documented, offset inferred");
-        }
-        0x04 union_Version: EVENT_TRACE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
-            0x04 Class set_Class: EVENT_TRACE_HEADER_5_0_union_Version_Class = "struct", text!(Class, "documented");
-        }
-        0x08 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
-        0x0c ProcessId: u32 = "ULONG", text!(ProcessId, "documented");
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-        0x18 union_Guid: EVENT_TRACE_HEADER_5_0_union_Guid, "unnamed; its members have accessors." {
-            0x18 Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-            0x18 GuidPtr set_GuidPtr: u64 = "ULONGLONG", text!(GuidPtr, "documented");
-        }
-        0x28 union_KernelTime: EVENT_TRACE_HEADER_early_6_0_union_KernelTime, "unnamed; its members have accessors." {
-            0x28 KernelTime set_KernelTime: u32 = "ULONG", text!(KernelTime, "documented");
-            0x2c UserTime set_UserTime: u32 = "ULONG", text!(UserTime, "documented, offset inferred");
-            0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "documented");
-            0x28 ClientContext set_ClientContext: u32 = "ULONG", text!(ClientContext, "documented, offset inferred");
-            0x2c Flags set_Flags: WNODE_FLAG = "ULONG", text!(Flags, "documented, offset inferred");
-        }
+    pub struct EVENT_TRACE_HEADER_5_1_union_FieldTypeFlags_struct_HeaderType = _: "The unnamed structure at 0x00 of `union_FieldTypeFlags` in `EVENT_TRACE_HEADER`.", 0x2, 1 {
+        0x00 HeaderType b, 0x01 MarkerFlags b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x28 of `EVENT_TRACE_HEADER`.
-    pub union EVENT_TRACE_HEADER_early_6_0_union_KernelTime: 0x8, 8 {
-        0x00 struct_KernelTime: EVENT_TRACE_HEADER_early_6_0_union_KernelTime_struct_KernelTime, "unnamed; its members have accessors.";
-        0x00 ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "documented");
-        0x00 struct_ClientContext: EVENT_TRACE_HEADER_early_6_0_union_KernelTime_struct_ClientContext, "unnamed; its members have accessors.";
+    pub struct EVENT_TRACE_HEADER_early_6_0: "since early-6.0", 0x30, 8 {
+        0x00 Size a, 0x02 union_FieldTypeFlags: EVENT_TRACE_HEADER_5_1_union_FieldTypeFlags { 0x02 FieldTypeFlags a,
+        0x02 HeaderType b, 0x03 MarkerFlags b }, 0x04 union_Version: EVENT_TRACE_HEADER_5_0_union_Version { 0x04 Version a,
+        0x04 Class a }, 0x08 ThreadId b, 0x0c ProcessId a, 0x10 TimeStamp a,
+        0x18 union_Guid: EVENT_TRACE_HEADER_5_0_union_Guid { 0x18 Guid a, 0x18 GuidPtr a },
+        0x28 union_KernelTime: EVENT_TRACE_HEADER_early_6_0_union_KernelTime { 0x28 KernelTime a, 0x2c UserTime a,
+        0x28 ProcessorTime a, 0x28 ClientContext a, 0x2c Flags a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_KernelTime` in `EVENT_TRACE_HEADER`.
-    pub struct EVENT_TRACE_HEADER_early_6_0_union_KernelTime_struct_KernelTime: 0x8, 4 {
-        0x00 KernelTime: u32 = "ULONG", text!(KernelTime, "documented");
-        0x04 UserTime: u32 = "ULONG", text!(UserTime, "documented, offset inferred");
+    pub union EVENT_TRACE_HEADER_early_6_0_union_KernelTime = _: "The unnamed union at 0x28 of `EVENT_TRACE_HEADER`.", 0x8, 8 {
+        0x00 struct_KernelTime: EVENT_TRACE_HEADER_early_6_0_union_KernelTime_struct_KernelTime, 0x00 ProcessorTime a,
+        0x00 struct_ClientContext: EVENT_TRACE_HEADER_early_6_0_union_KernelTime_struct_ClientContext,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_KernelTime` in `EVENT_TRACE_HEADER`.
-    pub struct EVENT_TRACE_HEADER_early_6_0_union_KernelTime_struct_ClientContext: 0x8, 4 {
-        0x00 ClientContext: u32 = "ULONG", text!(ClientContext, "documented, offset inferred");
-        0x04 Flags: WNODE_FLAG = "ULONG", text!(Flags, "documented, offset inferred");
+    pub struct EVENT_TRACE_HEADER_early_6_0_union_KernelTime_struct_KernelTime = _: "The unnamed structure at 0x00 of `union_KernelTime` in `EVENT_TRACE_HEADER`.", 0x8, 4 {
+        0x00 KernelTime a, 0x04 UserTime a,
+    }
+    pub struct EVENT_TRACE_HEADER_early_6_0_union_KernelTime_struct_ClientContext = _: "The unnamed structure at 0x00 of `union_KernelTime` in `EVENT_TRACE_HEADER`.", 0x8, 4 {
+        0x00 ClientContext a, 0x04 Flags a,
     }
 }

@@ -5,73 +5,33 @@
 #[allow(unused_imports)]
 use super::{runtime, event_trace_information_class::*, large_integer::*};
 
-macro_rules! text {
-    (EventTraceInformationClass, $known:literal) => { concat!($known, ". Input: EventTracePerformanceInformation.") };
-    (LogfileBytesWritten, $known:literal) => { concat!($known, ". Returned.") };
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_PERFORMANCE_INFORMATION` since early-6.0: 0x10 bytes, aligned to 8.
-    ///
-    /// Asks how much all loggers have written.
-    pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_early_6_0: EVENT_TRACE_PERFORMANCE_INFORMATION, 0x10, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_early_6_0 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "documented");
+runtime::structure! {
+    $ EVENT_TRACE_PERFORMANCE_INFORMATION: "Asks how much all loggers have written." {
+        EventTraceInformationClass "Input: EventTracePerformanceInformation.":
+            a EVENT_TRACE_INFORMATION_CLASS_early_6_0 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | b EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | c EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | d EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | e EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | f EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", "documented";
+        LogfileBytesWritten "Returned.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_PERFORMANCE_INFORMATION` since 6.1: 0x10 bytes, aligned to 8.
-    ///
-    /// Asks how much all loggers have written.
-    pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_6_1: EVENT_TRACE_PERFORMANCE_INFORMATION, 0x10, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "documented");
+    pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_early_6_0: "since early-6.0", 0x10, 8 {
+        0x00 EventTraceInformationClass a, 0x04 _padding04: [u8; 4], 0x08 LogfileBytesWritten a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_PERFORMANCE_INFORMATION` since 6.2: 0x10 bytes, aligned to 8.
-    ///
-    /// Asks how much all loggers have written.
-    pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_6_2: EVENT_TRACE_PERFORMANCE_INFORMATION, 0x10, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "documented");
+    pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_6_1: "since 6.1", 0x10, 8 {
+        0x00 EventTraceInformationClass b, 0x04 _padding04: [u8; 4], 0x08 LogfileBytesWritten a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_PERFORMANCE_INFORMATION` since 1607: 0x10 bytes, aligned to 8.
-    ///
-    /// Asks how much all loggers have written.
-    pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_1607: EVENT_TRACE_PERFORMANCE_INFORMATION, 0x10, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "documented");
+    pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_6_2: "since 6.2", 0x10, 8 {
+        0x00 EventTraceInformationClass c, 0x04 _padding04: [u8; 4], 0x08 LogfileBytesWritten a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_PERFORMANCE_INFORMATION` since 1709: 0x10 bytes, aligned to 8.
-    ///
-    /// Asks how much all loggers have written.
-    pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_1709: EVENT_TRACE_PERFORMANCE_INFORMATION, 0x10, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "documented");
+    pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_1607: "since 1607", 0x10, 8 {
+        0x00 EventTraceInformationClass d, 0x04 _padding04: [u8; 4], 0x08 LogfileBytesWritten a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_PERFORMANCE_INFORMATION` since 1803: 0x10 bytes, aligned to 8.
-    ///
-    /// Asks how much all loggers have written.
-    pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_1803: EVENT_TRACE_PERFORMANCE_INFORMATION, 0x10, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "documented");
+    pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_1709: "since 1709", 0x10, 8 {
+        0x00 EventTraceInformationClass e, 0x04 _padding04: [u8; 4], 0x08 LogfileBytesWritten a,
+    }
+    pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_1803: "since 1803", 0x10, 8 {
+        0x00 EventTraceInformationClass f, 0x04 _padding04: [u8; 4], 0x08 LogfileBytesWritten a,
     }
 }

@@ -5,60 +5,30 @@
 #[allow(unused_imports)]
 use super::{runtime, event_trace_information_class::*};
 
-macro_rules! text {
-    (EventTraceInformationClass, $known:literal) => { concat!($known, ". Input: EventTraceProfileConfigInformation or EventTraceProfileCounterListInformation.") };
-    (TraceHandle, $known:literal) => { concat!($known, ". The session, by its number in the low 16 bits; 0xFFFF is the NT Kernel Logger.") };
-    (ProfileSource, $known:literal) => { concat!($known, ". The counters, as values of KPROFILE\\_SOURCE, to the end of the buffer.") };
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_PROFILE_COUNTER_INFORMATION` since 6.2: 0x18 bytes, aligned to 8.
-    ///
-    /// Sets the processor counters that a session records.
-    pub struct EVENT_TRACE_PROFILE_COUNTER_INFORMATION_6_2: EVENT_TRACE_PROFILE_COUNTER_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 ProfileSource: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(ProfileSource, "documented");
-        0x14 _padding14: [u8; 4], "padding.";
+runtime::structure! {
+    $ EVENT_TRACE_PROFILE_COUNTER_INFORMATION: "Sets the processor counters that a session records." {
+        EventTraceInformationClass "Input: EventTraceProfileConfigInformation or EventTraceProfileCounterListInformation.":
+            a EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | b EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | c EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | d EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", "documented";
+        TraceHandle "The session, by its number in the low 16 bits; 0xFFFF is the NT Kernel Logger.": a u64 = "TRACEHANDLE", "documented";
+        ProfileSource "The counters, as values of KPROFILE\\_SOURCE, to the end of the buffer.": a [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented";
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_PROFILE_COUNTER_INFORMATION` since 1607: 0x18 bytes, aligned to 8.
-    ///
-    /// Sets the processor counters that a session records.
-    pub struct EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1607: EVENT_TRACE_PROFILE_COUNTER_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 ProfileSource: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(ProfileSource, "documented");
-        0x14 _padding14: [u8; 4], "padding.";
+    pub struct EVENT_TRACE_PROFILE_COUNTER_INFORMATION_6_2: "since 6.2", 0x18, 8 {
+        0x00 EventTraceInformationClass a, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 ProfileSource a,
+        0x14 _padding14: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_PROFILE_COUNTER_INFORMATION` since 1709: 0x18 bytes, aligned to 8.
-    ///
-    /// Sets the processor counters that a session records.
-    pub struct EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1709: EVENT_TRACE_PROFILE_COUNTER_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 ProfileSource: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(ProfileSource, "documented");
-        0x14 _padding14: [u8; 4], "padding.";
+    pub struct EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1607: "since 1607", 0x18, 8 {
+        0x00 EventTraceInformationClass b, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 ProfileSource a,
+        0x14 _padding14: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_PROFILE_COUNTER_INFORMATION` since 1803: 0x18 bytes, aligned to 8.
-    ///
-    /// Sets the processor counters that a session records.
-    pub struct EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1803: EVENT_TRACE_PROFILE_COUNTER_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 ProfileSource: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(ProfileSource, "documented");
-        0x14 _padding14: [u8; 4], "padding.";
+    pub struct EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1709: "since 1709", 0x18, 8 {
+        0x00 EventTraceInformationClass c, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 ProfileSource a,
+        0x14 _padding14: [u8; 4],
+    }
+    pub struct EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1803: "since 1803", 0x18, 8 {
+        0x00 EventTraceInformationClass d, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 ProfileSource a,
+        0x14 _padding14: [u8; 4],
     }
 }

@@ -5,143 +5,61 @@
 #[allow(unused_imports)]
 use super::{runtime, EVENT_TRACE_FLAG, LOG_FILE_MODE, wnode_header::*};
 
-macro_rules! text {
-    (Wnode, $known:literal) => { concat!($known, ". BufferSize is the total size, with the names that follow.") };
-    (BufferSize, $known:literal) => { concat!($known, ". Kilobytes.") };
-    (MinimumBuffers, $known:literal) => { concat!($known, ". Buffers to exist at least.") };
-    (MaximumBuffers, $known:literal) => { concat!($known, ". Buffers to exist at most.") };
-    (MaximumFileSize, $known:literal) => { concat!($known, ". Megabytes; kilobytes with EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE.") };
-    (LogFileMode, $known:literal) => { concat!($known, ". How the session logs.") };
-    (FlushTimer, $known:literal) => { concat!($known, ". Seconds.") };
-    (EnableFlags, $known:literal) => { concat!($known, ". For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.") };
-    (AgeLimit, $known:literal) => { concat!($known, ". Minutes after which unused buffers are freed.") };
-    (NumberOfBuffers, $known:literal) => { concat!($known, ". Returned, as are the counts that follow.") };
-    (FreeBuffers, $known:literal) => { concat!($known, ". Buffers that are free.") };
-    (EventsLost, $known:literal) => { concat!($known, ". Number of events lost for lack of space.") };
-    (BuffersWritten, $known:literal) => { concat!($known, ". Buffers that were written.") };
-    (LogBuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be written to the log file.") };
-    (RealTimeBuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be delivered to real-time consumers.") };
-    (LoggerThreadId, $known:literal) => { concat!($known, ". An identifier, not a handle.") };
-    (LogFileNameOffset, $known:literal) => { concat!($known, ". From the start of the structure.") };
-    (FlushThreshold, $known:literal) => { concat!($known, ". Number of full buffers that causes a flush.") };
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_PROPERTIES` since 5.0 on x86: 0x78 bytes, aligned to 8.
-    ///
-    /// Properties of a session, as input and output of StartTrace and ControlTrace; the kernel receives a WMI\_LOGGER\_INFORMATION.
-    pub struct EVENT_TRACE_PROPERTIES_5_0_x86: EVENT_TRACE_PROPERTIES, 0x78, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
-        0x50 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0x54 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented");
-        0x58 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0x5c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x60 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0x64 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x68 LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x6c LogFileNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
-        0x70 LoggerNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
-        0x74 _padding74: [u8; 4], "padding.";
+runtime::structure! {
+    $ EVENT_TRACE_PROPERTIES: "Properties of a session, as input and output of StartTrace and ControlTrace; the kernel receives a WMI\\_LOGGER\\_INFORMATION." {
+        Wnode "BufferSize is the total size, with the names that follow.":
+            a WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented"
+            | b WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented";
+        BufferSize "Kilobytes.": a u32 = "ULONG", "documented";
+        MinimumBuffers "Buffers to exist at least.": a u32 = "ULONG", "documented";
+        MaximumBuffers "Buffers to exist at most.": a u32 = "ULONG", "documented";
+        MaximumFileSize "Megabytes; kilobytes with EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE.": a u32 = "ULONG", "documented";
+        LogFileMode "How the session logs.": a LOG_FILE_MODE = "ULONG", "documented";
+        FlushTimer "Seconds.": a u32 = "ULONG", "documented";
+        EnableFlags "For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.": a EVENT_TRACE_FLAG = "ULONG", "documented";
+        AgeLimit "Minutes after which unused buffers are freed.":
+            a i32 = "LONG", "documented"
+            | b i32 = "LONG", "documented, offset inferred", set_AgeLimit;
+        NumberOfBuffers "Returned, as are the counts that follow.": a u32 = "ULONG", "documented";
+        FreeBuffers "Buffers that are free.": a u32 = "ULONG", "documented";
+        EventsLost "Number of events lost for lack of space.": a u32 = "ULONG", "documented";
+        BuffersWritten "Buffers that were written.": a u32 = "ULONG", "documented";
+        LogBuffersLost "Buffers that could not be written to the log file.": a u32 = "ULONG", "documented";
+        RealTimeBuffersLost "Buffers that could not be delivered to real-time consumers.": a u32 = "ULONG", "documented";
+        LoggerThreadId "An identifier, not a handle.":
+            a runtime::Ptr32 = "HANDLE", "documented"
+            | b runtime::Ptr64 = "HANDLE", "documented";
+        LogFileNameOffset "From the start of the structure.": a u32 = "ULONG", "documented";
+        LoggerNameOffset "From the start of the structure.": a u32 = "ULONG", "documented";
+        FlushThreshold "Number of full buffers that causes a flush.": a i32 = "LONG", "documented, offset inferred", set_FlushThreshold;
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_PROPERTIES` since 5.2.3790-sp1 on x64: 0x78 bytes, aligned to 8.
-    ///
-    /// Properties of a session, as input and output of StartTrace and ControlTrace; the kernel receives a WMI\_LOGGER\_INFORMATION.
-    pub struct EVENT_TRACE_PROPERTIES_5_2_3790_sp1_x64: EVENT_TRACE_PROPERTIES, 0x78, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
-        0x50 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0x54 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented");
-        0x58 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0x5c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x60 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0x64 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x68 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x70 LogFileNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
-        0x74 LoggerNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
+    pub struct EVENT_TRACE_PROPERTIES_5_0_x86: "since 5.0 on x86", 0x78, 8 {
+        0x00 Wnode a, 0x30 BufferSize a, 0x34 MinimumBuffers a, 0x38 MaximumBuffers a, 0x3c MaximumFileSize a, 0x40 LogFileMode a,
+        0x44 FlushTimer a, 0x48 EnableFlags a, 0x4c AgeLimit a, 0x50 NumberOfBuffers a, 0x54 FreeBuffers a, 0x58 EventsLost a,
+        0x5c BuffersWritten a, 0x60 LogBuffersLost a, 0x64 RealTimeBuffersLost a, 0x68 LoggerThreadId a, 0x6c LogFileNameOffset a,
+        0x70 LoggerNameOffset a, 0x74 _padding74: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_PROPERTIES` since 6.3 on x86: 0x78 bytes, aligned to 8.
-    ///
-    /// Properties of a session, as input and output of StartTrace and ControlTrace; the kernel receives a WMI\_LOGGER\_INFORMATION.
-    pub struct EVENT_TRACE_PROPERTIES_6_3_x86: EVENT_TRACE_PROPERTIES, 0x78, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c union_AgeLimit: EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit, "unnamed; its members have accessors." {
-            0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit, "documented, offset inferred");
-            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", text!(FlushThreshold, "documented, offset inferred");
-        }
-        0x50 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0x54 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented");
-        0x58 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0x5c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x60 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0x64 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x68 LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x6c LogFileNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
-        0x70 LoggerNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
-        0x74 _padding74: [u8; 4], "padding.";
+    pub struct EVENT_TRACE_PROPERTIES_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x78, 8 {
+        0x00 Wnode b, 0x30 BufferSize a, 0x34 MinimumBuffers a, 0x38 MaximumBuffers a, 0x3c MaximumFileSize a, 0x40 LogFileMode a,
+        0x44 FlushTimer a, 0x48 EnableFlags a, 0x4c AgeLimit a, 0x50 NumberOfBuffers a, 0x54 FreeBuffers a, 0x58 EventsLost a,
+        0x5c BuffersWritten a, 0x60 LogBuffersLost a, 0x64 RealTimeBuffersLost a, 0x68 LoggerThreadId b, 0x70 LogFileNameOffset a,
+        0x74 LoggerNameOffset a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x4c of `EVENT_TRACE_PROPERTIES`.
-    pub union EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit: 0x4, 4 {
-        0x00 AgeLimit: i32 = "LONG", text!(AgeLimit, "documented, offset inferred");
-        0x00 FlushThreshold: i32 = "LONG", text!(FlushThreshold, "documented, offset inferred");
+    pub struct EVENT_TRACE_PROPERTIES_6_3_x86: "since 6.3 on x86", 0x78, 8 {
+        0x00 Wnode a, 0x30 BufferSize a, 0x34 MinimumBuffers a, 0x38 MaximumBuffers a, 0x3c MaximumFileSize a, 0x40 LogFileMode a,
+        0x44 FlushTimer a, 0x48 EnableFlags a, 0x4c union_AgeLimit: EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit { 0x4c AgeLimit b,
+        0x4c FlushThreshold a }, 0x50 NumberOfBuffers a, 0x54 FreeBuffers a, 0x58 EventsLost a, 0x5c BuffersWritten a,
+        0x60 LogBuffersLost a, 0x64 RealTimeBuffersLost a, 0x68 LoggerThreadId a, 0x6c LogFileNameOffset a,
+        0x70 LoggerNameOffset a, 0x74 _padding74: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_PROPERTIES` since 6.3 on x64: 0x78 bytes, aligned to 8.
-    ///
-    /// Properties of a session, as input and output of StartTrace and ControlTrace; the kernel receives a WMI\_LOGGER\_INFORMATION.
-    pub struct EVENT_TRACE_PROPERTIES_6_3_x64: EVENT_TRACE_PROPERTIES, 0x78, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c union_AgeLimit: EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit, "unnamed; its members have accessors." {
-            0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit, "documented, offset inferred");
-            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", text!(FlushThreshold, "documented, offset inferred");
-        }
-        0x50 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
-        0x54 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented");
-        0x58 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0x5c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x60 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0x64 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x68 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x70 LogFileNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
-        0x74 LoggerNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
+    pub union EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit = _: "The unnamed union at 0x4c of `EVENT_TRACE_PROPERTIES`.", 0x4, 4 {
+        0x00 AgeLimit b, 0x00 FlushThreshold a,
+    }
+    pub struct EVENT_TRACE_PROPERTIES_6_3_x64: "since 6.3 on x64", 0x78, 8 {
+        0x00 Wnode b, 0x30 BufferSize a, 0x34 MinimumBuffers a, 0x38 MaximumBuffers a, 0x3c MaximumFileSize a, 0x40 LogFileMode a,
+        0x44 FlushTimer a, 0x48 EnableFlags a, 0x4c union_AgeLimit: EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit { 0x4c AgeLimit b,
+        0x4c FlushThreshold a }, 0x50 NumberOfBuffers a, 0x54 FreeBuffers a, 0x58 EventsLost a, 0x5c BuffersWritten a,
+        0x60 LogBuffersLost a, 0x64 RealTimeBuffersLost a, 0x68 LoggerThreadId b, 0x70 LogFileNameOffset a,
+        0x74 LoggerNameOffset a,
     }
 }

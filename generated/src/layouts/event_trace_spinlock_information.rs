@@ -5,86 +5,41 @@
 #[allow(unused_imports)]
 use super::{runtime, event_trace_information_class::*};
 
-macro_rules! text {
-    (EventTraceInformationClass, $known:literal) => { concat!($known, ". Input: EventTraceSpinlockInformation.") };
-    (SpinLockSpinThreshold, $known:literal) => { concat!($known, ". A lock that was waited for with fewer spins is not traced as contended. At least 1.") };
-    (SpinLockAcquireSampleRate, $known:literal) => { concat!($known, ". Of the locks that were had at once, each so manieth is traced. At least 1000.") };
-    (SpinLockContentionSampleRate, $known:literal) => { concat!($known, ". Of the contended locks, each so manieth is traced. At least 1.") };
-    (SpinLockHoldThreshold, $known:literal) => { concat!($known, ". A lock that was held for more cycles is traced in any case. 0, or at least 1000000.") };
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 6.1: 0x10 bytes, aligned to 4.
-    ///
-    /// Queries or sets which releases of spin locks are traced.
-    pub struct EVENT_TRACE_SPINLOCK_INFORMATION_6_1: EVENT_TRACE_SPINLOCK_INFORMATION, 0x10, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
-        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", text!(SpinLockAcquireSampleRate, "documented");
-        0x0c SpinLockContentionSampleRate: u32 = "ULONG", text!(SpinLockContentionSampleRate, "documented");
+runtime::structure! {
+    $ EVENT_TRACE_SPINLOCK_INFORMATION: "Queries or sets which releases of spin locks are traced." {
+        EventTraceInformationClass "Input: EventTraceSpinlockInformation.":
+            a EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | b EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | c EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | d EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | e EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", "documented";
+        SpinLockSpinThreshold "A lock that was waited for with fewer spins is not traced as contended. At least 1.": a u32 = "ULONG", "documented";
+        SpinLockAcquireSampleRate "Of the locks that were had at once, each so manieth is traced. At least 1000.": a u32 = "ULONG", "documented";
+        SpinLockContentionSampleRate "Of the contended locks, each so manieth is traced. At least 1.": a u32 = "ULONG", "documented";
+        SpinLockHoldThreshold "A lock that was held for more cycles is traced in any case. 0, or at least 1000000.": a u32 = "ULONG", "documented";
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 6.2: 0x10 bytes, aligned to 4.
-    ///
-    /// Queries or sets which releases of spin locks are traced.
-    pub struct EVENT_TRACE_SPINLOCK_INFORMATION_6_2: EVENT_TRACE_SPINLOCK_INFORMATION, 0x10, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
-        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", text!(SpinLockAcquireSampleRate, "documented");
-        0x0c SpinLockContentionSampleRate: u32 = "ULONG", text!(SpinLockContentionSampleRate, "documented");
+    pub struct EVENT_TRACE_SPINLOCK_INFORMATION_6_1: "since 6.1", 0x10, 4 {
+        0x00 EventTraceInformationClass a, 0x04 SpinLockSpinThreshold a, 0x08 SpinLockAcquireSampleRate a,
+        0x0c SpinLockContentionSampleRate a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 6.3: 0x14 bytes, aligned to 4.
-    ///
-    /// Queries or sets which releases of spin locks are traced.
-    pub struct EVENT_TRACE_SPINLOCK_INFORMATION_6_3: EVENT_TRACE_SPINLOCK_INFORMATION, 0x14, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
-        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", text!(SpinLockAcquireSampleRate, "documented");
-        0x0c SpinLockContentionSampleRate: u32 = "ULONG", text!(SpinLockContentionSampleRate, "documented");
-        0x10 SpinLockHoldThreshold: u32 = "ULONG", text!(SpinLockHoldThreshold, "documented");
+    pub struct EVENT_TRACE_SPINLOCK_INFORMATION_6_2: "since 6.2", 0x10, 4 {
+        0x00 EventTraceInformationClass b, 0x04 SpinLockSpinThreshold a, 0x08 SpinLockAcquireSampleRate a,
+        0x0c SpinLockContentionSampleRate a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 1607: 0x14 bytes, aligned to 4.
-    ///
-    /// Queries or sets which releases of spin locks are traced.
-    pub struct EVENT_TRACE_SPINLOCK_INFORMATION_1607: EVENT_TRACE_SPINLOCK_INFORMATION, 0x14, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
-        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", text!(SpinLockAcquireSampleRate, "documented");
-        0x0c SpinLockContentionSampleRate: u32 = "ULONG", text!(SpinLockContentionSampleRate, "documented");
-        0x10 SpinLockHoldThreshold: u32 = "ULONG", text!(SpinLockHoldThreshold, "documented");
+    pub struct EVENT_TRACE_SPINLOCK_INFORMATION_6_3: "since 6.3", 0x14, 4 {
+        0x00 EventTraceInformationClass b, 0x04 SpinLockSpinThreshold a, 0x08 SpinLockAcquireSampleRate a,
+        0x0c SpinLockContentionSampleRate a, 0x10 SpinLockHoldThreshold a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 1709: 0x14 bytes, aligned to 4.
-    ///
-    /// Queries or sets which releases of spin locks are traced.
-    pub struct EVENT_TRACE_SPINLOCK_INFORMATION_1709: EVENT_TRACE_SPINLOCK_INFORMATION, 0x14, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
-        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", text!(SpinLockAcquireSampleRate, "documented");
-        0x0c SpinLockContentionSampleRate: u32 = "ULONG", text!(SpinLockContentionSampleRate, "documented");
-        0x10 SpinLockHoldThreshold: u32 = "ULONG", text!(SpinLockHoldThreshold, "documented");
+    pub struct EVENT_TRACE_SPINLOCK_INFORMATION_1607: "since 1607", 0x14, 4 {
+        0x00 EventTraceInformationClass c, 0x04 SpinLockSpinThreshold a, 0x08 SpinLockAcquireSampleRate a,
+        0x0c SpinLockContentionSampleRate a, 0x10 SpinLockHoldThreshold a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 1803: 0x14 bytes, aligned to 4.
-    ///
-    /// Queries or sets which releases of spin locks are traced.
-    pub struct EVENT_TRACE_SPINLOCK_INFORMATION_1803: EVENT_TRACE_SPINLOCK_INFORMATION, 0x14, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
-        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", text!(SpinLockAcquireSampleRate, "documented");
-        0x0c SpinLockContentionSampleRate: u32 = "ULONG", text!(SpinLockContentionSampleRate, "documented");
-        0x10 SpinLockHoldThreshold: u32 = "ULONG", text!(SpinLockHoldThreshold, "documented");
+    pub struct EVENT_TRACE_SPINLOCK_INFORMATION_1709: "since 1709", 0x14, 4 {
+        0x00 EventTraceInformationClass d, 0x04 SpinLockSpinThreshold a, 0x08 SpinLockAcquireSampleRate a,
+        0x0c SpinLockContentionSampleRate a, 0x10 SpinLockHoldThreshold a,
+    }
+    pub struct EVENT_TRACE_SPINLOCK_INFORMATION_1803: "since 1803", 0x14, 4 {
+        0x00 EventTraceInformationClass e, 0x04 SpinLockSpinThreshold a, 0x08 SpinLockAcquireSampleRate a,
+        0x0c SpinLockContentionSampleRate a, 0x10 SpinLockHoldThreshold a,
     }
 }

@@ -5,73 +5,30 @@
 #[allow(unused_imports)]
 use super::{runtime, event_trace_information_class::*};
 
-macro_rules! text {
-    (EventTraceInformationClass, $known:literal) => { concat!($known, ". Input: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be queried.") };
-    (TraceHandle, $known:literal) => { concat!($known, ". The session.") };
-    (HookId, $known:literal) => { concat!($known, ". The events, values of HOOK\\_ID, up to the end of the buffer. Output of a query, input of a change.") };
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_SYSTEM_EVENT_INFORMATION` since 6.1: 0x18 bytes, aligned to 8.
-    ///
-    /// Queries or sets the events of a system logger with additional data: a call stack, processor counters, or processor samples.
-    pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_1: EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
-        0x14 _padding14: [u8; 4], "padding.";
+runtime::structure! {
+    $ EVENT_TRACE_SYSTEM_EVENT_INFORMATION: "Queries or sets the events of a system logger with additional data: a call stack, processor counters, or processor samples." {
+        EventTraceInformationClass "Input: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be queried.":
+            a EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | b EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | c EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | d EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | e EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", "documented";
+        TraceHandle "The session.": a u64 = "TRACEHANDLE", "documented";
+        HookId "The events, values of HOOK\\_ID, up to the end of the buffer. Output of a query, input of a change.": a [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented";
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_SYSTEM_EVENT_INFORMATION` since 6.2: 0x18 bytes, aligned to 8.
-    ///
-    /// Queries or sets the events of a system logger with additional data: a call stack, processor counters, or processor samples.
-    pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_2: EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
-        0x14 _padding14: [u8; 4], "padding.";
+    pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_1: "since 6.1", 0x18, 8 {
+        0x00 EventTraceInformationClass a, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 HookId a, 0x14 _padding14: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_SYSTEM_EVENT_INFORMATION` since 1607: 0x18 bytes, aligned to 8.
-    ///
-    /// Queries or sets the events of a system logger with additional data: a call stack, processor counters, or processor samples.
-    pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1607: EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
-        0x14 _padding14: [u8; 4], "padding.";
+    pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_2: "since 6.2", 0x18, 8 {
+        0x00 EventTraceInformationClass b, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 HookId a, 0x14 _padding14: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_SYSTEM_EVENT_INFORMATION` since 1709: 0x18 bytes, aligned to 8.
-    ///
-    /// Queries or sets the events of a system logger with additional data: a call stack, processor counters, or processor samples.
-    pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1709: EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
-        0x14 _padding14: [u8; 4], "padding.";
+    pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1607: "since 1607", 0x18, 8 {
+        0x00 EventTraceInformationClass c, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 HookId a, 0x14 _padding14: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_SYSTEM_EVENT_INFORMATION` since 1803: 0x18 bytes, aligned to 8.
-    ///
-    /// Queries or sets the events of a system logger with additional data: a call stack, processor counters, or processor samples.
-    pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1803: EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
-        0x14 _padding14: [u8; 4], "padding.";
+    pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1709: "since 1709", 0x18, 8 {
+        0x00 EventTraceInformationClass d, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 HookId a, 0x14 _padding14: [u8; 4],
+    }
+    pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1803: "since 1803", 0x18, 8 {
+        0x00 EventTraceInformationClass e, 0x04 _padding04: [u8; 4], 0x08 TraceHandle a, 0x10 HookId a, 0x14 _padding14: [u8; 4],
     }
 }

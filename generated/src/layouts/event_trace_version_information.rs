@@ -5,67 +5,33 @@
 #[allow(unused_imports)]
 use super::{runtime, event_trace_information_class::*};
 
-macro_rules! text {
-    (EventTraceInformationClass, $known:literal) => { concat!($known, ". Input: EventTraceKernelVersionInformation.") };
-    (EventTraceKernelVersion, $known:literal) => { concat!($known, ". Returned.") };
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_VERSION_INFORMATION` since early-6.0: 0x8 bytes, aligned to 4.
-    ///
-    /// Queries the version of event tracing in the kernel.
-    pub struct EVENT_TRACE_VERSION_INFORMATION_early_6_0: EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_early_6_0 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
+runtime::structure! {
+    $ EVENT_TRACE_VERSION_INFORMATION: "Queries the version of event tracing in the kernel." {
+        EventTraceInformationClass "Input: EventTraceKernelVersionInformation.":
+            a EVENT_TRACE_INFORMATION_CLASS_early_6_0 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | b EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | c EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | d EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | e EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", "documented"
+            | f EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", "documented";
+        EventTraceKernelVersion "Returned.": a u32 = "ULONG", "documented";
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_VERSION_INFORMATION` since 6.1: 0x8 bytes, aligned to 4.
-    ///
-    /// Queries the version of event tracing in the kernel.
-    pub struct EVENT_TRACE_VERSION_INFORMATION_6_1: EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
+    pub struct EVENT_TRACE_VERSION_INFORMATION_early_6_0: "since early-6.0", 0x8, 4 {
+        0x00 EventTraceInformationClass a, 0x04 EventTraceKernelVersion a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_VERSION_INFORMATION` since 6.2: 0x8 bytes, aligned to 4.
-    ///
-    /// Queries the version of event tracing in the kernel.
-    pub struct EVENT_TRACE_VERSION_INFORMATION_6_2: EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
+    pub struct EVENT_TRACE_VERSION_INFORMATION_6_1: "since 6.1", 0x8, 4 {
+        0x00 EventTraceInformationClass b, 0x04 EventTraceKernelVersion a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_VERSION_INFORMATION` since 1607: 0x8 bytes, aligned to 4.
-    ///
-    /// Queries the version of event tracing in the kernel.
-    pub struct EVENT_TRACE_VERSION_INFORMATION_1607: EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
+    pub struct EVENT_TRACE_VERSION_INFORMATION_6_2: "since 6.2", 0x8, 4 {
+        0x00 EventTraceInformationClass c, 0x04 EventTraceKernelVersion a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_VERSION_INFORMATION` since 1709: 0x8 bytes, aligned to 4.
-    ///
-    /// Queries the version of event tracing in the kernel.
-    pub struct EVENT_TRACE_VERSION_INFORMATION_1709: EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
+    pub struct EVENT_TRACE_VERSION_INFORMATION_1607: "since 1607", 0x8, 4 {
+        0x00 EventTraceInformationClass d, 0x04 EventTraceKernelVersion a,
     }
-}
-
-runtime::layout! {
-    /// `EVENT_TRACE_VERSION_INFORMATION` since 1803: 0x8 bytes, aligned to 4.
-    ///
-    /// Queries the version of event tracing in the kernel.
-    pub struct EVENT_TRACE_VERSION_INFORMATION_1803: EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
-        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
+    pub struct EVENT_TRACE_VERSION_INFORMATION_1709: "since 1709", 0x8, 4 {
+        0x00 EventTraceInformationClass e, 0x04 EventTraceKernelVersion a,
+    }
+    pub struct EVENT_TRACE_VERSION_INFORMATION_1803: "since 1803", 0x8, 4 {
+        0x00 EventTraceInformationClass f, 0x04 EventTraceKernelVersion a,
     }
 }

@@ -5,51 +5,28 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Object, $known:literal) => { concat!($known, ". The address with the count in its low bits.") };
-    (RefCnt, $known:literal) => { concat!($known, ". References that are held in advance.") };
-}
-
-runtime::layout! {
-    /// `EX_FAST_REF` since 5.1 on x86: 0x4 bytes, aligned to 4.
-    ///
-    /// A pointer to an aligned object, whose zero low bits count references taken in advance.
-    pub struct EX_FAST_REF_5_1_x86: EX_FAST_REF, 0x4, 4 {
-        0x00 union_Object: EX_FAST_REF_5_1_x86_union_Object, "unnamed; its members have accessors." {
-            0x00 Object set_Object: runtime::Ptr32 = "PVOID", text!(Object, "from symbols");
-            0x00 [0 to 2] RefCnt set_RefCnt: u32 = "ULONG_PTR", text!(RefCnt, "from symbols");
-            0x00 Value set_Value: u32 = "ULONG_PTR", text!(Object, "from symbols");
-        }
+runtime::structure! {
+    $ EX_FAST_REF: "A pointer to an aligned object, whose zero low bits count references taken in advance." {
+        Object "The address with the count in its low bits.":
+            a runtime::Ptr32 = "PVOID", "from symbols", set_Object
+            | b runtime::Ptr64 = "PVOID", "from symbols", set_Object;
+        RefCnt "References that are held in advance.":
+            a u32 = "ULONG_PTR", "from symbols", set_RefCnt [0 to 2]
+            | b u64 = "ULONG_PTR", "from symbols", set_RefCnt [0 to 3];
+        Value "The address with the count in its low bits.":
+            a u32 = "ULONG_PTR", "from symbols", set_Value
+            | b u64 = "ULONG_PTR", "from symbols", set_Value;
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `EX_FAST_REF`.
-    pub union EX_FAST_REF_5_1_x86_union_Object: 0x4, 4 {
-        0x00 Object: runtime::Ptr32 = "PVOID", text!(Object, "from symbols");
-        0x00 bits00: u32, "bit fields, which have accessors.";
-        0x00 Value: u32 = "ULONG_PTR", text!(Object, "from symbols");
+    pub struct EX_FAST_REF_5_1_x86: "since 5.1 on x86", 0x4, 4 {
+        0x00 union_Object: EX_FAST_REF_5_1_x86_union_Object { 0x00 Object a, 0x00 RefCnt a, 0x00 Value a },
     }
-}
-
-runtime::layout! {
-    /// `EX_FAST_REF` since 5.2.3790-sp1 on x64: 0x8 bytes, aligned to 8.
-    ///
-    /// A pointer to an aligned object, whose zero low bits count references taken in advance.
-    pub struct EX_FAST_REF_5_2_3790_sp1_x64: EX_FAST_REF, 0x8, 8 {
-        0x00 union_Object: EX_FAST_REF_5_2_3790_sp1_x64_union_Object, "unnamed; its members have accessors." {
-            0x00 Object set_Object: runtime::Ptr64 = "PVOID", text!(Object, "from symbols");
-            0x00 [0 to 3] RefCnt set_RefCnt: u64 = "ULONG_PTR", text!(RefCnt, "from symbols");
-            0x00 Value set_Value: u64 = "ULONG_PTR", text!(Object, "from symbols");
-        }
+    pub union EX_FAST_REF_5_1_x86_union_Object = _: "The unnamed union at 0x00 of `EX_FAST_REF`.", 0x4, 4 {
+        0x00 Object a, 0x00 bits00: u32, 0x00 Value a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `EX_FAST_REF`.
-    pub union EX_FAST_REF_5_2_3790_sp1_x64_union_Object: 0x8, 8 {
-        0x00 Object: runtime::Ptr64 = "PVOID", text!(Object, "from symbols");
-        0x00 bits00: u64, "bit fields, which have accessors.";
-        0x00 Value: u64 = "ULONG_PTR", text!(Object, "from symbols");
+    pub struct EX_FAST_REF_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x8, 8 {
+        0x00 union_Object: EX_FAST_REF_5_2_3790_sp1_x64_union_Object { 0x00 Object b, 0x00 RefCnt b, 0x00 Value b },
+    }
+    pub union EX_FAST_REF_5_2_3790_sp1_x64_union_Object = _: "The unnamed union at 0x00 of `EX_FAST_REF`.", 0x8, 8 {
+        0x00 Object b, 0x00 bits00: u64, 0x00 Value b,
     }
 }

@@ -5,110 +5,61 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Waiting, $known:literal) => { concat!($known, ". A thread waits for the lock.") };
-    (Exclusive, $known:literal) => { concat!($known, ". Whether the lock is held exclusively.") };
-    (Shared, $known:literal) => { concat!($known, ". How many hold the lock together.") };
-    (Value, $known:literal) => { concat!($known, ". The lock as one number.") };
-    (Ptr, $known:literal) => { concat!($known, ". The lock as a pointer.") };
-    (Locked, $known:literal) => { concat!($known, ". A thread holds the lock.") };
-    (Waking, $known:literal) => { concat!($known, ". A waiter is being woken.") };
-    (MultipleShared, $known:literal) => { concat!($known, ". Several hold the lock, and others wait.") };
-}
-
-runtime::layout! {
-    /// `EX_PUSH_LOCK` since 5.1 on x86: 0x4 bytes, aligned to 4.
-    ///
-    /// A pointer-sized lock for shared or exclusive access.
-    pub struct EX_PUSH_LOCK_5_1_x86: EX_PUSH_LOCK, 0x4, 4 {
-        0x00 union_Waiting: EX_PUSH_LOCK_5_1_x86_union_Waiting, "unnamed; its members have accessors." {
-            0x00 [0] Waiting set_Waiting: u32 = "ULONG_PTR", text!(Waiting, "from symbols");
-            0x00 [1] Exclusive set_Exclusive: u32 = "ULONG_PTR", text!(Exclusive, "from symbols");
-            0x00 [2 to 31] Shared set_Shared: u32 = "ULONG_PTR", text!(Shared, "from symbols");
-            0x00 Value set_Value: u32 = "ULONG_PTR", text!(Value, "from symbols");
-            0x00 Ptr set_Ptr: runtime::Ptr32 = "PVOID", text!(Ptr, "from symbols");
-        }
+runtime::structure! {
+    $ EX_PUSH_LOCK: "A pointer-sized lock for shared or exclusive access." {
+        Waiting "A thread waits for the lock.":
+            a u32 = "ULONG_PTR", "from symbols", set_Waiting [0]
+            | b u32 = "ULONG_PTR", "from symbols", set_Waiting [1]
+            | c u64 = "ULONG_PTR", "from symbols", set_Waiting [1];
+        Exclusive "Whether the lock is held exclusively.": a u32 = "ULONG_PTR", "from symbols", set_Exclusive [1];
+        Shared "How many hold the lock together.":
+            a u32 = "ULONG_PTR", "from symbols", set_Shared [2 to 31]
+            | b u32 = "ULONG_PTR", "from symbols", set_Shared [4 to 31]
+            | c u64 = "ULONG_PTR", "from symbols", set_Shared [4 to 63];
+        Value "The lock as one number.":
+            a u32 = "ULONG_PTR", "from symbols", set_Value
+            | b u64 = "ULONG_PTR", "from symbols", set_Value;
+        Ptr "The lock as a pointer.":
+            a runtime::Ptr32 = "PVOID", "from symbols", set_Ptr
+            | b runtime::Ptr64 = "PVOID", "from symbols", set_Ptr;
+        Locked "A thread holds the lock.":
+            a u32 = "ULONG_PTR", "from symbols", set_Locked [0]
+            | b u64 = "ULONG_PTR", "from symbols", set_Locked [0];
+        Waking "A waiter is being woken.":
+            a u32 = "ULONG_PTR", "from symbols", set_Waking [2]
+            | b u64 = "ULONG_PTR", "from symbols", set_Waking [2];
+        MultipleShared "Several hold the lock, and others wait.":
+            a u32 = "ULONG_PTR", "from symbols", set_MultipleShared [3]
+            | b u64 = "ULONG_PTR", "from symbols", set_MultipleShared [3];
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
-    pub union EX_PUSH_LOCK_5_1_x86_union_Waiting: 0x4, 4 {
-        0x00 struct_Waiting: EX_PUSH_LOCK_5_1_x86_union_Waiting_struct_Waiting, "unnamed; its members have accessors.";
-        0x00 Value: u32 = "ULONG_PTR", text!(Value, "from symbols");
-        0x00 Ptr: runtime::Ptr32 = "PVOID", text!(Ptr, "from symbols");
+    pub struct EX_PUSH_LOCK_5_1_x86: "since 5.1 on x86", 0x4, 4 {
+        0x00 union_Waiting: EX_PUSH_LOCK_5_1_x86_union_Waiting { 0x00 Waiting a, 0x00 Exclusive a, 0x00 Shared a, 0x00 Value a,
+        0x00 Ptr a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Waiting` in `EX_PUSH_LOCK`.
-    pub struct EX_PUSH_LOCK_5_1_x86_union_Waiting_struct_Waiting: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
+    pub union EX_PUSH_LOCK_5_1_x86_union_Waiting = _: "The unnamed union at 0x00 of `EX_PUSH_LOCK`.", 0x4, 4 {
+        0x00 struct_Waiting: EX_PUSH_LOCK_5_1_x86_union_Waiting_struct_Waiting, 0x00 Value a, 0x00 Ptr a,
     }
-}
-
-runtime::layout! {
-    /// `EX_PUSH_LOCK` since 5.2.3790-sp1 on x86: 0x4 bytes, aligned to 4.
-    ///
-    /// A pointer-sized lock for shared or exclusive access.
-    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x86: EX_PUSH_LOCK, 0x4, 4 {
-        0x00 union_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked, "unnamed; its members have accessors." {
-            0x00 [0] Locked set_Locked: u32 = "ULONG_PTR", text!(Locked, "from symbols");
-            0x00 [1] Waiting set_Waiting: u32 = "ULONG_PTR", text!(Waiting, "from symbols");
-            0x00 [2] Waking set_Waking: u32 = "ULONG_PTR", text!(Waking, "from symbols");
-            0x00 [3] MultipleShared set_MultipleShared: u32 = "ULONG_PTR", text!(MultipleShared, "from symbols");
-            0x00 [4 to 31] Shared set_Shared: u32 = "ULONG_PTR", text!(Shared, "from symbols");
-            0x00 Value set_Value: u32 = "ULONG_PTR", text!(Value, "from symbols");
-            0x00 Ptr set_Ptr: runtime::Ptr32 = "PVOID", text!(Ptr, "from symbols");
-        }
+    pub struct EX_PUSH_LOCK_5_1_x86_union_Waiting_struct_Waiting = _: "The unnamed structure at 0x00 of `union_Waiting` in `EX_PUSH_LOCK`.", 0x4, 4 {
+        0x00 bits00: u32,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
-    pub union EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked: 0x4, 4 {
-        0x00 struct_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked_struct_Locked, "unnamed; its members have accessors.";
-        0x00 Value: u32 = "ULONG_PTR", text!(Value, "from symbols");
-        0x00 Ptr: runtime::Ptr32 = "PVOID", text!(Ptr, "from symbols");
+    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x86: "since 5.2.3790-sp1 on x86", 0x4, 4 {
+        0x00 union_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked { 0x00 Locked a, 0x00 Waiting b, 0x00 Waking a,
+        0x00 MultipleShared a, 0x00 Shared b, 0x00 Value a, 0x00 Ptr a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Locked` in `EX_PUSH_LOCK`.
-    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked_struct_Locked: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
+    pub union EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked = _: "The unnamed union at 0x00 of `EX_PUSH_LOCK`.", 0x4, 4 {
+        0x00 struct_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked_struct_Locked, 0x00 Value a, 0x00 Ptr a,
     }
-}
-
-runtime::layout! {
-    /// `EX_PUSH_LOCK` since 5.2.3790-sp1 on x64: 0x8 bytes, aligned to 8.
-    ///
-    /// A pointer-sized lock for shared or exclusive access.
-    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x64: EX_PUSH_LOCK, 0x8, 8 {
-        0x00 union_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked, "unnamed; its members have accessors." {
-            0x00 [0] Locked set_Locked: u64 = "ULONG_PTR", text!(Locked, "from symbols");
-            0x00 [1] Waiting set_Waiting: u64 = "ULONG_PTR", text!(Waiting, "from symbols");
-            0x00 [2] Waking set_Waking: u64 = "ULONG_PTR", text!(Waking, "from symbols");
-            0x00 [3] MultipleShared set_MultipleShared: u64 = "ULONG_PTR", text!(MultipleShared, "from symbols");
-            0x00 [4 to 63] Shared set_Shared: u64 = "ULONG_PTR", text!(Shared, "from symbols");
-            0x00 Value set_Value: u64 = "ULONG_PTR", text!(Value, "from symbols");
-            0x00 Ptr set_Ptr: runtime::Ptr64 = "PVOID", text!(Ptr, "from symbols");
-        }
+    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked_struct_Locked = _: "The unnamed structure at 0x00 of `union_Locked` in `EX_PUSH_LOCK`.", 0x4, 4 {
+        0x00 bits00: u32,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
-    pub union EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked: 0x8, 8 {
-        0x00 struct_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked_struct_Locked, "unnamed; its members have accessors.";
-        0x00 Value: u64 = "ULONG_PTR", text!(Value, "from symbols");
-        0x00 Ptr: runtime::Ptr64 = "PVOID", text!(Ptr, "from symbols");
+    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x8, 8 {
+        0x00 union_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked { 0x00 Locked b, 0x00 Waiting c, 0x00 Waking b,
+        0x00 MultipleShared b, 0x00 Shared c, 0x00 Value b, 0x00 Ptr b },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Locked` in `EX_PUSH_LOCK`.
-    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked_struct_Locked: 0x8, 8 {
-        0x00 bits00: u64, "bit fields, which have accessors.";
+    pub union EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked = _: "The unnamed union at 0x00 of `EX_PUSH_LOCK`.", 0x8, 8 {
+        0x00 struct_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked_struct_Locked, 0x00 Value b, 0x00 Ptr b,
+    }
+    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked_struct_Locked = _: "The unnamed structure at 0x00 of `union_Locked` in `EX_PUSH_LOCK`.", 0x8, 8 {
+        0x00 bits00: u64,
     }
 }

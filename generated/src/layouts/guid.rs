@@ -5,21 +5,12 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Data1, $known:literal) => { concat!($known, ". First 8 hexadecimal digits.") };
-    (Data2, $known:literal) => { concat!($known, ". First group of 4 hexadecimal digits.") };
-    (Data3, $known:literal) => { concat!($known, ". Second group of 4 hexadecimal digits.") };
-    (Data4, $known:literal) => { concat!($known, ". Third group of 4 and final 12 hexadecimal digits.") };
-}
-
-runtime::layout! {
-    /// `GUID` since 5.0: 0x10 bytes, aligned to 4.
-    ///
-    /// A globally unique identifier.
-    pub struct GUID_5_0: GUID, 0x10, 4 {
-        0x00 Data1: u32 = "ULONG", text!(Data1, "from symbols");
-        0x04 Data2: u16 = "USHORT", text!(Data2, "from symbols");
-        0x06 Data3: u16 = "USHORT", text!(Data3, "from symbols");
-        0x08 Data4: [u8; 8] = "UCHAR [8]", text!(Data4, "from symbols");
+runtime::structure! {
+    $ GUID: "A globally unique identifier." {
+        Data1 "First 8 hexadecimal digits.": a u32 = "ULONG", "from symbols";
+        Data2 "First group of 4 hexadecimal digits.": a u16 = "USHORT", "from symbols";
+        Data3 "Second group of 4 hexadecimal digits.": a u16 = "USHORT", "from symbols";
+        Data4 "Third group of 4 and final 12 hexadecimal digits.": a [u8; 8] = "UCHAR [8]", "from symbols";
     }
+    pub struct GUID_5_0: "since 5.0", 0x10, 4 {0x00 Data1 a, 0x04 Data2 a, 0x06 Data3 a, 0x08 Data4 a}
 }

@@ -5,264 +5,109 @@
 #[allow(unused_imports)]
 use super::{runtime, list_entry::*};
 
-macro_rules! text {
-    (Type, $known:literal) => { concat!($known, ". Type of the object: ApcObject.") };
-    (Size, $known:literal) => { concat!($known, ". Bytes of the object.") };
-    (Spare0, $known:literal) => { concat!($known, ". Not in use.") };
-    (Thread, $known:literal) => { concat!($known, ". Thread that runs the APC.") };
-    (ApcListEntry, $known:literal) => { concat!($known, ". Links the APCs of one thread.") };
-    (KernelRoutine, $known:literal) => { concat!($known, ". Routine that runs first, in kernel mode at APC\\_LEVEL.") };
-    (RundownRoutine, $known:literal) => { concat!($known, ". Routine that runs if the thread ends before the APC.") };
-    (NormalRoutine, $known:literal) => { concat!($known, ". Routine that runs in the mode of ApcMode; null for a special kernel APC.") };
-    (NormalContext, $known:literal) => { concat!($known, ". First argument of NormalRoutine.") };
-    (SystemArgument1, $known:literal) => { concat!($known, ". Second argument of NormalRoutine.") };
-    (SystemArgument2, $known:literal) => { concat!($known, ". Third argument of NormalRoutine.") };
-    (ApcStateIndex, $known:literal) => { concat!($known, ". Address space environment of the APC: KAPC\\_ENVIRONMENT.") };
-    (ApcMode, $known:literal) => { concat!($known, ". Kernel mode (0) or user mode (1).") };
-    (Inserted, $known:literal) => { concat!($known, ". Whether the APC is in a queue.") };
-    (Reserved, $known:literal) => { concat!($known, ". The three routines as an array.") };
-    (AllFlags, $known:literal) => { concat!($known, ". CallbackDataContext and Unused as one number.") };
-    (CallbackDataContext, $known:literal) => { concat!($known, ". Unidentified flag.") };
-}
-
-runtime::layout! {
-    /// `KAPC` since 5.0 on x86: 0x30 bytes, aligned to 4.
-    ///
-    /// An asynchronous procedure call: routines that a particular thread is to run.
-    pub struct KAPC_5_0_x86: KAPC, 0x30, 4 {
-        0x00 Type: i16 = "SHORT", text!(Type, "from symbols");
-        0x02 Size: i16 = "SHORT", text!(Size, "from symbols");
-        0x04 Spare0: u32 = "ULONG", text!(Spare0, "from symbols");
-        0x08 Thread: runtime::Ptr32 = "KTHREAD *", text!(Thread, "from symbols");
-        0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ApcListEntry, "from symbols");
-        0x14 KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", text!(KernelRoutine, "from symbols");
-        0x18 RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", text!(RundownRoutine, "from symbols");
-        0x1c NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", text!(NormalRoutine, "from symbols");
-        0x20 NormalContext: runtime::Ptr32 = "PVOID", text!(NormalContext, "from symbols");
-        0x24 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x28 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x2c ApcStateIndex: i8 = "CHAR", text!(ApcStateIndex, "from symbols");
-        0x2d ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
-        0x2e Inserted: u8 = "BOOLEAN", text!(Inserted, "from symbols");
-        0x2f _padding2F: [u8; 1], "padding.";
+runtime::structure! {
+    $ KAPC: "An asynchronous procedure call: routines that a particular thread is to run." {
+        Type "Type of the object: ApcObject.":
+            a i16 = "SHORT", "from symbols"
+            | b u8 = "UCHAR", "from symbols";
+        Size "Bytes of the object.":
+            a i16 = "SHORT", "from symbols"
+            | b u8 = "UCHAR", "from symbols";
+        Spare0 "Not in use.": a u32 = "ULONG", "from symbols";
+        Thread "Thread that runs the APC.":
+            a runtime::Ptr32 = "KTHREAD *", "from symbols"
+            | b runtime::Ptr64 = "KTHREAD *", "from symbols";
+        ApcListEntry "Links the APCs of one thread.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols";
+        KernelRoutine "Routine that runs first, in kernel mode at APC\\_LEVEL.":
+            a runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols", set_KernelRoutine
+            | b runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols", set_KernelRoutine;
+        RundownRoutine "Routine that runs if the thread ends before the APC.":
+            a runtime::Ptr32 = "VOID (*) (KAPC *)", "from symbols", set_RundownRoutine
+            | b runtime::Ptr64 = "VOID (*) (KAPC *)", "from symbols", set_RundownRoutine;
+        NormalRoutine "Routine that runs in the mode of ApcMode; null for a special kernel APC.":
+            a runtime::Ptr32 = "PKNORMAL_ROUTINE", "from symbols", set_NormalRoutine
+            | b runtime::Ptr64 = "PKNORMAL_ROUTINE", "from symbols", set_NormalRoutine;
+        NormalContext "First argument of NormalRoutine.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        SystemArgument1 "Second argument of NormalRoutine.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        SystemArgument2 "Third argument of NormalRoutine.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        ApcStateIndex "Address space environment of the APC: KAPC\\_ENVIRONMENT.": a i8 = "CHAR", "from symbols";
+        ApcMode "Kernel mode (0) or user mode (1).": a i8 = "CHAR", "from symbols";
+        Inserted "Whether the APC is in a queue.": a u8 = "BOOLEAN", "from symbols";
+        SpareByte0 "Not in use.": a u8 = "UCHAR", "from symbols";
+        SpareByte1 "Not in use.": a u8 = "UCHAR", "from symbols";
+        SpareLong0 "Not in use.": a u32 = "ULONG", "from symbols";
+        Reserved "The three routines as an array.":
+            a [runtime::Ptr32; 3] = "PVOID [3]", "from symbols", set_Reserved
+            | b [runtime::Ptr64; 3] = "PVOID [3]", "from symbols", set_Reserved;
+        AllFlags "CallbackDataContext and Unused as one number.": a u8 = "UCHAR", "from symbols", set_AllFlags;
+        CallbackDataContext "Unidentified flag.": a u8 = "UCHAR", "from symbols", set_CallbackDataContext [0];
+        Unused "Not in use.": a u8 = "UCHAR", "from symbols", set_Unused [1 to 7];
     }
-}
-
-runtime::layout! {
-    /// `KAPC` since 5.2.3790-sp1 on x86: 0x30 bytes, aligned to 4.
-    ///
-    /// An asynchronous procedure call: routines that a particular thread is to run.
-    pub struct KAPC_5_2_3790_sp1_x86: KAPC, 0x30, 4 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 SpareByte0: u8 = "UCHAR", text!(Spare0, "from symbols");
-        0x02 Size: u8 = "UCHAR", text!(Size, "from symbols");
-        0x03 SpareByte1: u8 = "UCHAR", text!(Spare0, "from symbols");
-        0x04 SpareLong0: u32 = "ULONG", text!(Spare0, "from symbols");
-        0x08 Thread: runtime::Ptr32 = "KTHREAD *", text!(Thread, "from symbols");
-        0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ApcListEntry, "from symbols");
-        0x14 KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", text!(KernelRoutine, "from symbols");
-        0x18 RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", text!(RundownRoutine, "from symbols");
-        0x1c NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", text!(NormalRoutine, "from symbols");
-        0x20 NormalContext: runtime::Ptr32 = "PVOID", text!(NormalContext, "from symbols");
-        0x24 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x28 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x2c ApcStateIndex: i8 = "CHAR", text!(ApcStateIndex, "from symbols");
-        0x2d ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
-        0x2e Inserted: u8 = "BOOLEAN", text!(Inserted, "from symbols");
-        0x2f _padding2F: [u8; 1], "padding.";
+    pub struct KAPC_5_0_x86: "since 5.0 on x86", 0x30, 4 {
+        0x00 Type a, 0x02 Size a, 0x04 Spare0 a, 0x08 Thread a, 0x0c ApcListEntry a, 0x14 KernelRoutine a, 0x18 RundownRoutine a,
+        0x1c NormalRoutine a, 0x20 NormalContext a, 0x24 SystemArgument1 a, 0x28 SystemArgument2 a, 0x2c ApcStateIndex a,
+        0x2d ApcMode a, 0x2e Inserted a, 0x2f _padding2F: [u8; 1],
     }
-}
-
-runtime::layout! {
-    /// `KAPC` since 5.2.3790-sp1 on x64: 0x58 bytes, aligned to 8.
-    ///
-    /// An asynchronous procedure call: routines that a particular thread is to run.
-    pub struct KAPC_5_2_3790_sp1_x64: KAPC, 0x58, 8 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 SpareByte0: u8 = "UCHAR", text!(Spare0, "from symbols");
-        0x02 Size: u8 = "UCHAR", text!(Size, "from symbols");
-        0x03 SpareByte1: u8 = "UCHAR", text!(Spare0, "from symbols");
-        0x04 SpareLong0: u32 = "ULONG", text!(Spare0, "from symbols");
-        0x08 Thread: runtime::Ptr64 = "KTHREAD *", text!(Thread, "from symbols");
-        0x10 ApcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ApcListEntry, "from symbols");
-        0x20 KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", text!(KernelRoutine, "from symbols");
-        0x28 RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", text!(RundownRoutine, "from symbols");
-        0x30 NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", text!(NormalRoutine, "from symbols");
-        0x38 NormalContext: runtime::Ptr64 = "PVOID", text!(NormalContext, "from symbols");
-        0x40 SystemArgument1: runtime::Ptr64 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x48 SystemArgument2: runtime::Ptr64 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x50 ApcStateIndex: i8 = "CHAR", text!(ApcStateIndex, "from symbols");
-        0x51 ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
-        0x52 Inserted: u8 = "BOOLEAN", text!(Inserted, "from symbols");
-        0x53 _padding53: [u8; 5], "padding.";
+    pub struct KAPC_5_2_3790_sp1_x86: "since 5.2.3790-sp1 on x86", 0x30, 4 {
+        0x00 Type b, 0x01 SpareByte0 a, 0x02 Size b, 0x03 SpareByte1 a, 0x04 SpareLong0 a, 0x08 Thread a, 0x0c ApcListEntry a,
+        0x14 KernelRoutine a, 0x18 RundownRoutine a, 0x1c NormalRoutine a, 0x20 NormalContext a, 0x24 SystemArgument1 a,
+        0x28 SystemArgument2 a, 0x2c ApcStateIndex a, 0x2d ApcMode a, 0x2e Inserted a, 0x2f _padding2F: [u8; 1],
     }
-}
-
-runtime::layout! {
-    /// `KAPC` since 6.2 on x86: 0x30 bytes, aligned to 4.
-    ///
-    /// An asynchronous procedure call: routines that a particular thread is to run.
-    pub struct KAPC_6_2_x86: KAPC, 0x30, 4 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 SpareByte0: u8 = "UCHAR", text!(Spare0, "from symbols");
-        0x02 Size: u8 = "UCHAR", text!(Size, "from symbols");
-        0x03 SpareByte1: u8 = "UCHAR", text!(Spare0, "from symbols");
-        0x04 SpareLong0: u32 = "ULONG", text!(Spare0, "from symbols");
-        0x08 Thread: runtime::Ptr32 = "KTHREAD *", text!(Thread, "from symbols");
-        0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ApcListEntry, "from symbols");
-        0x14 union_KernelRoutine: KAPC_6_2_x86_union_KernelRoutine, "unnamed; its members have accessors." {
-            0x14 KernelRoutine set_KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", text!(KernelRoutine, "from symbols");
-            0x18 RundownRoutine set_RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", text!(RundownRoutine, "from symbols");
-            0x1c NormalRoutine set_NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", text!(NormalRoutine, "from symbols");
-            0x14 Reserved set_Reserved: [runtime::Ptr32; 3] = "PVOID [3]", text!(Reserved, "from symbols");
-        }
-        0x20 NormalContext: runtime::Ptr32 = "PVOID", text!(NormalContext, "from symbols");
-        0x24 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x28 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x2c ApcStateIndex: i8 = "CHAR", text!(ApcStateIndex, "from symbols");
-        0x2d ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
-        0x2e Inserted: u8 = "BOOLEAN", text!(Inserted, "from symbols");
-        0x2f _padding2F: [u8; 1], "padding.";
+    pub struct KAPC_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x58, 8 {
+        0x00 Type b, 0x01 SpareByte0 a, 0x02 Size b, 0x03 SpareByte1 a, 0x04 SpareLong0 a, 0x08 Thread b, 0x10 ApcListEntry b,
+        0x20 KernelRoutine b, 0x28 RundownRoutine b, 0x30 NormalRoutine b, 0x38 NormalContext b, 0x40 SystemArgument1 b,
+        0x48 SystemArgument2 b, 0x50 ApcStateIndex a, 0x51 ApcMode a, 0x52 Inserted a, 0x53 _padding53: [u8; 5],
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x14 of `KAPC`.
-    pub union KAPC_6_2_x86_union_KernelRoutine: 0xc, 4 {
-        0x00 struct_KernelRoutine: KAPC_6_2_x86_union_KernelRoutine_struct_KernelRoutine, "unnamed; its members have accessors.";
-        0x00 Reserved: [runtime::Ptr32; 3] = "PVOID [3]", text!(Reserved, "from symbols");
+    pub struct KAPC_6_2_x86: "since 6.2 on x86", 0x30, 4 {
+        0x00 Type b, 0x01 SpareByte0 a, 0x02 Size b, 0x03 SpareByte1 a, 0x04 SpareLong0 a, 0x08 Thread a, 0x0c ApcListEntry a,
+        0x14 union_KernelRoutine: KAPC_6_2_x86_union_KernelRoutine { 0x14 KernelRoutine a, 0x18 RundownRoutine a,
+        0x1c NormalRoutine a, 0x14 Reserved a }, 0x20 NormalContext a, 0x24 SystemArgument1 a, 0x28 SystemArgument2 a,
+        0x2c ApcStateIndex a, 0x2d ApcMode a, 0x2e Inserted a, 0x2f _padding2F: [u8; 1],
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_KernelRoutine` in `KAPC`.
-    pub struct KAPC_6_2_x86_union_KernelRoutine_struct_KernelRoutine: 0xc, 4 {
-        0x00 KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", text!(KernelRoutine, "from symbols");
-        0x04 RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", text!(RundownRoutine, "from symbols");
-        0x08 NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", text!(NormalRoutine, "from symbols");
+    pub union KAPC_6_2_x86_union_KernelRoutine = _: "The unnamed union at 0x14 of `KAPC`.", 0xc, 4 {
+        0x00 struct_KernelRoutine: KAPC_6_2_x86_union_KernelRoutine_struct_KernelRoutine, 0x00 Reserved a,
     }
-}
-
-runtime::layout! {
-    /// `KAPC` since 6.2 on x64: 0x58 bytes, aligned to 8.
-    ///
-    /// An asynchronous procedure call: routines that a particular thread is to run.
-    pub struct KAPC_6_2_x64: KAPC, 0x58, 8 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 SpareByte0: u8 = "UCHAR", text!(Spare0, "from symbols");
-        0x02 Size: u8 = "UCHAR", text!(Size, "from symbols");
-        0x03 SpareByte1: u8 = "UCHAR", text!(Spare0, "from symbols");
-        0x04 SpareLong0: u32 = "ULONG", text!(Spare0, "from symbols");
-        0x08 Thread: runtime::Ptr64 = "KTHREAD *", text!(Thread, "from symbols");
-        0x10 ApcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ApcListEntry, "from symbols");
-        0x20 union_KernelRoutine: KAPC_6_2_x64_union_KernelRoutine, "unnamed; its members have accessors." {
-            0x20 KernelRoutine set_KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", text!(KernelRoutine, "from symbols");
-            0x28 RundownRoutine set_RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", text!(RundownRoutine, "from symbols");
-            0x30 NormalRoutine set_NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", text!(NormalRoutine, "from symbols");
-            0x20 Reserved set_Reserved: [runtime::Ptr64; 3] = "PVOID [3]", text!(Reserved, "from symbols");
-        }
-        0x38 NormalContext: runtime::Ptr64 = "PVOID", text!(NormalContext, "from symbols");
-        0x40 SystemArgument1: runtime::Ptr64 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x48 SystemArgument2: runtime::Ptr64 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x50 ApcStateIndex: i8 = "CHAR", text!(ApcStateIndex, "from symbols");
-        0x51 ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
-        0x52 Inserted: u8 = "BOOLEAN", text!(Inserted, "from symbols");
-        0x53 _padding53: [u8; 5], "padding.";
+    pub struct KAPC_6_2_x86_union_KernelRoutine_struct_KernelRoutine = _: "The unnamed structure at 0x00 of `union_KernelRoutine` in `KAPC`.", 0xc, 4 {
+        0x00 KernelRoutine a, 0x04 RundownRoutine a, 0x08 NormalRoutine a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x20 of `KAPC`.
-    pub union KAPC_6_2_x64_union_KernelRoutine: 0x18, 8 {
-        0x00 struct_KernelRoutine: KAPC_6_2_x64_union_KernelRoutine_struct_KernelRoutine, "unnamed; its members have accessors.";
-        0x00 Reserved: [runtime::Ptr64; 3] = "PVOID [3]", text!(Reserved, "from symbols");
+    pub struct KAPC_6_2_x64: "since 6.2 on x64", 0x58, 8 {
+        0x00 Type b, 0x01 SpareByte0 a, 0x02 Size b, 0x03 SpareByte1 a, 0x04 SpareLong0 a, 0x08 Thread b, 0x10 ApcListEntry b,
+        0x20 union_KernelRoutine: KAPC_6_2_x64_union_KernelRoutine { 0x20 KernelRoutine b, 0x28 RundownRoutine b,
+        0x30 NormalRoutine b, 0x20 Reserved b }, 0x38 NormalContext b, 0x40 SystemArgument1 b, 0x48 SystemArgument2 b,
+        0x50 ApcStateIndex a, 0x51 ApcMode a, 0x52 Inserted a, 0x53 _padding53: [u8; 5],
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_KernelRoutine` in `KAPC`.
-    pub struct KAPC_6_2_x64_union_KernelRoutine_struct_KernelRoutine: 0x18, 8 {
-        0x00 KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", text!(KernelRoutine, "from symbols");
-        0x08 RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", text!(RundownRoutine, "from symbols");
-        0x10 NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", text!(NormalRoutine, "from symbols");
+    pub union KAPC_6_2_x64_union_KernelRoutine = _: "The unnamed union at 0x20 of `KAPC`.", 0x18, 8 {
+        0x00 struct_KernelRoutine: KAPC_6_2_x64_union_KernelRoutine_struct_KernelRoutine, 0x00 Reserved b,
     }
-}
-
-runtime::layout! {
-    /// `KAPC` since 10.0.19041.3324 on x86: 0x30 bytes, aligned to 4.
-    ///
-    /// An asynchronous procedure call: routines that a particular thread is to run.
-    pub struct KAPC_10_0_19041_3324_x86: KAPC, 0x30, 4 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 union_AllFlags: KAPC_10_0_19041_3324_union_AllFlags, "unnamed; its members have accessors." {
-            0x01 AllFlags set_AllFlags: u8 = "UCHAR", text!(AllFlags, "from symbols");
-            0x01 [0] CallbackDataContext set_CallbackDataContext: u8 = "UCHAR", text!(CallbackDataContext, "from symbols");
-            0x01 [1 to 7] Unused set_Unused: u8 = "UCHAR", text!(Spare0, "from symbols");
-        }
-        0x02 Size: u8 = "UCHAR", text!(Size, "from symbols");
-        0x03 SpareByte1: u8 = "UCHAR", text!(Spare0, "from symbols");
-        0x04 SpareLong0: u32 = "ULONG", text!(Spare0, "from symbols");
-        0x08 Thread: runtime::Ptr32 = "KTHREAD *", text!(Thread, "from symbols");
-        0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ApcListEntry, "from symbols");
-        0x14 union_KernelRoutine: KAPC_6_2_x86_union_KernelRoutine, "unnamed; its members have accessors." {
-            0x14 KernelRoutine set_KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", text!(KernelRoutine, "from symbols");
-            0x18 RundownRoutine set_RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", text!(RundownRoutine, "from symbols");
-            0x1c NormalRoutine set_NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", text!(NormalRoutine, "from symbols");
-            0x14 Reserved set_Reserved: [runtime::Ptr32; 3] = "PVOID [3]", text!(Reserved, "from symbols");
-        }
-        0x20 NormalContext: runtime::Ptr32 = "PVOID", text!(NormalContext, "from symbols");
-        0x24 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x28 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x2c ApcStateIndex: i8 = "CHAR", text!(ApcStateIndex, "from symbols");
-        0x2d ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
-        0x2e Inserted: u8 = "BOOLEAN", text!(Inserted, "from symbols");
-        0x2f _padding2F: [u8; 1], "padding.";
+    pub struct KAPC_6_2_x64_union_KernelRoutine_struct_KernelRoutine = _: "The unnamed structure at 0x00 of `union_KernelRoutine` in `KAPC`.", 0x18, 8 {
+        0x00 KernelRoutine b, 0x08 RundownRoutine b, 0x10 NormalRoutine b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x01 of `KAPC`.
-    pub union KAPC_10_0_19041_3324_union_AllFlags: 0x1, 1 {
-        0x00 AllFlags: u8 = "UCHAR", text!(AllFlags, "from symbols");
-        0x00 struct_CallbackDataContext: KAPC_10_0_19041_3324_union_AllFlags_struct_CallbackDataContext, "unnamed; its members have accessors.";
+    pub struct KAPC_10_0_19041_3324_x86: "since 10.0.19041.3324 on x86", 0x30, 4 {
+        0x00 Type b, 0x01 union_AllFlags: KAPC_10_0_19041_3324_union_AllFlags { 0x01 AllFlags a, 0x01 CallbackDataContext a,
+        0x01 Unused a }, 0x02 Size b, 0x03 SpareByte1 a, 0x04 SpareLong0 a, 0x08 Thread a, 0x0c ApcListEntry a,
+        0x14 union_KernelRoutine: KAPC_6_2_x86_union_KernelRoutine { 0x14 KernelRoutine a, 0x18 RundownRoutine a,
+        0x1c NormalRoutine a, 0x14 Reserved a }, 0x20 NormalContext a, 0x24 SystemArgument1 a, 0x28 SystemArgument2 a,
+        0x2c ApcStateIndex a, 0x2d ApcMode a, 0x2e Inserted a, 0x2f _padding2F: [u8; 1],
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_AllFlags` in `KAPC`.
-    pub struct KAPC_10_0_19041_3324_union_AllFlags_struct_CallbackDataContext: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
+    pub union KAPC_10_0_19041_3324_union_AllFlags = _: "The unnamed union at 0x01 of `KAPC`.", 0x1, 1 {
+        0x00 AllFlags a, 0x00 struct_CallbackDataContext: KAPC_10_0_19041_3324_union_AllFlags_struct_CallbackDataContext,
     }
-}
-
-runtime::layout! {
-    /// `KAPC` since 10.0.19041.3324 on x64: 0x58 bytes, aligned to 8.
-    ///
-    /// An asynchronous procedure call: routines that a particular thread is to run.
-    pub struct KAPC_10_0_19041_3324_x64: KAPC, 0x58, 8 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 union_AllFlags: KAPC_10_0_19041_3324_union_AllFlags, "unnamed; its members have accessors." {
-            0x01 AllFlags set_AllFlags: u8 = "UCHAR", text!(AllFlags, "from symbols");
-            0x01 [0] CallbackDataContext set_CallbackDataContext: u8 = "UCHAR", text!(CallbackDataContext, "from symbols");
-            0x01 [1 to 7] Unused set_Unused: u8 = "UCHAR", text!(Spare0, "from symbols");
-        }
-        0x02 Size: u8 = "UCHAR", text!(Size, "from symbols");
-        0x03 SpareByte1: u8 = "UCHAR", text!(Spare0, "from symbols");
-        0x04 SpareLong0: u32 = "ULONG", text!(Spare0, "from symbols");
-        0x08 Thread: runtime::Ptr64 = "KTHREAD *", text!(Thread, "from symbols");
-        0x10 ApcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ApcListEntry, "from symbols");
-        0x20 union_KernelRoutine: KAPC_6_2_x64_union_KernelRoutine, "unnamed; its members have accessors." {
-            0x20 KernelRoutine set_KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", text!(KernelRoutine, "from symbols");
-            0x28 RundownRoutine set_RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", text!(RundownRoutine, "from symbols");
-            0x30 NormalRoutine set_NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", text!(NormalRoutine, "from symbols");
-            0x20 Reserved set_Reserved: [runtime::Ptr64; 3] = "PVOID [3]", text!(Reserved, "from symbols");
-        }
-        0x38 NormalContext: runtime::Ptr64 = "PVOID", text!(NormalContext, "from symbols");
-        0x40 SystemArgument1: runtime::Ptr64 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x48 SystemArgument2: runtime::Ptr64 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x50 ApcStateIndex: i8 = "CHAR", text!(ApcStateIndex, "from symbols");
-        0x51 ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
-        0x52 Inserted: u8 = "BOOLEAN", text!(Inserted, "from symbols");
-        0x53 _padding53: [u8; 5], "padding.";
+    pub struct KAPC_10_0_19041_3324_union_AllFlags_struct_CallbackDataContext = _: "The unnamed structure at 0x00 of `union_AllFlags` in `KAPC`.", 0x1, 1 {
+        0x00 bits00: u8,
+    }
+    pub struct KAPC_10_0_19041_3324_x64: "since 10.0.19041.3324 on x64", 0x58, 8 {
+        0x00 Type b, 0x01 union_AllFlags: KAPC_10_0_19041_3324_union_AllFlags { 0x01 AllFlags a, 0x01 CallbackDataContext a,
+        0x01 Unused a }, 0x02 Size b, 0x03 SpareByte1 a, 0x04 SpareLong0 a, 0x08 Thread b, 0x10 ApcListEntry b,
+        0x20 union_KernelRoutine: KAPC_6_2_x64_union_KernelRoutine { 0x20 KernelRoutine b, 0x28 RundownRoutine b,
+        0x30 NormalRoutine b, 0x20 Reserved b }, 0x38 NormalContext b, 0x40 SystemArgument1 b, 0x48 SystemArgument2 b,
+        0x50 ApcStateIndex a, 0x51 ApcMode a, 0x52 Inserted a, 0x53 _padding53: [u8; 5],
     }
 }

@@ -5,299 +5,185 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Header, $known:literal) => { concat!($known, ". As a DBGKD\\_DEBUG\\_DATA\\_HEADER64.") };
-    (List, $known:literal) => { concat!($known, ". Links to other such data, as a LIST\\_ENTRY64.") };
-    (OwnerTag, $known:literal) => { concat!($known, ". The letters KDBG.") };
-    (Size, $known:literal) => { concat!($known, ". Bytes of the data; newer kernels have more.") };
-    (KernBase, $known:literal) => { concat!($known, ". Where the image of the kernel begins.") };
-    (BreakpointWithStatus, $known:literal) => { concat!($known, ". Address of the instruction RtlpBreakWithStatusInstruction.") };
-    (SavedContext, $known:literal) => { concat!($known, ". Address of the context record that is saved when the system stops.") };
-    (ThCallbackStack, $known:literal) => { concat!($known, ". Offset of CallbackStack in a thread.") };
-    (NextCallback, $known:literal) => { concat!($known, ". Offset in a callback frame of the link to the next frame.") };
-    (FramePointer, $known:literal) => { concat!($known, ". Offset of the frame pointer in a callback frame.") };
-    (PaeEnabled, $known:literal) => { concat!($known, ". Whether physical address extension (PAE) is on.") };
-    (KiCallUserMode, $known:literal) => { concat!($known, ". Address of the routine that calls user mode.") };
-    (KeUserCallbackDispatcher, $known:literal) => { concat!($known, ". Address of the entry point for callbacks in user mode, according to wdbgexts.h.") };
-    (PsLoadedModuleList, $known:literal) => { concat!($known, ". The list of loaded modules, which begins with the kernel.") };
-    (PsActiveProcessHead, $known:literal) => { concat!($known, ". Address of the variable PsActiveProcessHead.") };
-    (PspCidTable, $known:literal) => { concat!($known, ". Address of the variable PspCidTable.") };
-    (ExpSystemResourcesList, $known:literal) => { concat!($known, ". Address of the variable ExpSystemResourcesList.") };
-    (ExpPagedPoolDescriptor, $known:literal) => { concat!($known, ". Address of the variable ExpPagedPoolDescriptor.") };
-    (ExpNumberOfPagedPools, $known:literal) => { concat!($known, ". Address of the variable ExpNumberOfPagedPools.") };
-    (KeTimeIncrement, $known:literal) => { concat!($known, ". Address of the variable KeTimeIncrement.") };
-    (KeBugCheckCallbackListHead, $known:literal) => { concat!($known, ". Address of the variable KeBugCheckCallbackListHead.") };
-    (KiBugcheckData, $known:literal) => { concat!($known, ". Address of the variable KiBugCheckData.") };
-    (IopErrorLogListHead, $known:literal) => { concat!($known, ". Address of the variable IopErrorLogListHead.") };
-    (ObpRootDirectoryObject, $known:literal) => { concat!($known, ". Address of the variable ObpRootDirectoryObject.") };
-    (ObpTypeObjectType, $known:literal) => { concat!($known, ". Address of the variable ObpTypeObjectType.") };
-    (MmSystemCacheStart, $known:literal) => { concat!($known, ". Address of the variable MmSystemCacheStart.") };
-    (MmSystemCacheEnd, $known:literal) => { concat!($known, ". Address of the variable MmSystemCacheEnd.") };
-    (MmSystemCacheWs, $known:literal) => { concat!($known, ". Address of the variable MmSystemCacheWs.") };
-    (MmPfnDatabase, $known:literal) => { concat!($known, ". Address of the variable MmPfnDatabase.") };
-    (MmSystemPtesStart, $known:literal) => { concat!($known, ". Address of the variable MmSystemPtesStart.") };
-    (MmSystemPtesEnd, $known:literal) => { concat!($known, ". Address of the variable MmSystemPtesEnd.") };
-    (MmSubsectionBase, $known:literal) => { concat!($known, ". Address of the variable MmSubsectionBase.") };
-    (MmNumberOfPagingFiles, $known:literal) => { concat!($known, ". Address of the variable MmNumberOfPagingFiles.") };
-    (MmLowestPhysicalPage, $known:literal) => { concat!($known, ". Address of the variable MmLowestPhysicalPage.") };
-    (MmHighestPhysicalPage, $known:literal) => { concat!($known, ". Address of the variable MmHighestPhysicalPage.") };
-    (MmNumberOfPhysicalPages, $known:literal) => { concat!($known, ". Address of the variable MmNumberOfPhysicalPages.") };
-    (MmMaximumNonPagedPoolInBytes, $known:literal) => { concat!($known, ". Address of the variable MmMaximumNonPagedPoolInBytes.") };
-    (MmNonPagedSystemStart, $known:literal) => { concat!($known, ". Address of the variable MmNonPagedSystemStart.") };
-    (MmNonPagedPoolStart, $known:literal) => { concat!($known, ". Address of the variable MmNonPagedPoolStart.") };
-    (MmNonPagedPoolEnd, $known:literal) => { concat!($known, ". Address of the variable MmNonPagedPoolEnd.") };
-    (MmPagedPoolStart, $known:literal) => { concat!($known, ". Address of the variable MmPagedPoolStart.") };
-    (MmPagedPoolEnd, $known:literal) => { concat!($known, ". Address of the variable MmPagedPoolEnd.") };
-    (MmPagedPoolInformation, $known:literal) => { concat!($known, ". Address of the variable MmPagedPoolInfo.") };
-    (MmPageSize, $known:literal) => { concat!($known, ". Bytes of a page.") };
-    (MmSizeOfPagedPoolInBytes, $known:literal) => { concat!($known, ". Address of the variable MmSizeOfPagedPoolInBytes.") };
-    (MmTotalCommitLimit, $known:literal) => { concat!($known, ". Address of the variable MmTotalCommitLimit.") };
-    (MmTotalCommittedPages, $known:literal) => { concat!($known, ". Address of the variable MmTotalCommittedPages.") };
-    (MmSharedCommit, $known:literal) => { concat!($known, ". Address of the variable MmSharedCommit.") };
-    (MmDriverCommit, $known:literal) => { concat!($known, ". Address of the variable MmDriverCommit.") };
-    (MmProcessCommit, $known:literal) => { concat!($known, ". Address of the variable MmProcessCommit.") };
-    (MmPagedPoolCommit, $known:literal) => { concat!($known, ". Address of the variable MmPagedPoolCommit.") };
-    (MmExtendedCommit, $known:literal) => { concat!($known, ". Address of the variable MmExtendedCommit.") };
-    (MmZeroedPageListHead, $known:literal) => { concat!($known, ". Address of the variable MmZeroedPageListHead.") };
-    (MmFreePageListHead, $known:literal) => { concat!($known, ". Address of the variable MmFreePageListHead.") };
-    (MmStandbyPageListHead, $known:literal) => { concat!($known, ". Address of the variable MmStandbyPageListHead.") };
-    (MmModifiedPageListHead, $known:literal) => { concat!($known, ". Address of the variable MmModifiedPageListHead.") };
-    (MmModifiedNoWritePageListHead, $known:literal) => { concat!($known, ". Address of the variable MmModifiedNoWritePageListHead.") };
-    (MmAvailablePages, $known:literal) => { concat!($known, ". Address of the variable MmAvailablePages.") };
-    (MmResidentAvailablePages, $known:literal) => { concat!($known, ". Address of the variable MmResidentAvailablePages.") };
-    (PoolTrackTable, $known:literal) => { concat!($known, ". Address of the variable PoolTrackTable.") };
-    (NonPagedPoolDescriptor, $known:literal) => { concat!($known, ". Address of the variable NonPagedPoolDescriptor.") };
-    (MmHighestUserAddress, $known:literal) => { concat!($known, ". Address of the variable MmHighestUserAddress.") };
-    (MmSystemRangeStart, $known:literal) => { concat!($known, ". Address of the variable MmSystemRangeStart.") };
-    (MmUserProbeAddress, $known:literal) => { concat!($known, ". Address of the variable MmUserProbeAddress.") };
-    (KdPrintCircularBuffer, $known:literal) => { concat!($known, ". Address of the circular buffer of debug prints.") };
-    (KdPrintCircularBufferEnd, $known:literal) => { concat!($known, ". Address of the end of the circular buffer of debug prints.") };
-    (KdPrintWritePointer, $known:literal) => { concat!($known, ". Address of the variable KdPrintWritePointer.") };
-    (KdPrintRolloverCount, $known:literal) => { concat!($known, ". Address of the variable KdPrintRolloverCount.") };
-    (MmLoadedUserImageList, $known:literal) => { concat!($known, ". Address of the variable MmLoadedUserImageList.") };
-    (NtBuildLab, $known:literal) => { concat!($known, ". Address of the variable NtBuildLab.") };
-    (KiNormalSystemCall, $known:literal) => { concat!($known, ". For Itanium: address of KiNormalSystemCall.") };
-    (KiProcessorBlock, $known:literal) => { concat!($known, ". Address of the variable KiProcessorBlock.") };
-    (MmUnloadedDrivers, $known:literal) => { concat!($known, ". Address of the variable MmUnloadedDrivers.") };
-    (MmLastUnloadedDriver, $known:literal) => { concat!($known, ". Address of the variable MmLastUnloadedDriver.") };
-    (MmTriageActionTaken, $known:literal) => { concat!($known, ". Address of the variable MmTriageActionTaken.") };
-    (MmSpecialPoolTag, $known:literal) => { concat!($known, ". Address of the variable MmSpecialPoolTag.") };
-    (KernelVerifier, $known:literal) => { concat!($known, ". Address of the variable KernelVerifier.") };
-    (MmVerifierData, $known:literal) => { concat!($known, ". Address of the variable MmVerifierData.") };
-    (MmAllocatedNonPagedPool, $known:literal) => { concat!($known, ". Address of the variable MmAllocatedNonPagedPool.") };
-    (MmPeakCommitment, $known:literal) => { concat!($known, ". Address of the variable MmPeakCommitment.") };
-    (MmTotalCommitLimitMaximum, $known:literal) => { concat!($known, ". Address of the variable MmTotalCommitLimitMaximum.") };
-    (CmNtCSDVersion, $known:literal) => { concat!($known, ". Address of the variable CmNtCSDVersion.") };
-    (MmPhysicalMemoryBlock, $known:literal) => { concat!($known, ". Address of the variable MmPhysicalMemoryBlock.") };
-    (MmSessionBase, $known:literal) => { concat!($known, ". Address of the variable MmSessionBase.") };
-    (MmSessionSize, $known:literal) => { concat!($known, ". Address of the variable MmSessionSize.") };
-    (MmSystemParentTablePage, $known:literal) => { concat!($known, ". For Itanium: address of MmSystemParentTablePage.") };
-    (MmVirtualTranslationBase, $known:literal) => { concat!($known, ". By its name, the base of the virtual mapping of page tables.") };
-    (OffsetKThreadNextProcessor, $known:literal) => { concat!($known, ". Offset in KTHREAD of NextProcessor.") };
-    (OffsetKThreadTeb, $known:literal) => { concat!($known, ". Offset in KTHREAD of Teb.") };
-    (OffsetKThreadKernelStack, $known:literal) => { concat!($known, ". Offset in KTHREAD of KernelStack.") };
-    (OffsetKThreadInitialStack, $known:literal) => { concat!($known, ". Offset in KTHREAD of InitialStack.") };
-    (OffsetKThreadApcProcess, $known:literal) => { concat!($known, ". Offset in KTHREAD of ApcState.Process.") };
-    (OffsetKThreadState, $known:literal) => { concat!($known, ". Offset in KTHREAD of State.") };
-    (OffsetKThreadBStore, $known:literal) => { concat!($known, ". Offset in KTHREAD of InitialBStore, for Itanium.") };
-    (OffsetKThreadBStoreLimit, $known:literal) => { concat!($known, ". Offset in KTHREAD of BStoreLimit, for Itanium.") };
-    (SizeEProcess, $known:literal) => { concat!($known, ". Bytes of EPROCESS.") };
-    (OffsetEprocessPeb, $known:literal) => { concat!($known, ". Offset in EPROCESS of Peb.") };
-    (OffsetEprocessParentCID, $known:literal) => { concat!($known, ". Offset in EPROCESS of InheritedFromUniqueProcessId.") };
-    (OffsetEprocessDirectoryTableBase, $known:literal) => { concat!($known, ". Offset in EPROCESS of DirectoryTableBase.") };
-    (SizePrcb, $known:literal) => { concat!($known, ". Bytes of KPRCB.") };
-    (OffsetPrcbDpcRoutine, $known:literal) => { concat!($known, ". Offset in KPRCB of DpcRoutineActive.") };
-    (OffsetPrcbCurrentThread, $known:literal) => { concat!($known, ". Offset in KPRCB of CurrentThread.") };
-    (OffsetPrcbMhz, $known:literal) => { concat!($known, ". Offset in KPRCB of MHz.") };
-    (OffsetPrcbCpuType, $known:literal) => { concat!($known, ". Offset in KPRCB of CpuType.") };
-    (OffsetPrcbVendorString, $known:literal) => { concat!($known, ". Offset in KPRCB of VendorString.") };
-    (OffsetPrcbProcStateContext, $known:literal) => { concat!($known, ". Offset in KPRCB of ProcessorState.ContextFrame.") };
-    (OffsetPrcbNumber, $known:literal) => { concat!($known, ". Offset in KPRCB of Number.") };
-    (SizeEThread, $known:literal) => { concat!($known, ". Bytes of ETHREAD.") };
-    (KdPrintCircularBufferPtr, $known:literal) => { concat!($known, ". Address of the variable KdPrintCircularBuffer, which points to the circular buffer of debug prints.") };
-    (KdPrintBufferSize, $known:literal) => { concat!($known, ". Address of the variable KdPrintBufferSize.") };
-    (KeLoaderBlock, $known:literal) => { concat!($known, ". Address of the variable KeLoaderBlock.") };
-    (SizePcr, $known:literal) => { concat!($known, ". Bytes of KPCR.") };
-    (OffsetPcrSelfPcr, $known:literal) => { concat!($known, ". Offset in KPCR of its own address.") };
-    (OffsetPcrCurrentPrcb, $known:literal) => { concat!($known, ". Offset in KPCR of the address of the KPRCB.") };
-    (OffsetPcrContainedPrcb, $known:literal) => { concat!($known, ". Offset in KPCR of the KPRCB in it.") };
-    (OffsetPcrInitialBStore, $known:literal) => { concat!($known, ". Offset in KPCR of InitialBStore, for Itanium.") };
-    (OffsetPcrBStoreLimit, $known:literal) => { concat!($known, ". Offset in KPCR of BStoreLimit, for Itanium.") };
-    (OffsetPcrInitialStack, $known:literal) => { concat!($known, ". By its name, offset in KPCR of InitialStack.") };
-    (OffsetPcrStackLimit, $known:literal) => { concat!($known, ". By its name, offset in KPCR of StackLimit.") };
-    (OffsetPrcbPcrPage, $known:literal) => { concat!($known, ". By its name, offset in KPRCB of PcrPage.") };
-    (OffsetPrcbProcStateSpecialReg, $known:literal) => { concat!($known, ". Offset in KPRCB of ProcessorState.SpecialRegisters.") };
-    (GdtR0Code, $known:literal) => { concat!($known, ". Selector of kernel-mode code.") };
-    (GdtR0Data, $known:literal) => { concat!($known, ". Selector of kernel-mode data.") };
-    (GdtR0Pcr, $known:literal) => { concat!($known, ". Selector of the KPCR.") };
-    (GdtR3Code, $known:literal) => { concat!($known, ". Selector of user-mode code.") };
-    (GdtR3Data, $known:literal) => { concat!($known, ". Selector of user-mode data.") };
-    (GdtR3Teb, $known:literal) => { concat!($known, ". Selector of the TEB.") };
-    (GdtLdt, $known:literal) => { concat!($known, ". Selector of the local descriptor table.") };
-    (GdtTss, $known:literal) => { concat!($known, ". Selector of the task state segment.") };
-    (Gdt64R3CmCode, $known:literal) => { concat!($known, ". Selector of 32-bit user-mode code on a 64-bit system.") };
-    (Gdt64R3CmTeb, $known:literal) => { concat!($known, ". Selector of the 32-bit TEB on a 64-bit system.") };
-    (IopNumTriageDumpDataBlocks, $known:literal) => { concat!($known, ". Address of the variable IopNumTriageDumpDataBlocks.") };
-    (IopTriageDumpDataBlocks, $known:literal) => { concat!($known, ". Address of the variable IopTriageDumpDataBlocks.") };
-    (VfCrashDataBlock, $known:literal) => { concat!($known, ". Address of the variable VfCrashDataBlock.") };
-    (MmBadPagesDetected, $known:literal) => { concat!($known, ". Address of the variable MmBadPagesDetected.") };
-    (MmZeroedPageSingleBitErrorsDetected, $known:literal) => { concat!($known, ". Address of the variable MmZeroedPageSingleBitErrorsDetected.") };
-    (EtwpDebuggerData, $known:literal) => { concat!($known, ". Debugger data of ETW.") };
-    (OffsetPrcbContext, $known:literal) => { concat!($known, ". Offset in KPRCB of Context.") };
-}
-
-runtime::layout! {
-    /// `KDDEBUGGER_DATA64` since 6.1 on x64: 0x340 bytes, aligned to 8.
-    ///
-    /// Debugger data of the kernel, as in Windows 7; newer kernels append members.
-    pub struct KDDEBUGGER_DATA64_6_1_x64: KDDEBUGGER_DATA64, 0x340, 8 {
-        0x00 Header: KDDEBUGGER_DATA64_6_1_x64_Header = "struct", text!(Header, "documented");
-        0x18 KernBase: u64 = "ULONGLONG", text!(KernBase, "documented");
-        0x20 BreakpointWithStatus: u64 = "ULONGLONG", text!(BreakpointWithStatus, "documented, offset inferred");
-        0x28 SavedContext: u64 = "ULONGLONG", text!(SavedContext, "documented, offset inferred");
-        0x30 ThCallbackStack: u16 = "USHORT", text!(ThCallbackStack, "documented, offset inferred");
-        0x32 NextCallback: u16 = "USHORT", text!(NextCallback, "documented, offset inferred");
-        0x34 FramePointer: u16 = "USHORT", text!(FramePointer, "documented, offset inferred");
-        0x36 bits36: u16, "bit fields, which have accessors." {
-            0x36 [0] PaeEnabled set_PaeEnabled: u16 = "USHORT", text!(PaeEnabled, "documented, offset inferred");
-        }
-        0x38 KiCallUserMode: u64 = "ULONGLONG", text!(KiCallUserMode, "documented, offset inferred");
-        0x40 KeUserCallbackDispatcher: u64 = "ULONGLONG", text!(KeUserCallbackDispatcher, "documented, offset inferred");
-        0x48 PsLoadedModuleList: u64 = "ULONGLONG", text!(PsLoadedModuleList, "documented");
-        0x50 PsActiveProcessHead: u64 = "ULONGLONG", text!(PsActiveProcessHead, "documented, offset inferred");
-        0x58 PspCidTable: u64 = "ULONGLONG", text!(PspCidTable, "documented, offset inferred");
-        0x60 ExpSystemResourcesList: u64 = "ULONGLONG", text!(ExpSystemResourcesList, "documented, offset inferred");
-        0x68 ExpPagedPoolDescriptor: u64 = "ULONGLONG", text!(ExpPagedPoolDescriptor, "documented, offset inferred");
-        0x70 ExpNumberOfPagedPools: u64 = "ULONGLONG", text!(ExpNumberOfPagedPools, "documented, offset inferred");
-        0x78 KeTimeIncrement: u64 = "ULONGLONG", text!(KeTimeIncrement, "documented, offset inferred");
-        0x80 KeBugCheckCallbackListHead: u64 = "ULONGLONG", text!(KeBugCheckCallbackListHead, "documented, offset inferred");
-        0x88 KiBugcheckData: u64 = "ULONGLONG", text!(KiBugcheckData, "documented, offset inferred");
-        0x90 IopErrorLogListHead: u64 = "ULONGLONG", text!(IopErrorLogListHead, "documented, offset inferred");
-        0x98 ObpRootDirectoryObject: u64 = "ULONGLONG", text!(ObpRootDirectoryObject, "documented, offset inferred");
-        0xa0 ObpTypeObjectType: u64 = "ULONGLONG", text!(ObpTypeObjectType, "documented, offset inferred");
-        0xa8 MmSystemCacheStart: u64 = "ULONGLONG", text!(MmSystemCacheStart, "documented, offset inferred");
-        0xb0 MmSystemCacheEnd: u64 = "ULONGLONG", text!(MmSystemCacheEnd, "documented, offset inferred");
-        0xb8 MmSystemCacheWs: u64 = "ULONGLONG", text!(MmSystemCacheWs, "documented, offset inferred");
-        0xc0 MmPfnDatabase: u64 = "ULONGLONG", text!(MmPfnDatabase, "documented, offset inferred");
-        0xc8 MmSystemPtesStart: u64 = "ULONGLONG", text!(MmSystemPtesStart, "documented, offset inferred");
-        0xd0 MmSystemPtesEnd: u64 = "ULONGLONG", text!(MmSystemPtesEnd, "documented, offset inferred");
-        0xd8 MmSubsectionBase: u64 = "ULONGLONG", text!(MmSubsectionBase, "documented, offset inferred");
-        0xe0 MmNumberOfPagingFiles: u64 = "ULONGLONG", text!(MmNumberOfPagingFiles, "documented, offset inferred");
-        0xe8 MmLowestPhysicalPage: u64 = "ULONGLONG", text!(MmLowestPhysicalPage, "documented, offset inferred");
-        0xf0 MmHighestPhysicalPage: u64 = "ULONGLONG", text!(MmHighestPhysicalPage, "documented, offset inferred");
-        0xf8 MmNumberOfPhysicalPages: u64 = "ULONGLONG", text!(MmNumberOfPhysicalPages, "documented, offset inferred");
-        0x100 MmMaximumNonPagedPoolInBytes: u64 = "ULONGLONG", text!(MmMaximumNonPagedPoolInBytes, "documented, offset inferred");
-        0x108 MmNonPagedSystemStart: u64 = "ULONGLONG", text!(MmNonPagedSystemStart, "documented, offset inferred");
-        0x110 MmNonPagedPoolStart: u64 = "ULONGLONG", text!(MmNonPagedPoolStart, "documented, offset inferred");
-        0x118 MmNonPagedPoolEnd: u64 = "ULONGLONG", text!(MmNonPagedPoolEnd, "documented, offset inferred");
-        0x120 MmPagedPoolStart: u64 = "ULONGLONG", text!(MmPagedPoolStart, "documented, offset inferred");
-        0x128 MmPagedPoolEnd: u64 = "ULONGLONG", text!(MmPagedPoolEnd, "documented, offset inferred");
-        0x130 MmPagedPoolInformation: u64 = "ULONGLONG", text!(MmPagedPoolInformation, "documented, offset inferred");
-        0x138 MmPageSize: u64 = "ULONGLONG", text!(MmPageSize, "documented, offset inferred");
-        0x140 MmSizeOfPagedPoolInBytes: u64 = "ULONGLONG", text!(MmSizeOfPagedPoolInBytes, "documented, offset inferred");
-        0x148 MmTotalCommitLimit: u64 = "ULONGLONG", text!(MmTotalCommitLimit, "documented, offset inferred");
-        0x150 MmTotalCommittedPages: u64 = "ULONGLONG", text!(MmTotalCommittedPages, "documented, offset inferred");
-        0x158 MmSharedCommit: u64 = "ULONGLONG", text!(MmSharedCommit, "documented, offset inferred");
-        0x160 MmDriverCommit: u64 = "ULONGLONG", text!(MmDriverCommit, "documented, offset inferred");
-        0x168 MmProcessCommit: u64 = "ULONGLONG", text!(MmProcessCommit, "documented, offset inferred");
-        0x170 MmPagedPoolCommit: u64 = "ULONGLONG", text!(MmPagedPoolCommit, "documented, offset inferred");
-        0x178 MmExtendedCommit: u64 = "ULONGLONG", text!(MmExtendedCommit, "documented, offset inferred");
-        0x180 MmZeroedPageListHead: u64 = "ULONGLONG", text!(MmZeroedPageListHead, "documented, offset inferred");
-        0x188 MmFreePageListHead: u64 = "ULONGLONG", text!(MmFreePageListHead, "documented, offset inferred");
-        0x190 MmStandbyPageListHead: u64 = "ULONGLONG", text!(MmStandbyPageListHead, "documented, offset inferred");
-        0x198 MmModifiedPageListHead: u64 = "ULONGLONG", text!(MmModifiedPageListHead, "documented, offset inferred");
-        0x1a0 MmModifiedNoWritePageListHead: u64 = "ULONGLONG", text!(MmModifiedNoWritePageListHead, "documented, offset inferred");
-        0x1a8 MmAvailablePages: u64 = "ULONGLONG", text!(MmAvailablePages, "documented, offset inferred");
-        0x1b0 MmResidentAvailablePages: u64 = "ULONGLONG", text!(MmResidentAvailablePages, "documented, offset inferred");
-        0x1b8 PoolTrackTable: u64 = "ULONGLONG", text!(PoolTrackTable, "documented, offset inferred");
-        0x1c0 NonPagedPoolDescriptor: u64 = "ULONGLONG", text!(NonPagedPoolDescriptor, "documented, offset inferred");
-        0x1c8 MmHighestUserAddress: u64 = "ULONGLONG", text!(MmHighestUserAddress, "documented, offset inferred");
-        0x1d0 MmSystemRangeStart: u64 = "ULONGLONG", text!(MmSystemRangeStart, "documented, offset inferred");
-        0x1d8 MmUserProbeAddress: u64 = "ULONGLONG", text!(MmUserProbeAddress, "documented, offset inferred");
-        0x1e0 KdPrintCircularBuffer: u64 = "ULONGLONG", text!(KdPrintCircularBuffer, "documented, offset inferred");
-        0x1e8 KdPrintCircularBufferEnd: u64 = "ULONGLONG", text!(KdPrintCircularBufferEnd, "documented, offset inferred");
-        0x1f0 KdPrintWritePointer: u64 = "ULONGLONG", text!(KdPrintWritePointer, "documented, offset inferred");
-        0x1f8 KdPrintRolloverCount: u64 = "ULONGLONG", text!(KdPrintRolloverCount, "documented, offset inferred");
-        0x200 MmLoadedUserImageList: u64 = "ULONGLONG", text!(MmLoadedUserImageList, "documented, offset inferred");
-        0x208 NtBuildLab: u64 = "ULONGLONG", text!(NtBuildLab, "documented, offset inferred");
-        0x210 KiNormalSystemCall: u64 = "ULONGLONG", text!(KiNormalSystemCall, "documented, offset inferred");
-        0x218 KiProcessorBlock: u64 = "ULONGLONG", text!(KiProcessorBlock, "documented, offset inferred");
-        0x220 MmUnloadedDrivers: u64 = "ULONGLONG", text!(MmUnloadedDrivers, "documented, offset inferred");
-        0x228 MmLastUnloadedDriver: u64 = "ULONGLONG", text!(MmLastUnloadedDriver, "documented, offset inferred");
-        0x230 MmTriageActionTaken: u64 = "ULONGLONG", text!(MmTriageActionTaken, "documented, offset inferred");
-        0x238 MmSpecialPoolTag: u64 = "ULONGLONG", text!(MmSpecialPoolTag, "documented, offset inferred");
-        0x240 KernelVerifier: u64 = "ULONGLONG", text!(KernelVerifier, "documented, offset inferred");
-        0x248 MmVerifierData: u64 = "ULONGLONG", text!(MmVerifierData, "documented, offset inferred");
-        0x250 MmAllocatedNonPagedPool: u64 = "ULONGLONG", text!(MmAllocatedNonPagedPool, "documented, offset inferred");
-        0x258 MmPeakCommitment: u64 = "ULONGLONG", text!(MmPeakCommitment, "documented, offset inferred");
-        0x260 MmTotalCommitLimitMaximum: u64 = "ULONGLONG", text!(MmTotalCommitLimitMaximum, "documented, offset inferred");
-        0x268 CmNtCSDVersion: u64 = "ULONGLONG", text!(CmNtCSDVersion, "documented, offset inferred");
-        0x270 MmPhysicalMemoryBlock: u64 = "ULONGLONG", text!(MmPhysicalMemoryBlock, "documented, offset inferred");
-        0x278 MmSessionBase: u64 = "ULONGLONG", text!(MmSessionBase, "documented, offset inferred");
-        0x280 MmSessionSize: u64 = "ULONGLONG", text!(MmSessionSize, "documented, offset inferred");
-        0x288 MmSystemParentTablePage: u64 = "ULONGLONG", text!(MmSystemParentTablePage, "documented, offset inferred");
-        0x290 MmVirtualTranslationBase: u64 = "ULONGLONG", text!(MmVirtualTranslationBase, "documented, offset inferred");
-        0x298 OffsetKThreadNextProcessor: u16 = "USHORT", text!(OffsetKThreadNextProcessor, "documented, offset inferred");
-        0x29a OffsetKThreadTeb: u16 = "USHORT", text!(OffsetKThreadTeb, "documented, offset inferred");
-        0x29c OffsetKThreadKernelStack: u16 = "USHORT", text!(OffsetKThreadKernelStack, "documented, offset inferred");
-        0x29e OffsetKThreadInitialStack: u16 = "USHORT", text!(OffsetKThreadInitialStack, "documented, offset inferred");
-        0x2a0 OffsetKThreadApcProcess: u16 = "USHORT", text!(OffsetKThreadApcProcess, "documented, offset inferred");
-        0x2a2 OffsetKThreadState: u16 = "USHORT", text!(OffsetKThreadState, "documented, offset inferred");
-        0x2a4 OffsetKThreadBStore: u16 = "USHORT", text!(OffsetKThreadBStore, "documented, offset inferred");
-        0x2a6 OffsetKThreadBStoreLimit: u16 = "USHORT", text!(OffsetKThreadBStoreLimit, "documented, offset inferred");
-        0x2a8 SizeEProcess: u16 = "USHORT", text!(SizeEProcess, "documented, offset inferred");
-        0x2aa OffsetEprocessPeb: u16 = "USHORT", text!(OffsetEprocessPeb, "documented, offset inferred");
-        0x2ac OffsetEprocessParentCID: u16 = "USHORT", text!(OffsetEprocessParentCID, "documented, offset inferred");
-        0x2ae OffsetEprocessDirectoryTableBase: u16 = "USHORT", text!(OffsetEprocessDirectoryTableBase, "documented, offset inferred");
-        0x2b0 SizePrcb: u16 = "USHORT", text!(SizePrcb, "documented, offset inferred");
-        0x2b2 OffsetPrcbDpcRoutine: u16 = "USHORT", text!(OffsetPrcbDpcRoutine, "documented, offset inferred");
-        0x2b4 OffsetPrcbCurrentThread: u16 = "USHORT", text!(OffsetPrcbCurrentThread, "documented, offset inferred");
-        0x2b6 OffsetPrcbMhz: u16 = "USHORT", text!(OffsetPrcbMhz, "documented, offset inferred");
-        0x2b8 OffsetPrcbCpuType: u16 = "USHORT", text!(OffsetPrcbCpuType, "documented, offset inferred");
-        0x2ba OffsetPrcbVendorString: u16 = "USHORT", text!(OffsetPrcbVendorString, "documented, offset inferred");
-        0x2bc OffsetPrcbProcStateContext: u16 = "USHORT", text!(OffsetPrcbProcStateContext, "documented, offset inferred");
-        0x2be OffsetPrcbNumber: u16 = "USHORT", text!(OffsetPrcbNumber, "documented, offset inferred");
-        0x2c0 SizeEThread: u16 = "USHORT", text!(SizeEThread, "documented, offset inferred");
-        0x2c2 _padding2C2: [u8; 6], "padding.";
-        0x2c8 KdPrintCircularBufferPtr: u64 = "ULONGLONG", text!(KdPrintCircularBufferPtr, "documented, offset inferred");
-        0x2d0 KdPrintBufferSize: u64 = "ULONGLONG", text!(KdPrintBufferSize, "documented, offset inferred");
-        0x2d8 KeLoaderBlock: u64 = "ULONGLONG", text!(KeLoaderBlock, "documented, offset inferred");
-        0x2e0 SizePcr: u16 = "USHORT", text!(SizePcr, "documented, offset inferred");
-        0x2e2 OffsetPcrSelfPcr: u16 = "USHORT", text!(OffsetPcrSelfPcr, "documented, offset inferred");
-        0x2e4 OffsetPcrCurrentPrcb: u16 = "USHORT", text!(OffsetPcrCurrentPrcb, "documented, offset inferred");
-        0x2e6 OffsetPcrContainedPrcb: u16 = "USHORT", text!(OffsetPcrContainedPrcb, "documented, offset inferred");
-        0x2e8 OffsetPcrInitialBStore: u16 = "USHORT", text!(OffsetPcrInitialBStore, "documented, offset inferred");
-        0x2ea OffsetPcrBStoreLimit: u16 = "USHORT", text!(OffsetPcrBStoreLimit, "documented, offset inferred");
-        0x2ec OffsetPcrInitialStack: u16 = "USHORT", text!(OffsetPcrInitialStack, "documented, offset inferred");
-        0x2ee OffsetPcrStackLimit: u16 = "USHORT", text!(OffsetPcrStackLimit, "documented, offset inferred");
-        0x2f0 OffsetPrcbPcrPage: u16 = "USHORT", text!(OffsetPrcbPcrPage, "documented, offset inferred");
-        0x2f2 OffsetPrcbProcStateSpecialReg: u16 = "USHORT", text!(OffsetPrcbProcStateSpecialReg, "documented, offset inferred");
-        0x2f4 GdtR0Code: u16 = "USHORT", text!(GdtR0Code, "documented, offset inferred");
-        0x2f6 GdtR0Data: u16 = "USHORT", text!(GdtR0Data, "documented, offset inferred");
-        0x2f8 GdtR0Pcr: u16 = "USHORT", text!(GdtR0Pcr, "documented, offset inferred");
-        0x2fa GdtR3Code: u16 = "USHORT", text!(GdtR3Code, "documented, offset inferred");
-        0x2fc GdtR3Data: u16 = "USHORT", text!(GdtR3Data, "documented, offset inferred");
-        0x2fe GdtR3Teb: u16 = "USHORT", text!(GdtR3Teb, "documented, offset inferred");
-        0x300 GdtLdt: u16 = "USHORT", text!(GdtLdt, "documented, offset inferred");
-        0x302 GdtTss: u16 = "USHORT", text!(GdtTss, "documented, offset inferred");
-        0x304 Gdt64R3CmCode: u16 = "USHORT", text!(Gdt64R3CmCode, "documented, offset inferred");
-        0x306 Gdt64R3CmTeb: u16 = "USHORT", text!(Gdt64R3CmTeb, "documented, offset inferred");
-        0x308 IopNumTriageDumpDataBlocks: u64 = "ULONGLONG", text!(IopNumTriageDumpDataBlocks, "documented, offset inferred");
-        0x310 IopTriageDumpDataBlocks: u64 = "ULONGLONG", text!(IopTriageDumpDataBlocks, "documented, offset inferred");
-        0x318 VfCrashDataBlock: u64 = "ULONGLONG", text!(VfCrashDataBlock, "documented, offset inferred");
-        0x320 MmBadPagesDetected: u64 = "ULONGLONG", text!(MmBadPagesDetected, "documented, offset inferred");
-        0x328 MmZeroedPageSingleBitErrorsDetected: u64 = "ULONGLONG", text!(MmZeroedPageSingleBitErrorsDetected, "documented, offset inferred");
-        0x330 EtwpDebuggerData: u64 = "ULONGLONG", text!(EtwpDebuggerData, "documented");
-        0x338 OffsetPrcbContext: u16 = "USHORT", text!(OffsetPrcbContext, "documented, offset inferred");
-        0x33a _padding33A: [u8; 6], "padding.";
+runtime::structure! {
+    $ KDDEBUGGER_DATA64: "Debugger data of the kernel, as in Windows 7; newer kernels append members." {
+        Header "As a DBGKD\\_DEBUG\\_DATA\\_HEADER64.": a KDDEBUGGER_DATA64_6_1_x64_Header = "struct", "documented";
+        KernBase "Where the image of the kernel begins.": a u64 = "ULONGLONG", "documented";
+        BreakpointWithStatus "Address of the instruction RtlpBreakWithStatusInstruction.": a u64 = "ULONGLONG", "documented, offset inferred";
+        SavedContext "Address of the context record that is saved when the system stops.": a u64 = "ULONGLONG", "documented, offset inferred";
+        ThCallbackStack "Offset of CallbackStack in a thread.": a u16 = "USHORT", "documented, offset inferred";
+        NextCallback "Offset in a callback frame of the link to the next frame.": a u16 = "USHORT", "documented, offset inferred";
+        FramePointer "Offset of the frame pointer in a callback frame.": a u16 = "USHORT", "documented, offset inferred";
+        PaeEnabled "Whether physical address extension (PAE) is on.": a u16 = "USHORT", "documented, offset inferred", set_PaeEnabled [0];
+        KiCallUserMode "Address of the routine that calls user mode.": a u64 = "ULONGLONG", "documented, offset inferred";
+        KeUserCallbackDispatcher "Address of the entry point for callbacks in user mode, according to wdbgexts.h.": a u64 = "ULONGLONG", "documented, offset inferred";
+        PsLoadedModuleList "The list of loaded modules, which begins with the kernel.": a u64 = "ULONGLONG", "documented";
+        PsActiveProcessHead "Address of the variable PsActiveProcessHead.": a u64 = "ULONGLONG", "documented, offset inferred";
+        PspCidTable "Address of the variable PspCidTable.": a u64 = "ULONGLONG", "documented, offset inferred";
+        ExpSystemResourcesList "Address of the variable ExpSystemResourcesList.": a u64 = "ULONGLONG", "documented, offset inferred";
+        ExpPagedPoolDescriptor "Address of the variable ExpPagedPoolDescriptor.": a u64 = "ULONGLONG", "documented, offset inferred";
+        ExpNumberOfPagedPools "Address of the variable ExpNumberOfPagedPools.": a u64 = "ULONGLONG", "documented, offset inferred";
+        KeTimeIncrement "Address of the variable KeTimeIncrement.": a u64 = "ULONGLONG", "documented, offset inferred";
+        KeBugCheckCallbackListHead "Address of the variable KeBugCheckCallbackListHead.": a u64 = "ULONGLONG", "documented, offset inferred";
+        KiBugcheckData "Address of the variable KiBugCheckData.": a u64 = "ULONGLONG", "documented, offset inferred";
+        IopErrorLogListHead "Address of the variable IopErrorLogListHead.": a u64 = "ULONGLONG", "documented, offset inferred";
+        ObpRootDirectoryObject "Address of the variable ObpRootDirectoryObject.": a u64 = "ULONGLONG", "documented, offset inferred";
+        ObpTypeObjectType "Address of the variable ObpTypeObjectType.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmSystemCacheStart "Address of the variable MmSystemCacheStart.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmSystemCacheEnd "Address of the variable MmSystemCacheEnd.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmSystemCacheWs "Address of the variable MmSystemCacheWs.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmPfnDatabase "Address of the variable MmPfnDatabase.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmSystemPtesStart "Address of the variable MmSystemPtesStart.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmSystemPtesEnd "Address of the variable MmSystemPtesEnd.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmSubsectionBase "Address of the variable MmSubsectionBase.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmNumberOfPagingFiles "Address of the variable MmNumberOfPagingFiles.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmLowestPhysicalPage "Address of the variable MmLowestPhysicalPage.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmHighestPhysicalPage "Address of the variable MmHighestPhysicalPage.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmNumberOfPhysicalPages "Address of the variable MmNumberOfPhysicalPages.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmMaximumNonPagedPoolInBytes "Address of the variable MmMaximumNonPagedPoolInBytes.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmNonPagedSystemStart "Address of the variable MmNonPagedSystemStart.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmNonPagedPoolStart "Address of the variable MmNonPagedPoolStart.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmNonPagedPoolEnd "Address of the variable MmNonPagedPoolEnd.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmPagedPoolStart "Address of the variable MmPagedPoolStart.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmPagedPoolEnd "Address of the variable MmPagedPoolEnd.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmPagedPoolInformation "Address of the variable MmPagedPoolInfo.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmPageSize "Bytes of a page.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmSizeOfPagedPoolInBytes "Address of the variable MmSizeOfPagedPoolInBytes.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmTotalCommitLimit "Address of the variable MmTotalCommitLimit.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmTotalCommittedPages "Address of the variable MmTotalCommittedPages.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmSharedCommit "Address of the variable MmSharedCommit.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmDriverCommit "Address of the variable MmDriverCommit.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmProcessCommit "Address of the variable MmProcessCommit.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmPagedPoolCommit "Address of the variable MmPagedPoolCommit.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmExtendedCommit "Address of the variable MmExtendedCommit.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmZeroedPageListHead "Address of the variable MmZeroedPageListHead.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmFreePageListHead "Address of the variable MmFreePageListHead.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmStandbyPageListHead "Address of the variable MmStandbyPageListHead.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmModifiedPageListHead "Address of the variable MmModifiedPageListHead.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmModifiedNoWritePageListHead "Address of the variable MmModifiedNoWritePageListHead.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmAvailablePages "Address of the variable MmAvailablePages.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmResidentAvailablePages "Address of the variable MmResidentAvailablePages.": a u64 = "ULONGLONG", "documented, offset inferred";
+        PoolTrackTable "Address of the variable PoolTrackTable.": a u64 = "ULONGLONG", "documented, offset inferred";
+        NonPagedPoolDescriptor "Address of the variable NonPagedPoolDescriptor.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmHighestUserAddress "Address of the variable MmHighestUserAddress.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmSystemRangeStart "Address of the variable MmSystemRangeStart.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmUserProbeAddress "Address of the variable MmUserProbeAddress.": a u64 = "ULONGLONG", "documented, offset inferred";
+        KdPrintCircularBuffer "Address of the circular buffer of debug prints.": a u64 = "ULONGLONG", "documented, offset inferred";
+        KdPrintCircularBufferEnd "Address of the end of the circular buffer of debug prints.": a u64 = "ULONGLONG", "documented, offset inferred";
+        KdPrintWritePointer "Address of the variable KdPrintWritePointer.": a u64 = "ULONGLONG", "documented, offset inferred";
+        KdPrintRolloverCount "Address of the variable KdPrintRolloverCount.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmLoadedUserImageList "Address of the variable MmLoadedUserImageList.": a u64 = "ULONGLONG", "documented, offset inferred";
+        NtBuildLab "Address of the variable NtBuildLab.": a u64 = "ULONGLONG", "documented, offset inferred";
+        KiNormalSystemCall "For Itanium: address of KiNormalSystemCall.": a u64 = "ULONGLONG", "documented, offset inferred";
+        KiProcessorBlock "Address of the variable KiProcessorBlock.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmUnloadedDrivers "Address of the variable MmUnloadedDrivers.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmLastUnloadedDriver "Address of the variable MmLastUnloadedDriver.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmTriageActionTaken "Address of the variable MmTriageActionTaken.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmSpecialPoolTag "Address of the variable MmSpecialPoolTag.": a u64 = "ULONGLONG", "documented, offset inferred";
+        KernelVerifier "Address of the variable KernelVerifier.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmVerifierData "Address of the variable MmVerifierData.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmAllocatedNonPagedPool "Address of the variable MmAllocatedNonPagedPool.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmPeakCommitment "Address of the variable MmPeakCommitment.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmTotalCommitLimitMaximum "Address of the variable MmTotalCommitLimitMaximum.": a u64 = "ULONGLONG", "documented, offset inferred";
+        CmNtCSDVersion "Address of the variable CmNtCSDVersion.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmPhysicalMemoryBlock "Address of the variable MmPhysicalMemoryBlock.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmSessionBase "Address of the variable MmSessionBase.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmSessionSize "Address of the variable MmSessionSize.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmSystemParentTablePage "For Itanium: address of MmSystemParentTablePage.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmVirtualTranslationBase "By its name, the base of the virtual mapping of page tables.": a u64 = "ULONGLONG", "documented, offset inferred";
+        OffsetKThreadNextProcessor "Offset in KTHREAD of NextProcessor.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetKThreadTeb "Offset in KTHREAD of Teb.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetKThreadKernelStack "Offset in KTHREAD of KernelStack.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetKThreadInitialStack "Offset in KTHREAD of InitialStack.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetKThreadApcProcess "Offset in KTHREAD of ApcState.Process.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetKThreadState "Offset in KTHREAD of State.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetKThreadBStore "Offset in KTHREAD of InitialBStore, for Itanium.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetKThreadBStoreLimit "Offset in KTHREAD of BStoreLimit, for Itanium.": a u16 = "USHORT", "documented, offset inferred";
+        SizeEProcess "Bytes of EPROCESS.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetEprocessPeb "Offset in EPROCESS of Peb.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetEprocessParentCID "Offset in EPROCESS of InheritedFromUniqueProcessId.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetEprocessDirectoryTableBase "Offset in EPROCESS of DirectoryTableBase.": a u16 = "USHORT", "documented, offset inferred";
+        SizePrcb "Bytes of KPRCB.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPrcbDpcRoutine "Offset in KPRCB of DpcRoutineActive.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPrcbCurrentThread "Offset in KPRCB of CurrentThread.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPrcbMhz "Offset in KPRCB of MHz.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPrcbCpuType "Offset in KPRCB of CpuType.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPrcbVendorString "Offset in KPRCB of VendorString.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPrcbProcStateContext "Offset in KPRCB of ProcessorState.ContextFrame.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPrcbNumber "Offset in KPRCB of Number.": a u16 = "USHORT", "documented, offset inferred";
+        SizeEThread "Bytes of ETHREAD.": a u16 = "USHORT", "documented, offset inferred";
+        KdPrintCircularBufferPtr "Address of the variable KdPrintCircularBuffer, which points to the circular buffer of debug prints.": a u64 = "ULONGLONG", "documented, offset inferred";
+        KdPrintBufferSize "Address of the variable KdPrintBufferSize.": a u64 = "ULONGLONG", "documented, offset inferred";
+        KeLoaderBlock "Address of the variable KeLoaderBlock.": a u64 = "ULONGLONG", "documented, offset inferred";
+        SizePcr "Bytes of KPCR.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPcrSelfPcr "Offset in KPCR of its own address.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPcrCurrentPrcb "Offset in KPCR of the address of the KPRCB.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPcrContainedPrcb "Offset in KPCR of the KPRCB in it.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPcrInitialBStore "Offset in KPCR of InitialBStore, for Itanium.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPcrBStoreLimit "Offset in KPCR of BStoreLimit, for Itanium.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPcrInitialStack "By its name, offset in KPCR of InitialStack.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPcrStackLimit "By its name, offset in KPCR of StackLimit.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPrcbPcrPage "By its name, offset in KPRCB of PcrPage.": a u16 = "USHORT", "documented, offset inferred";
+        OffsetPrcbProcStateSpecialReg "Offset in KPRCB of ProcessorState.SpecialRegisters.": a u16 = "USHORT", "documented, offset inferred";
+        GdtR0Code "Selector of kernel-mode code.": a u16 = "USHORT", "documented, offset inferred";
+        GdtR0Data "Selector of kernel-mode data.": a u16 = "USHORT", "documented, offset inferred";
+        GdtR0Pcr "Selector of the KPCR.": a u16 = "USHORT", "documented, offset inferred";
+        GdtR3Code "Selector of user-mode code.": a u16 = "USHORT", "documented, offset inferred";
+        GdtR3Data "Selector of user-mode data.": a u16 = "USHORT", "documented, offset inferred";
+        GdtR3Teb "Selector of the TEB.": a u16 = "USHORT", "documented, offset inferred";
+        GdtLdt "Selector of the local descriptor table.": a u16 = "USHORT", "documented, offset inferred";
+        GdtTss "Selector of the task state segment.": a u16 = "USHORT", "documented, offset inferred";
+        Gdt64R3CmCode "Selector of 32-bit user-mode code on a 64-bit system.": a u16 = "USHORT", "documented, offset inferred";
+        Gdt64R3CmTeb "Selector of the 32-bit TEB on a 64-bit system.": a u16 = "USHORT", "documented, offset inferred";
+        IopNumTriageDumpDataBlocks "Address of the variable IopNumTriageDumpDataBlocks.": a u64 = "ULONGLONG", "documented, offset inferred";
+        IopTriageDumpDataBlocks "Address of the variable IopTriageDumpDataBlocks.": a u64 = "ULONGLONG", "documented, offset inferred";
+        VfCrashDataBlock "Address of the variable VfCrashDataBlock.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmBadPagesDetected "Address of the variable MmBadPagesDetected.": a u64 = "ULONGLONG", "documented, offset inferred";
+        MmZeroedPageSingleBitErrorsDetected "Address of the variable MmZeroedPageSingleBitErrorsDetected.": a u64 = "ULONGLONG", "documented, offset inferred";
+        EtwpDebuggerData "Debugger data of ETW.": a u64 = "ULONGLONG", "documented";
+        OffsetPrcbContext "Offset in KPRCB of Context.": a u16 = "USHORT", "documented, offset inferred";
+        List "Links to other such data, as a LIST\\_ENTRY64.": a [u64; 2] = "ULONGLONG [2]", "documented, offset inferred";
+        OwnerTag "The letters KDBG.": a u32 = "ULONG", "documented, offset inferred";
+        Size "Bytes of the data; newer kernels have more.": a u32 = "ULONG", "documented, offset inferred";
     }
-}
-
-runtime::layout! {
-    /// The structure that is `Header` of `KDDEBUGGER_DATA64`.
-    pub struct KDDEBUGGER_DATA64_6_1_x64_Header: KDDEBUGGER_DATA64_Header, 0x18, 8 {
-        0x00 List: [u64; 2] = "ULONGLONG [2]", text!(List, "documented, offset inferred");
-        0x10 OwnerTag: u32 = "ULONG", text!(OwnerTag, "documented, offset inferred");
-        0x14 Size: u32 = "ULONG", text!(Size, "documented, offset inferred");
+    pub struct KDDEBUGGER_DATA64_6_1_x64: "since 6.1 on x64", 0x340, 8 {
+        0x00 Header a, 0x18 KernBase a, 0x20 BreakpointWithStatus a, 0x28 SavedContext a, 0x30 ThCallbackStack a,
+        0x32 NextCallback a, 0x34 FramePointer a, 0x36 bits36: u16 { 0x36 PaeEnabled a }, 0x38 KiCallUserMode a,
+        0x40 KeUserCallbackDispatcher a, 0x48 PsLoadedModuleList a, 0x50 PsActiveProcessHead a, 0x58 PspCidTable a,
+        0x60 ExpSystemResourcesList a, 0x68 ExpPagedPoolDescriptor a, 0x70 ExpNumberOfPagedPools a, 0x78 KeTimeIncrement a,
+        0x80 KeBugCheckCallbackListHead a, 0x88 KiBugcheckData a, 0x90 IopErrorLogListHead a, 0x98 ObpRootDirectoryObject a,
+        0xa0 ObpTypeObjectType a, 0xa8 MmSystemCacheStart a, 0xb0 MmSystemCacheEnd a, 0xb8 MmSystemCacheWs a,
+        0xc0 MmPfnDatabase a, 0xc8 MmSystemPtesStart a, 0xd0 MmSystemPtesEnd a, 0xd8 MmSubsectionBase a,
+        0xe0 MmNumberOfPagingFiles a, 0xe8 MmLowestPhysicalPage a, 0xf0 MmHighestPhysicalPage a, 0xf8 MmNumberOfPhysicalPages a,
+        0x100 MmMaximumNonPagedPoolInBytes a, 0x108 MmNonPagedSystemStart a, 0x110 MmNonPagedPoolStart a,
+        0x118 MmNonPagedPoolEnd a, 0x120 MmPagedPoolStart a, 0x128 MmPagedPoolEnd a, 0x130 MmPagedPoolInformation a,
+        0x138 MmPageSize a, 0x140 MmSizeOfPagedPoolInBytes a, 0x148 MmTotalCommitLimit a, 0x150 MmTotalCommittedPages a,
+        0x158 MmSharedCommit a, 0x160 MmDriverCommit a, 0x168 MmProcessCommit a, 0x170 MmPagedPoolCommit a,
+        0x178 MmExtendedCommit a, 0x180 MmZeroedPageListHead a, 0x188 MmFreePageListHead a, 0x190 MmStandbyPageListHead a,
+        0x198 MmModifiedPageListHead a, 0x1a0 MmModifiedNoWritePageListHead a, 0x1a8 MmAvailablePages a,
+        0x1b0 MmResidentAvailablePages a, 0x1b8 PoolTrackTable a, 0x1c0 NonPagedPoolDescriptor a, 0x1c8 MmHighestUserAddress a,
+        0x1d0 MmSystemRangeStart a, 0x1d8 MmUserProbeAddress a, 0x1e0 KdPrintCircularBuffer a, 0x1e8 KdPrintCircularBufferEnd a,
+        0x1f0 KdPrintWritePointer a, 0x1f8 KdPrintRolloverCount a, 0x200 MmLoadedUserImageList a, 0x208 NtBuildLab a,
+        0x210 KiNormalSystemCall a, 0x218 KiProcessorBlock a, 0x220 MmUnloadedDrivers a, 0x228 MmLastUnloadedDriver a,
+        0x230 MmTriageActionTaken a, 0x238 MmSpecialPoolTag a, 0x240 KernelVerifier a, 0x248 MmVerifierData a,
+        0x250 MmAllocatedNonPagedPool a, 0x258 MmPeakCommitment a, 0x260 MmTotalCommitLimitMaximum a, 0x268 CmNtCSDVersion a,
+        0x270 MmPhysicalMemoryBlock a, 0x278 MmSessionBase a, 0x280 MmSessionSize a, 0x288 MmSystemParentTablePage a,
+        0x290 MmVirtualTranslationBase a, 0x298 OffsetKThreadNextProcessor a, 0x29a OffsetKThreadTeb a,
+        0x29c OffsetKThreadKernelStack a, 0x29e OffsetKThreadInitialStack a, 0x2a0 OffsetKThreadApcProcess a,
+        0x2a2 OffsetKThreadState a, 0x2a4 OffsetKThreadBStore a, 0x2a6 OffsetKThreadBStoreLimit a, 0x2a8 SizeEProcess a,
+        0x2aa OffsetEprocessPeb a, 0x2ac OffsetEprocessParentCID a, 0x2ae OffsetEprocessDirectoryTableBase a, 0x2b0 SizePrcb a,
+        0x2b2 OffsetPrcbDpcRoutine a, 0x2b4 OffsetPrcbCurrentThread a, 0x2b6 OffsetPrcbMhz a, 0x2b8 OffsetPrcbCpuType a,
+        0x2ba OffsetPrcbVendorString a, 0x2bc OffsetPrcbProcStateContext a, 0x2be OffsetPrcbNumber a, 0x2c0 SizeEThread a,
+        0x2c2 _padding2C2: [u8; 6], 0x2c8 KdPrintCircularBufferPtr a, 0x2d0 KdPrintBufferSize a, 0x2d8 KeLoaderBlock a,
+        0x2e0 SizePcr a, 0x2e2 OffsetPcrSelfPcr a, 0x2e4 OffsetPcrCurrentPrcb a, 0x2e6 OffsetPcrContainedPrcb a,
+        0x2e8 OffsetPcrInitialBStore a, 0x2ea OffsetPcrBStoreLimit a, 0x2ec OffsetPcrInitialStack a, 0x2ee OffsetPcrStackLimit a,
+        0x2f0 OffsetPrcbPcrPage a, 0x2f2 OffsetPrcbProcStateSpecialReg a, 0x2f4 GdtR0Code a, 0x2f6 GdtR0Data a, 0x2f8 GdtR0Pcr a,
+        0x2fa GdtR3Code a, 0x2fc GdtR3Data a, 0x2fe GdtR3Teb a, 0x300 GdtLdt a, 0x302 GdtTss a, 0x304 Gdt64R3CmCode a,
+        0x306 Gdt64R3CmTeb a, 0x308 IopNumTriageDumpDataBlocks a, 0x310 IopTriageDumpDataBlocks a, 0x318 VfCrashDataBlock a,
+        0x320 MmBadPagesDetected a, 0x328 MmZeroedPageSingleBitErrorsDetected a, 0x330 EtwpDebuggerData a,
+        0x338 OffsetPrcbContext a, 0x33a _padding33A: [u8; 6],
+    }
+    pub struct KDDEBUGGER_DATA64_6_1_x64_Header = KDDEBUGGER_DATA64_Header: "The structure that is `Header` of `KDDEBUGGER_DATA64`.", 0x18, 8 {
+        0x00 List a, 0x10 OwnerTag a, 0x14 Size a,
     }
 }

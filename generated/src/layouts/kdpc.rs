@@ -5,220 +5,92 @@
 #[allow(unused_imports)]
 use super::{runtime, list_entry::*, single_list_entry::*};
 
-macro_rules! text {
-    (Type, $known:literal) => { concat!($known, ". Type of the object.") };
-    (Number, $known:literal) => { concat!($known, ". Target processor.") };
-    (Importance, $known:literal) => { concat!($known, ". Where the DPC is queued, and whether the processor is interrupted: KDPC\\_IMPORTANCE.") };
-    (DpcListEntry, $known:literal) => { concat!($known, ". Links the DPCs of one processor.") };
-    (DeferredRoutine, $known:literal) => { concat!($known, ". Gets the object, the context and the two arguments.") };
-    (DeferredContext, $known:literal) => { concat!($known, ". Second argument of the routine.") };
-    (SystemArgument1, $known:literal) => { concat!($known, ". Third argument of the routine.") };
-    (SystemArgument2, $known:literal) => { concat!($known, ". Fourth argument of the routine.") };
-    (Lock, $known:literal) => { concat!($known, ". The queue that contains the object; null if none does.") };
-    (DpcData, $known:literal) => { concat!($known, ". The queue that contains the object; null if none does. In headers volatile is an annotation, not a qualifier.") };
-    (Number_2, $known:literal) => { concat!($known, ". Of the target processor.") };
-    (Expedite, $known:literal) => { concat!($known, ". By its name, whether to expedite the DPC.") };
-    (TargetInfoAsUlong, $known:literal) => { concat!($known, ". Type, Importance and Number as one number.") };
-    (ProcessorHistory, $known:literal) => { concat!($known, ". Mask of processors; the name suggests those that the DPC was queued to.") };
-}
-
-runtime::layout! {
-    /// `KDPC` since 5.0 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
-    pub struct KDPC_5_0_x86: KDPC, 0x20, 4 {
-        0x00 Type: i16 = "SHORT", text!(Type, "from symbols");
-        0x02 Number: u8 = "UCHAR", text!(Number, "from symbols");
-        0x03 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", text!(DeferredContext, "from symbols");
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x1c Lock: runtime::Ptr32 = "ULONG_PTR *", text!(Lock, "from symbols");
+runtime::structure! {
+    $ KDPC: "A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\\_LEVEL." {
+        Type "Type of the object.":
+            a i16 = "SHORT", "from symbols"
+            | b u8 = "UCHAR", "from symbols", set_Type;
+        Number "Target processor.":
+            a u8 = "UCHAR", "from symbols"
+            | e u16 = "USHORT volatile", "from symbols", set_Number;
+        Importance "Where the DPC is queued, and whether the processor is interrupted: KDPC\\_IMPORTANCE.": a u8 = "UCHAR", "from symbols", set_Importance;
+        DpcListEntry "Links the DPCs of one processor.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols"
+            | c SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols"
+            | d SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "from symbols";
+        DeferredRoutine "Gets the object, the context and the two arguments.":
+            a runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols"
+            | b runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols";
+        DeferredContext "Second argument of the routine.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        SystemArgument1 "Third argument of the routine.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        SystemArgument2 "Fourth argument of the routine.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        Lock "The queue that contains the object; null if none does.": a runtime::Ptr32 = "ULONG_PTR *", "from symbols";
+        DpcData "The queue that contains the object; null if none does. In headers volatile is an annotation, not a qualifier.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        Number "Of the target processor.":
+            b u8 = "UCHAR", "from symbols"
+            | c u16 = "USHORT", "from symbols"
+            | d u16 = "USHORT volatile", "from symbols";
+        Expedite "By its name, whether to expedite the DPC.": a u8 = "UCHAR", "from symbols";
+        TargetInfoAsUlong "Type, Importance and Number as one number.": a u32 = "ULONG", "from symbols", set_TargetInfoAsUlong;
+        ProcessorHistory "Mask of processors; the name suggests those that the DPC was queued to.":
+            a u32 = "KAFFINITY", "from symbols"
+            | b u64 = "KAFFINITY", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `KDPC` since 5.2 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
-    pub struct KDPC_5_2_x86: KDPC, 0x20, 4 {
-        0x00 Type: i16 = "SHORT", text!(Type, "from symbols");
-        0x02 Number: u8 = "UCHAR", text!(Number, "from symbols");
-        0x03 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", text!(DeferredContext, "from symbols");
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
+    pub struct KDPC_5_0_x86: "since 5.0 on x86", 0x20, 4 {
+        0x00 Type a, 0x02 Number a, 0x03 Importance a, 0x04 DpcListEntry a, 0x0c DeferredRoutine a, 0x10 DeferredContext a,
+        0x14 SystemArgument1 a, 0x18 SystemArgument2 a, 0x1c Lock a,
     }
-}
-
-runtime::layout! {
-    /// `KDPC` since 5.2.3790-sp1 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
-    pub struct KDPC_5_2_3790_sp1_x86: KDPC, 0x20, 4 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
-        0x02 Number: u8 = "UCHAR", text!(Number_2, "from symbols");
-        0x03 Expedite: u8 = "UCHAR", text!(Expedite, "from symbols");
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", text!(DeferredContext, "from symbols");
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
+    pub struct KDPC_5_2_x86: "since 5.2 on x86", 0x20, 4 {
+        0x00 Type a, 0x02 Number a, 0x03 Importance a, 0x04 DpcListEntry a, 0x0c DeferredRoutine a, 0x10 DeferredContext a,
+        0x14 SystemArgument1 a, 0x18 SystemArgument2 a, 0x1c DpcData a,
     }
-}
-
-runtime::layout! {
-    /// `KDPC` since 5.2.3790-sp1 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
-    pub struct KDPC_5_2_3790_sp1_x64: KDPC, 0x40, 8 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
-        0x02 Number: u8 = "UCHAR", text!(Number_2, "from symbols");
-        0x03 Expedite: u8 = "UCHAR", text!(Expedite, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
-        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x20 DeferredContext: runtime::Ptr64 = "PVOID", text!(DeferredContext, "from symbols");
-        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x38 DpcData: runtime::Ptr64 = "PVOID", text!(DpcData, "from symbols");
+    pub struct KDPC_5_2_3790_sp1_x86: "since 5.2.3790-sp1 on x86", 0x20, 4 {
+        0x00 Type b, 0x01 Importance a, 0x02 Number b, 0x03 Expedite a, 0x04 DpcListEntry a, 0x0c DeferredRoutine a,
+        0x10 DeferredContext a, 0x14 SystemArgument1 a, 0x18 SystemArgument2 a, 0x1c DpcData a,
     }
-}
-
-runtime::layout! {
-    /// `KDPC` since early-6.0 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
-    pub struct KDPC_early_6_0_x86: KDPC, 0x20, 4 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
-        0x02 Number: u16 = "USHORT", text!(Number_2, "from symbols");
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", text!(DeferredContext, "from symbols");
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
+    pub struct KDPC_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x40, 8 {
+        0x00 Type b, 0x01 Importance a, 0x02 Number b, 0x03 Expedite a, 0x04 _padding04: [u8; 4], 0x08 DpcListEntry b,
+        0x18 DeferredRoutine b, 0x20 DeferredContext b, 0x28 SystemArgument1 b, 0x30 SystemArgument2 b, 0x38 DpcData b,
     }
-}
-
-runtime::layout! {
-    /// `KDPC` since early-6.0 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
-    pub struct KDPC_early_6_0_x64: KDPC, 0x40, 8 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
-        0x02 Number: u16 = "USHORT", text!(Number_2, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
-        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x20 DeferredContext: runtime::Ptr64 = "PVOID", text!(DeferredContext, "from symbols");
-        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x38 DpcData: runtime::Ptr64 = "PVOID", text!(DpcData, "from symbols");
+    pub struct KDPC_early_6_0_x86: "since early-6.0 on x86", 0x20, 4 {
+        0x00 Type b, 0x01 Importance a, 0x02 Number c, 0x04 DpcListEntry a, 0x0c DeferredRoutine a, 0x10 DeferredContext a,
+        0x14 SystemArgument1 a, 0x18 SystemArgument2 a, 0x1c DpcData a,
     }
-}
-
-runtime::layout! {
-    /// `KDPC` since 6.1 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
-    pub struct KDPC_6_1_x86: KDPC, 0x20, 4 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
-        0x02 Number: u16 = "USHORT volatile", text!(Number_2, "from symbols");
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", text!(DeferredContext, "from symbols");
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
+    pub struct KDPC_early_6_0_x64: "since early-6.0 on x64", 0x40, 8 {
+        0x00 Type b, 0x01 Importance a, 0x02 Number c, 0x04 _padding04: [u8; 4], 0x08 DpcListEntry b, 0x18 DeferredRoutine b,
+        0x20 DeferredContext b, 0x28 SystemArgument1 b, 0x30 SystemArgument2 b, 0x38 DpcData b,
     }
-}
-
-runtime::layout! {
-    /// `KDPC` since 6.1 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
-    pub struct KDPC_6_1_x64: KDPC, 0x40, 8 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
-        0x02 Number: u16 = "USHORT volatile", text!(Number_2, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
-        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x20 DeferredContext: runtime::Ptr64 = "PVOID", text!(DeferredContext, "from symbols");
-        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x38 DpcData: runtime::Ptr64 = "PVOID", text!(DpcData, "from symbols");
+    pub struct KDPC_6_1_x86: "since 6.1 on x86", 0x20, 4 {
+        0x00 Type b, 0x01 Importance a, 0x02 Number d, 0x04 DpcListEntry a, 0x0c DeferredRoutine a, 0x10 DeferredContext a,
+        0x14 SystemArgument1 a, 0x18 SystemArgument2 a, 0x1c DpcData a,
     }
-}
-
-runtime::layout! {
-    /// `KDPC` since 6.3 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
-    pub struct KDPC_6_3_x86: KDPC, 0x20, 4 {
-        0x00 union_TargetInfoAsUlong: KDPC_6_3_union_TargetInfoAsUlong, "unnamed; its members have accessors." {
-            0x00 TargetInfoAsUlong set_TargetInfoAsUlong: u32 = "ULONG", text!(TargetInfoAsUlong, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Importance set_Importance: u8 = "UCHAR", text!(Importance, "from symbols");
-            0x02 Number set_Number: u16 = "USHORT volatile", text!(Number, "from symbols");
-        }
-        0x04 DpcListEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(DpcListEntry, "from symbols");
-        0x08 ProcessorHistory: u32 = "KAFFINITY", text!(ProcessorHistory, "from symbols");
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", text!(DeferredContext, "from symbols");
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
+    pub struct KDPC_6_1_x64: "since 6.1 on x64", 0x40, 8 {
+        0x00 Type b, 0x01 Importance a, 0x02 Number d, 0x04 _padding04: [u8; 4], 0x08 DpcListEntry b, 0x18 DeferredRoutine b,
+        0x20 DeferredContext b, 0x28 SystemArgument1 b, 0x30 SystemArgument2 b, 0x38 DpcData b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `KDPC`.
-    pub union KDPC_6_3_union_TargetInfoAsUlong: 0x4, 4 {
-        0x00 TargetInfoAsUlong: u32 = "ULONG", text!(TargetInfoAsUlong, "from symbols");
-        0x00 struct_Type: KDPC_6_3_union_TargetInfoAsUlong_struct_Type, "unnamed; its members have accessors.";
+    pub struct KDPC_6_3_x86: "since 6.3 on x86", 0x20, 4 {
+        0x00 union_TargetInfoAsUlong: KDPC_6_3_union_TargetInfoAsUlong { 0x00 TargetInfoAsUlong a, 0x00 Type b, 0x01 Importance a,
+        0x02 Number e }, 0x04 DpcListEntry c, 0x08 ProcessorHistory a, 0x0c DeferredRoutine a, 0x10 DeferredContext a,
+        0x14 SystemArgument1 a, 0x18 SystemArgument2 a, 0x1c DpcData a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_TargetInfoAsUlong` in `KDPC`.
-    pub struct KDPC_6_3_union_TargetInfoAsUlong_struct_Type: 0x4, 2 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
-        0x01 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
-        0x02 Number: u16 = "USHORT volatile", text!(Number, "from symbols");
+    pub union KDPC_6_3_union_TargetInfoAsUlong = _: "The unnamed union at 0x00 of `KDPC`.", 0x4, 4 {
+        0x00 TargetInfoAsUlong a, 0x00 struct_Type: KDPC_6_3_union_TargetInfoAsUlong_struct_Type,
     }
-}
-
-runtime::layout! {
-    /// `KDPC` since 6.3 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
-    pub struct KDPC_6_3_x64: KDPC, 0x40, 8 {
-        0x00 union_TargetInfoAsUlong: KDPC_6_3_union_TargetInfoAsUlong, "unnamed; its members have accessors." {
-            0x00 TargetInfoAsUlong set_TargetInfoAsUlong: u32 = "ULONG", text!(TargetInfoAsUlong, "from symbols");
-            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
-            0x01 Importance set_Importance: u8 = "UCHAR", text!(Importance, "from symbols");
-            0x02 Number set_Number: u16 = "USHORT volatile", text!(Number, "from symbols");
-        }
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 DpcListEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(DpcListEntry, "from symbols");
-        0x10 ProcessorHistory: u64 = "KAFFINITY", text!(ProcessorHistory, "from symbols");
-        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x20 DeferredContext: runtime::Ptr64 = "PVOID", text!(DeferredContext, "from symbols");
-        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", text!(SystemArgument1, "from symbols");
-        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", text!(SystemArgument2, "from symbols");
-        0x38 DpcData: runtime::Ptr64 = "PVOID", text!(DpcData, "from symbols");
+    pub struct KDPC_6_3_union_TargetInfoAsUlong_struct_Type = _: "The unnamed structure at 0x00 of `union_TargetInfoAsUlong` in `KDPC`.", 0x4, 2 {
+        0x00 Type b, 0x01 Importance a, 0x02 Number e,
+    }
+    pub struct KDPC_6_3_x64: "since 6.3 on x64", 0x40, 8 {
+        0x00 union_TargetInfoAsUlong: KDPC_6_3_union_TargetInfoAsUlong { 0x00 TargetInfoAsUlong a, 0x00 Type b, 0x01 Importance a,
+        0x02 Number e }, 0x04 _padding04: [u8; 4], 0x08 DpcListEntry d, 0x10 ProcessorHistory b, 0x18 DeferredRoutine b,
+        0x20 DeferredContext b, 0x28 SystemArgument1 b, 0x30 SystemArgument2 b, 0x38 DpcData b,
     }
 }

@@ -5,249 +5,62 @@
 #[allow(unused_imports)]
 use super::{runtime, dispatcher_header::*};
 
-macro_rules! text {
-    (Header, $known:literal) => { concat!($known, ". Header of the object.") };
-}
-
-runtime::layout! {
-    /// `KEVENT` since 5.0 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// An event.
-    pub struct KEVENT_5_0_x86: KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+runtime::structure! {
+    $ KEVENT: "An event." {
+        Header "Header of the object.":
+            a DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | b DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols"
+            | c DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols"
+            | d DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols"
+            | e DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | f DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols"
+            | g DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols"
+            | h DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols"
+            | i DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols"
+            | j DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols"
+            | k DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols"
+            | l DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols"
+            | m DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols"
+            | n DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols"
+            | o DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols"
+            | p DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols"
+            | q DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | r DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols"
+            | s DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols"
+            | t DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols"
+            | u DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols"
+            | v DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols"
+            | w DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols"
+            | x DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols"
+            | y DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols"
+            | z DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols"
+            | a1 DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 5.2 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// An event.
-    pub struct KEVENT_5_2_x86: KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 5.2.3790-sp1 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// An event.
-    pub struct KEVENT_5_2_3790_sp1_x86: KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 5.2.3790-sp1 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// An event.
-    pub struct KEVENT_5_2_3790_sp1_x64: KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since early-6.0 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// An event.
-    pub struct KEVENT_early_6_0_x86: KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since early-6.0 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// An event.
-    pub struct KEVENT_early_6_0_x64: KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 6.1 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// An event.
-    pub struct KEVENT_6_1_x86: KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 6.1 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// An event.
-    pub struct KEVENT_6_1_x64: KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 6.1.7601.24000 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// An event.
-    pub struct KEVENT_6_1_7601_24000_x86: KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 6.1.7601.24000 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// An event.
-    pub struct KEVENT_6_1_7601_24000_x64: KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 6.2 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// An event.
-    pub struct KEVENT_6_2_x86: KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 6.2 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// An event.
-    pub struct KEVENT_6_2_x64: KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 6.3 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// An event.
-    pub struct KEVENT_6_3_x86: KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 6.3 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// An event.
-    pub struct KEVENT_6_3_x64: KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 6.3.9600.17031 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// An event.
-    pub struct KEVENT_6_3_9600_17031_x86: KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 6.3.9600.17031 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// An event.
-    pub struct KEVENT_6_3_9600_17031_x64: KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 10.0 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// An event.
-    pub struct KEVENT_10_0_x86: KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 10.0 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// An event.
-    pub struct KEVENT_10_0_x64: KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 10.0.10240.17770 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// An event.
-    pub struct KEVENT_10_0_10240_17770_x64: KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 1703 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// An event.
-    pub struct KEVENT_1703_x86: KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 1703 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// An event.
-    pub struct KEVENT_1703_x64: KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 1803 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// An event.
-    pub struct KEVENT_1803_x86: KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 1803 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// An event.
-    pub struct KEVENT_1803_x64: KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 1803 on arm64: 0x18 bytes, aligned to 8.
-    ///
-    /// An event.
-    pub struct KEVENT_1803_arm64: KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 1809 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// An event.
-    pub struct KEVENT_1809_x86: KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since 2004 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// An event.
-    pub struct KEVENT_2004_x64: KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KEVENT` since server-2022 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// An event.
-    pub struct KEVENT_server_2022_x64: KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-    }
+    pub struct KEVENT_5_0_x86: "since 5.0 on x86", 0x10, 4 {0x00 Header a}
+    pub struct KEVENT_5_2_x86: "since 5.2 on x86", 0x10, 4 {0x00 Header b}
+    pub struct KEVENT_5_2_3790_sp1_x86: "since 5.2.3790-sp1 on x86", 0x10, 4 {0x00 Header c}
+    pub struct KEVENT_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x18, 8 {0x00 Header d}
+    pub struct KEVENT_early_6_0_x86: "since early-6.0 on x86", 0x10, 4 {0x00 Header e}
+    pub struct KEVENT_early_6_0_x64: "since early-6.0 on x64", 0x18, 8 {0x00 Header f}
+    pub struct KEVENT_6_1_x86: "since 6.1 on x86", 0x10, 4 {0x00 Header g}
+    pub struct KEVENT_6_1_x64: "since 6.1 on x64", 0x18, 8 {0x00 Header h}
+    pub struct KEVENT_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x10, 4 {0x00 Header i}
+    pub struct KEVENT_6_1_7601_24000_x64: "since 6.1.7601.24000 on x64", 0x18, 8 {0x00 Header j}
+    pub struct KEVENT_6_2_x86: "since 6.2 on x86", 0x10, 4 {0x00 Header k}
+    pub struct KEVENT_6_2_x64: "since 6.2 on x64", 0x18, 8 {0x00 Header l}
+    pub struct KEVENT_6_3_x86: "since 6.3 on x86", 0x10, 4 {0x00 Header m}
+    pub struct KEVENT_6_3_x64: "since 6.3 on x64", 0x18, 8 {0x00 Header n}
+    pub struct KEVENT_6_3_9600_17031_x86: "since 6.3.9600.17031 on x86", 0x10, 4 {0x00 Header o}
+    pub struct KEVENT_6_3_9600_17031_x64: "since 6.3.9600.17031 on x64", 0x18, 8 {0x00 Header p}
+    pub struct KEVENT_10_0_x86: "since 10.0 on x86", 0x10, 4 {0x00 Header q}
+    pub struct KEVENT_10_0_x64: "since 10.0 on x64", 0x18, 8 {0x00 Header r}
+    pub struct KEVENT_10_0_10240_17770_x64: "since 10.0.10240.17770 on x64", 0x18, 8 {0x00 Header s}
+    pub struct KEVENT_1703_x86: "since 1703 on x86", 0x10, 4 {0x00 Header t}
+    pub struct KEVENT_1703_x64: "since 1703 on x64", 0x18, 8 {0x00 Header u}
+    pub struct KEVENT_1803_x86: "since 1803 on x86", 0x10, 4 {0x00 Header v}
+    pub struct KEVENT_1803_x64: "since 1803 on x64", 0x18, 8 {0x00 Header w}
+    pub struct KEVENT_1803_arm64: "since 1803 on arm64", 0x18, 8 {0x00 Header x}
+    pub struct KEVENT_1809_x86: "since 1809 on x86", 0x10, 4 {0x00 Header y}
+    pub struct KEVENT_2004_x64: "since 2004 on x64", 0x18, 8 {0x00 Header z}
+    pub struct KEVENT_server_2022_x64: "since server-2022 on x64", 0x18, 8 {0x00 Header a1}
 }

@@ -5,471 +5,155 @@
 #[allow(unused_imports)]
 use super::{runtime, dispatcher_header::*, list_entry::*};
 
-macro_rules! text {
-    (Header, $known:literal) => { concat!($known, ". Header of the object.") };
-    (MutantListEntry, $known:literal) => { concat!($known, ". Links the mutants of one owner.") };
-    (OwnerThread, $known:literal) => { concat!($known, ". Thread that owns the mutant; null if none does.") };
-    (Abandoned, $known:literal) => { concat!($known, ". Whether the owner ended without releasing the mutant.") };
-    (ApcDisable, $known:literal) => { concat!($known, ". Whether owning the mutant disables normal kernel APCs.") };
-    (MutantFlags, $known:literal) => { concat!($known, ". Abandoned and Spare1, or Abandoned2, AbEnabled and Spare2, as one number.") };
-    (Spare1, $known:literal) => { concat!($known, ". Not in use.") };
-    (Abandoned2, $known:literal) => { concat!($known, ". The same bit as Abandoned.") };
-    (AbEnabled, $known:literal) => { concat!($known, ". By its name, whether AutoBoost is enabled.") };
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 5.0 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_5_0_x86: KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x1e _padding1E: [u8; 2], "padding.";
+runtime::structure! {
+    $ KMUTANT: "A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX." {
+        Header "Header of the object.":
+            a DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | b DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols"
+            | c DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols"
+            | d DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols"
+            | e DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | f DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols"
+            | g DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols"
+            | h DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols"
+            | i DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols"
+            | j DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols"
+            | k DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols"
+            | l DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols"
+            | m DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols"
+            | n DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols"
+            | o DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols"
+            | p DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols"
+            | q DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | r DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols"
+            | s DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols"
+            | t DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols"
+            | u DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols"
+            | v DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols"
+            | w DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols"
+            | x DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols"
+            | y DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols"
+            | z DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols"
+            | a1 DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols";
+        MutantListEntry "Links the mutants of one owner.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols";
+        OwnerThread "Thread that owns the mutant; null if none does.":
+            a runtime::Ptr32 = "KTHREAD *", "from symbols"
+            | b runtime::Ptr64 = "KTHREAD *", "from symbols";
+        Abandoned "Whether the owner ended without releasing the mutant.":
+            a u8 = "BOOLEAN", "from symbols"
+            | b u8 = "UCHAR", "from symbols", set_Abandoned [0];
+        ApcDisable "Whether owning the mutant disables normal kernel APCs.": a u8 = "UCHAR", "from symbols";
+        MutantFlags "Abandoned and Spare1, or Abandoned2, AbEnabled and Spare2, as one number.": a u8 = "UCHAR", "from symbols", set_MutantFlags;
+        Spare1 "Not in use.": a u8 = "UCHAR", "from symbols", set_Spare1 [1 to 7];
+        Abandoned2 "The same bit as Abandoned.": a u8 = "UCHAR", "from symbols", set_Abandoned2 [0];
+        AbEnabled "By its name, whether AutoBoost is enabled.": a u8 = "UCHAR", "from symbols", set_AbEnabled [1];
+        Spare2 "Not in use.": a u8 = "UCHAR", "from symbols", set_Spare2 [2 to 7];
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 5.2 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_5_2_x86: KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x1e _padding1E: [u8; 2], "padding.";
+    pub struct KMUTANT_5_0_x86: "since 5.0 on x86", 0x20, 4 {
+        0x00 Header a, 0x10 MutantListEntry a, 0x18 OwnerThread a, 0x1c Abandoned a, 0x1d ApcDisable a, 0x1e _padding1E: [u8; 2],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 5.2.3790-sp1 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_5_2_3790_sp1_x86: KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x1e _padding1E: [u8; 2], "padding.";
+    pub struct KMUTANT_5_2_x86: "since 5.2 on x86", 0x20, 4 {
+        0x00 Header b, 0x10 MutantListEntry a, 0x18 OwnerThread a, 0x1c Abandoned a, 0x1d ApcDisable a, 0x1e _padding1E: [u8; 2],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 5.2.3790-sp1 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_5_2_3790_sp1_x64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_5_2_3790_sp1_x86: "since 5.2.3790-sp1 on x86", 0x20, 4 {
+        0x00 Header c, 0x10 MutantListEntry a, 0x18 OwnerThread a, 0x1c Abandoned a, 0x1d ApcDisable a, 0x1e _padding1E: [u8; 2],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since early-6.0 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_early_6_0_x86: KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x1e _padding1E: [u8; 2], "padding.";
+    pub struct KMUTANT_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x38, 8 {
+        0x00 Header d, 0x18 MutantListEntry b, 0x28 OwnerThread b, 0x30 Abandoned a, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since early-6.0 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_early_6_0_x64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_early_6_0_x86: "since early-6.0 on x86", 0x20, 4 {
+        0x00 Header e, 0x10 MutantListEntry a, 0x18 OwnerThread a, 0x1c Abandoned a, 0x1d ApcDisable a, 0x1e _padding1E: [u8; 2],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 6.1 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_6_1_x86: KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x1e _padding1E: [u8; 2], "padding.";
+    pub struct KMUTANT_early_6_0_x64: "since early-6.0 on x64", 0x38, 8 {
+        0x00 Header f, 0x18 MutantListEntry b, 0x28 OwnerThread b, 0x30 Abandoned a, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 6.1 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_6_1_x64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_6_1_x86: "since 6.1 on x86", 0x20, 4 {
+        0x00 Header g, 0x10 MutantListEntry a, 0x18 OwnerThread a, 0x1c Abandoned a, 0x1d ApcDisable a, 0x1e _padding1E: [u8; 2],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 6.1.7601.24000 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_6_1_7601_24000_x86: KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x1e _padding1E: [u8; 2], "padding.";
+    pub struct KMUTANT_6_1_x64: "since 6.1 on x64", 0x38, 8 {
+        0x00 Header h, 0x18 MutantListEntry b, 0x28 OwnerThread b, 0x30 Abandoned a, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 6.1.7601.24000 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_6_1_7601_24000_x64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x20, 4 {
+        0x00 Header i, 0x10 MutantListEntry a, 0x18 OwnerThread a, 0x1c Abandoned a, 0x1d ApcDisable a, 0x1e _padding1E: [u8; 2],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 6.2 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_6_2_x86: KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x1e _padding1E: [u8; 2], "padding.";
+    pub struct KMUTANT_6_1_7601_24000_x64: "since 6.1.7601.24000 on x64", 0x38, 8 {
+        0x00 Header j, 0x18 MutantListEntry b, 0x28 OwnerThread b, 0x30 Abandoned a, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 6.2 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_6_2_x64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_6_2_x86: "since 6.2 on x86", 0x20, 4 {
+        0x00 Header k, 0x10 MutantListEntry a, 0x18 OwnerThread a, 0x1c Abandoned a, 0x1d ApcDisable a, 0x1e _padding1E: [u8; 2],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 6.3 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_6_3_x86: KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x1e _padding1E: [u8; 2], "padding.";
+    pub struct KMUTANT_6_2_x64: "since 6.2 on x64", 0x38, 8 {
+        0x00 Header l, 0x18 MutantListEntry b, 0x28 OwnerThread b, 0x30 Abandoned a, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 6.3 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_6_3_x64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_6_3_x86: "since 6.3 on x86", 0x20, 4 {
+        0x00 Header m, 0x10 MutantListEntry a, 0x18 OwnerThread a, 0x1c Abandoned a, 0x1d ApcDisable a, 0x1e _padding1E: [u8; 2],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 6.3.9600.17031 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_6_3_9600_17031_x86: KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x1e _padding1E: [u8; 2], "padding.";
+    pub struct KMUTANT_6_3_x64: "since 6.3 on x64", 0x38, 8 {
+        0x00 Header n, 0x18 MutantListEntry b, 0x28 OwnerThread b, 0x30 Abandoned a, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 6.3.9600.17031 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_6_3_9600_17031_x64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_6_3_9600_17031_x86: "since 6.3.9600.17031 on x86", 0x20, 4 {
+        0x00 Header o, 0x10 MutantListEntry a, 0x18 OwnerThread a, 0x1c Abandoned a, 0x1d ApcDisable a, 0x1e _padding1E: [u8; 2],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 10.0 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_10_0_x86: KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x1e _padding1E: [u8; 2], "padding.";
+    pub struct KMUTANT_6_3_9600_17031_x64: "since 6.3.9600.17031 on x64", 0x38, 8 {
+        0x00 Header p, 0x18 MutantListEntry b, 0x28 OwnerThread b, 0x30 Abandoned a, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 10.0 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_10_0_x64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_10_0_x86: "since 10.0 on x86", 0x20, 4 {
+        0x00 Header q, 0x10 MutantListEntry a, 0x18 OwnerThread a, 0x1c Abandoned a, 0x1d ApcDisable a, 0x1e _padding1E: [u8; 2],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 10.0.10240.17770 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_10_0_10240_17770_x64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_10_0_x64: "since 10.0 on x64", 0x38, 8 {
+        0x00 Header r, 0x18 MutantListEntry b, 0x28 OwnerThread b, 0x30 Abandoned a, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 1703 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_1703_x86: KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x1e _padding1E: [u8; 2], "padding.";
+    pub struct KMUTANT_10_0_10240_17770_x64: "since 10.0.10240.17770 on x64", 0x38, 8 {
+        0x00 Header s, 0x18 MutantListEntry b, 0x28 OwnerThread b, 0x30 Abandoned a, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 1703 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_1703_x64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_1703_x86: "since 1703 on x86", 0x20, 4 {
+        0x00 Header t, 0x10 MutantListEntry a, 0x18 OwnerThread a, 0x1c Abandoned a, 0x1d ApcDisable a, 0x1e _padding1E: [u8; 2],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 1803 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_1803_x86: KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x1e _padding1E: [u8; 2], "padding.";
+    pub struct KMUTANT_1703_x64: "since 1703 on x64", 0x38, 8 {
+        0x00 Header u, 0x18 MutantListEntry b, 0x28 OwnerThread b, 0x30 Abandoned a, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 1803 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_1803_x64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_1803_x86: "since 1803 on x86", 0x20, 4 {
+        0x00 Header v, 0x10 MutantListEntry a, 0x18 OwnerThread a, 0x1c Abandoned a, 0x1d ApcDisable a, 0x1e _padding1E: [u8; 2],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 1803 on arm64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_1803_arm64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_1803_x64: "since 1803 on x64", 0x38, 8 {
+        0x00 Header w, 0x18 MutantListEntry b, 0x28 OwnerThread b, 0x30 Abandoned a, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 1809 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_1809_x86: KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
-        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x1e _padding1E: [u8; 2], "padding.";
+    pub struct KMUTANT_1803_arm64: "since 1803 on arm64", 0x38, 8 {
+        0x00 Header x, 0x18 MutantListEntry b, 0x28 OwnerThread b, 0x30 Abandoned a, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 1903 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_1903_x86: KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x1c union_MutantFlags: KMUTANT_1903_union_MutantFlags, "unnamed; its members have accessors." {
-            0x1c MutantFlags set_MutantFlags: u8 = "UCHAR", text!(MutantFlags, "from symbols");
-            0x1c [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x1c [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", text!(Spare1, "from symbols");
-            0x1c [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", text!(Abandoned2, "from symbols");
-            0x1c [1] AbEnabled set_AbEnabled: u8 = "UCHAR", text!(AbEnabled, "from symbols");
-            0x1c [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", text!(Spare1, "from symbols");
-        }
-        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x1e _padding1E: [u8; 2], "padding.";
+    pub struct KMUTANT_1809_x86: "since 1809 on x86", 0x20, 4 {
+        0x00 Header y, 0x10 MutantListEntry a, 0x18 OwnerThread a, 0x1c Abandoned a, 0x1d ApcDisable a, 0x1e _padding1E: [u8; 2],
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x1c of `KMUTANT`.
-    pub union KMUTANT_1903_union_MutantFlags: 0x1, 1 {
-        0x00 MutantFlags: u8 = "UCHAR", text!(MutantFlags, "from symbols");
-        0x00 struct_Abandoned: KMUTANT_1903_union_MutantFlags_struct_Abandoned, "unnamed; its members have accessors.";
-        0x00 struct_Abandoned2: KMUTANT_1903_union_MutantFlags_struct_Abandoned2, "unnamed; its members have accessors.";
+    pub struct KMUTANT_1903_x86: "since 1903 on x86", 0x20, 4 {
+        0x00 Header y, 0x10 MutantListEntry a, 0x18 OwnerThread a,
+        0x1c union_MutantFlags: KMUTANT_1903_union_MutantFlags { 0x1c MutantFlags a, 0x1c Abandoned b, 0x1c Spare1 a,
+        0x1c Abandoned2 a, 0x1c AbEnabled a, 0x1c Spare2 a }, 0x1d ApcDisable a, 0x1e _padding1E: [u8; 2],
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_MutantFlags` in `KMUTANT`.
-    pub struct KMUTANT_1903_union_MutantFlags_struct_Abandoned: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
+    pub union KMUTANT_1903_union_MutantFlags = _: "The unnamed union at 0x1c of `KMUTANT`.", 0x1, 1 {
+        0x00 MutantFlags a, 0x00 struct_Abandoned: KMUTANT_1903_union_MutantFlags_struct_Abandoned,
+        0x00 struct_Abandoned2: KMUTANT_1903_union_MutantFlags_struct_Abandoned2,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_MutantFlags` in `KMUTANT`.
-    pub struct KMUTANT_1903_union_MutantFlags_struct_Abandoned2: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
+    pub struct KMUTANT_1903_union_MutantFlags_struct_Abandoned = _: "The unnamed structure at 0x00 of `union_MutantFlags` in `KMUTANT`.", 0x1, 1 {
+        0x00 bits00: u8,
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 1903 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_1903_x64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 union_MutantFlags: KMUTANT_1903_union_MutantFlags, "unnamed; its members have accessors." {
-            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", text!(MutantFlags, "from symbols");
-            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", text!(Spare1, "from symbols");
-            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", text!(Abandoned2, "from symbols");
-            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", text!(AbEnabled, "from symbols");
-            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", text!(Spare1, "from symbols");
-        }
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_1903_union_MutantFlags_struct_Abandoned2 = _: "The unnamed structure at 0x00 of `union_MutantFlags` in `KMUTANT`.", 0x1, 1 {
+        0x00 bits00: u8,
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since 2004 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_2004_x64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 union_MutantFlags: KMUTANT_1903_union_MutantFlags, "unnamed; its members have accessors." {
-            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", text!(MutantFlags, "from symbols");
-            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", text!(Spare1, "from symbols");
-            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", text!(Abandoned2, "from symbols");
-            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", text!(AbEnabled, "from symbols");
-            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", text!(Spare1, "from symbols");
-        }
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_1903_x64: "since 1903 on x64", 0x38, 8 {
+        0x00 Header x, 0x18 MutantListEntry b, 0x28 OwnerThread b,
+        0x30 union_MutantFlags: KMUTANT_1903_union_MutantFlags { 0x30 MutantFlags a, 0x30 Abandoned b, 0x30 Spare1 a,
+        0x30 Abandoned2 a, 0x30 AbEnabled a, 0x30 Spare2 a }, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
     }
-}
-
-runtime::layout! {
-    /// `KMUTANT` since server-2022 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_server_2022_x64: KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
-        0x30 union_MutantFlags: KMUTANT_1903_union_MutantFlags, "unnamed; its members have accessors." {
-            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", text!(MutantFlags, "from symbols");
-            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
-            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", text!(Spare1, "from symbols");
-            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", text!(Abandoned2, "from symbols");
-            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", text!(AbEnabled, "from symbols");
-            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", text!(Spare1, "from symbols");
-        }
-        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
-        0x32 _padding32: [u8; 6], "padding.";
+    pub struct KMUTANT_2004_x64: "since 2004 on x64", 0x38, 8 {
+        0x00 Header z, 0x18 MutantListEntry b, 0x28 OwnerThread b,
+        0x30 union_MutantFlags: KMUTANT_1903_union_MutantFlags { 0x30 MutantFlags a, 0x30 Abandoned b, 0x30 Spare1 a,
+        0x30 Abandoned2 a, 0x30 AbEnabled a, 0x30 Spare2 a }, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
+    }
+    pub struct KMUTANT_server_2022_x64: "since server-2022 on x64", 0x38, 8 {
+        0x00 Header a1, 0x18 MutantListEntry b, 0x28 OwnerThread b,
+        0x30 union_MutantFlags: KMUTANT_1903_union_MutantFlags { 0x30 MutantFlags a, 0x30 Abandoned b, 0x30 Spare1 a,
+        0x30 Abandoned2 a, 0x30 AbEnabled a, 0x30 Spare2 a }, 0x31 ApcDisable a, 0x32 _padding32: [u8; 6],
     }
 }

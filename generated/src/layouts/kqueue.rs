@@ -5,361 +5,124 @@
 #[allow(unused_imports)]
 use super::{runtime, dispatcher_header::*, list_entry::*};
 
-macro_rules! text {
-    (Header, $known:literal) => { concat!($known, ". The queue as an object that is waited for.") };
-    (EntryListHead, $known:literal) => { concat!($known, ". Contents of the queue.") };
-    (CurrentCount, $known:literal) => { concat!($known, ". How many threads work on it.") };
-    (MaximumCount, $known:literal) => { concat!($known, ". How many may.") };
-    (ThreadListHead, $known:literal) => { concat!($known, ". The threads.") };
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 5.1.2600-sp2 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_5_1_2600_sp2_x86: KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+runtime::structure! {
+    $ KQUEUE: "A queue of work that threads wait for." {
+        Header "The queue as an object that is waited for.":
+            a DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | b DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols"
+            | c DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols"
+            | d DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols"
+            | e DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | f DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols"
+            | g DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols"
+            | h DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols"
+            | i DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols"
+            | j DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols"
+            | k DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols"
+            | l DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols"
+            | m DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols"
+            | n DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols"
+            | o DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols"
+            | p DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols"
+            | q DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | r DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols"
+            | s DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols"
+            | t DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols"
+            | u DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols"
+            | v DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols"
+            | w DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols"
+            | x DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols"
+            | y DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols"
+            | z DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols"
+            | a1 DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols";
+        EntryListHead "Contents of the queue.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols";
+        CurrentCount "How many threads work on it.": a u32 = "ULONG", "from symbols";
+        MaximumCount "How many may.": a u32 = "ULONG", "from symbols";
+        ThreadListHead "The threads.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 5.2 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_5_2_x86: KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_5_1_2600_sp2_x86: "since 5.1.2600-sp2 on x86", 0x28, 4 {
+        0x00 Header a, 0x10 EntryListHead a, 0x18 CurrentCount a, 0x1c MaximumCount a, 0x20 ThreadListHead a,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 5.2.3790-sp1 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_5_2_3790_sp1_x86: KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_5_2_x86: "since 5.2 on x86", 0x28, 4 {
+        0x00 Header b, 0x10 EntryListHead a, 0x18 CurrentCount a, 0x1c MaximumCount a, 0x20 ThreadListHead a,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 5.2.3790-sp1 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_5_2_3790_sp1_x64: KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_5_2_3790_sp1_x86: "since 5.2.3790-sp1 on x86", 0x28, 4 {
+        0x00 Header c, 0x10 EntryListHead a, 0x18 CurrentCount a, 0x1c MaximumCount a, 0x20 ThreadListHead a,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since early-6.0 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_early_6_0_x86: KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x40, 8 {
+        0x00 Header d, 0x18 EntryListHead b, 0x28 CurrentCount a, 0x2c MaximumCount a, 0x30 ThreadListHead b,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since early-6.0 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_early_6_0_x64: KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_early_6_0_x86: "since early-6.0 on x86", 0x28, 4 {
+        0x00 Header e, 0x10 EntryListHead a, 0x18 CurrentCount a, 0x1c MaximumCount a, 0x20 ThreadListHead a,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 6.1 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_6_1_x86: KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_early_6_0_x64: "since early-6.0 on x64", 0x40, 8 {
+        0x00 Header f, 0x18 EntryListHead b, 0x28 CurrentCount a, 0x2c MaximumCount a, 0x30 ThreadListHead b,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 6.1 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_6_1_x64: KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_6_1_x86: "since 6.1 on x86", 0x28, 4 {
+        0x00 Header g, 0x10 EntryListHead a, 0x18 CurrentCount a, 0x1c MaximumCount a, 0x20 ThreadListHead a,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 6.1.7601.24000 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_6_1_7601_24000_x86: KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_6_1_x64: "since 6.1 on x64", 0x40, 8 {
+        0x00 Header h, 0x18 EntryListHead b, 0x28 CurrentCount a, 0x2c MaximumCount a, 0x30 ThreadListHead b,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 6.1.7601.24000 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_6_1_7601_24000_x64: KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x28, 4 {
+        0x00 Header i, 0x10 EntryListHead a, 0x18 CurrentCount a, 0x1c MaximumCount a, 0x20 ThreadListHead a,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 6.2 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_6_2_x86: KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_6_1_7601_24000_x64: "since 6.1.7601.24000 on x64", 0x40, 8 {
+        0x00 Header j, 0x18 EntryListHead b, 0x28 CurrentCount a, 0x2c MaximumCount a, 0x30 ThreadListHead b,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 6.2 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_6_2_x64: KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_6_2_x86: "since 6.2 on x86", 0x28, 4 {
+        0x00 Header k, 0x10 EntryListHead a, 0x18 CurrentCount a, 0x1c MaximumCount a, 0x20 ThreadListHead a,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 6.3 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_6_3_x86: KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_6_2_x64: "since 6.2 on x64", 0x40, 8 {
+        0x00 Header l, 0x18 EntryListHead b, 0x28 CurrentCount a, 0x2c MaximumCount a, 0x30 ThreadListHead b,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 6.3 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_6_3_x64: KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_6_3_x86: "since 6.3 on x86", 0x28, 4 {
+        0x00 Header m, 0x10 EntryListHead a, 0x18 CurrentCount a, 0x1c MaximumCount a, 0x20 ThreadListHead a,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 6.3.9600.17031 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_6_3_9600_17031_x86: KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_6_3_x64: "since 6.3 on x64", 0x40, 8 {
+        0x00 Header n, 0x18 EntryListHead b, 0x28 CurrentCount a, 0x2c MaximumCount a, 0x30 ThreadListHead b,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 6.3.9600.17031 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_6_3_9600_17031_x64: KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_6_3_9600_17031_x86: "since 6.3.9600.17031 on x86", 0x28, 4 {
+        0x00 Header o, 0x10 EntryListHead a, 0x18 CurrentCount a, 0x1c MaximumCount a, 0x20 ThreadListHead a,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 10.0 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_10_0_x86: KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_6_3_9600_17031_x64: "since 6.3.9600.17031 on x64", 0x40, 8 {
+        0x00 Header p, 0x18 EntryListHead b, 0x28 CurrentCount a, 0x2c MaximumCount a, 0x30 ThreadListHead b,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 10.0 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_10_0_x64: KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_10_0_x86: "since 10.0 on x86", 0x28, 4 {
+        0x00 Header q, 0x10 EntryListHead a, 0x18 CurrentCount a, 0x1c MaximumCount a, 0x20 ThreadListHead a,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 10.0.10240.17770 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_10_0_10240_17770_x64: KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_10_0_x64: "since 10.0 on x64", 0x40, 8 {
+        0x00 Header r, 0x18 EntryListHead b, 0x28 CurrentCount a, 0x2c MaximumCount a, 0x30 ThreadListHead b,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 1703 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_1703_x86: KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_10_0_10240_17770_x64: "since 10.0.10240.17770 on x64", 0x40, 8 {
+        0x00 Header s, 0x18 EntryListHead b, 0x28 CurrentCount a, 0x2c MaximumCount a, 0x30 ThreadListHead b,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 1703 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_1703_x64: KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_1703_x86: "since 1703 on x86", 0x28, 4 {
+        0x00 Header t, 0x10 EntryListHead a, 0x18 CurrentCount a, 0x1c MaximumCount a, 0x20 ThreadListHead a,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 1803 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_1803_x86: KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_1703_x64: "since 1703 on x64", 0x40, 8 {
+        0x00 Header u, 0x18 EntryListHead b, 0x28 CurrentCount a, 0x2c MaximumCount a, 0x30 ThreadListHead b,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 1803 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_1803_x64: KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_1803_x86: "since 1803 on x86", 0x28, 4 {
+        0x00 Header v, 0x10 EntryListHead a, 0x18 CurrentCount a, 0x1c MaximumCount a, 0x20 ThreadListHead a,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 1803 on arm64: 0x40 bytes, aligned to 8.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_1803_arm64: KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_1803_x64: "since 1803 on x64", 0x40, 8 {
+        0x00 Header w, 0x18 EntryListHead b, 0x28 CurrentCount a, 0x2c MaximumCount a, 0x30 ThreadListHead b,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 1809 on x86: 0x28 bytes, aligned to 4.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_1809_x86: KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_1803_arm64: "since 1803 on arm64", 0x40, 8 {
+        0x00 Header x, 0x18 EntryListHead b, 0x28 CurrentCount a, 0x2c MaximumCount a, 0x30 ThreadListHead b,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since 2004 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_2004_x64: KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_1809_x86: "since 1809 on x86", 0x28, 4 {
+        0x00 Header y, 0x10 EntryListHead a, 0x18 CurrentCount a, 0x1c MaximumCount a, 0x20 ThreadListHead a,
     }
-}
-
-runtime::layout! {
-    /// `KQUEUE` since server-2022 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A queue of work that threads wait for.
-    pub struct KQUEUE_server_2022_x64: KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
-        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
-        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
+    pub struct KQUEUE_2004_x64: "since 2004 on x64", 0x40, 8 {
+        0x00 Header z, 0x18 EntryListHead b, 0x28 CurrentCount a, 0x2c MaximumCount a, 0x30 ThreadListHead b,
+    }
+    pub struct KQUEUE_server_2022_x64: "since server-2022 on x64", 0x40, 8 {
+        0x00 Header a1, 0x18 EntryListHead b, 0x28 CurrentCount a, 0x2c MaximumCount a, 0x30 ThreadListHead b,
     }
 }

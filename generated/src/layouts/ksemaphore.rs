@@ -5,291 +5,75 @@
 #[allow(unused_imports)]
 use super::{runtime, dispatcher_header::*};
 
-macro_rules! text {
-    (Header, $known:literal) => { concat!($known, ". Header of the object.") };
-    (Limit, $known:literal) => { concat!($known, ". Greatest count of the semaphore.") };
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 5.0 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_5_0_x86: KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
+runtime::structure! {
+    $ KSEMAPHORE: "A semaphore." {
+        Header "Header of the object.":
+            a DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | b DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols"
+            | c DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols"
+            | d DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols"
+            | e DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | f DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols"
+            | g DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols"
+            | h DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols"
+            | i DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols"
+            | j DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols"
+            | k DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols"
+            | l DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols"
+            | m DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols"
+            | n DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols"
+            | o DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols"
+            | p DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols"
+            | q DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | r DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols"
+            | s DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols"
+            | t DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols"
+            | u DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols"
+            | v DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols"
+            | w DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols"
+            | x DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols"
+            | y DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols"
+            | z DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols"
+            | a1 DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols";
+        Limit "Greatest count of the semaphore.": a i32 = "LONG", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 5.2 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_5_2_x86: KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
+    pub struct KSEMAPHORE_5_0_x86: "since 5.0 on x86", 0x14, 4 {0x00 Header a, 0x10 Limit a}
+    pub struct KSEMAPHORE_5_2_x86: "since 5.2 on x86", 0x14, 4 {0x00 Header b, 0x10 Limit a}
+    pub struct KSEMAPHORE_5_2_3790_sp1_x86: "since 5.2.3790-sp1 on x86", 0x14, 4 {0x00 Header c, 0x10 Limit a}
+    pub struct KSEMAPHORE_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x20, 8 {
+        0x00 Header d, 0x18 Limit a, 0x1c _padding1C: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 5.2.3790-sp1 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_5_2_3790_sp1_x86: KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
+    pub struct KSEMAPHORE_early_6_0_x86: "since early-6.0 on x86", 0x14, 4 {0x00 Header e, 0x10 Limit a}
+    pub struct KSEMAPHORE_early_6_0_x64: "since early-6.0 on x64", 0x20, 8 {
+        0x00 Header f, 0x18 Limit a, 0x1c _padding1C: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 5.2.3790-sp1 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_5_2_3790_sp1_x64: KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
+    pub struct KSEMAPHORE_6_1_x86: "since 6.1 on x86", 0x14, 4 {0x00 Header g, 0x10 Limit a}
+    pub struct KSEMAPHORE_6_1_x64: "since 6.1 on x64", 0x20, 8 {0x00 Header h, 0x18 Limit a, 0x1c _padding1C: [u8; 4]}
+    pub struct KSEMAPHORE_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x14, 4 {0x00 Header i, 0x10 Limit a}
+    pub struct KSEMAPHORE_6_1_7601_24000_x64: "since 6.1.7601.24000 on x64", 0x20, 8 {
+        0x00 Header j, 0x18 Limit a, 0x1c _padding1C: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since early-6.0 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_early_6_0_x86: KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
+    pub struct KSEMAPHORE_6_2_x86: "since 6.2 on x86", 0x14, 4 {0x00 Header k, 0x10 Limit a}
+    pub struct KSEMAPHORE_6_2_x64: "since 6.2 on x64", 0x20, 8 {0x00 Header l, 0x18 Limit a, 0x1c _padding1C: [u8; 4]}
+    pub struct KSEMAPHORE_6_3_x86: "since 6.3 on x86", 0x14, 4 {0x00 Header m, 0x10 Limit a}
+    pub struct KSEMAPHORE_6_3_x64: "since 6.3 on x64", 0x20, 8 {0x00 Header n, 0x18 Limit a, 0x1c _padding1C: [u8; 4]}
+    pub struct KSEMAPHORE_6_3_9600_17031_x86: "since 6.3.9600.17031 on x86", 0x14, 4 {0x00 Header o, 0x10 Limit a}
+    pub struct KSEMAPHORE_6_3_9600_17031_x64: "since 6.3.9600.17031 on x64", 0x20, 8 {
+        0x00 Header p, 0x18 Limit a, 0x1c _padding1C: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since early-6.0 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_early_6_0_x64: KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
+    pub struct KSEMAPHORE_10_0_x86: "since 10.0 on x86", 0x14, 4 {0x00 Header q, 0x10 Limit a}
+    pub struct KSEMAPHORE_10_0_x64: "since 10.0 on x64", 0x20, 8 {0x00 Header r, 0x18 Limit a, 0x1c _padding1C: [u8; 4]}
+    pub struct KSEMAPHORE_10_0_10240_17770_x64: "since 10.0.10240.17770 on x64", 0x20, 8 {
+        0x00 Header s, 0x18 Limit a, 0x1c _padding1C: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 6.1 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_6_1_x86: KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 6.1 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_6_1_x64: KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 6.1.7601.24000 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_6_1_7601_24000_x86: KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 6.1.7601.24000 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_6_1_7601_24000_x64: KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 6.2 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_6_2_x86: KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 6.2 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_6_2_x64: KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 6.3 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_6_3_x86: KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 6.3 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_6_3_x64: KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 6.3.9600.17031 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_6_3_9600_17031_x86: KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 6.3.9600.17031 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_6_3_9600_17031_x64: KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 10.0 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_10_0_x86: KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 10.0 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_10_0_x64: KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 10.0.10240.17770 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_10_0_10240_17770_x64: KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 1703 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_1703_x86: KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 1703 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_1703_x64: KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 1803 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_1803_x86: KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 1803 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_1803_x64: KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 1803 on arm64: 0x20 bytes, aligned to 8.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_1803_arm64: KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 1809 on x86: 0x14 bytes, aligned to 4.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_1809_x86: KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since 2004 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_2004_x64: KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// `KSEMAPHORE` since server-2022 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// A semaphore.
-    pub struct KSEMAPHORE_server_2022_x64: KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
+    pub struct KSEMAPHORE_1703_x86: "since 1703 on x86", 0x14, 4 {0x00 Header t, 0x10 Limit a}
+    pub struct KSEMAPHORE_1703_x64: "since 1703 on x64", 0x20, 8 {0x00 Header u, 0x18 Limit a, 0x1c _padding1C: [u8; 4]}
+    pub struct KSEMAPHORE_1803_x86: "since 1803 on x86", 0x14, 4 {0x00 Header v, 0x10 Limit a}
+    pub struct KSEMAPHORE_1803_x64: "since 1803 on x64", 0x20, 8 {0x00 Header w, 0x18 Limit a, 0x1c _padding1C: [u8; 4]}
+    pub struct KSEMAPHORE_1803_arm64: "since 1803 on arm64", 0x20, 8 {0x00 Header x, 0x18 Limit a, 0x1c _padding1C: [u8; 4]}
+    pub struct KSEMAPHORE_1809_x86: "since 1809 on x86", 0x14, 4 {0x00 Header y, 0x10 Limit a}
+    pub struct KSEMAPHORE_2004_x64: "since 2004 on x64", 0x20, 8 {0x00 Header z, 0x18 Limit a, 0x1c _padding1C: [u8; 4]}
+    pub struct KSEMAPHORE_server_2022_x64: "since server-2022 on x64", 0x20, 8 {
+        0x00 Header a1, 0x18 Limit a, 0x1c _padding1C: [u8; 4],
     }
 }

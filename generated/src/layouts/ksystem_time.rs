@@ -5,19 +5,11 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (LowPart, $known:literal) => { concat!($known, ". The low dword.") };
-    (High1Time, $known:literal) => { concat!($known, ". The high dword, which is written last.") };
-    (High2Time, $known:literal) => { concat!($known, ". The high dword again, which is written first.") };
-}
-
-runtime::layout! {
-    /// `KSYSTEM_TIME` since 5.1.2600-sp2: 0xc bytes, aligned to 4.
-    ///
-    /// A time that is read without a lock: reading is repeated until both high parts are equal.
-    pub struct KSYSTEM_TIME_5_1_2600_sp2: KSYSTEM_TIME, 0xc, 4 {
-        0x00 LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
-        0x04 High1Time: i32 = "LONG", text!(High1Time, "from symbols");
-        0x08 High2Time: i32 = "LONG", text!(High2Time, "from symbols");
+runtime::structure! {
+    $ KSYSTEM_TIME: "A time that is read without a lock: reading is repeated until both high parts are equal." {
+        LowPart "The low dword.": a u32 = "ULONG", "from symbols";
+        High1Time "The high dword, which is written last.": a i32 = "LONG", "from symbols";
+        High2Time "The high dword again, which is written first.": a i32 = "LONG", "from symbols";
     }
+    pub struct KSYSTEM_TIME_5_1_2600_sp2: "since 5.1.2600-sp2", 0xc, 4 {0x00 LowPart a, 0x04 High1Time a, 0x08 High2Time a}
 }

@@ -5,396 +5,137 @@
 #[allow(unused_imports)]
 use super::{runtime, dispatcher_header::*, list_entry::*, ularge_integer::*};
 
-macro_rules! text {
-    (Header, $known:literal) => { concat!($known, ". Header of the object.") };
-    (DueTime, $known:literal) => { concat!($known, ". When the timer expires, in units of 100 ns.") };
-    (TimerListEntry, $known:literal) => { concat!($known, ". Links timers in one list of the timer table.") };
-    (Dpc, $known:literal) => { concat!($known, ". DPC that is queued when the timer expires; null if none is.") };
-    (Period, $known:literal) => { concat!($known, ". In milliseconds; zero for a timer that expires once.") };
-    (Processor, $known:literal) => { concat!($known, ". On x86 encoded in the header.") };
-    (TimerType, $known:literal) => { concat!($known, ". Type of the timer.") };
-    (TimerDifObjTracking, $known:literal) => { concat!($known, ". Unidentified.") };
-}
-
-runtime::layout! {
-    /// `KTIMER` since 5.0 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_5_0_x86: KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
-        0x24 Period: i32 = "LONG", text!(Period, "from symbols");
+runtime::structure! {
+    $ KTIMER: "A timer, once or repeating, that may queue a DPC when it expires." {
+        Header "Header of the object.":
+            a DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | b DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols"
+            | c DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols"
+            | d DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols"
+            | e DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | f DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols"
+            | g DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols"
+            | h DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols"
+            | i DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols"
+            | j DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols"
+            | k DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols"
+            | l DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols"
+            | m DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols"
+            | n DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols"
+            | o DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols"
+            | p DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols"
+            | q DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols"
+            | r DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols"
+            | s DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols"
+            | t DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols"
+            | u DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols"
+            | v DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols"
+            | w DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols"
+            | x DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols"
+            | y DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols"
+            | z DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols"
+            | a1 DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols";
+        DueTime "When the timer expires, in units of 100 ns.": a ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols";
+        TimerListEntry "Links timers in one list of the timer table.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols";
+        Dpc "DPC that is queued when the timer expires; null if none is.":
+            a runtime::Ptr32 = "KDPC *", "from symbols"
+            | b runtime::Ptr64 = "KDPC *", "from symbols";
+        Period "In milliseconds; zero for a timer that expires once.":
+            a i32 = "LONG", "from symbols"
+            | b u32 = "ULONG", "from symbols";
+        Processor "On x86 encoded in the header.":
+            a u32 = "ULONG", "from symbols"
+            | b u16 = "USHORT", "from symbols";
+        TimerType "Type of the timer.":
+            a u16 = "USHORT", "from symbols"
+            | b u8 = "UCHAR", "from symbols";
+        TimerDifObjTracking "Unidentified.": a i8 = "CHAR", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 5.2 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_5_2_x86: KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
-        0x24 Period: i32 = "LONG", text!(Period, "from symbols");
+    pub struct KTIMER_5_0_x86: "since 5.0 on x86", 0x28, 8 {
+        0x00 Header a, 0x10 DueTime a, 0x18 TimerListEntry a, 0x20 Dpc a, 0x24 Period a,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 5.2.3790-sp1 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_5_2_3790_sp1_x86: KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
-        0x24 Period: i32 = "LONG", text!(Period, "from symbols");
+    pub struct KTIMER_5_2_x86: "since 5.2 on x86", 0x28, 8 {
+        0x00 Header b, 0x10 DueTime a, 0x18 TimerListEntry a, 0x20 Dpc a, 0x24 Period a,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 5.2.3790-sp1 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_5_2_3790_sp1_x64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Period: i32 = "LONG", text!(Period, "from symbols");
-        0x3c _padding3C: [u8; 4], "padding.";
+    pub struct KTIMER_5_2_3790_sp1_x86: "since 5.2.3790-sp1 on x86", 0x28, 8 {
+        0x00 Header c, 0x10 DueTime a, 0x18 TimerListEntry a, 0x20 Dpc a, 0x24 Period a,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since early-6.0 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_early_6_0_x86: KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
-        0x24 Period: i32 = "LONG", text!(Period, "from symbols");
+    pub struct KTIMER_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x40, 8 {
+        0x00 Header d, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Period a, 0x3c _padding3C: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since early-6.0 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_early_6_0_x64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Period: i32 = "LONG", text!(Period, "from symbols");
-        0x3c _padding3C: [u8; 4], "padding.";
+    pub struct KTIMER_early_6_0_x86: "since early-6.0 on x86", 0x28, 8 {
+        0x00 Header e, 0x10 DueTime a, 0x18 TimerListEntry a, 0x20 Dpc a, 0x24 Period a,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 6.1 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_6_1_x86: KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
-        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_early_6_0_x64: "since early-6.0 on x64", 0x40, 8 {
+        0x00 Header f, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Period a, 0x3c _padding3C: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 6.1 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_6_1_x64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
-        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_6_1_x86: "since 6.1 on x86", 0x28, 8 {
+        0x00 Header g, 0x10 DueTime a, 0x18 TimerListEntry a, 0x20 Dpc a, 0x24 Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 6.1.7601.24000 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_6_1_7601_24000_x86: KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
-        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_6_1_x64: "since 6.1 on x64", 0x40, 8 {
+        0x00 Header h, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Processor a, 0x3c Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 6.1.7601.24000 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_6_1_7601_24000_x64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
-        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x28, 8 {
+        0x00 Header i, 0x10 DueTime a, 0x18 TimerListEntry a, 0x20 Dpc a, 0x24 Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 6.2 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_6_2_x86: KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
-        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_6_1_7601_24000_x64: "since 6.1.7601.24000 on x64", 0x40, 8 {
+        0x00 Header j, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Processor a, 0x3c Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 6.2 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_6_2_x64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
-        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_6_2_x86: "since 6.2 on x86", 0x28, 8 {
+        0x00 Header k, 0x10 DueTime a, 0x18 TimerListEntry a, 0x20 Dpc a, 0x24 Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 6.3 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_6_3_x86: KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
-        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_6_2_x64: "since 6.2 on x64", 0x40, 8 {
+        0x00 Header l, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Processor a, 0x3c Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 6.3 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_6_3_x64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
-        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_6_3_x86: "since 6.3 on x86", 0x28, 8 {
+        0x00 Header m, 0x10 DueTime a, 0x18 TimerListEntry a, 0x20 Dpc a, 0x24 Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 6.3.9600.17031 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_6_3_9600_17031_x86: KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
-        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_6_3_x64: "since 6.3 on x64", 0x40, 8 {
+        0x00 Header n, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Processor a, 0x3c Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 6.3.9600.17031 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_6_3_9600_17031_x64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
-        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_6_3_9600_17031_x86: "since 6.3.9600.17031 on x86", 0x28, 8 {
+        0x00 Header o, 0x10 DueTime a, 0x18 TimerListEntry a, 0x20 Dpc a, 0x24 Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 10.0 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_10_0_x86: KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
-        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_6_3_9600_17031_x64: "since 6.3.9600.17031 on x64", 0x40, 8 {
+        0x00 Header p, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Processor a, 0x3c Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 10.0 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_10_0_x64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
-        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_10_0_x86: "since 10.0 on x86", 0x28, 8 {
+        0x00 Header q, 0x10 DueTime a, 0x18 TimerListEntry a, 0x20 Dpc a, 0x24 Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 10.0.10240.17770 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_10_0_10240_17770_x64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
-        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_10_0_x64: "since 10.0 on x64", 0x40, 8 {
+        0x00 Header r, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Processor a, 0x3c Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 1703 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_1703_x86: KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
-        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_10_0_10240_17770_x64: "since 10.0.10240.17770 on x64", 0x40, 8 {
+        0x00 Header s, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Processor a, 0x3c Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 1703 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_1703_x64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
-        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_1703_x86: "since 1703 on x86", 0x28, 8 {
+        0x00 Header t, 0x10 DueTime a, 0x18 TimerListEntry a, 0x20 Dpc a, 0x24 Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 1803 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_1803_x86: KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
-        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_1703_x64: "since 1703 on x64", 0x40, 8 {
+        0x00 Header u, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Processor a, 0x3c Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 1803 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_1803_x64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
-        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_1803_x86: "since 1803 on x86", 0x28, 8 {
+        0x00 Header v, 0x10 DueTime a, 0x18 TimerListEntry a, 0x20 Dpc a, 0x24 Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 1803 on arm64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_1803_arm64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
-        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_1803_x64: "since 1803 on x64", 0x40, 8 {
+        0x00 Header w, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Processor a, 0x3c Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 1809 on x86: 0x28 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_1809_x86: KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
-        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_1803_arm64: "since 1803 on arm64", 0x40, 8 {
+        0x00 Header x, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Processor a, 0x3c Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 2004 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_2004_x64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Processor: u16 = "USHORT", text!(Processor, "from symbols");
-        0x3a TimerType: u16 = "USHORT", text!(TimerType, "from symbols");
-        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_1809_x86: "since 1809 on x86", 0x28, 8 {
+        0x00 Header y, 0x10 DueTime a, 0x18 TimerListEntry a, 0x20 Dpc a, 0x24 Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since server-2022 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_server_2022_x64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Processor: u16 = "USHORT", text!(Processor, "from symbols");
-        0x3a TimerType: u16 = "USHORT", text!(TimerType, "from symbols");
-        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_2004_x64: "since 2004 on x64", 0x40, 8 {
+        0x00 Header z, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Processor b, 0x3a TimerType a, 0x3c Period b,
     }
-}
-
-runtime::layout! {
-    /// `KTIMER` since 26H1 on x64: 0x40 bytes, aligned to 8.
-    ///
-    /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_26H1_x64: KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
-        0x38 Processor: u16 = "USHORT", text!(Processor, "from symbols");
-        0x3a TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
-        0x3b TimerDifObjTracking: i8 = "CHAR", text!(TimerDifObjTracking, "from symbols");
-        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
+    pub struct KTIMER_server_2022_x64: "since server-2022 on x64", 0x40, 8 {
+        0x00 Header a1, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Processor b, 0x3a TimerType a, 0x3c Period b,
+    }
+    pub struct KTIMER_26H1_x64: "since 26H1 on x64", 0x40, 8 {
+        0x00 Header a1, 0x18 DueTime a, 0x20 TimerListEntry b, 0x30 Dpc b, 0x38 Processor b, 0x3a TimerType b,
+        0x3b TimerDifObjTracking a, 0x3c Period b,
     }
 }

@@ -5,43 +5,21 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (LowPart, $known:literal) => { concat!($known, ". The low dword.") };
-    (HighPart, $known:literal) => { concat!($known, ". The high dword.") };
-    (u, $known:literal) => { concat!($known, ". The same halves under a name.") };
-    (QuadPart, $known:literal) => { concat!($known, ". The whole value.") };
-}
-
-runtime::layout! {
-    /// `LARGE_INTEGER` since 5.0: 0x8 bytes, aligned to 8.
-    ///
-    /// A 64-bit signed integer, also reachable by its halves.
-    pub union LARGE_INTEGER_5_0: LARGE_INTEGER, 0x8, 8 {
-        0x00 struct_LowPart: LARGE_INTEGER_5_0_struct_LowPart, "unnamed; its members have accessors." {
-            0x00 LowPart set_LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
-            0x04 HighPart set_HighPart: i32 = "LONG", text!(HighPart, "from symbols");
-        }
-        0x00 u: LARGE_INTEGER_5_0_u, text!(u, "from symbols") {
-            0x00 u set_u: LARGE_INTEGER_5_0_u = "struct", text!(u, "from symbols");
-        }
-        0x00 QuadPart: i64, text!(QuadPart, "from symbols") {
-            0x00 QuadPart set_QuadPart: i64 = "LONGLONG", text!(QuadPart, "from symbols");
-        }
+runtime::structure! {
+    $ LARGE_INTEGER: "A 64-bit signed integer, also reachable by its halves." {
+        LowPart "The low dword.": a u32 = "ULONG", "from symbols", set_LowPart;
+        HighPart "The high dword.": a i32 = "LONG", "from symbols", set_HighPart;
+        u "The same halves under a name.": a LARGE_INTEGER_5_0_u = "struct", "from symbols", set_u;
+        QuadPart "The whole value.": a i64 = "LONGLONG", "from symbols", set_QuadPart;
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `LARGE_INTEGER`.
-    pub struct LARGE_INTEGER_5_0_struct_LowPart: 0x8, 4 {
-        0x00 LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
-        0x04 HighPart: i32 = "LONG", text!(HighPart, "from symbols");
+    pub union LARGE_INTEGER_5_0: "since 5.0", 0x8, 8 {
+        0x00 struct_LowPart: LARGE_INTEGER_5_0_struct_LowPart { 0x00 LowPart a, 0x04 HighPart a },
+        0x00 u: LARGE_INTEGER_5_0_u { 0x00 u a }, 0x00 QuadPart: i64 { 0x00 QuadPart a },
     }
-}
-
-runtime::layout! {
-    /// The structure that is `u` of `LARGE_INTEGER`.
-    pub struct LARGE_INTEGER_5_0_u: LARGE_INTEGER_u, 0x8, 4 {
-        0x00 LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
-        0x04 HighPart: i32 = "LONG", text!(HighPart, "from symbols");
+    pub struct LARGE_INTEGER_5_0_struct_LowPart = _: "The unnamed structure at 0x00 of `LARGE_INTEGER`.", 0x8, 4 {
+        0x00 LowPart a, 0x04 HighPart a,
+    }
+    pub struct LARGE_INTEGER_5_0_u = LARGE_INTEGER_u: "The structure that is `u` of `LARGE_INTEGER`.", 0x8, 4 {
+        0x00 LowPart a, 0x04 HighPart a,
     }
 }

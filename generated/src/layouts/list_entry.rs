@@ -5,27 +5,15 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Flink, $known:literal) => { concat!($known, ". The next entry; of the last, the head.") };
-    (Blink, $known:literal) => { concat!($known, ". The entry before; of the first, the head.") };
-}
-
-runtime::layout! {
-    /// `LIST_ENTRY` since 5.0 on x86: 0x8 bytes, aligned to 4.
-    ///
-    /// The two links of a doubly linked list, in its head or in an element.
-    pub struct LIST_ENTRY_5_0_x86: LIST_ENTRY, 0x8, 4 {
-        0x00 Flink: runtime::Ptr32 = "LIST_ENTRY *", text!(Flink, "from symbols");
-        0x04 Blink: runtime::Ptr32 = "LIST_ENTRY *", text!(Blink, "from symbols");
+runtime::structure! {
+    $ LIST_ENTRY: "The two links of a doubly linked list, in its head or in an element." {
+        Flink "The next entry; of the last, the head.":
+            a runtime::Ptr32 = "LIST_ENTRY *", "from symbols"
+            | b runtime::Ptr64 = "LIST_ENTRY *", "from symbols";
+        Blink "The entry before; of the first, the head.":
+            a runtime::Ptr32 = "LIST_ENTRY *", "from symbols"
+            | b runtime::Ptr64 = "LIST_ENTRY *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `LIST_ENTRY` since 5.2.3790-sp1 on x64: 0x10 bytes, aligned to 8.
-    ///
-    /// The two links of a doubly linked list, in its head or in an element.
-    pub struct LIST_ENTRY_5_2_3790_sp1_x64: LIST_ENTRY, 0x10, 8 {
-        0x00 Flink: runtime::Ptr64 = "LIST_ENTRY *", text!(Flink, "from symbols");
-        0x08 Blink: runtime::Ptr64 = "LIST_ENTRY *", text!(Blink, "from symbols");
-    }
+    pub struct LIST_ENTRY_5_0_x86: "since 5.0 on x86", 0x8, 4 {0x00 Flink a, 0x04 Blink a}
+    pub struct LIST_ENTRY_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x10, 8 {0x00 Flink b, 0x08 Blink b}
 }

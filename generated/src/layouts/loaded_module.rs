@@ -5,43 +5,34 @@
 #[allow(unused_imports)]
 use super::{runtime, list_entry::*, unicode_string::*};
 
-macro_rules! text {
-    (InLoadOrderLinks, $known:literal) => { concat!($known, ". Links the modules in the order of their loading.") };
-    (Reserved, $known:literal) => { concat!($known, ". Unidentified bytes.") };
-    (DllBase, $known:literal) => { concat!($known, ". Where the image begins.") };
-    (EntryPoint, $known:literal) => { concat!($known, ". Address of the entry point of the image.") };
-    (SizeOfImage, $known:literal) => { concat!($known, ". Bytes of the image in memory.") };
-    (FullDllName, $known:literal) => { concat!($known, ". Path of the image file.") };
-    (BaseDllName, $known:literal) => { concat!($known, ". Name of the image file.") };
-}
-
-runtime::layout! {
-    /// `LOADED_MODULE` since 5.0 on x86: 0x34 bytes, aligned to 4.
-    ///
-    /// An entry of the list at PsLoadedModuleList: a driver, or the kernel itself, which comes first. The structure is the common part of LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY, whose later members differ between versions. The name is this project's.
-    pub struct LOADED_MODULE_5_0_x86: LOADED_MODULE, 0x34, 4 {
-        0x00 InLoadOrderLinks: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(InLoadOrderLinks, "documented");
-        0x08 Reserved: [runtime::Ptr32; 4] = "PVOID [4]", text!(Reserved, "unidentified");
-        0x18 DllBase: runtime::Ptr32 = "PVOID", text!(DllBase, "documented");
-        0x1c EntryPoint: runtime::Ptr32 = "PVOID", text!(EntryPoint, "documented");
-        0x20 SizeOfImage: u32 = "ULONG", text!(SizeOfImage, "documented");
-        0x24 FullDllName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(FullDllName, "documented");
-        0x2c BaseDllName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(BaseDllName, "documented");
+runtime::structure! {
+    $ LOADED_MODULE: "An entry of the list at PsLoadedModuleList: a driver, or the kernel itself, which comes first. The structure is the common part of LDR\\_DATA\\_TABLE\\_ENTRY and KLDR\\_DATA\\_TABLE\\_ENTRY, whose later members differ between versions. The name is this project's." {
+        InLoadOrderLinks "Links the modules in the order of their loading.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented";
+        Reserved "Unidentified bytes.":
+            a [runtime::Ptr32; 4] = "PVOID [4]", "unidentified"
+            | b [runtime::Ptr64; 4] = "PVOID [4]", "unidentified";
+        DllBase "Where the image begins.":
+            a runtime::Ptr32 = "PVOID", "documented"
+            | b runtime::Ptr64 = "PVOID", "documented";
+        EntryPoint "Address of the entry point of the image.":
+            a runtime::Ptr32 = "PVOID", "documented"
+            | b runtime::Ptr64 = "PVOID", "documented";
+        SizeOfImage "Bytes of the image in memory.": a u32 = "ULONG", "documented";
+        FullDllName "Path of the image file.":
+            a UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented"
+            | b UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented";
+        BaseDllName "Name of the image file.":
+            a UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented"
+            | b UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented";
     }
-}
-
-runtime::layout! {
-    /// `LOADED_MODULE` since 5.2.3790-sp1 on x64: 0x68 bytes, aligned to 8.
-    ///
-    /// An entry of the list at PsLoadedModuleList: a driver, or the kernel itself, which comes first. The structure is the common part of LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY, whose later members differ between versions. The name is this project's.
-    pub struct LOADED_MODULE_5_2_3790_sp1_x64: LOADED_MODULE, 0x68, 8 {
-        0x00 InLoadOrderLinks: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(InLoadOrderLinks, "documented");
-        0x10 Reserved: [runtime::Ptr64; 4] = "PVOID [4]", text!(Reserved, "unidentified");
-        0x30 DllBase: runtime::Ptr64 = "PVOID", text!(DllBase, "documented");
-        0x38 EntryPoint: runtime::Ptr64 = "PVOID", text!(EntryPoint, "documented");
-        0x40 SizeOfImage: u32 = "ULONG", text!(SizeOfImage, "documented");
-        0x44 _padding44: [u8; 4], "padding.";
-        0x48 FullDllName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(FullDllName, "documented");
-        0x58 BaseDllName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(BaseDllName, "documented");
+    pub struct LOADED_MODULE_5_0_x86: "since 5.0 on x86", 0x34, 4 {
+        0x00 InLoadOrderLinks a, 0x08 Reserved a, 0x18 DllBase a, 0x1c EntryPoint a, 0x20 SizeOfImage a, 0x24 FullDllName a,
+        0x2c BaseDllName a,
+    }
+    pub struct LOADED_MODULE_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x68, 8 {
+        0x00 InLoadOrderLinks b, 0x10 Reserved b, 0x30 DllBase b, 0x38 EntryPoint b, 0x40 SizeOfImage a, 0x44 _padding44: [u8; 4],
+        0x48 FullDllName b, 0x58 BaseDllName b,
     }
 }

@@ -5,17 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (LowPart, $known:literal) => { concat!($known, ". The low dword.") };
-    (HighPart, $known:literal) => { concat!($known, ". The high dword.") };
-}
-
-runtime::layout! {
-    /// `LUID` since 5.0: 0x8 bytes, aligned to 4.
-    ///
-    /// An identifier that is unique on one computer until it restarts.
-    pub struct LUID_5_0: LUID, 0x8, 4 {
-        0x00 LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
-        0x04 HighPart: i32 = "LONG", text!(HighPart, "from symbols");
+runtime::structure! {
+    $ LUID: "An identifier that is unique on one computer until it restarts." {
+        LowPart "The low dword.": a u32 = "ULONG", "from symbols";
+        HighPart "The high dword.": a i32 = "LONG", "from symbols";
     }
+    pub struct LUID_5_0: "since 5.0", 0x8, 4 {0x00 LowPart a, 0x04 HighPart a}
 }

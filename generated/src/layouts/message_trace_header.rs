@@ -5,54 +5,26 @@
 #[allow(unused_imports)]
 use super::{runtime, wmi_trace_message_packet::*};
 
-macro_rules! text {
-    (Marker, $known:literal) => { concat!($known, ". Size, Reserved and Version as one number.") };
-    (Size, $known:literal) => { concat!($known, ". Bytes of the message, header included.") };
-    (Reserved, $known:literal) => { concat!($known, ". Reserved.") };
-    (Version, $known:literal) => { concat!($known, ". The flags of the Marker.") };
-    (Header, $known:literal) => { concat!($known, ". MessageNumber and OptionFlags of Packet as one number.") };
-    (Packet, $known:literal) => { concat!($known, ". Number and flags of the message.") };
-}
-
-runtime::layout! {
-    /// `MESSAGE_TRACE_HEADER` since 5.1: 0x8 bytes, aligned to 4.
-    ///
-    /// Header of a message of the Windows software trace preprocessor. The values that OptionFlags announces follow, then the arguments.
-    pub struct MESSAGE_TRACE_HEADER_5_1: MESSAGE_TRACE_HEADER, 0x8, 4 {
-        0x00 union_Marker: MESSAGE_TRACE_HEADER_5_1_union_Marker, "unnamed; its members have accessors." {
-            0x00 Marker set_Marker: u32 = "ULONG", text!(Marker, "documented");
-            0x00 Size set_Size: u16 = "USHORT", text!(Size, "documented, offset inferred");
-            0x02 Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "documented, offset inferred");
-            0x03 Version set_Version: u8 = "UCHAR", text!(Version, "documented, offset inferred");
-        }
-        0x04 union_Header: MESSAGE_TRACE_HEADER_5_1_union_Header, "unnamed; its members have accessors." {
-            0x04 Header set_Header: u32 = "ULONG", text!(Header, "documented");
-            0x04 Packet set_Packet: WMI_TRACE_MESSAGE_PACKET_5_1 = "WMI_TRACE_MESSAGE_PACKET", text!(Packet, "documented");
-        }
+runtime::structure! {
+    $ MESSAGE_TRACE_HEADER: "Header of a message of the Windows software trace preprocessor. The values that OptionFlags announces follow, then the arguments." {
+        Marker "Size, Reserved and Version as one number.": a u32 = "ULONG", "documented", set_Marker;
+        Size "Bytes of the message, header included.": a u16 = "USHORT", "documented, offset inferred", set_Size;
+        Reserved "Reserved.": a u8 = "UCHAR", "documented, offset inferred", set_Reserved;
+        Version "The flags of the Marker.": a u8 = "UCHAR", "documented, offset inferred", set_Version;
+        Header "MessageNumber and OptionFlags of Packet as one number.": a u32 = "ULONG", "documented", set_Header;
+        Packet "Number and flags of the message.": a WMI_TRACE_MESSAGE_PACKET_5_1 = "WMI_TRACE_MESSAGE_PACKET", "documented", set_Packet;
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `MESSAGE_TRACE_HEADER`.
-    pub union MESSAGE_TRACE_HEADER_5_1_union_Marker: 0x4, 4 {
-        0x00 Marker: u32 = "ULONG", text!(Marker, "documented");
-        0x00 struct_Size: MESSAGE_TRACE_HEADER_5_1_union_Marker_struct_Size, "unnamed; its members have accessors.";
+    pub struct MESSAGE_TRACE_HEADER_5_1: "since 5.1", 0x8, 4 {
+        0x00 union_Marker: MESSAGE_TRACE_HEADER_5_1_union_Marker { 0x00 Marker a, 0x00 Size a, 0x02 Reserved a, 0x03 Version a },
+        0x04 union_Header: MESSAGE_TRACE_HEADER_5_1_union_Header { 0x04 Header a, 0x04 Packet a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Marker` in `MESSAGE_TRACE_HEADER`.
-    pub struct MESSAGE_TRACE_HEADER_5_1_union_Marker_struct_Size: 0x4, 2 {
-        0x00 Size: u16 = "USHORT", text!(Size, "documented, offset inferred");
-        0x02 Reserved: u8 = "UCHAR", text!(Reserved, "documented, offset inferred");
-        0x03 Version: u8 = "UCHAR", text!(Version, "documented, offset inferred");
+    pub union MESSAGE_TRACE_HEADER_5_1_union_Marker = _: "The unnamed union at 0x00 of `MESSAGE_TRACE_HEADER`.", 0x4, 4 {
+        0x00 Marker a, 0x00 struct_Size: MESSAGE_TRACE_HEADER_5_1_union_Marker_struct_Size,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x04 of `MESSAGE_TRACE_HEADER`.
-    pub union MESSAGE_TRACE_HEADER_5_1_union_Header: 0x4, 4 {
-        0x00 Header: u32 = "ULONG", text!(Header, "documented");
-        0x00 Packet: WMI_TRACE_MESSAGE_PACKET_5_1 = "WMI_TRACE_MESSAGE_PACKET", text!(Packet, "documented");
+    pub struct MESSAGE_TRACE_HEADER_5_1_union_Marker_struct_Size = _: "The unnamed structure at 0x00 of `union_Marker` in `MESSAGE_TRACE_HEADER`.", 0x4, 2 {
+        0x00 Size a, 0x02 Reserved a, 0x03 Version a,
+    }
+    pub union MESSAGE_TRACE_HEADER_5_1_union_Header = _: "The unnamed union at 0x04 of `MESSAGE_TRACE_HEADER`.", 0x4, 4 {
+        0x00 Header a, 0x00 Packet a,
     }
 }

@@ -5,55 +5,24 @@
 #[allow(unused_imports)]
 use super::{runtime, guid::*, message_trace_header::*};
 
-macro_rules! text {
-    (MessageHeader, $known:literal) => { concat!($known, ". The kernel takes MessageNumber from it, and makes a header of its own.") };
-    (MessageFlags, $known:literal) => { concat!($known, ". TRACE\\_MESSAGE\\_FLAG.") };
-    (SessionHandle, $known:literal) => { concat!($known, ". The session; the kernel does not look at it.") };
-    (MessageGuid, $known:literal) => { concat!($known, ". A GUID, or with TRACE\\_MESSAGE\\_COMPONENT\\_ID the four bytes of a component.") };
-    (DataSize, $known:literal) => { concat!($known, ". Size of Data in bytes; in 6.0 and later, size of the data that it points to.") };
-    (Data, $known:literal) => { concat!($known, ". The arguments of the message, one after the other.") };
-    (Data_2, $known:literal) => { concat!($known, ". The address in the caller's process of pointers and sizes of the arguments, up to a null pointer.") };
-}
-
-runtime::layout! {
-    /// `MESSAGE_TRACE_USER` since 5.1: 0x30 bytes, aligned to 8.
-    ///
-    /// A message as input of NtTraceEvent from user mode. It is the same on all architectures.
-    pub struct MESSAGE_TRACE_USER_5_1: MESSAGE_TRACE_USER, 0x30, 8 {
-        0x00 MessageHeader: MESSAGE_TRACE_HEADER_5_1 = "MESSAGE_TRACE_HEADER", text!(MessageHeader, "documented");
-        0x08 MessageFlags: u32 = "ULONG", text!(MessageFlags, "documented");
-        0x0c _padding0C: [u8; 4], "padding.";
-        0x10 SessionHandle: u64 = "TRACEHANDLE", text!(SessionHandle, "documented, name unknown");
-        0x18 MessageGuid: GUID_5_0 = "GUID", text!(MessageGuid, "documented");
-        0x28 DataSize: u32 = "ULONG", text!(DataSize, "documented");
-        0x2c Data: [u8; 1] = "UCHAR [1]", text!(Data, "documented, name unknown");
-        0x2d _padding2D: [u8; 3], "padding.";
+runtime::structure! {
+    $ MESSAGE_TRACE_USER: "A message as input of NtTraceEvent from user mode. It is the same on all architectures." {
+        MessageHeader "The kernel takes MessageNumber from it, and makes a header of its own.": a MESSAGE_TRACE_HEADER_5_1 = "MESSAGE_TRACE_HEADER", "documented";
+        MessageFlags "TRACE\\_MESSAGE\\_FLAG.": a u32 = "ULONG", "documented";
+        SessionHandle "The session; the kernel does not look at it.": a u64 = "TRACEHANDLE", "documented, name unknown";
+        MessageGuid "A GUID, or with TRACE\\_MESSAGE\\_COMPONENT\\_ID the four bytes of a component.": a GUID_5_0 = "GUID", "documented";
+        DataSize "Size of Data in bytes; in 6.0 and later, size of the data that it points to.": a u32 = "ULONG", "documented";
+        Data "The arguments of the message, one after the other.": a [u8; 1] = "UCHAR [1]", "documented, name unknown";
+        Data "The address in the caller's process of pointers and sizes of the arguments, up to a null pointer.": b u64 = "ULONG64", "documented";
     }
-}
-
-runtime::layout! {
-    /// `MESSAGE_TRACE_USER` since early-6.0: 0x30 bytes, aligned to 8.
-    ///
-    /// A message as input of NtTraceEvent from user mode. It is the same on all architectures.
-    pub struct MESSAGE_TRACE_USER_early_6_0: MESSAGE_TRACE_USER, 0x30, 8 {
-        0x00 SessionHandle: u64 = "TRACEHANDLE", text!(SessionHandle, "documented, name unknown");
-        0x08 MessageHeader: MESSAGE_TRACE_HEADER_5_1 = "MESSAGE_TRACE_HEADER", text!(MessageHeader, "documented");
-        0x10 MessageGuid: GUID_5_0 = "GUID", text!(MessageGuid, "documented");
-        0x20 MessageFlags: u32 = "ULONG", text!(MessageFlags, "documented");
-        0x24 DataSize: u32 = "ULONG", text!(DataSize, "documented");
-        0x28 Data: u64 = "ULONG64", text!(Data_2, "documented");
+    pub struct MESSAGE_TRACE_USER_5_1: "since 5.1", 0x30, 8 {
+        0x00 MessageHeader a, 0x08 MessageFlags a, 0x0c _padding0C: [u8; 4], 0x10 SessionHandle a, 0x18 MessageGuid a,
+        0x28 DataSize a, 0x2c Data a, 0x2d _padding2D: [u8; 3],
     }
-}
-
-runtime::layout! {
-    /// `MESSAGE_TRACE_USER` since 6.2: 0x28 bytes, aligned to 8.
-    ///
-    /// A message as input of NtTraceEvent from user mode. It is the same on all architectures.
-    pub struct MESSAGE_TRACE_USER_6_2: MESSAGE_TRACE_USER, 0x28, 8 {
-        0x00 MessageHeader: MESSAGE_TRACE_HEADER_5_1 = "MESSAGE_TRACE_HEADER", text!(MessageHeader, "documented");
-        0x08 MessageGuid: GUID_5_0 = "GUID", text!(MessageGuid, "documented");
-        0x18 MessageFlags: u32 = "ULONG", text!(MessageFlags, "documented");
-        0x1c DataSize: u32 = "ULONG", text!(DataSize, "documented");
-        0x20 Data: u64 = "ULONG64", text!(Data_2, "documented");
+    pub struct MESSAGE_TRACE_USER_early_6_0: "since early-6.0", 0x30, 8 {
+        0x00 SessionHandle a, 0x08 MessageHeader a, 0x10 MessageGuid a, 0x20 MessageFlags a, 0x24 DataSize a, 0x28 Data b,
+    }
+    pub struct MESSAGE_TRACE_USER_6_2: "since 6.2", 0x28, 8 {
+        0x00 MessageHeader a, 0x08 MessageGuid a, 0x18 MessageFlags a, 0x1c DataSize a, 0x20 Data b,
     }
 }

@@ -5,24 +5,15 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Signature, $known:literal) => { concat!($known, ". The letters NB10.") };
-    (Offset, $known:literal) => { concat!($known, ". Offset of debug information; 0 because that is in the PDB.") };
-    (TimeStamp, $known:literal) => { concat!($known, ". When the file was made.") };
-    (Age, $known:literal) => { concat!($known, ". How often the file was changed.") };
-    (PdbName, $known:literal) => { concat!($known, ". The path of the file.") };
-}
-
-runtime::layout! {
-    /// `NB10` since 6.2: 0x14 bytes, aligned to 4.
-    ///
-    /// The identity of a symbol file in format 2.
-    pub struct NB10_6_2: NB10, 0x14, 4 {
-        0x00 Signature: u32 = "ULONG", text!(Signature, "from symbols");
-        0x04 Offset: u32 = "ULONG", text!(Offset, "from symbols");
-        0x08 TimeStamp: u32 = "ULONG", text!(TimeStamp, "from symbols");
-        0x0c Age: u32 = "ULONG", text!(Age, "from symbols");
-        0x10 PdbName: [i8; 1] = "CHAR [ANYSIZE_ARRAY]", text!(PdbName, "from symbols");
-        0x11 _padding11: [u8; 3], "padding.";
+runtime::structure! {
+    $ NB10: "The identity of a symbol file in format 2." {
+        Signature "The letters NB10.": a u32 = "ULONG", "from symbols";
+        Offset "Offset of debug information; 0 because that is in the PDB.": a u32 = "ULONG", "from symbols";
+        TimeStamp "When the file was made.": a u32 = "ULONG", "from symbols";
+        Age "How often the file was changed.": a u32 = "ULONG", "from symbols";
+        PdbName "The path of the file.": a [i8; 1] = "CHAR [ANYSIZE_ARRAY]", "from symbols";
+    }
+    pub struct NB10_6_2: "since 6.2", 0x14, 4 {
+        0x00 Signature a, 0x04 Offset a, 0x08 TimeStamp a, 0x0c Age a, 0x10 PdbName a, 0x11 _padding11: [u8; 3],
     }
 }

@@ -5,31 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime, ex_push_lock::*, list_entry::*};
 
-macro_rules! text {
-    (HashBuckets, $known:literal) => { concat!($known, ". Lists of private namespaces by a hash.") };
-    (Lock, $known:literal) => { concat!($known, ". Guards the table.") };
-    (NumberOfPrivateSpaces, $known:literal) => { concat!($known, ". Number of private namespaces.") };
-}
-
-runtime::layout! {
-    /// `OBJECT_NAMESPACE_LOOKUPTABLE` since 1511 on x86: 0x130 bytes, aligned to 4.
-    ///
-    /// The private namespaces of a silo.
-    pub struct OBJECT_NAMESPACE_LOOKUPTABLE_1511_x86: OBJECT_NAMESPACE_LOOKUPTABLE, 0x130, 4 {
-        0x00 HashBuckets: [LIST_ENTRY_5_0_x86; 37] = "LIST_ENTRY [37]", text!(HashBuckets, "from symbols");
-        0x128 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "from symbols");
-        0x12c NumberOfPrivateSpaces: u32 = "ULONG", text!(NumberOfPrivateSpaces, "from symbols");
+runtime::structure! {
+    $ OBJECT_NAMESPACE_LOOKUPTABLE: "The private namespaces of a silo." {
+        HashBuckets "Lists of private namespaces by a hash.":
+            a [LIST_ENTRY_5_0_x86; 37] = "LIST_ENTRY [37]", "from symbols"
+            | b [LIST_ENTRY_5_2_3790_sp1_x64; 37] = "LIST_ENTRY [37]", "from symbols";
+        Lock "Guards the table.":
+            a EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "from symbols"
+            | b EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols";
+        NumberOfPrivateSpaces "Number of private namespaces.": a u32 = "ULONG", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `OBJECT_NAMESPACE_LOOKUPTABLE` since 1511 on x64: 0x260 bytes, aligned to 8.
-    ///
-    /// The private namespaces of a silo.
-    pub struct OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64: OBJECT_NAMESPACE_LOOKUPTABLE, 0x260, 8 {
-        0x00 HashBuckets: [LIST_ENTRY_5_2_3790_sp1_x64; 37] = "LIST_ENTRY [37]", text!(HashBuckets, "from symbols");
-        0x250 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "from symbols");
-        0x258 NumberOfPrivateSpaces: u32 = "ULONG", text!(NumberOfPrivateSpaces, "from symbols");
-        0x25c _padding25C: [u8; 4], "padding.";
+    pub struct OBJECT_NAMESPACE_LOOKUPTABLE_1511_x86: "since 1511 on x86", 0x130, 4 {
+        0x00 HashBuckets a, 0x128 Lock a, 0x12c NumberOfPrivateSpaces a,
+    }
+    pub struct OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64: "since 1511 on x64", 0x260, 8 {
+        0x00 HashBuckets b, 0x250 Lock b, 0x258 NumberOfPrivateSpaces a, 0x25c _padding25C: [u8; 4],
     }
 }

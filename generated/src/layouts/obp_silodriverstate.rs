@@ -5,70 +5,35 @@
 #[allow(unused_imports)]
 use super::{runtime, ex_fast_ref::*, ex_push_lock::*, object_namespace_lookuptable::*, obp_system_dos_device_state::*};
 
-macro_rules! text {
-    (SystemDeviceMap, $known:literal) => { concat!($known, ". Device map of the system.") };
-    (SystemDosDeviceState, $known:literal) => { concat!($known, ". State of the drive letters.") };
-    (DeviceMapLock, $known:literal) => { concat!($known, ". Guards device maps.") };
-    (PrivateNamespaceLookupTable, $known:literal) => { concat!($known, ". The private namespaces.") };
-}
-
-runtime::layout! {
-    /// `OBP_SILODRIVERSTATE` since 10.0 on x86: 0x74 bytes, aligned to 4.
-    ///
-    /// Object manager state of a silo.
-    pub struct OBP_SILODRIVERSTATE_10_0_x86: OBP_SILODRIVERSTATE, 0x74, 4 {
-        0x00 SystemDeviceMap: runtime::Ptr32 = "DEVICE_MAP *", text!(SystemDeviceMap, "from symbols");
-        0x04 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", text!(SystemDosDeviceState, "from symbols");
-        0x70 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(DeviceMapLock, "from symbols");
+runtime::structure! {
+    $ OBP_SILODRIVERSTATE: "Object manager state of a silo." {
+        SystemDeviceMap "Device map of the system.":
+            a runtime::Ptr32 = "DEVICE_MAP *", "from symbols"
+            | b runtime::Ptr64 = "DEVICE_MAP *", "from symbols"
+            | c EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", "from symbols";
+        SystemDosDeviceState "State of the drive letters.": a OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols";
+        DeviceMapLock "Guards device maps.":
+            a EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "from symbols"
+            | b EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols";
+        PrivateNamespaceLookupTable "The private namespaces.":
+            a OBJECT_NAMESPACE_LOOKUPTABLE_1511_x86 = "OBJECT_NAMESPACE_LOOKUPTABLE", "from symbols"
+            | b OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 = "OBJECT_NAMESPACE_LOOKUPTABLE", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `OBP_SILODRIVERSTATE` since 10.0 on x64: 0x80 bytes, aligned to 8.
-    ///
-    /// Object manager state of a silo.
-    pub struct OBP_SILODRIVERSTATE_10_0_x64: OBP_SILODRIVERSTATE, 0x80, 8 {
-        0x00 SystemDeviceMap: runtime::Ptr64 = "DEVICE_MAP *", text!(SystemDeviceMap, "from symbols");
-        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", text!(SystemDosDeviceState, "from symbols");
-        0x74 _padding74: [u8; 4], "padding.";
-        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(DeviceMapLock, "from symbols");
+    pub struct OBP_SILODRIVERSTATE_10_0_x86: "since 10.0 on x86", 0x74, 4 {
+        0x00 SystemDeviceMap a, 0x04 SystemDosDeviceState a, 0x70 DeviceMapLock a,
     }
-}
-
-runtime::layout! {
-    /// `OBP_SILODRIVERSTATE` since 1511 on x86: 0x1a4 bytes, aligned to 4.
-    ///
-    /// Object manager state of a silo.
-    pub struct OBP_SILODRIVERSTATE_1511_x86: OBP_SILODRIVERSTATE, 0x1a4, 4 {
-        0x00 SystemDeviceMap: runtime::Ptr32 = "DEVICE_MAP *", text!(SystemDeviceMap, "from symbols");
-        0x04 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", text!(SystemDosDeviceState, "from symbols");
-        0x70 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(DeviceMapLock, "from symbols");
-        0x74 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x86 = "OBJECT_NAMESPACE_LOOKUPTABLE", text!(PrivateNamespaceLookupTable, "from symbols");
+    pub struct OBP_SILODRIVERSTATE_10_0_x64: "since 10.0 on x64", 0x80, 8 {
+        0x00 SystemDeviceMap b, 0x08 SystemDosDeviceState a, 0x74 _padding74: [u8; 4], 0x78 DeviceMapLock b,
     }
-}
-
-runtime::layout! {
-    /// `OBP_SILODRIVERSTATE` since 1511 on x64: 0x2e0 bytes, aligned to 8.
-    ///
-    /// Object manager state of a silo.
-    pub struct OBP_SILODRIVERSTATE_1511_x64: OBP_SILODRIVERSTATE, 0x2e0, 8 {
-        0x00 SystemDeviceMap: runtime::Ptr64 = "DEVICE_MAP *", text!(SystemDeviceMap, "from symbols");
-        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", text!(SystemDosDeviceState, "from symbols");
-        0x74 _padding74: [u8; 4], "padding.";
-        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(DeviceMapLock, "from symbols");
-        0x80 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 = "OBJECT_NAMESPACE_LOOKUPTABLE", text!(PrivateNamespaceLookupTable, "from symbols");
+    pub struct OBP_SILODRIVERSTATE_1511_x86: "since 1511 on x86", 0x1a4, 4 {
+        0x00 SystemDeviceMap a, 0x04 SystemDosDeviceState a, 0x70 DeviceMapLock a, 0x74 PrivateNamespaceLookupTable a,
     }
-}
-
-runtime::layout! {
-    /// `OBP_SILODRIVERSTATE` since server-2022 on x64: 0x2e0 bytes, aligned to 8.
-    ///
-    /// Object manager state of a silo.
-    pub struct OBP_SILODRIVERSTATE_server_2022_x64: OBP_SILODRIVERSTATE, 0x2e0, 8 {
-        0x00 SystemDeviceMap: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(SystemDeviceMap, "from symbols");
-        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", text!(SystemDosDeviceState, "from symbols");
-        0x74 _padding74: [u8; 4], "padding.";
-        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(DeviceMapLock, "from symbols");
-        0x80 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 = "OBJECT_NAMESPACE_LOOKUPTABLE", text!(PrivateNamespaceLookupTable, "from symbols");
+    pub struct OBP_SILODRIVERSTATE_1511_x64: "since 1511 on x64", 0x2e0, 8 {
+        0x00 SystemDeviceMap b, 0x08 SystemDosDeviceState a, 0x74 _padding74: [u8; 4], 0x78 DeviceMapLock b,
+        0x80 PrivateNamespaceLookupTable b,
+    }
+    pub struct OBP_SILODRIVERSTATE_server_2022_x64: "since server-2022 on x64", 0x2e0, 8 {
+        0x00 SystemDeviceMap c, 0x08 SystemDosDeviceState a, 0x74 _padding74: [u8; 4], 0x78 DeviceMapLock b,
+        0x80 PrivateNamespaceLookupTable b,
     }
 }

@@ -5,17 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (GlobalDeviceMap, $known:literal) => { concat!($known, ". Inferred from its name: bit mask of drive letters in the global device map.") };
-    (LocalDeviceCount, $known:literal) => { concat!($known, ". For each drive letter, a number of local devices.") };
-}
-
-runtime::layout! {
-    /// `OBP_SYSTEM_DOS_DEVICE_STATE` since 10.0: 0x6c bytes, aligned to 4.
-    ///
-    /// Object manager state of the drive letters of a silo.
-    pub struct OBP_SYSTEM_DOS_DEVICE_STATE_10_0: OBP_SYSTEM_DOS_DEVICE_STATE, 0x6c, 4 {
-        0x00 GlobalDeviceMap: u32 = "ULONG", text!(GlobalDeviceMap, "from symbols");
-        0x04 LocalDeviceCount: [u32; 26] = "ULONG [26]", text!(LocalDeviceCount, "from symbols");
+runtime::structure! {
+    $ OBP_SYSTEM_DOS_DEVICE_STATE: "Object manager state of the drive letters of a silo." {
+        GlobalDeviceMap "Inferred from its name: bit mask of drive letters in the global device map.": a u32 = "ULONG", "from symbols";
+        LocalDeviceCount "For each drive letter, a number of local devices.": a [u32; 26] = "ULONG [26]", "from symbols";
     }
+    pub struct OBP_SYSTEM_DOS_DEVICE_STATE_10_0: "since 10.0", 0x6c, 4 {0x00 GlobalDeviceMap a, 0x04 LocalDeviceCount a}
 }

@@ -5,29 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (DataType, $known:literal) => { concat!($known, ". PerfCSwapFull.") };
-    (TimeDelta, $known:literal) => { concat!($known, ". Ticks of the session's clock since the preceding switch.") };
-    (OldThreadIdIndex, $known:literal) => { concat!($known, ". The thread that was switched away from, in TidTable.") };
-    (OldThreadStateWr, $known:literal) => { concat!($known, ". Why it waits, a KWAIT\\_REASON; if it does not, its state, added to the number of those reasons.") };
-    (OldThreadPriority, $known:literal) => { concat!($known, ". Priority of the thread that was switched away from.") };
-    (NewThreadWaitTime, $known:literal) => { concat!($known, ". Ticks of the timer that the other thread has waited.") };
-}
-
-runtime::layout! {
-    /// `PERFINFO_CCSWAP` since early-6.0: 0x8 bytes, aligned to 4.
-    ///
-    /// A thread switch after PERFINFO\_CCSWAP\_BUFFER, in full.
-    pub struct PERFINFO_CCSWAP_early_6_0: PERFINFO_CCSWAP, 0x8, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors." {
-            0x00 [0 to 1] DataType set_DataType: u32 = "ULONG", text!(DataType, "documented");
-            0x00 [2 to 31] TimeDelta set_TimeDelta: u32 = "ULONG", text!(TimeDelta, "documented");
-        }
-        0x04 bits04: u32, "bit fields, which have accessors." {
-            0x04 [0 to 3] OldThreadIdIndex set_OldThreadIdIndex: u32 = "ULONG", text!(OldThreadIdIndex, "documented");
-            0x04 [4 to 9] OldThreadStateWr set_OldThreadStateWr: u32 = "ULONG", text!(OldThreadStateWr, "documented");
-            0x04 [10 to 14] OldThreadPriority set_OldThreadPriority: u32 = "ULONG", text!(OldThreadPriority, "documented");
-            0x04 [15 to 31] NewThreadWaitTime set_NewThreadWaitTime: u32 = "ULONG", text!(NewThreadWaitTime, "documented");
-        }
+runtime::structure! {
+    $ PERFINFO_CCSWAP: "A thread switch after PERFINFO\\_CCSWAP\\_BUFFER, in full." {
+        DataType "PerfCSwapFull.": a u32 = "ULONG", "documented", set_DataType [0 to 1];
+        TimeDelta "Ticks of the session's clock since the preceding switch.": a u32 = "ULONG", "documented", set_TimeDelta [2 to 31];
+        OldThreadIdIndex "The thread that was switched away from, in TidTable.": a u32 = "ULONG", "documented", set_OldThreadIdIndex [0 to 3];
+        OldThreadStateWr "Why it waits, a KWAIT\\_REASON; if it does not, its state, added to the number of those reasons.": a u32 = "ULONG", "documented", set_OldThreadStateWr [4 to 9];
+        OldThreadPriority "Priority of the thread that was switched away from.": a u32 = "ULONG", "documented", set_OldThreadPriority [10 to 14];
+        NewThreadWaitTime "Ticks of the timer that the other thread has waited.": a u32 = "ULONG", "documented", set_NewThreadWaitTime [15 to 31];
+    }
+    pub struct PERFINFO_CCSWAP_early_6_0: "since early-6.0", 0x8, 4 {
+        0x00 bits00: u32 { 0x00 DataType a, 0x00 TimeDelta a }, 0x04 bits04: u32 { 0x04 OldThreadIdIndex a,
+        0x04 OldThreadStateWr a, 0x04 OldThreadPriority a, 0x04 NewThreadWaitTime a },
     }
 }

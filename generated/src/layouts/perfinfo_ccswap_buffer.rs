@@ -5,19 +5,13 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (FirstTimeStamp, $known:literal) => { concat!($known, ". By the clock of the session. Each record has the time since the switch before it.") };
-    (TidTable, $known:literal) => { concat!($known, ". Thread identifiers; the records have an index into it.") };
-    (ThreadBasePriority, $known:literal) => { concat!($known, ". Of each of those threads, when it was first switched away from.") };
-}
-
-runtime::layout! {
-    /// `PERFINFO_CCSWAP_BUFFER` since early-6.0: 0x58 bytes, aligned to 8.
-    ///
-    /// Start of the data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP\_BATCH: thread switches of one processor. A record for each follows, with the type in its DataType.
-    pub struct PERFINFO_CCSWAP_BUFFER_early_6_0: PERFINFO_CCSWAP_BUFFER, 0x58, 8 {
-        0x00 FirstTimeStamp: i64 = "LONGLONG", text!(FirstTimeStamp, "documented");
-        0x08 TidTable: [u32; 16] = "ULONG [16]", text!(TidTable, "documented");
-        0x48 ThreadBasePriority: [i8; 16] = "SCHAR [16]", text!(ThreadBasePriority, "documented");
+runtime::structure! {
+    $ PERFINFO_CCSWAP_BUFFER: "Start of the data of the event PERFINFO\\_LOG\\_TYPE\\_CONTEXTSWAP\\_BATCH: thread switches of one processor. A record for each follows, with the type in its DataType." {
+        FirstTimeStamp "By the clock of the session. Each record has the time since the switch before it.": a i64 = "LONGLONG", "documented";
+        TidTable "Thread identifiers; the records have an index into it.": a [u32; 16] = "ULONG [16]", "documented";
+        ThreadBasePriority "Of each of those threads, when it was first switched away from.": a [i8; 16] = "SCHAR [16]", "documented";
+    }
+    pub struct PERFINFO_CCSWAP_BUFFER_early_6_0: "since early-6.0", 0x58, 8 {
+        0x00 FirstTimeStamp a, 0x08 TidTable a, 0x48 ThreadBasePriority a,
     }
 }

@@ -5,19 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (DataType, $known:literal) => { concat!($known, ". PerfCSwapIdle.") };
-    (TimeDelta, $known:literal) => { concat!($known, ". Ticks of the session's clock since the preceding switch.") };
-}
-
-runtime::layout! {
-    /// `PERFINFO_CCSWAP_IDLE` since early-6.0: 0x4 bytes, aligned to 4.
-    ///
-    /// A switch away from the idle thread, after PERFINFO\_CCSWAP\_BUFFER.
-    pub struct PERFINFO_CCSWAP_IDLE_early_6_0: PERFINFO_CCSWAP_IDLE, 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors." {
-            0x00 [0 to 1] DataType set_DataType: u32 = "ULONG", text!(DataType, "documented");
-            0x00 [2 to 31] TimeDelta set_TimeDelta: u32 = "ULONG", text!(TimeDelta, "documented");
-        }
+runtime::structure! {
+    $ PERFINFO_CCSWAP_IDLE: "A switch away from the idle thread, after PERFINFO\\_CCSWAP\\_BUFFER." {
+        DataType "PerfCSwapIdle.": a u32 = "ULONG", "documented", set_DataType [0 to 1];
+        TimeDelta "Ticks of the session's clock since the preceding switch.": a u32 = "ULONG", "documented", set_TimeDelta [2 to 31];
     }
+    pub struct PERFINFO_CCSWAP_IDLE_early_6_0: "since early-6.0", 0x4, 4 {0x00 bits00: u32 { 0x00 DataType a, 0x00 TimeDelta a }}
 }

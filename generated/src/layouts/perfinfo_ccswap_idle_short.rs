@@ -5,19 +5,12 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (DataType, $known:literal) => { concat!($known, ". PerfCSwapIdleShort.") };
-    (TimeDelta, $known:literal) => { concat!($known, ". Ticks of the session's clock since the preceding switch.") };
-}
-
-runtime::layout! {
-    /// `PERFINFO_CCSWAP_IDLE_SHORT` since early-6.0: 0x2 bytes, aligned to 2.
-    ///
-    /// A switch away from the idle thread, after PERFINFO\_CCSWAP\_BUFFER, in half the space.
-    pub struct PERFINFO_CCSWAP_IDLE_SHORT_early_6_0: PERFINFO_CCSWAP_IDLE_SHORT, 0x2, 2 {
-        0x00 bits00: u16, "bit fields, which have accessors." {
-            0x00 [0 to 1] DataType set_DataType: u16 = "USHORT", text!(DataType, "documented");
-            0x00 [2 to 15] TimeDelta set_TimeDelta: u16 = "USHORT", text!(TimeDelta, "documented");
-        }
+runtime::structure! {
+    $ PERFINFO_CCSWAP_IDLE_SHORT: "A switch away from the idle thread, after PERFINFO\\_CCSWAP\\_BUFFER, in half the space." {
+        DataType "PerfCSwapIdleShort.": a u16 = "USHORT", "documented", set_DataType [0 to 1];
+        TimeDelta "Ticks of the session's clock since the preceding switch.": a u16 = "USHORT", "documented", set_TimeDelta [2 to 15];
+    }
+    pub struct PERFINFO_CCSWAP_IDLE_SHORT_early_6_0: "since early-6.0", 0x2, 2 {
+        0x00 bits00: u16 { 0x00 DataType a, 0x00 TimeDelta a },
     }
 }

@@ -5,25 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (DataType, $known:literal) => { concat!($known, ". PerfCSwapLite.") };
-    (OldThreadIndex, $known:literal) => { concat!($known, ". The thread that was switched away from, in TidTable.") };
-    (OldThreadPriInc, $known:literal) => { concat!($known, ". Its priority above that in ThreadBasePriority.") };
-    (OldThreadStateWr, $known:literal) => { concat!($known, ". As in PERFINFO\\_CCSWAP.") };
-    (TimeDelta, $known:literal) => { concat!($known, ". Ticks of the session's clock since the preceding switch.") };
-}
-
-runtime::layout! {
-    /// `PERFINFO_CCSWAP_LITE` since early-6.0: 0x4 bytes, aligned to 4.
-    ///
-    /// A thread switch after PERFINFO\_CCSWAP\_BUFFER, in half the space, used if all values are small.
-    pub struct PERFINFO_CCSWAP_LITE_early_6_0: PERFINFO_CCSWAP_LITE, 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors." {
-            0x00 [0 to 1] DataType set_DataType: u32 = "ULONG", text!(DataType, "documented");
-            0x00 [2 to 5] OldThreadIndex set_OldThreadIndex: u32 = "ULONG", text!(OldThreadIndex, "documented");
-            0x00 [6 to 8] OldThreadPriInc set_OldThreadPriInc: u32 = "ULONG", text!(OldThreadPriInc, "documented");
-            0x00 [9 to 14] OldThreadStateWr set_OldThreadStateWr: u32 = "ULONG", text!(OldThreadStateWr, "documented");
-            0x00 [15 to 31] TimeDelta set_TimeDelta: u32 = "ULONG", text!(TimeDelta, "documented");
-        }
+runtime::structure! {
+    $ PERFINFO_CCSWAP_LITE: "A thread switch after PERFINFO\\_CCSWAP\\_BUFFER, in half the space, used if all values are small." {
+        DataType "PerfCSwapLite.": a u32 = "ULONG", "documented", set_DataType [0 to 1];
+        OldThreadIndex "The thread that was switched away from, in TidTable.": a u32 = "ULONG", "documented", set_OldThreadIndex [2 to 5];
+        OldThreadPriInc "Its priority above that in ThreadBasePriority.": a u32 = "ULONG", "documented", set_OldThreadPriInc [6 to 8];
+        OldThreadStateWr "As in PERFINFO\\_CCSWAP.": a u32 = "ULONG", "documented", set_OldThreadStateWr [9 to 14];
+        TimeDelta "Ticks of the session's clock since the preceding switch.": a u32 = "ULONG", "documented", set_TimeDelta [15 to 31];
+    }
+    pub struct PERFINFO_CCSWAP_LITE_early_6_0: "since early-6.0", 0x4, 4 {
+        0x00 bits00: u32 { 0x00 DataType a, 0x00 OldThreadIndex a, 0x00 OldThreadPriInc a, 0x00 OldThreadStateWr a,
+        0x00 TimeDelta a },
     }
 }

@@ -5,26 +5,13 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Masks, $known:literal) => { concat!($known, ". A value PERF\\_\\* has the index of its mask in the top three bits, and in the others its bits of that mask.") };
-    (Unknown, $known:literal) => { concat!($known, ". Not used as a mask.") };
-}
-
-runtime::layout! {
-    /// `PERFINFO_GROUPMASK` since 5.1 on x86: 0x24 bytes, aligned to 4.
-    ///
-    /// Selection of kernel events, in eight masks. The first mask is similar to EnableFlags.
-    pub struct PERFINFO_GROUPMASK_5_1_x86: PERFINFO_GROUPMASK, 0x24, 4 {
-        0x00 Masks: [u32; 8] = "ULONG [8]", text!(Masks, "inferred");
-        0x20 Unknown: u32 = "ULONG", text!(Unknown, "documented, name unknown");
+runtime::structure! {
+    $ PERFINFO_GROUPMASK: "Selection of kernel events, in eight masks. The first mask is similar to EnableFlags." {
+        Masks "A value PERF\\_\\* has the index of its mask in the top three bits, and in the others its bits of that mask.":
+            a [u32; 8] = "ULONG [8]", "inferred"
+            | b [u32; 8] = "ULONG [8]", "from symbols";
+        Unknown "Not used as a mask.": a u32 = "ULONG", "documented, name unknown";
     }
-}
-
-runtime::layout! {
-    /// `PERFINFO_GROUPMASK` since 5.2: 0x20 bytes, aligned to 4.
-    ///
-    /// Selection of kernel events, in eight masks. The first mask is similar to EnableFlags.
-    pub struct PERFINFO_GROUPMASK_5_2: PERFINFO_GROUPMASK, 0x20, 4 {
-        0x00 Masks: [u32; 8] = "ULONG [8]", text!(Masks, "from symbols");
-    }
+    pub struct PERFINFO_GROUPMASK_5_1_x86: "since 5.1 on x86", 0x24, 4 {0x00 Masks a, 0x20 Unknown a}
+    pub struct PERFINFO_GROUPMASK_5_2: "since 5.2", 0x20, 4 {0x00 Masks b}
 }

@@ -5,36 +5,22 @@
 #[allow(unused_imports)]
 use super::{runtime, large_integer::*};
 
-macro_rules! text {
-    (ReadOffset, $known:literal) => { concat!($known, ". Where in the file the page is.") };
-    (VirtualAddress, $known:literal) => { concat!($known, ". The address that was missing.") };
-    (FileObject, $known:literal) => { concat!($known, ". The file.") };
-    (ThreadId, $known:literal) => { concat!($known, ". The thread that needed the page.") };
-    (ByteCount, $known:literal) => { concat!($known, ". Bytes that were read.") };
-}
-
-runtime::layout! {
-    /// `PERFINFO_HARDPAGEFAULT_INFORMATION` since early-6.0 on x86: 0x18 bytes, aligned to 8.
-    ///
-    /// The data of the event that a page was read from a disk.
-    pub struct PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x86: PERFINFO_HARDPAGEFAULT_INFORMATION, 0x18, 8 {
-        0x00 ReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReadOffset, "from symbols");
-        0x08 VirtualAddress: runtime::Ptr32 = "PVOID", text!(VirtualAddress, "from symbols");
-        0x0c FileObject: runtime::Ptr32 = "PVOID", text!(FileObject, "from symbols");
-        0x10 ThreadId: u32 = "ULONG", text!(ThreadId, "from symbols");
-        0x14 ByteCount: u32 = "ULONG", text!(ByteCount, "from symbols");
+runtime::structure! {
+    $ PERFINFO_HARDPAGEFAULT_INFORMATION: "The data of the event that a page was read from a disk." {
+        ReadOffset "Where in the file the page is.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols";
+        VirtualAddress "The address that was missing.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        FileObject "The file.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        ThreadId "The thread that needed the page.": a u32 = "ULONG", "from symbols";
+        ByteCount "Bytes that were read.": a u32 = "ULONG", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `PERFINFO_HARDPAGEFAULT_INFORMATION` since early-6.0 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// The data of the event that a page was read from a disk.
-    pub struct PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x64: PERFINFO_HARDPAGEFAULT_INFORMATION, 0x20, 8 {
-        0x00 ReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReadOffset, "from symbols");
-        0x08 VirtualAddress: runtime::Ptr64 = "PVOID", text!(VirtualAddress, "from symbols");
-        0x10 FileObject: runtime::Ptr64 = "PVOID", text!(FileObject, "from symbols");
-        0x18 ThreadId: u32 = "ULONG", text!(ThreadId, "from symbols");
-        0x1c ByteCount: u32 = "ULONG", text!(ByteCount, "from symbols");
+    pub struct PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x86: "since early-6.0 on x86", 0x18, 8 {
+        0x00 ReadOffset a, 0x08 VirtualAddress a, 0x0c FileObject a, 0x10 ThreadId a, 0x14 ByteCount a,
+    }
+    pub struct PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x64: "since early-6.0 on x64", 0x20, 8 {
+        0x00 ReadOffset a, 0x08 VirtualAddress b, 0x10 FileObject b, 0x18 ThreadId a, 0x1c ByteCount a,
     }
 }

@@ -5,19 +5,13 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (SelectedState, $known:literal) => { concat!($known, ". The state.") };
-    (VetoedStates, $known:literal) => { concat!($known, ". How many states were ruled out.") };
-    (VetoReason, $known:literal) => { concat!($known, ". Why, for each of them.") };
-}
-
-runtime::layout! {
-    /// `PERFINFO_PPM_STATE_SELECTION` since 6.3: 0xc bytes, aligned to 4.
-    ///
-    /// The data of the event that an idle state was selected for a processor.
-    pub struct PERFINFO_PPM_STATE_SELECTION_6_3: PERFINFO_PPM_STATE_SELECTION, 0xc, 4 {
-        0x00 SelectedState: u32 = "ULONG", text!(SelectedState, "from symbols");
-        0x04 VetoedStates: u32 = "ULONG", text!(VetoedStates, "from symbols");
-        0x08 VetoReason: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(VetoReason, "from symbols");
+runtime::structure! {
+    $ PERFINFO_PPM_STATE_SELECTION: "The data of the event that an idle state was selected for a processor." {
+        SelectedState "The state.": a u32 = "ULONG", "from symbols";
+        VetoedStates "How many states were ruled out.": a u32 = "ULONG", "from symbols";
+        VetoReason "Why, for each of them.": a [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "from symbols";
+    }
+    pub struct PERFINFO_PPM_STATE_SELECTION_6_3: "since 6.3", 0xc, 4 {
+        0x00 SelectedState a, 0x04 VetoedStates a, 0x08 VetoReason a,
     }
 }

@@ -5,70 +5,33 @@
 #[allow(unused_imports)]
 use super::{runtime, large_integer::*, TRACE_HEADER_TYPE, TRACE_HEADER_VERSION_FLAG, wmi_trace_packet::*};
 
-macro_rules! text {
-    (Marker, $known:literal) => { concat!($known, ". Bits 8 to 10 are the number of performance counters before the data, at most 4 so far; bit 15 announces a PEBS index there.") };
-    (Version, $known:literal) => { concat!($known, ". The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.") };
-    (HeaderType, $known:literal) => { concat!($known, ". Type of the header.") };
-    (Flags, $known:literal) => { concat!($known, ". Flags that mark the start of an event in a buffer; 0x80 and 0x40 are set.") };
-    (Header, $known:literal) => { concat!($known, ". Size and hook identifier of Packet as one number.") };
-    (Packet, $known:literal) => { concat!($known, ". Size and hook identifier of the event.") };
-    (TS, $known:literal) => { concat!($known, ". When, by the clock of the session.") };
-    (Data, $known:literal) => { concat!($known, ". The event's data, after any extended items that the Marker announces.") };
-}
-
-runtime::layout! {
-    /// `PERFINFO_TRACE_HEADER` since 5.1: 0x18 bytes, aligned to 8.
-    ///
-    /// Header of a short kernel event: 0x10 bytes, then the event data.
-    pub struct PERFINFO_TRACE_HEADER_5_1: PERFINFO_TRACE_HEADER, 0x18, 8 {
-        0x00 union_Marker: PERFINFO_TRACE_HEADER_5_1_union_Marker, "unnamed; its members have accessors." {
-            0x00 Marker set_Marker: u32 = "ULONG", text!(Marker, "documented");
-            0x00 Version set_Version: TRACE_HEADER_VERSION_FLAG = "USHORT", text!(Version, "documented, offset inferred");
-            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented");
-            0x03 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented");
-        }
-        0x04 union_Header: PERFINFO_TRACE_HEADER_5_1_union_Header, "unnamed; its members have accessors." {
-            0x04 Header set_Header: u32 = "ULONG", text!(Header, "documented");
-            0x04 Packet set_Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", text!(Packet, "documented");
-        }
-        0x08 union_TS: PERFINFO_TRACE_HEADER_5_1_union_TS, "unnamed; its members have accessors." {
-            0x08 TS set_TS: u64 = "PERFINFO_TIMESTAMP", text!(TS, "documented");
-            0x08 SystemTime set_SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TS, "documented");
-        }
-        0x10 Data: [u8; 1] = "UCHAR [ANYSIZE_ARRAY]", text!(Data, "documented");
-        0x11 _padding11: [u8; 7], "padding.";
+runtime::structure! {
+    $ PERFINFO_TRACE_HEADER: "Header of a short kernel event: 0x10 bytes, then the event data." {
+        Marker "Bits 8 to 10 are the number of performance counters before the data, at most 4 so far; bit 15 announces a PEBS index there.": a u32 = "ULONG", "documented", set_Marker;
+        Version "The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.": a TRACE_HEADER_VERSION_FLAG = "USHORT", "documented, offset inferred", set_Version;
+        HeaderType "Type of the header.": a TRACE_HEADER_TYPE = "UCHAR", "documented", set_HeaderType;
+        Flags "Flags that mark the start of an event in a buffer; 0x80 and 0x40 are set.": a u8 = "UCHAR", "documented", set_Flags;
+        Header "Size and hook identifier of Packet as one number.": a u32 = "ULONG", "documented", set_Header;
+        Packet "Size and hook identifier of the event.": a WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented", set_Packet;
+        TS "When, by the clock of the session.": a u64 = "PERFINFO_TIMESTAMP", "documented", set_TS;
+        SystemTime "When, by the clock of the session.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented", set_SystemTime;
+        Data "The event's data, after any extended items that the Marker announces.": a [u8; 1] = "UCHAR [ANYSIZE_ARRAY]", "documented";
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `PERFINFO_TRACE_HEADER`.
-    pub union PERFINFO_TRACE_HEADER_5_1_union_Marker: 0x4, 4 {
-        0x00 Marker: u32 = "ULONG", text!(Marker, "documented");
-        0x00 struct_Version: PERFINFO_TRACE_HEADER_5_1_union_Marker_struct_Version, "unnamed; its members have accessors.";
+    pub struct PERFINFO_TRACE_HEADER_5_1: "since 5.1", 0x18, 8 {
+        0x00 union_Marker: PERFINFO_TRACE_HEADER_5_1_union_Marker { 0x00 Marker a, 0x00 Version a, 0x02 HeaderType a,
+        0x03 Flags a }, 0x04 union_Header: PERFINFO_TRACE_HEADER_5_1_union_Header { 0x04 Header a, 0x04 Packet a },
+        0x08 union_TS: PERFINFO_TRACE_HEADER_5_1_union_TS { 0x08 TS a, 0x08 SystemTime a }, 0x10 Data a, 0x11 _padding11: [u8; 7],
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Marker` in `PERFINFO_TRACE_HEADER`.
-    pub struct PERFINFO_TRACE_HEADER_5_1_union_Marker_struct_Version: 0x4, 2 {
-        0x00 Version: TRACE_HEADER_VERSION_FLAG = "USHORT", text!(Version, "documented, offset inferred");
-        0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented");
-        0x03 Flags: u8 = "UCHAR", text!(Flags, "documented");
+    pub union PERFINFO_TRACE_HEADER_5_1_union_Marker = _: "The unnamed union at 0x00 of `PERFINFO_TRACE_HEADER`.", 0x4, 4 {
+        0x00 Marker a, 0x00 struct_Version: PERFINFO_TRACE_HEADER_5_1_union_Marker_struct_Version,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x04 of `PERFINFO_TRACE_HEADER`.
-    pub union PERFINFO_TRACE_HEADER_5_1_union_Header: 0x4, 4 {
-        0x00 Header: u32 = "ULONG", text!(Header, "documented");
-        0x00 Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", text!(Packet, "documented");
+    pub struct PERFINFO_TRACE_HEADER_5_1_union_Marker_struct_Version = _: "The unnamed structure at 0x00 of `union_Marker` in `PERFINFO_TRACE_HEADER`.", 0x4, 2 {
+        0x00 Version a, 0x02 HeaderType a, 0x03 Flags a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x08 of `PERFINFO_TRACE_HEADER`.
-    pub union PERFINFO_TRACE_HEADER_5_1_union_TS: 0x8, 8 {
-        0x00 TS: u64 = "PERFINFO_TIMESTAMP", text!(TS, "documented");
-        0x00 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TS, "documented");
+    pub union PERFINFO_TRACE_HEADER_5_1_union_Header = _: "The unnamed union at 0x04 of `PERFINFO_TRACE_HEADER`.", 0x4, 4 {
+        0x00 Header a, 0x00 Packet a,
+    }
+    pub union PERFINFO_TRACE_HEADER_5_1_union_TS = _: "The unnamed union at 0x08 of `PERFINFO_TRACE_HEADER`.", 0x8, 8 {
+        0x00 TS a, 0x00 SystemTime a,
     }
 }

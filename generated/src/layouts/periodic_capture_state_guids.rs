@@ -5,29 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (ProviderCount, $known:literal) => { concat!($known, ". Number of GUIDs at Providers.") };
-    (Providers, $known:literal) => { concat!($known, ". Array of the providers' GUIDs.") };
-}
-
-runtime::layout! {
-    /// `PERIODIC_CAPTURE_STATE_GUIDS` since 1703 on x86: 0x8 bytes, aligned to 4.
-    ///
-    /// The providers that a logger asks for their state again and again.
-    pub struct PERIODIC_CAPTURE_STATE_GUIDS_1703_x86: PERIODIC_CAPTURE_STATE_GUIDS, 0x8, 4 {
-        0x00 ProviderCount: u16 = "USHORT", text!(ProviderCount, "from symbols");
-        0x02 _padding02: [u8; 2], "padding.";
-        0x04 Providers: runtime::Ptr32 = "GUID *", text!(Providers, "from symbols");
+runtime::structure! {
+    $ PERIODIC_CAPTURE_STATE_GUIDS: "The providers that a logger asks for their state again and again." {
+        ProviderCount "Number of GUIDs at Providers.": a u16 = "USHORT", "from symbols";
+        Providers "Array of the providers' GUIDs.":
+            a runtime::Ptr32 = "GUID *", "from symbols"
+            | b runtime::Ptr64 = "GUID *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `PERIODIC_CAPTURE_STATE_GUIDS` since 1703 on x64: 0x10 bytes, aligned to 8.
-    ///
-    /// The providers that a logger asks for their state again and again.
-    pub struct PERIODIC_CAPTURE_STATE_GUIDS_1703_x64: PERIODIC_CAPTURE_STATE_GUIDS, 0x10, 8 {
-        0x00 ProviderCount: u16 = "USHORT", text!(ProviderCount, "from symbols");
-        0x02 _padding02: [u8; 6], "padding.";
-        0x08 Providers: runtime::Ptr64 = "GUID *", text!(Providers, "from symbols");
+    pub struct PERIODIC_CAPTURE_STATE_GUIDS_1703_x86: "since 1703 on x86", 0x8, 4 {
+        0x00 ProviderCount a, 0x02 _padding02: [u8; 2], 0x04 Providers a,
+    }
+    pub struct PERIODIC_CAPTURE_STATE_GUIDS_1703_x64: "since 1703 on x64", 0x10, 8 {
+        0x00 ProviderCount a, 0x02 _padding02: [u8; 6], 0x08 Providers b,
     }
 }

@@ -5,19 +5,13 @@
 #[allow(unused_imports)]
 use super::{runtime, physical_memory_run32::*};
 
-macro_rules! text {
-    (NumberOfRuns, $known:literal) => { concat!($known, ". Number of ranges of physical memory.") };
-    (NumberOfPages, $known:literal) => { concat!($known, ". Of all runs.") };
-    (Run, $known:literal) => { concat!($known, ". As many as NumberOfRuns says.") };
-}
-
-runtime::layout! {
-    /// `PHYSICAL_MEMORY_DESCRIPTOR32` since 5.2 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Ranges of physical memory in a full dump: PhysicalMemoryBlockBuffer of DUMP\_HEADER32.
-    pub struct PHYSICAL_MEMORY_DESCRIPTOR32_5_2_x86: PHYSICAL_MEMORY_DESCRIPTOR32, 0x10, 4 {
-        0x00 NumberOfRuns: u32 = "ULONG", text!(NumberOfRuns, "documented");
-        0x04 NumberOfPages: u32 = "ULONG", text!(NumberOfPages, "documented");
-        0x08 Run: [PHYSICAL_MEMORY_RUN32_5_2_x86; 1] = "PHYSICAL_MEMORY_RUN32 [ANYSIZE_ARRAY]", text!(Run, "documented");
+runtime::structure! {
+    $ PHYSICAL_MEMORY_DESCRIPTOR32: "Ranges of physical memory in a full dump: PhysicalMemoryBlockBuffer of DUMP\\_HEADER32." {
+        NumberOfRuns "Number of ranges of physical memory.": a u32 = "ULONG", "documented";
+        NumberOfPages "Of all runs.": a u32 = "ULONG", "documented";
+        Run "As many as NumberOfRuns says.": a [PHYSICAL_MEMORY_RUN32_5_2_x86; 1] = "PHYSICAL_MEMORY_RUN32 [ANYSIZE_ARRAY]", "documented";
+    }
+    pub struct PHYSICAL_MEMORY_DESCRIPTOR32_5_2_x86: "since 5.2 on x86", 0x10, 4 {
+        0x00 NumberOfRuns a, 0x04 NumberOfPages a, 0x08 Run a,
     }
 }

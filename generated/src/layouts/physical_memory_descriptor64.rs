@@ -5,20 +5,13 @@
 #[allow(unused_imports)]
 use super::{runtime, physical_memory_run64::*};
 
-macro_rules! text {
-    (NumberOfRuns, $known:literal) => { concat!($known, ". Number of ranges of physical memory.") };
-    (NumberOfPages, $known:literal) => { concat!($known, ". Of all runs.") };
-    (Run, $known:literal) => { concat!($known, ". As many as NumberOfRuns says.") };
-}
-
-runtime::layout! {
-    /// `PHYSICAL_MEMORY_DESCRIPTOR64` since 5.2.3790-sp1 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// Ranges of physical memory in a full dump: PhysicalMemoryBlockBuffer of DUMP\_HEADER64.
-    pub struct PHYSICAL_MEMORY_DESCRIPTOR64_5_2_3790_sp1_x64: PHYSICAL_MEMORY_DESCRIPTOR64, 0x20, 8 {
-        0x00 NumberOfRuns: u32 = "ULONG", text!(NumberOfRuns, "documented");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 NumberOfPages: u64 = "ULONGLONG", text!(NumberOfPages, "documented");
-        0x10 Run: [PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64; 1] = "PHYSICAL_MEMORY_RUN64 [ANYSIZE_ARRAY]", text!(Run, "documented");
+runtime::structure! {
+    $ PHYSICAL_MEMORY_DESCRIPTOR64: "Ranges of physical memory in a full dump: PhysicalMemoryBlockBuffer of DUMP\\_HEADER64." {
+        NumberOfRuns "Number of ranges of physical memory.": a u32 = "ULONG", "documented";
+        NumberOfPages "Of all runs.": a u64 = "ULONGLONG", "documented";
+        Run "As many as NumberOfRuns says.": a [PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64; 1] = "PHYSICAL_MEMORY_RUN64 [ANYSIZE_ARRAY]", "documented";
+    }
+    pub struct PHYSICAL_MEMORY_DESCRIPTOR64_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x20, 8 {
+        0x00 NumberOfRuns a, 0x04 _padding04: [u8; 4], 0x08 NumberOfPages a, 0x10 Run a,
     }
 }

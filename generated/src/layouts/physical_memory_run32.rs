@@ -5,17 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (BasePage, $known:literal) => { concat!($known, ". The number of the first page.") };
-    (PageCount, $known:literal) => { concat!($known, ". Number of pages.") };
-}
-
-runtime::layout! {
-    /// `PHYSICAL_MEMORY_RUN32` since 5.2 on x86: 0x8 bytes, aligned to 4.
-    ///
-    /// Pages of physical memory that are consecutive in memory and in the file.
-    pub struct PHYSICAL_MEMORY_RUN32_5_2_x86: PHYSICAL_MEMORY_RUN32, 0x8, 4 {
-        0x00 BasePage: u32 = "ULONG", text!(BasePage, "documented");
-        0x04 PageCount: u32 = "ULONG", text!(PageCount, "documented");
+runtime::structure! {
+    $ PHYSICAL_MEMORY_RUN32: "Pages of physical memory that are consecutive in memory and in the file." {
+        BasePage "The number of the first page.": a u32 = "ULONG", "documented";
+        PageCount "Number of pages.": a u32 = "ULONG", "documented";
     }
+    pub struct PHYSICAL_MEMORY_RUN32_5_2_x86: "since 5.2 on x86", 0x8, 4 {0x00 BasePage a, 0x04 PageCount a}
 }

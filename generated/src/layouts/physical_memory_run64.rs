@@ -5,17 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (BasePage, $known:literal) => { concat!($known, ". The number of the first page.") };
-    (PageCount, $known:literal) => { concat!($known, ". Number of pages.") };
-}
-
-runtime::layout! {
-    /// `PHYSICAL_MEMORY_RUN64` since 5.2.3790-sp1 on x64: 0x10 bytes, aligned to 8.
-    ///
-    /// Pages of physical memory that are consecutive in memory and in the file.
-    pub struct PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64: PHYSICAL_MEMORY_RUN64, 0x10, 8 {
-        0x00 BasePage: u64 = "ULONGLONG", text!(BasePage, "documented");
-        0x08 PageCount: u64 = "ULONGLONG", text!(PageCount, "documented");
+runtime::structure! {
+    $ PHYSICAL_MEMORY_RUN64: "Pages of physical memory that are consecutive in memory and in the file." {
+        BasePage "The number of the first page.": a u64 = "ULONGLONG", "documented";
+        PageCount "Number of pages.": a u64 = "ULONGLONG", "documented";
     }
+    pub struct PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x10, 8 {0x00 BasePage a, 0x08 PageCount a}
 }

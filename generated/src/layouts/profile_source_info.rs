@@ -5,26 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (NextEntryOffset, $known:literal) => { concat!($known, ". From this structure to the next; 0 in the last.") };
-    (Source, $known:literal) => { concat!($known, ". A value of KPROFILE\\_SOURCE.") };
-    (MinInterval, $known:literal) => { concat!($known, ". Least number of events of the source between two samples.") };
-    (MaxInterval, $known:literal) => { concat!($known, ". Greatest number of events of the source between two samples.") };
-    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
-    (Description, $known:literal) => { concat!($known, ". Its name, up to a null.") };
-}
-
-runtime::layout! {
-    /// `PROFILE_SOURCE_INFO` since 6.2: 0x20 bytes, aligned to 8.
-    ///
-    /// One of the sources of samples that a processor has.
-    pub struct PROFILE_SOURCE_INFO_6_2: PROFILE_SOURCE_INFO, 0x20, 8 {
-        0x00 NextEntryOffset: u32 = "ULONG", text!(NextEntryOffset, "documented");
-        0x04 Source: u32 = "ULONG", text!(Source, "documented");
-        0x08 MinInterval: u32 = "ULONG", text!(MinInterval, "documented");
-        0x0c MaxInterval: u32 = "ULONG", text!(MaxInterval, "documented");
-        0x10 Reserved: u64 = "ULONG64", text!(Reserved, "documented");
-        0x18 Description: [u16; 1] = "WCHAR [ANYSIZE_ARRAY]", text!(Description, "documented");
-        0x1a _padding1A: [u8; 6], "padding.";
+runtime::structure! {
+    $ PROFILE_SOURCE_INFO: "One of the sources of samples that a processor has." {
+        NextEntryOffset "From this structure to the next; 0 in the last.": a u32 = "ULONG", "documented";
+        Source "A value of KPROFILE\\_SOURCE.": a u32 = "ULONG", "documented";
+        MinInterval "Least number of events of the source between two samples.": a u32 = "ULONG", "documented";
+        MaxInterval "Greatest number of events of the source between two samples.": a u32 = "ULONG", "documented";
+        Reserved "Not in use.": a u64 = "ULONG64", "documented";
+        Description "Its name, up to a null.": a [u16; 1] = "WCHAR [ANYSIZE_ARRAY]", "documented";
+    }
+    pub struct PROFILE_SOURCE_INFO_6_2: "since 6.2", 0x20, 8 {
+        0x00 NextEntryOffset a, 0x04 Source a, 0x08 MinInterval a, 0x0c MaxInterval a, 0x10 Reserved a, 0x18 Description a,
+        0x1a _padding1A: [u8; 6],
     }
 }

@@ -5,30 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Marker, $known:literal) => { concat!($known, ". 0x40.") };
-    (Signature, $known:literal) => { concat!($known, ". The letters RDMP.") };
-    (ValidDump, $known:literal) => { concat!($known, ". The letters DUMP.") };
-    (Reserved, $known:literal) => { concat!($known, ". Unidentified bytes.") };
-    (MetadataSize, $known:literal) => { concat!($known, ". Bytes from NumberOfRanges up to the first page.") };
-    (HeaderSize, $known:literal) => { concat!($known, ". Where in the file the first page is.") };
-    (NumberOfRanges, $known:literal) => { concat!($known, ". How many ranges there are, in a dump of the kind 10.") };
-    (Pages, $known:literal) => { concat!($known, ". How many pages there are, in a dump of the kind 10.") };
-}
-
-runtime::layout! {
-    /// `RDMP_HEADER64` since 10.0 on x64: 0x30 bytes, aligned to 8.
-    ///
-    /// Second header of a live dump of a debugger (`.dump /k`, `/ka`, `/f`). Ranges of pages follow, each a PHYSICAL\_MEMORY\_RUN64, up to one with page 0 or the end of the metadata; then the pages of each range. Known from kdmp-parser, which reads real dumps with it. The names are this project's; Microsoft's are unknown.
-    pub struct RDMP_HEADER64_10_0_x64: RDMP_HEADER64, 0x30, 8 {
-        0x00 Marker: u32 = "ULONG", text!(Marker, "inferred");
-        0x04 Signature: u32 = "ULONG", text!(Signature, "inferred");
-        0x08 ValidDump: u32 = "ULONG", text!(ValidDump, "inferred");
-        0x0c Reserved: u32 = "ULONG", text!(Reserved, "unidentified");
-        0x10 MetadataSize: u64 = "ULONGLONG", text!(MetadataSize, "inferred");
-        0x18 HeaderSize: u64 = "ULONGLONG", text!(HeaderSize, "inferred");
-        0x20 NumberOfRanges: u32 = "ULONG", text!(NumberOfRanges, "inferred");
-        0x24 Reserved1: u32 = "ULONG", text!(Reserved, "unidentified");
-        0x28 Pages: u64 = "ULONGLONG", text!(Pages, "inferred");
+runtime::structure! {
+    $ RDMP_HEADER64: "Second header of a live dump of a debugger (`.dump /k`, `/ka`, `/f`). Ranges of pages follow, each a PHYSICAL\\_MEMORY\\_RUN64, up to one with page 0 or the end of the metadata; then the pages of each range. Known from kdmp-parser, which reads real dumps with it. The names are this project's; Microsoft's are unknown." {
+        Marker "0x40.": a u32 = "ULONG", "inferred";
+        Signature "The letters RDMP.": a u32 = "ULONG", "inferred";
+        ValidDump "The letters DUMP.": a u32 = "ULONG", "inferred";
+        Reserved "Unidentified bytes.": a u32 = "ULONG", "unidentified";
+        MetadataSize "Bytes from NumberOfRanges up to the first page.": a u64 = "ULONGLONG", "inferred";
+        HeaderSize "Where in the file the first page is.": a u64 = "ULONGLONG", "inferred";
+        NumberOfRanges "How many ranges there are, in a dump of the kind 10.": a u32 = "ULONG", "inferred";
+        Reserved1 "Unidentified bytes.": a u32 = "ULONG", "unidentified";
+        Pages "How many pages there are, in a dump of the kind 10.": a u64 = "ULONGLONG", "inferred";
+    }
+    pub struct RDMP_HEADER64_10_0_x64: "since 10.0 on x64", 0x30, 8 {
+        0x00 Marker a, 0x04 Signature a, 0x08 ValidDump a, 0x0c Reserved a, 0x10 MetadataSize a, 0x18 HeaderSize a,
+        0x20 NumberOfRanges a, 0x24 Reserved1 a, 0x28 Pages a,
     }
 }

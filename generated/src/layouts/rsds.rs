@@ -5,22 +5,14 @@
 #[allow(unused_imports)]
 use super::{runtime, guid::*};
 
-macro_rules! text {
-    (Signature, $known:literal) => { concat!($known, ". The letters RSDS.") };
-    (Guid, $known:literal) => { concat!($known, ". Identifies the file.") };
-    (Age, $known:literal) => { concat!($known, ". How often the file was changed.") };
-    (PdbName, $known:literal) => { concat!($known, ". The path of the file.") };
-}
-
-runtime::layout! {
-    /// `RSDS` since 6.2: 0x1c bytes, aligned to 4.
-    ///
-    /// The identity of a symbol file in format 7.
-    pub struct RSDS_6_2: RSDS, 0x1c, 4 {
-        0x00 Signature: u32 = "ULONG", text!(Signature, "from symbols");
-        0x04 Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
-        0x14 Age: u32 = "ULONG", text!(Age, "from symbols");
-        0x18 PdbName: [i8; 1] = "CHAR [ANYSIZE_ARRAY]", text!(PdbName, "from symbols");
-        0x19 _padding19: [u8; 3], "padding.";
+runtime::structure! {
+    $ RSDS: "The identity of a symbol file in format 7." {
+        Signature "The letters RSDS.": a u32 = "ULONG", "from symbols";
+        Guid "Identifies the file.": a GUID_5_0 = "GUID", "from symbols";
+        Age "How often the file was changed.": a u32 = "ULONG", "from symbols";
+        PdbName "The path of the file.": a [i8; 1] = "CHAR [ANYSIZE_ARRAY]", "from symbols";
+    }
+    pub struct RSDS_6_2: "since 6.2", 0x1c, 4 {
+        0x00 Signature a, 0x04 Guid a, 0x14 Age a, 0x18 PdbName a, 0x19 _padding19: [u8; 3],
     }
 }

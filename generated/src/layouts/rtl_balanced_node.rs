@@ -5,97 +5,47 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Children, $known:literal) => { concat!($known, ". Left and Right as an array.") };
-    (Left, $known:literal) => { concat!($known, ". The lesser nodes.") };
-    (Right, $known:literal) => { concat!($known, ". The greater nodes.") };
-    (Red, $known:literal) => { concat!($known, ". In a red-black tree, the colour of the node.") };
-    (Balance, $known:literal) => { concat!($known, ". In an AVL tree, the higher side.") };
-    (ParentValue, $known:literal) => { concat!($known, ". The node above, without those bits.") };
-}
-
-runtime::layout! {
-    /// `RTL_BALANCED_NODE` since 6.1.7601.23418 on x64: 0x18 bytes, aligned to 8.
-    ///
-    /// A node of a balanced tree.
-    pub struct RTL_BALANCED_NODE_6_1_7601_23418_x64: RTL_BALANCED_NODE, 0x18, 8 {
-        0x00 union_Children: RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children, "unnamed; its members have accessors." {
-            0x00 Children set_Children: [runtime::Ptr64; 2] = "RTL_BALANCED_NODE * [2]", text!(Children, "from symbols");
-            0x00 Left set_Left: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Left, "from symbols");
-            0x08 Right set_Right: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Right, "from symbols");
-        }
-        0x10 union_Red: RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Red, "unnamed; its members have accessors." {
-            0x10 [0] Red set_Red: u8 = "UCHAR", text!(Red, "from symbols");
-            0x10 [0 to 1] Balance set_Balance: u8 = "UCHAR", text!(Balance, "from symbols");
-            0x10 ParentValue set_ParentValue: u64 = "ULONG_PTR", text!(ParentValue, "from symbols");
-        }
+runtime::structure! {
+    $ RTL_BALANCED_NODE: "A node of a balanced tree." {
+        Children "Left and Right as an array.":
+            a [runtime::Ptr64; 2] = "RTL_BALANCED_NODE * [2]", "from symbols", set_Children
+            | b [runtime::Ptr32; 2] = "RTL_BALANCED_NODE * [2]", "from symbols", set_Children;
+        Left "The lesser nodes.":
+            a runtime::Ptr64 = "RTL_BALANCED_NODE *", "from symbols", set_Left
+            | b runtime::Ptr32 = "RTL_BALANCED_NODE *", "from symbols", set_Left;
+        Right "The greater nodes.":
+            a runtime::Ptr64 = "RTL_BALANCED_NODE *", "from symbols", set_Right
+            | b runtime::Ptr32 = "RTL_BALANCED_NODE *", "from symbols", set_Right;
+        Red "In a red-black tree, the colour of the node.": a u8 = "UCHAR", "from symbols", set_Red [0];
+        Balance "In an AVL tree, the higher side.": a u8 = "UCHAR", "from symbols", set_Balance [0 to 1];
+        ParentValue "The node above, without those bits.":
+            a u64 = "ULONG_PTR", "from symbols", set_ParentValue
+            | b u32 = "ULONG_PTR", "from symbols", set_ParentValue;
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `RTL_BALANCED_NODE`.
-    pub union RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children: 0x10, 8 {
-        0x00 Children: [runtime::Ptr64; 2] = "RTL_BALANCED_NODE * [2]", text!(Children, "from symbols");
-        0x00 struct_Left: RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children_struct_Left, "unnamed; its members have accessors.";
+    pub struct RTL_BALANCED_NODE_6_1_7601_23418_x64: "since 6.1.7601.23418 on x64", 0x18, 8 {
+        0x00 union_Children: RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children { 0x00 Children a, 0x00 Left a, 0x08 Right a },
+        0x10 union_Red: RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Red { 0x10 Red a, 0x10 Balance a, 0x10 ParentValue a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Children` in `RTL_BALANCED_NODE`.
-    pub struct RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children_struct_Left: 0x10, 8 {
-        0x00 Left: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Left, "from symbols");
-        0x08 Right: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Right, "from symbols");
+    pub union RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children = _: "The unnamed union at 0x00 of `RTL_BALANCED_NODE`.", 0x10, 8 {
+        0x00 Children a, 0x00 struct_Left: RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children_struct_Left,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x10 of `RTL_BALANCED_NODE`.
-    pub union RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Red: 0x8, 8 {
-        0x00 bits00: runtime::Bytes<u8, 8>, "bit fields, which have accessors.";
-        0x00 bits00_: runtime::Bytes<u8, 8>, "bit fields, which have accessors.";
-        0x00 ParentValue: u64 = "ULONG_PTR", text!(ParentValue, "from symbols");
+    pub struct RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children_struct_Left = _: "The unnamed structure at 0x00 of `union_Children` in `RTL_BALANCED_NODE`.", 0x10, 8 {
+        0x00 Left a, 0x08 Right a,
     }
-}
-
-runtime::layout! {
-    /// `RTL_BALANCED_NODE` since 6.1.7601.24000 on x86: 0xc bytes, aligned to 4.
-    ///
-    /// A node of a balanced tree.
-    pub struct RTL_BALANCED_NODE_6_1_7601_24000_x86: RTL_BALANCED_NODE, 0xc, 4 {
-        0x00 union_Children: RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children, "unnamed; its members have accessors." {
-            0x00 Children set_Children: [runtime::Ptr32; 2] = "RTL_BALANCED_NODE * [2]", text!(Children, "from symbols");
-            0x00 Left set_Left: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Left, "from symbols");
-            0x04 Right set_Right: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Right, "from symbols");
-        }
-        0x08 union_Red: RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Red, "unnamed; its members have accessors." {
-            0x08 [0] Red set_Red: u8 = "UCHAR", text!(Red, "from symbols");
-            0x08 [0 to 1] Balance set_Balance: u8 = "UCHAR", text!(Balance, "from symbols");
-            0x08 ParentValue set_ParentValue: u32 = "ULONG_PTR", text!(ParentValue, "from symbols");
-        }
+    pub union RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Red = _: "The unnamed union at 0x10 of `RTL_BALANCED_NODE`.", 0x8, 8 {
+        0x00 bits00: runtime::Bytes<u8, 8>, 0x00 bits00_: runtime::Bytes<u8, 8>, 0x00 ParentValue a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `RTL_BALANCED_NODE`.
-    pub union RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children: 0x8, 4 {
-        0x00 Children: [runtime::Ptr32; 2] = "RTL_BALANCED_NODE * [2]", text!(Children, "from symbols");
-        0x00 struct_Left: RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children_struct_Left, "unnamed; its members have accessors.";
+    pub struct RTL_BALANCED_NODE_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0xc, 4 {
+        0x00 union_Children: RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children { 0x00 Children b, 0x00 Left b, 0x04 Right b },
+        0x08 union_Red: RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Red { 0x08 Red a, 0x08 Balance a, 0x08 ParentValue b },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Children` in `RTL_BALANCED_NODE`.
-    pub struct RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children_struct_Left: 0x8, 4 {
-        0x00 Left: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Left, "from symbols");
-        0x04 Right: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Right, "from symbols");
+    pub union RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children = _: "The unnamed union at 0x00 of `RTL_BALANCED_NODE`.", 0x8, 4 {
+        0x00 Children b, 0x00 struct_Left: RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children_struct_Left,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x08 of `RTL_BALANCED_NODE`.
-    pub union RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Red: 0x4, 4 {
-        0x00 bits00: runtime::Bytes<u8, 4>, "bit fields, which have accessors.";
-        0x00 bits00_: runtime::Bytes<u8, 4>, "bit fields, which have accessors.";
-        0x00 ParentValue: u32 = "ULONG_PTR", text!(ParentValue, "from symbols");
+    pub struct RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children_struct_Left = _: "The unnamed structure at 0x00 of `union_Children` in `RTL_BALANCED_NODE`.", 0x8, 4 {
+        0x00 Left b, 0x04 Right b,
+    }
+    pub union RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Red = _: "The unnamed union at 0x08 of `RTL_BALANCED_NODE`.", 0x4, 4 {
+        0x00 bits00: runtime::Bytes<u8, 4>, 0x00 bits00_: runtime::Bytes<u8, 4>, 0x00 ParentValue b,
     }
 }

@@ -5,28 +5,15 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (SizeOfBitMap, $known:literal) => { concat!($known, ". In bits.") };
-    (Buffer, $known:literal) => { concat!($known, ". The bits, from the lowest of the first dword on.") };
-}
-
-runtime::layout! {
-    /// `RTL_BITMAP` since 5.0 on x86: 0x8 bytes, aligned to 4.
-    ///
-    /// An array of bits.
-    pub struct RTL_BITMAP_5_0_x86: RTL_BITMAP, 0x8, 4 {
-        0x00 SizeOfBitMap: u32 = "ULONG", text!(SizeOfBitMap, "from symbols");
-        0x04 Buffer: runtime::Ptr32 = "ULONG *", text!(Buffer, "from symbols");
+runtime::structure! {
+    $ RTL_BITMAP: "An array of bits." {
+        SizeOfBitMap "In bits.": a u32 = "ULONG", "from symbols";
+        Buffer "The bits, from the lowest of the first dword on.":
+            a runtime::Ptr32 = "ULONG *", "from symbols"
+            | b runtime::Ptr64 = "ULONG *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `RTL_BITMAP` since 5.2.3790-sp1 on x64: 0x10 bytes, aligned to 8.
-    ///
-    /// An array of bits.
-    pub struct RTL_BITMAP_5_2_3790_sp1_x64: RTL_BITMAP, 0x10, 8 {
-        0x00 SizeOfBitMap: u32 = "ULONG", text!(SizeOfBitMap, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 Buffer: runtime::Ptr64 = "ULONG *", text!(Buffer, "from symbols");
+    pub struct RTL_BITMAP_5_0_x86: "since 5.0 on x86", 0x8, 4 {0x00 SizeOfBitMap a, 0x04 Buffer a}
+    pub struct RTL_BITMAP_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x10, 8 {
+        0x00 SizeOfBitMap a, 0x04 _padding04: [u8; 4], 0x08 Buffer b,
     }
 }

@@ -5,24 +5,12 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Ptr, $known:literal) => { concat!($known, ". State of the condition variable, opaque.") };
-}
-
-runtime::layout! {
-    /// `RTL_CONDITION_VARIABLE` since early-6.0 on x86: 0x4 bytes, aligned to 4.
-    ///
-    /// Condition that user-mode threads wait for until another thread wakes them.
-    pub struct RTL_CONDITION_VARIABLE_early_6_0_x86: RTL_CONDITION_VARIABLE, 0x4, 4 {
-        0x00 Ptr: runtime::Ptr32 = "PVOID", text!(Ptr, "documented");
+runtime::structure! {
+    $ RTL_CONDITION_VARIABLE: "Condition that user-mode threads wait for until another thread wakes them." {
+        Ptr "State of the condition variable, opaque.":
+            a runtime::Ptr32 = "PVOID", "documented"
+            | b runtime::Ptr64 = "PVOID", "documented";
     }
-}
-
-runtime::layout! {
-    /// `RTL_CONDITION_VARIABLE` since early-6.0 on x64: 0x8 bytes, aligned to 8.
-    ///
-    /// Condition that user-mode threads wait for until another thread wakes them.
-    pub struct RTL_CONDITION_VARIABLE_early_6_0_x64: RTL_CONDITION_VARIABLE, 0x8, 8 {
-        0x00 Ptr: runtime::Ptr64 = "PVOID", text!(Ptr, "documented");
-    }
+    pub struct RTL_CONDITION_VARIABLE_early_6_0_x86: "since early-6.0 on x86", 0x4, 4 {0x00 Ptr a}
+    pub struct RTL_CONDITION_VARIABLE_early_6_0_x64: "since early-6.0 on x64", 0x8, 8 {0x00 Ptr b}
 }

@@ -5,39 +5,27 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (DebugInfo, $known:literal) => { concat!($known, ". Debugging information of the lock.") };
-    (LockCount, $known:literal) => { concat!($known, ". State of the lock; its encoding differs between versions.") };
-    (RecursionCount, $known:literal) => { concat!($known, ". How often the owner holds the lock.") };
-    (OwningThread, $known:literal) => { concat!($known, ". The identifier of the thread, despite the type.") };
-    (LockSemaphore, $known:literal) => { concat!($known, ". Event that threads wait for if the lock is held.") };
-    (SpinCount, $known:literal) => { concat!($known, ". How often a thread tests the lock before it waits.") };
-}
-
-runtime::layout! {
-    /// `RTL_CRITICAL_SECTION` since 5.0 on x86: 0x18 bytes, aligned to 4.
-    ///
-    /// A lock between the threads of one process; programs know it as CRITICAL\_SECTION.
-    pub struct RTL_CRITICAL_SECTION_5_0_x86: RTL_CRITICAL_SECTION, 0x18, 4 {
-        0x00 DebugInfo: runtime::Ptr32 = "RTL_CRITICAL_SECTION_DEBUG *", text!(DebugInfo, "from symbols");
-        0x04 LockCount: i32 = "LONG", text!(LockCount, "from symbols");
-        0x08 RecursionCount: i32 = "LONG", text!(RecursionCount, "from symbols");
-        0x0c OwningThread: runtime::Ptr32 = "HANDLE", text!(OwningThread, "from symbols");
-        0x10 LockSemaphore: runtime::Ptr32 = "HANDLE", text!(LockSemaphore, "from symbols");
-        0x14 SpinCount: u32 = "ULONG_PTR", text!(SpinCount, "from symbols");
+runtime::structure! {
+    $ RTL_CRITICAL_SECTION: "A lock between the threads of one process; programs know it as CRITICAL\\_SECTION." {
+        DebugInfo "Debugging information of the lock.":
+            a runtime::Ptr32 = "RTL_CRITICAL_SECTION_DEBUG *", "from symbols"
+            | b runtime::Ptr64 = "RTL_CRITICAL_SECTION_DEBUG *", "from symbols";
+        LockCount "State of the lock; its encoding differs between versions.": a i32 = "LONG", "from symbols";
+        RecursionCount "How often the owner holds the lock.": a i32 = "LONG", "from symbols";
+        OwningThread "The identifier of the thread, despite the type.":
+            a runtime::Ptr32 = "HANDLE", "from symbols"
+            | b runtime::Ptr64 = "HANDLE", "from symbols";
+        LockSemaphore "Event that threads wait for if the lock is held.":
+            a runtime::Ptr32 = "HANDLE", "from symbols"
+            | b runtime::Ptr64 = "HANDLE", "from symbols";
+        SpinCount "How often a thread tests the lock before it waits.":
+            a u32 = "ULONG_PTR", "from symbols"
+            | b u64 = "ULONG_PTR", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `RTL_CRITICAL_SECTION` since 5.2.3790-sp1 on x64: 0x28 bytes, aligned to 8.
-    ///
-    /// A lock between the threads of one process; programs know it as CRITICAL\_SECTION.
-    pub struct RTL_CRITICAL_SECTION_5_2_3790_sp1_x64: RTL_CRITICAL_SECTION, 0x28, 8 {
-        0x00 DebugInfo: runtime::Ptr64 = "RTL_CRITICAL_SECTION_DEBUG *", text!(DebugInfo, "from symbols");
-        0x08 LockCount: i32 = "LONG", text!(LockCount, "from symbols");
-        0x0c RecursionCount: i32 = "LONG", text!(RecursionCount, "from symbols");
-        0x10 OwningThread: runtime::Ptr64 = "HANDLE", text!(OwningThread, "from symbols");
-        0x18 LockSemaphore: runtime::Ptr64 = "HANDLE", text!(LockSemaphore, "from symbols");
-        0x20 SpinCount: u64 = "ULONG_PTR", text!(SpinCount, "from symbols");
+    pub struct RTL_CRITICAL_SECTION_5_0_x86: "since 5.0 on x86", 0x18, 4 {
+        0x00 DebugInfo a, 0x04 LockCount a, 0x08 RecursionCount a, 0x0c OwningThread a, 0x10 LockSemaphore a, 0x14 SpinCount a,
+    }
+    pub struct RTL_CRITICAL_SECTION_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x28, 8 {
+        0x00 DebugInfo b, 0x08 LockCount a, 0x0c RecursionCount a, 0x10 OwningThread b, 0x18 LockSemaphore b, 0x20 SpinCount b,
     }
 }

@@ -5,68 +5,32 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (EntryCount, $known:literal) => { concat!($known, ". How many entries there are.") };
-    (MaskBitCount, $known:literal) => { concat!($known, ". Number of bits of a mask for hashes.") };
-    (BucketCount, $known:literal) => { concat!($known, ". Number of buckets.") };
-    (Buckets, $known:literal) => { concat!($known, ". The entries, by bucket.") };
-    (BucketAndMaskBitCounts, $known:literal) => { concat!($known, ". MaskBitCount and BucketCount as one number.") };
-}
-
-runtime::layout! {
-    /// `RTL_HASH_TABLE` since 1607 on x86: 0xc bytes, aligned to 4.
-    ///
-    /// A hash table.
-    pub struct RTL_HASH_TABLE_1607_x86: RTL_HASH_TABLE, 0xc, 4 {
-        0x00 EntryCount: u32 = "ULONG", text!(EntryCount, "from symbols");
-        0x04 bits04: u32, "bit fields, which have accessors." {
-            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", text!(MaskBitCount, "from symbols");
-            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", text!(BucketCount, "from symbols");
-        }
-        0x08 Buckets: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(Buckets, "from symbols");
+runtime::structure! {
+    $ RTL_HASH_TABLE: "A hash table." {
+        EntryCount "How many entries there are.": a u32 = "ULONG", "from symbols";
+        MaskBitCount "Number of bits of a mask for hashes.": a u32 = "ULONG", "from symbols", set_MaskBitCount [0 to 4];
+        BucketCount "Number of buckets.": a u32 = "ULONG", "from symbols", set_BucketCount [5 to 31];
+        Buckets "The entries, by bucket.":
+            a runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols"
+            | b runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols";
+        BucketAndMaskBitCounts "MaskBitCount and BucketCount as one number.": a u32 = "ULONG", "from symbols", set_BucketAndMaskBitCounts;
     }
-}
-
-runtime::layout! {
-    /// `RTL_HASH_TABLE` since 1607 on x64: 0x10 bytes, aligned to 8.
-    ///
-    /// A hash table.
-    pub struct RTL_HASH_TABLE_1607_x64: RTL_HASH_TABLE, 0x10, 8 {
-        0x00 EntryCount: u32 = "ULONG", text!(EntryCount, "from symbols");
-        0x04 bits04: u32, "bit fields, which have accessors." {
-            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", text!(MaskBitCount, "from symbols");
-            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", text!(BucketCount, "from symbols");
-        }
-        0x08 Buckets: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(Buckets, "from symbols");
+    pub struct RTL_HASH_TABLE_1607_x86: "since 1607 on x86", 0xc, 4 {
+        0x00 EntryCount a, 0x04 bits04: u32 { 0x04 MaskBitCount a, 0x04 BucketCount a }, 0x08 Buckets a,
     }
-}
-
-runtime::layout! {
-    /// `RTL_HASH_TABLE` since 26H1 on x64: 0x10 bytes, aligned to 8.
-    ///
-    /// A hash table.
-    pub struct RTL_HASH_TABLE_26H1_x64: RTL_HASH_TABLE, 0x10, 8 {
-        0x00 EntryCount: u32 = "ULONG", text!(EntryCount, "from symbols");
-        0x04 union_BucketAndMaskBitCounts: RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts, "unnamed; its members have accessors." {
-            0x04 BucketAndMaskBitCounts set_BucketAndMaskBitCounts: u32 = "ULONG", text!(BucketAndMaskBitCounts, "from symbols");
-            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", text!(MaskBitCount, "from symbols");
-            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", text!(BucketCount, "from symbols");
-        }
-        0x08 Buckets: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(Buckets, "from symbols");
+    pub struct RTL_HASH_TABLE_1607_x64: "since 1607 on x64", 0x10, 8 {
+        0x00 EntryCount a, 0x04 bits04: u32 { 0x04 MaskBitCount a, 0x04 BucketCount a }, 0x08 Buckets b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x04 of `RTL_HASH_TABLE`.
-    pub union RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts: 0x4, 4 {
-        0x00 BucketAndMaskBitCounts: u32 = "ULONG", text!(BucketAndMaskBitCounts, "from symbols");
-        0x00 struct_MaskBitCount: RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts_struct_MaskBitCount, "unnamed; its members have accessors.";
+    pub struct RTL_HASH_TABLE_26H1_x64: "since 26H1 on x64", 0x10, 8 {
+        0x00 EntryCount a,
+        0x04 union_BucketAndMaskBitCounts: RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts { 0x04 BucketAndMaskBitCounts a,
+        0x04 MaskBitCount a, 0x04 BucketCount a }, 0x08 Buckets b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_BucketAndMaskBitCounts` in `RTL_HASH_TABLE`.
-    pub struct RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts_struct_MaskBitCount: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
+    pub union RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts = _: "The unnamed union at 0x04 of `RTL_HASH_TABLE`.", 0x4, 4 {
+        0x00 BucketAndMaskBitCounts a,
+        0x00 struct_MaskBitCount: RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts_struct_MaskBitCount,
+    }
+    pub struct RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts_struct_MaskBitCount = _: "The unnamed structure at 0x00 of `union_BucketAndMaskBitCounts` in `RTL_HASH_TABLE`.", 0x4, 4 {
+        0x00 bits00: u32,
     }
 }

@@ -5,31 +5,21 @@
 #[allow(unused_imports)]
 use super::{runtime, cptableinfo::*};
 
-macro_rules! text {
-    (DefaultAcpTableInfo, $known:literal) => { concat!($known, ". Default ANSI code page.") };
-    (DefaultOemTableInfo, $known:literal) => { concat!($known, ". Default OEM code page.") };
-    (ActiveCodePageData, $known:literal) => { concat!($known, ". Data of the active ANSI code page.") };
-    (OemCodePageData, $known:literal) => { concat!($known, ". Data of the OEM code page.") };
-    (LeadByteInfo, $known:literal) => { concat!($known, ". Table of lead bytes of the ANSI code page.") };
-    (OemLeadByteInfo, $known:literal) => { concat!($known, ". Table of lead bytes of the OEM code page.") };
-    (CaseMappingData, $known:literal) => { concat!($known, ". Data for mapping between upper and lower case.") };
-    (UnicodeUpcaseTable844, $known:literal) => { concat!($known, ". Table for mapping to upper case, in the 844 format.") };
-    (UnicodeLowercaseTable844, $known:literal) => { concat!($known, ". Table for mapping to lower case, in the 844 format.") };
-}
-
-runtime::layout! {
-    /// `RTL_NLS_STATE` since server-2022 on x64: 0xb8 bytes, aligned to 8.
-    ///
-    /// The code pages and case tables of a silo.
-    pub struct RTL_NLS_STATE_server_2022_x64: RTL_NLS_STATE, 0xb8, 8 {
-        0x00 DefaultAcpTableInfo: CPTABLEINFO_server_2022_x64 = "CPTABLEINFO", text!(DefaultAcpTableInfo, "from symbols");
-        0x40 DefaultOemTableInfo: CPTABLEINFO_server_2022_x64 = "CPTABLEINFO", text!(DefaultOemTableInfo, "from symbols");
-        0x80 ActiveCodePageData: runtime::Ptr64 = "USHORT *", text!(ActiveCodePageData, "from symbols");
-        0x88 OemCodePageData: runtime::Ptr64 = "USHORT *", text!(OemCodePageData, "from symbols");
-        0x90 LeadByteInfo: runtime::Ptr64 = "USHORT *", text!(LeadByteInfo, "from symbols");
-        0x98 OemLeadByteInfo: runtime::Ptr64 = "USHORT *", text!(OemLeadByteInfo, "from symbols");
-        0xa0 CaseMappingData: runtime::Ptr64 = "USHORT *", text!(CaseMappingData, "from symbols");
-        0xa8 UnicodeUpcaseTable844: runtime::Ptr64 = "USHORT *", text!(UnicodeUpcaseTable844, "from symbols");
-        0xb0 UnicodeLowercaseTable844: runtime::Ptr64 = "USHORT *", text!(UnicodeLowercaseTable844, "from symbols");
+runtime::structure! {
+    $ RTL_NLS_STATE: "The code pages and case tables of a silo." {
+        DefaultAcpTableInfo "Default ANSI code page.": a CPTABLEINFO_server_2022_x64 = "CPTABLEINFO", "from symbols";
+        DefaultOemTableInfo "Default OEM code page.": a CPTABLEINFO_server_2022_x64 = "CPTABLEINFO", "from symbols";
+        ActiveCodePageData "Data of the active ANSI code page.": a runtime::Ptr64 = "USHORT *", "from symbols";
+        OemCodePageData "Data of the OEM code page.": a runtime::Ptr64 = "USHORT *", "from symbols";
+        LeadByteInfo "Table of lead bytes of the ANSI code page.": a runtime::Ptr64 = "USHORT *", "from symbols";
+        OemLeadByteInfo "Table of lead bytes of the OEM code page.": a runtime::Ptr64 = "USHORT *", "from symbols";
+        CaseMappingData "Data for mapping between upper and lower case.": a runtime::Ptr64 = "USHORT *", "from symbols";
+        UnicodeUpcaseTable844 "Table for mapping to upper case, in the 844 format.": a runtime::Ptr64 = "USHORT *", "from symbols";
+        UnicodeLowercaseTable844 "Table for mapping to lower case, in the 844 format.": a runtime::Ptr64 = "USHORT *", "from symbols";
+    }
+    pub struct RTL_NLS_STATE_server_2022_x64: "since server-2022 on x64", 0xb8, 8 {
+        0x00 DefaultAcpTableInfo a, 0x40 DefaultOemTableInfo a, 0x80 ActiveCodePageData a, 0x88 OemCodePageData a,
+        0x90 LeadByteInfo a, 0x98 OemLeadByteInfo a, 0xa0 CaseMappingData a, 0xa8 UnicodeUpcaseTable844 a,
+        0xb0 UnicodeLowercaseTable844 a,
     }
 }

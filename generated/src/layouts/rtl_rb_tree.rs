@@ -5,70 +5,28 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Root, $known:literal) => { concat!($known, ". The node above all.") };
-    (Min, $known:literal) => { concat!($known, ". The least node.") };
-    (Encoded, $known:literal) => { concat!($known, ". Whether pointers are stored relative to their own addresses.") };
-}
-
-runtime::layout! {
-    /// `RTL_RB_TREE` since 6.1.7601.24000 on x86: 0x8 bytes, aligned to 4.
-    ///
-    /// A red-black tree.
-    pub struct RTL_RB_TREE_6_1_7601_24000_x86: RTL_RB_TREE, 0x8, 4 {
-        0x00 Root: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Root, "from symbols");
-        0x04 Min: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Min, "from symbols");
+runtime::structure! {
+    $ RTL_RB_TREE: "A red-black tree." {
+        Root "The node above all.":
+            a runtime::Ptr32 = "RTL_BALANCED_NODE *", "from symbols"
+            | b runtime::Ptr64 = "RTL_BALANCED_NODE *", "from symbols";
+        Min "The least node.":
+            a runtime::Ptr32 = "RTL_BALANCED_NODE *", "from symbols", set_Min
+            | b runtime::Ptr64 = "RTL_BALANCED_NODE *", "from symbols", set_Min;
+        Encoded "Whether pointers are stored relative to their own addresses.": a u8 = "UCHAR", "from symbols", set_Encoded [0];
     }
-}
-
-runtime::layout! {
-    /// `RTL_RB_TREE` since 6.1.7601.24000 on x64: 0x10 bytes, aligned to 8.
-    ///
-    /// A red-black tree.
-    pub struct RTL_RB_TREE_6_1_7601_24000_x64: RTL_RB_TREE, 0x10, 8 {
-        0x00 Root: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Root, "from symbols");
-        0x08 Min: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Min, "from symbols");
+    pub struct RTL_RB_TREE_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x8, 4 {0x00 Root a, 0x04 Min a}
+    pub struct RTL_RB_TREE_6_1_7601_24000_x64: "since 6.1.7601.24000 on x64", 0x10, 8 {0x00 Root b, 0x08 Min b}
+    pub struct RTL_RB_TREE_1703_x86: "since 1703 on x86", 0x8, 4 {
+        0x00 Root a, 0x04 union_Encoded: RTL_RB_TREE_1703_x86_union_Encoded { 0x04 Encoded a, 0x04 Min a },
     }
-}
-
-runtime::layout! {
-    /// `RTL_RB_TREE` since 1703 on x86: 0x8 bytes, aligned to 4.
-    ///
-    /// A red-black tree.
-    pub struct RTL_RB_TREE_1703_x86: RTL_RB_TREE, 0x8, 4 {
-        0x00 Root: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Root, "from symbols");
-        0x04 union_Encoded: RTL_RB_TREE_1703_x86_union_Encoded, "unnamed; its members have accessors." {
-            0x04 [0] Encoded set_Encoded: u8 = "UCHAR", text!(Encoded, "from symbols");
-            0x04 Min set_Min: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Min, "from symbols");
-        }
+    pub union RTL_RB_TREE_1703_x86_union_Encoded = _: "The unnamed union at 0x04 of `RTL_RB_TREE`.", 0x4, 4 {
+        0x00 bits00: runtime::Bytes<u8, 4>, 0x00 Min a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x04 of `RTL_RB_TREE`.
-    pub union RTL_RB_TREE_1703_x86_union_Encoded: 0x4, 4 {
-        0x00 bits00: runtime::Bytes<u8, 4>, "bit fields, which have accessors.";
-        0x00 Min: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Min, "from symbols");
+    pub struct RTL_RB_TREE_1703_x64: "since 1703 on x64", 0x10, 8 {
+        0x00 Root b, 0x08 union_Encoded: RTL_RB_TREE_1703_x64_union_Encoded { 0x08 Encoded a, 0x08 Min b },
     }
-}
-
-runtime::layout! {
-    /// `RTL_RB_TREE` since 1703 on x64: 0x10 bytes, aligned to 8.
-    ///
-    /// A red-black tree.
-    pub struct RTL_RB_TREE_1703_x64: RTL_RB_TREE, 0x10, 8 {
-        0x00 Root: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Root, "from symbols");
-        0x08 union_Encoded: RTL_RB_TREE_1703_x64_union_Encoded, "unnamed; its members have accessors." {
-            0x08 [0] Encoded set_Encoded: u8 = "UCHAR", text!(Encoded, "from symbols");
-            0x08 Min set_Min: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Min, "from symbols");
-        }
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x08 of `RTL_RB_TREE`.
-    pub union RTL_RB_TREE_1703_x64_union_Encoded: 0x8, 8 {
-        0x00 bits00: runtime::Bytes<u8, 8>, "bit fields, which have accessors.";
-        0x00 Min: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Min, "from symbols");
+    pub union RTL_RB_TREE_1703_x64_union_Encoded = _: "The unnamed union at 0x08 of `RTL_RB_TREE`.", 0x8, 8 {
+        0x00 bits00: runtime::Bytes<u8, 8>, 0x00 Min b,
     }
 }

@@ -5,27 +5,18 @@
 #[allow(unused_imports)]
 use super::{runtime, time_fields::*};
 
-macro_rules! text {
-    (Bias, $known:literal) => { concat!($known, ". Minutes to add to local time for UTC.") };
-    (StandardName, $known:literal) => { concat!($known, ". Name of standard time.") };
-    (StandardStart, $known:literal) => { concat!($known, ". When standard time begins.") };
-    (StandardBias, $known:literal) => { concat!($known, ". Minutes to add to Bias while standard time holds.") };
-    (DaylightName, $known:literal) => { concat!($known, ". Name of daylight saving time.") };
-    (DaylightStart, $known:literal) => { concat!($known, ". When daylight saving time begins.") };
-    (DaylightBias, $known:literal) => { concat!($known, ". Minutes to add to Bias while daylight saving time holds.") };
-}
-
-runtime::layout! {
-    /// `RTL_TIME_ZONE_INFORMATION` since 5.0: 0xac bytes, aligned to 4.
-    ///
-    /// A time zone and its rules for daylight saving; TIME\_ZONE\_INFORMATION to user mode, with the dates as SYSTEMTIME.
-    pub struct RTL_TIME_ZONE_INFORMATION_5_0: RTL_TIME_ZONE_INFORMATION, 0xac, 4 {
-        0x00 Bias: i32 = "LONG", text!(Bias, "from symbols");
-        0x04 StandardName: [u16; 32] = "WCHAR [32]", text!(StandardName, "from symbols");
-        0x44 StandardStart: TIME_FIELDS_5_0 = "TIME_FIELDS", text!(StandardStart, "from symbols");
-        0x54 StandardBias: i32 = "LONG", text!(StandardBias, "from symbols");
-        0x58 DaylightName: [u16; 32] = "WCHAR [32]", text!(DaylightName, "from symbols");
-        0x98 DaylightStart: TIME_FIELDS_5_0 = "TIME_FIELDS", text!(DaylightStart, "from symbols");
-        0xa8 DaylightBias: i32 = "LONG", text!(DaylightBias, "from symbols");
+runtime::structure! {
+    $ RTL_TIME_ZONE_INFORMATION: "A time zone and its rules for daylight saving; TIME\\_ZONE\\_INFORMATION to user mode, with the dates as SYSTEMTIME." {
+        Bias "Minutes to add to local time for UTC.": a i32 = "LONG", "from symbols";
+        StandardName "Name of standard time.": a [u16; 32] = "WCHAR [32]", "from symbols";
+        StandardStart "When standard time begins.": a TIME_FIELDS_5_0 = "TIME_FIELDS", "from symbols";
+        StandardBias "Minutes to add to Bias while standard time holds.": a i32 = "LONG", "from symbols";
+        DaylightName "Name of daylight saving time.": a [u16; 32] = "WCHAR [32]", "from symbols";
+        DaylightStart "When daylight saving time begins.": a TIME_FIELDS_5_0 = "TIME_FIELDS", "from symbols";
+        DaylightBias "Minutes to add to Bias while daylight saving time holds.": a i32 = "LONG", "from symbols";
+    }
+    pub struct RTL_TIME_ZONE_INFORMATION_5_0: "since 5.0", 0xac, 4 {
+        0x00 Bias a, 0x04 StandardName a, 0x44 StandardStart a, 0x54 StandardBias a, 0x58 DaylightName a, 0x98 DaylightStart a,
+        0xa8 DaylightBias a,
     }
 }

@@ -5,43 +5,24 @@
 #[allow(unused_imports)]
 use super::{runtime, security_quality_of_service::*, token_control::*};
 
-macro_rules! text {
-    (SecurityQos, $known:literal) => { concat!($known, ". How far the server may go in acting for the client.") };
-    (ClientToken, $known:literal) => { concat!($known, ". Token of the client.") };
-    (DirectlyAccessClientToken, $known:literal) => { concat!($known, ". Whether ClientToken is the client's token itself, not a copy.") };
-    (DirectAccessEffectiveOnly, $known:literal) => { concat!($known, ". Takes the place of EffectiveOnly of SecurityQos if DirectlyAccessClientToken is set.") };
-    (ServerIsRemote, $known:literal) => { concat!($known, ". Whether the server is on another computer than the client.") };
-    (ClientTokenControl, $known:literal) => { concat!($known, ". Identity of the token, for detecting changes.") };
-}
-
-runtime::layout! {
-    /// `SECURITY_CLIENT_CONTEXT` since 5.0 on x86: 0x3c bytes, aligned to 4.
-    ///
-    /// Information about a client for later impersonation.
-    pub struct SECURITY_CLIENT_CONTEXT_5_0_x86: SECURITY_CLIENT_CONTEXT, 0x3c, 4 {
-        0x00 SecurityQos: SECURITY_QUALITY_OF_SERVICE_5_0 = "SECURITY_QUALITY_OF_SERVICE", text!(SecurityQos, "from symbols");
-        0x0c ClientToken: runtime::Ptr32 = "PVOID", text!(ClientToken, "from symbols");
-        0x10 DirectlyAccessClientToken: u8 = "BOOLEAN", text!(DirectlyAccessClientToken, "from symbols");
-        0x11 DirectAccessEffectiveOnly: u8 = "BOOLEAN", text!(DirectAccessEffectiveOnly, "from symbols");
-        0x12 ServerIsRemote: u8 = "BOOLEAN", text!(ServerIsRemote, "from symbols");
-        0x13 _padding13: [u8; 1], "padding.";
-        0x14 ClientTokenControl: TOKEN_CONTROL_5_0 = "TOKEN_CONTROL", text!(ClientTokenControl, "from symbols");
+runtime::structure! {
+    $ SECURITY_CLIENT_CONTEXT: "Information about a client for later impersonation." {
+        SecurityQos "How far the server may go in acting for the client.": a SECURITY_QUALITY_OF_SERVICE_5_0 = "SECURITY_QUALITY_OF_SERVICE", "from symbols";
+        ClientToken "Token of the client.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        DirectlyAccessClientToken "Whether ClientToken is the client's token itself, not a copy.": a u8 = "BOOLEAN", "from symbols";
+        DirectAccessEffectiveOnly "Takes the place of EffectiveOnly of SecurityQos if DirectlyAccessClientToken is set.": a u8 = "BOOLEAN", "from symbols";
+        ServerIsRemote "Whether the server is on another computer than the client.": a u8 = "BOOLEAN", "from symbols";
+        ClientTokenControl "Identity of the token, for detecting changes.": a TOKEN_CONTROL_5_0 = "TOKEN_CONTROL", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `SECURITY_CLIENT_CONTEXT` since 5.2.3790-sp1 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// Information about a client for later impersonation.
-    pub struct SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64: SECURITY_CLIENT_CONTEXT, 0x48, 8 {
-        0x00 SecurityQos: SECURITY_QUALITY_OF_SERVICE_5_0 = "SECURITY_QUALITY_OF_SERVICE", text!(SecurityQos, "from symbols");
-        0x0c _padding0C: [u8; 4], "padding.";
-        0x10 ClientToken: runtime::Ptr64 = "PVOID", text!(ClientToken, "from symbols");
-        0x18 DirectlyAccessClientToken: u8 = "BOOLEAN", text!(DirectlyAccessClientToken, "from symbols");
-        0x19 DirectAccessEffectiveOnly: u8 = "BOOLEAN", text!(DirectAccessEffectiveOnly, "from symbols");
-        0x1a ServerIsRemote: u8 = "BOOLEAN", text!(ServerIsRemote, "from symbols");
-        0x1b _padding1B: [u8; 1], "padding.";
-        0x1c ClientTokenControl: TOKEN_CONTROL_5_0 = "TOKEN_CONTROL", text!(ClientTokenControl, "from symbols");
-        0x44 _padding44: [u8; 4], "padding.";
+    pub struct SECURITY_CLIENT_CONTEXT_5_0_x86: "since 5.0 on x86", 0x3c, 4 {
+        0x00 SecurityQos a, 0x0c ClientToken a, 0x10 DirectlyAccessClientToken a, 0x11 DirectAccessEffectiveOnly a,
+        0x12 ServerIsRemote a, 0x13 _padding13: [u8; 1], 0x14 ClientTokenControl a,
+    }
+    pub struct SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x48, 8 {
+        0x00 SecurityQos a, 0x0c _padding0C: [u8; 4], 0x10 ClientToken b, 0x18 DirectlyAccessClientToken a,
+        0x19 DirectAccessEffectiveOnly a, 0x1a ServerIsRemote a, 0x1b _padding1B: [u8; 1], 0x1c ClientTokenControl a,
+        0x44 _padding44: [u8; 4],
     }
 }

@@ -5,22 +5,14 @@
 #[allow(unused_imports)]
 use super::{runtime, security_impersonation_level::*};
 
-macro_rules! text {
-    (Length, $known:literal) => { concat!($known, ". Of the structure, in bytes.") };
-    (ImpersonationLevel, $known:literal) => { concat!($known, ". What a server may do in the name of the client.") };
-    (ContextTrackingMode, $known:literal) => { concat!($known, ". Whether the server sees later changes of the client's security context.") };
-    (EffectiveOnly, $known:literal) => { concat!($known, ". Whether the server cannot enable or disable privileges and groups of the client.") };
-}
-
-runtime::layout! {
-    /// `SECURITY_QUALITY_OF_SERVICE` since 5.0: 0xc bytes, aligned to 4.
-    ///
-    /// How far a server may go in acting for a client.
-    pub struct SECURITY_QUALITY_OF_SERVICE_5_0: SECURITY_QUALITY_OF_SERVICE, 0xc, 4 {
-        0x00 Length: u32 = "ULONG", text!(Length, "from symbols");
-        0x04 ImpersonationLevel: SECURITY_IMPERSONATION_LEVEL_5_0 = "SECURITY_IMPERSONATION_LEVEL", text!(ImpersonationLevel, "from symbols");
-        0x08 ContextTrackingMode: u8 = "BOOLEAN", text!(ContextTrackingMode, "from symbols");
-        0x09 EffectiveOnly: u8 = "BOOLEAN", text!(EffectiveOnly, "from symbols");
-        0x0a _padding0A: [u8; 2], "padding.";
+runtime::structure! {
+    $ SECURITY_QUALITY_OF_SERVICE: "How far a server may go in acting for a client." {
+        Length "Of the structure, in bytes.": a u32 = "ULONG", "from symbols";
+        ImpersonationLevel "What a server may do in the name of the client.": a SECURITY_IMPERSONATION_LEVEL_5_0 = "SECURITY_IMPERSONATION_LEVEL", "from symbols";
+        ContextTrackingMode "Whether the server sees later changes of the client's security context.": a u8 = "BOOLEAN", "from symbols";
+        EffectiveOnly "Whether the server cannot enable or disable privileges and groups of the client.": a u8 = "BOOLEAN", "from symbols";
+    }
+    pub struct SECURITY_QUALITY_OF_SERVICE_5_0: "since 5.0", 0xc, 4 {
+        0x00 Length a, 0x04 ImpersonationLevel a, 0x08 ContextTrackingMode a, 0x09 EffectiveOnly a, 0x0a _padding0A: [u8; 2],
     }
 }

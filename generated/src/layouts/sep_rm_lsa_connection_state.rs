@@ -5,71 +5,50 @@
 #[allow(unused_imports)]
 use super::{runtime, large_integer::*};
 
-macro_rules! text {
-    (LsaProcessHandle, $known:literal) => { concat!($known, ". Handle to the LSA process.") };
-    (LsaCommandPortHandle, $known:literal) => { concat!($known, ". Handle to the command port of the LSA.") };
-    (SepRmThreadHandle, $known:literal) => { concat!($known, ". Handle to a thread of the security reference monitor.") };
-    (RmCommandPortHandle, $known:literal) => { concat!($known, ". Handle to the command port of the security reference monitor.") };
-    (RmCommandServerPortHandle, $known:literal) => { concat!($known, ". Handle to the server side of the command port of the security reference monitor.") };
-    (LsaCommandPortSectionHandle, $known:literal) => { concat!($known, ". Handle to the section of the LSA command port.") };
-    (LsaCommandPortSectionSize, $known:literal) => { concat!($known, ". Bytes of that section.") };
-    (LsaViewPortMemory, $known:literal) => { concat!($known, ". Address of the LSA's view of the section.") };
-    (RmViewPortMemory, $known:literal) => { concat!($known, ". Address of the security reference monitor's view of the section.") };
-    (LsaCommandPortMemoryDelta, $known:literal) => { concat!($known, ". LsaViewPortMemory less RmViewPortMemory.") };
-    (LsaCommandPortActive, $known:literal) => { concat!($known, ". Whether the LSA command port is active.") };
-}
-
-runtime::layout! {
-    /// `SEP_RM_LSA_CONNECTION_STATE` since 1607 on x86: 0x30 bytes, aligned to 8.
-    ///
-    /// The connection of a silo's security reference monitor to its LSA.
-    pub struct SEP_RM_LSA_CONNECTION_STATE_1607_x86: SEP_RM_LSA_CONNECTION_STATE, 0x30, 8 {
-        0x00 LsaProcessHandle: runtime::Ptr32 = "HANDLE", text!(LsaProcessHandle, "from symbols");
-        0x04 LsaCommandPortHandle: runtime::Ptr32 = "HANDLE", text!(LsaCommandPortHandle, "from symbols");
-        0x08 SepRmThreadHandle: runtime::Ptr32 = "HANDLE", text!(SepRmThreadHandle, "from symbols");
-        0x0c RmCommandPortHandle: runtime::Ptr32 = "HANDLE", text!(RmCommandPortHandle, "from symbols");
-        0x10 RmCommandServerPortHandle: runtime::Ptr32 = "HANDLE", text!(RmCommandServerPortHandle, "from symbols");
-        0x14 LsaCommandPortSectionHandle: runtime::Ptr32 = "HANDLE", text!(LsaCommandPortSectionHandle, "from symbols");
-        0x18 LsaCommandPortSectionSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LsaCommandPortSectionSize, "from symbols");
-        0x20 LsaViewPortMemory: runtime::Ptr32 = "PVOID", text!(LsaViewPortMemory, "from symbols");
-        0x24 RmViewPortMemory: runtime::Ptr32 = "PVOID", text!(RmViewPortMemory, "from symbols");
-        0x28 LsaCommandPortMemoryDelta: i32 = "LONG", text!(LsaCommandPortMemoryDelta, "from symbols");
-        0x2c LsaCommandPortActive: u8 = "UCHAR", text!(LsaCommandPortActive, "from symbols");
-        0x2d _padding2D: [u8; 3], "padding.";
+runtime::structure! {
+    $ SEP_RM_LSA_CONNECTION_STATE: "The connection of a silo's security reference monitor to its LSA." {
+        LsaProcessHandle "Handle to the LSA process.":
+            a runtime::Ptr32 = "HANDLE", "from symbols"
+            | b runtime::Ptr64 = "HANDLE", "from symbols";
+        LsaCommandPortHandle "Handle to the command port of the LSA.":
+            a runtime::Ptr32 = "HANDLE", "from symbols"
+            | b runtime::Ptr64 = "HANDLE", "from symbols";
+        SepRmThreadHandle "Handle to a thread of the security reference monitor.":
+            a runtime::Ptr32 = "HANDLE", "from symbols"
+            | b runtime::Ptr64 = "HANDLE", "from symbols";
+        RmCommandPortHandle "Handle to the command port of the security reference monitor.":
+            a runtime::Ptr32 = "HANDLE", "from symbols"
+            | b runtime::Ptr64 = "HANDLE", "from symbols";
+        RmCommandServerPortHandle "Handle to the server side of the command port of the security reference monitor.":
+            a runtime::Ptr32 = "HANDLE", "from symbols"
+            | b runtime::Ptr64 = "HANDLE", "from symbols";
+        LsaCommandPortSectionHandle "Handle to the section of the LSA command port.":
+            a runtime::Ptr32 = "HANDLE", "from symbols"
+            | b runtime::Ptr64 = "HANDLE", "from symbols";
+        LsaCommandPortSectionSize "Bytes of that section.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols";
+        LsaViewPortMemory "Address of the LSA's view of the section.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        RmViewPortMemory "Address of the security reference monitor's view of the section.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        LsaCommandPortMemoryDelta "LsaViewPortMemory less RmViewPortMemory.": a i32 = "LONG", "from symbols";
+        LsaCommandPortActive "Whether the LSA command port is active.": a u8 = "UCHAR", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `SEP_RM_LSA_CONNECTION_STATE` since 1607 on x64: 0x50 bytes, aligned to 8.
-    ///
-    /// The connection of a silo's security reference monitor to its LSA.
-    pub struct SEP_RM_LSA_CONNECTION_STATE_1607_x64: SEP_RM_LSA_CONNECTION_STATE, 0x50, 8 {
-        0x00 LsaProcessHandle: runtime::Ptr64 = "HANDLE", text!(LsaProcessHandle, "from symbols");
-        0x08 LsaCommandPortHandle: runtime::Ptr64 = "HANDLE", text!(LsaCommandPortHandle, "from symbols");
-        0x10 SepRmThreadHandle: runtime::Ptr64 = "HANDLE", text!(SepRmThreadHandle, "from symbols");
-        0x18 RmCommandPortHandle: runtime::Ptr64 = "HANDLE", text!(RmCommandPortHandle, "from symbols");
-        0x20 RmCommandServerPortHandle: runtime::Ptr64 = "HANDLE", text!(RmCommandServerPortHandle, "from symbols");
-        0x28 LsaCommandPortSectionHandle: runtime::Ptr64 = "HANDLE", text!(LsaCommandPortSectionHandle, "from symbols");
-        0x30 LsaCommandPortSectionSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LsaCommandPortSectionSize, "from symbols");
-        0x38 LsaViewPortMemory: runtime::Ptr64 = "PVOID", text!(LsaViewPortMemory, "from symbols");
-        0x40 RmViewPortMemory: runtime::Ptr64 = "PVOID", text!(RmViewPortMemory, "from symbols");
-        0x48 LsaCommandPortMemoryDelta: i32 = "LONG", text!(LsaCommandPortMemoryDelta, "from symbols");
-        0x4c LsaCommandPortActive: u8 = "UCHAR", text!(LsaCommandPortActive, "from symbols");
-        0x4d _padding4D: [u8; 3], "padding.";
+    pub struct SEP_RM_LSA_CONNECTION_STATE_1607_x86: "since 1607 on x86", 0x30, 8 {
+        0x00 LsaProcessHandle a, 0x04 LsaCommandPortHandle a, 0x08 SepRmThreadHandle a, 0x0c RmCommandPortHandle a,
+        0x10 RmCommandServerPortHandle a, 0x14 LsaCommandPortSectionHandle a, 0x18 LsaCommandPortSectionSize a,
+        0x20 LsaViewPortMemory a, 0x24 RmViewPortMemory a, 0x28 LsaCommandPortMemoryDelta a, 0x2c LsaCommandPortActive a,
+        0x2d _padding2D: [u8; 3],
     }
-}
-
-runtime::layout! {
-    /// `SEP_RM_LSA_CONNECTION_STATE` since 24H2 on x64: 0x30 bytes, aligned to 8.
-    ///
-    /// The connection of a silo's security reference monitor to its LSA.
-    pub struct SEP_RM_LSA_CONNECTION_STATE_24H2_x64: SEP_RM_LSA_CONNECTION_STATE, 0x30, 8 {
-        0x00 LsaProcessHandle: runtime::Ptr64 = "HANDLE", text!(LsaProcessHandle, "from symbols");
-        0x08 LsaCommandPortHandle: runtime::Ptr64 = "HANDLE", text!(LsaCommandPortHandle, "from symbols");
-        0x10 SepRmThreadHandle: runtime::Ptr64 = "HANDLE", text!(SepRmThreadHandle, "from symbols");
-        0x18 RmCommandPortHandle: runtime::Ptr64 = "HANDLE", text!(RmCommandPortHandle, "from symbols");
-        0x20 RmCommandServerPortHandle: runtime::Ptr64 = "HANDLE", text!(RmCommandServerPortHandle, "from symbols");
-        0x28 LsaCommandPortActive: u8 = "UCHAR", text!(LsaCommandPortActive, "from symbols");
-        0x29 _padding29: [u8; 7], "padding.";
+    pub struct SEP_RM_LSA_CONNECTION_STATE_1607_x64: "since 1607 on x64", 0x50, 8 {
+        0x00 LsaProcessHandle b, 0x08 LsaCommandPortHandle b, 0x10 SepRmThreadHandle b, 0x18 RmCommandPortHandle b,
+        0x20 RmCommandServerPortHandle b, 0x28 LsaCommandPortSectionHandle b, 0x30 LsaCommandPortSectionSize a,
+        0x38 LsaViewPortMemory b, 0x40 RmViewPortMemory b, 0x48 LsaCommandPortMemoryDelta a, 0x4c LsaCommandPortActive a,
+        0x4d _padding4D: [u8; 3],
+    }
+    pub struct SEP_RM_LSA_CONNECTION_STATE_24H2_x64: "since 24H2 on x64", 0x30, 8 {
+        0x00 LsaProcessHandle b, 0x08 LsaCommandPortHandle b, 0x10 SepRmThreadHandle b, 0x18 RmCommandPortHandle b,
+        0x20 RmCommandServerPortHandle b, 0x28 LsaCommandPortActive a, 0x29 _padding29: [u8; 7],
     }
 }

@@ -5,63 +5,39 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (SystemLogonSession, $known:literal) => { concat!($known, ". Logon session of the system.") };
-    (AnonymousLogonSession, $known:literal) => { concat!($known, ". Anonymous logon session.") };
-    (AnonymousLogonToken, $known:literal) => { concat!($known, ". Token of the anonymous logon.") };
-    (AnonymousLogonTokenNoEveryone, $known:literal) => { concat!($known, ". Token of the anonymous logon without the group Everyone.") };
-    (UncSystemPaths, $known:literal) => { concat!($known, ". Inferred from its name: UNC system paths.") };
-    (NgenPaths, $known:literal) => { concat!($known, ". Inferred from its name: paths of the native image generator.") };
-}
-
-runtime::layout! {
-    /// `SEP_SILOSTATE` since 1607 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// Security reference monitor state of a silo.
-    pub struct SEP_SILOSTATE_1607_x86: SEP_SILOSTATE, 0x10, 4 {
-        0x00 SystemLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", text!(SystemLogonSession, "from symbols");
-        0x04 AnonymousLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", text!(AnonymousLogonSession, "from symbols");
-        0x08 AnonymousLogonToken: runtime::Ptr32 = "PVOID", text!(AnonymousLogonToken, "from symbols");
-        0x0c AnonymousLogonTokenNoEveryone: runtime::Ptr32 = "PVOID", text!(AnonymousLogonTokenNoEveryone, "from symbols");
+runtime::structure! {
+    $ SEP_SILOSTATE: "Security reference monitor state of a silo." {
+        SystemLogonSession "Logon session of the system.":
+            a runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols"
+            | b runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols";
+        AnonymousLogonSession "Anonymous logon session.":
+            a runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols"
+            | b runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols";
+        AnonymousLogonToken "Token of the anonymous logon.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        AnonymousLogonTokenNoEveryone "Token of the anonymous logon without the group Everyone.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        UncSystemPaths "Inferred from its name: UNC system paths.":
+            a runtime::Ptr32 = "UNICODE_STRING *", "from symbols"
+            | b runtime::Ptr64 = "UNICODE_STRING *", "from symbols";
+        NgenPaths "Inferred from its name: paths of the native image generator.":
+            a runtime::Ptr32 = "CI_NGEN_PATHS *", "from symbols"
+            | b runtime::Ptr64 = "CI_NGEN_PATHS *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `SEP_SILOSTATE` since 1607 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// Security reference monitor state of a silo.
-    pub struct SEP_SILOSTATE_1607_x64: SEP_SILOSTATE, 0x20, 8 {
-        0x00 SystemLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", text!(SystemLogonSession, "from symbols");
-        0x08 AnonymousLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", text!(AnonymousLogonSession, "from symbols");
-        0x10 AnonymousLogonToken: runtime::Ptr64 = "PVOID", text!(AnonymousLogonToken, "from symbols");
-        0x18 AnonymousLogonTokenNoEveryone: runtime::Ptr64 = "PVOID", text!(AnonymousLogonTokenNoEveryone, "from symbols");
+    pub struct SEP_SILOSTATE_1607_x86: "since 1607 on x86", 0x10, 4 {
+        0x00 SystemLogonSession a, 0x04 AnonymousLogonSession a, 0x08 AnonymousLogonToken a, 0x0c AnonymousLogonTokenNoEveryone a,
     }
-}
-
-runtime::layout! {
-    /// `SEP_SILOSTATE` since 1703 on x86: 0x18 bytes, aligned to 4.
-    ///
-    /// Security reference monitor state of a silo.
-    pub struct SEP_SILOSTATE_1703_x86: SEP_SILOSTATE, 0x18, 4 {
-        0x00 SystemLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", text!(SystemLogonSession, "from symbols");
-        0x04 AnonymousLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", text!(AnonymousLogonSession, "from symbols");
-        0x08 AnonymousLogonToken: runtime::Ptr32 = "PVOID", text!(AnonymousLogonToken, "from symbols");
-        0x0c AnonymousLogonTokenNoEveryone: runtime::Ptr32 = "PVOID", text!(AnonymousLogonTokenNoEveryone, "from symbols");
-        0x10 UncSystemPaths: runtime::Ptr32 = "UNICODE_STRING *", text!(UncSystemPaths, "from symbols");
-        0x14 NgenPaths: runtime::Ptr32 = "CI_NGEN_PATHS *", text!(NgenPaths, "from symbols");
+    pub struct SEP_SILOSTATE_1607_x64: "since 1607 on x64", 0x20, 8 {
+        0x00 SystemLogonSession b, 0x08 AnonymousLogonSession b, 0x10 AnonymousLogonToken b, 0x18 AnonymousLogonTokenNoEveryone b,
     }
-}
-
-runtime::layout! {
-    /// `SEP_SILOSTATE` since 1703 on x64: 0x30 bytes, aligned to 8.
-    ///
-    /// Security reference monitor state of a silo.
-    pub struct SEP_SILOSTATE_1703_x64: SEP_SILOSTATE, 0x30, 8 {
-        0x00 SystemLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", text!(SystemLogonSession, "from symbols");
-        0x08 AnonymousLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", text!(AnonymousLogonSession, "from symbols");
-        0x10 AnonymousLogonToken: runtime::Ptr64 = "PVOID", text!(AnonymousLogonToken, "from symbols");
-        0x18 AnonymousLogonTokenNoEveryone: runtime::Ptr64 = "PVOID", text!(AnonymousLogonTokenNoEveryone, "from symbols");
-        0x20 UncSystemPaths: runtime::Ptr64 = "UNICODE_STRING *", text!(UncSystemPaths, "from symbols");
-        0x28 NgenPaths: runtime::Ptr64 = "CI_NGEN_PATHS *", text!(NgenPaths, "from symbols");
+    pub struct SEP_SILOSTATE_1703_x86: "since 1703 on x86", 0x18, 4 {
+        0x00 SystemLogonSession a, 0x04 AnonymousLogonSession a, 0x08 AnonymousLogonToken a, 0x0c AnonymousLogonTokenNoEveryone a,
+        0x10 UncSystemPaths a, 0x14 NgenPaths a,
+    }
+    pub struct SEP_SILOSTATE_1703_x64: "since 1703 on x64", 0x30, 8 {
+        0x00 SystemLogonSession b, 0x08 AnonymousLogonSession b, 0x10 AnonymousLogonToken b, 0x18 AnonymousLogonTokenNoEveryone b,
+        0x20 UncSystemPaths b, 0x28 NgenPaths b,
     }
 }

@@ -5,78 +5,36 @@
 #[allow(unused_imports)]
 use super::{runtime, ksystem_time::*, large_integer::*, nt_product_type::*};
 
-macro_rules! text {
-    (ServiceSessionId, $known:literal) => { concat!($known, ". Identifier of the session of services.") };
-    (ActiveConsoleId, $known:literal) => { concat!($known, ". Identifier of the session at the console.") };
-    (ConsoleSessionForegroundProcessId, $known:literal) => { concat!($known, ". Identifier of the foreground process of the console session.") };
-    (NtProductType, $known:literal) => { concat!($known, ". Type of the product.") };
-    (SuiteMask, $known:literal) => { concat!($known, ". Bit mask of the product suites.") };
-    (IsMultiSessionSku, $known:literal) => { concat!($known, ". Whether the edition of Windows allows several sessions.") };
-    (SharedUserSessionId, $known:literal) => { concat!($known, ". Identifier of a shared user session.") };
-    (NtSystemRoot, $known:literal) => { concat!($known, ". The folder of Windows.") };
-    (UserModeGlobalLogger, $known:literal) => { concat!($known, ". State of the global sessions for events of user mode; its encoding is unidentified.") };
-    (TimeZoneId, $known:literal) => { concat!($known, ". Identifier of the current period of the time zone.") };
-    (TimeZoneBiasStamp, $known:literal) => { concat!($known, ". Changes with TimeZoneBias and its effective times, for a consistent reading of them.") };
-    (TimeZoneBias, $known:literal) => { concat!($known, ". Difference of UTC from local time, in units of 100 ns.") };
-    (TimeZoneBiasEffectiveStart, $known:literal) => { concat!($known, ". When the current bias took effect.") };
-    (TimeZoneBiasEffectiveEnd, $known:literal) => { concat!($known, ". When the current bias ends.") };
-}
-
-runtime::layout! {
-    /// `SILO_USER_SHARED_DATA` since 1607: 0x20 bytes, aligned to 8.
-    ///
-    /// Replacement of KUSER\_SHARED\_DATA for processes of a silo.
-    pub struct SILO_USER_SHARED_DATA_1607: SILO_USER_SHARED_DATA, 0x20, 8 {
-        0x00 ServiceSessionId: u32 = "ULONG", text!(ServiceSessionId, "from symbols");
-        0x04 ActiveConsoleId: u32 = "ULONG", text!(ActiveConsoleId, "from symbols");
-        0x08 ConsoleSessionForegroundProcessId: i64 = "LONGLONG", text!(ConsoleSessionForegroundProcessId, "from symbols");
-        0x10 NtProductType: NT_PRODUCT_TYPE_5_1_2600_sp2 = "NT_PRODUCT_TYPE", text!(NtProductType, "from symbols");
-        0x14 SuiteMask: u32 = "ULONG", text!(SuiteMask, "from symbols");
-        0x18 IsMultiSessionSku: u8 = "UCHAR", text!(IsMultiSessionSku, "from symbols");
-        0x19 _padding19: [u8; 7], "padding.";
+runtime::structure! {
+    $ SILO_USER_SHARED_DATA: "Replacement of KUSER\\_SHARED\\_DATA for processes of a silo." {
+        ServiceSessionId "Identifier of the session of services.": a u32 = "ULONG", "from symbols";
+        ActiveConsoleId "Identifier of the session at the console.": a u32 = "ULONG", "from symbols";
+        ConsoleSessionForegroundProcessId "Identifier of the foreground process of the console session.": a i64 = "LONGLONG", "from symbols";
+        NtProductType "Type of the product.": a NT_PRODUCT_TYPE_5_1_2600_sp2 = "NT_PRODUCT_TYPE", "from symbols";
+        SuiteMask "Bit mask of the product suites.": a u32 = "ULONG", "from symbols";
+        IsMultiSessionSku "Whether the edition of Windows allows several sessions.": a u8 = "UCHAR", "from symbols";
+        SharedUserSessionId "Identifier of a shared user session.": a u32 = "ULONG", "from symbols";
+        NtSystemRoot "The folder of Windows.": a [u16; 260] = "USHORT [260]", "from symbols";
+        UserModeGlobalLogger "State of the global sessions for events of user mode; its encoding is unidentified.": a [u16; 16] = "USHORT [16]", "from symbols";
+        TimeZoneId "Identifier of the current period of the time zone.": a u32 = "ULONG", "from symbols";
+        TimeZoneBiasStamp "Changes with TimeZoneBias and its effective times, for a consistent reading of them.": a i32 = "LONG", "from symbols";
+        TimeZoneBias "Difference of UTC from local time, in units of 100 ns.": a KSYSTEM_TIME_5_1_2600_sp2 = "KSYSTEM_TIME", "from symbols";
+        TimeZoneBiasEffectiveStart "When the current bias took effect.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols";
+        TimeZoneBiasEffectiveEnd "When the current bias ends.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `SILO_USER_SHARED_DATA` since 1703: 0x248 bytes, aligned to 8.
-    ///
-    /// Replacement of KUSER\_SHARED\_DATA for processes of a silo.
-    pub struct SILO_USER_SHARED_DATA_1703: SILO_USER_SHARED_DATA, 0x248, 8 {
-        0x00 ServiceSessionId: u32 = "ULONG", text!(ServiceSessionId, "from symbols");
-        0x04 ActiveConsoleId: u32 = "ULONG", text!(ActiveConsoleId, "from symbols");
-        0x08 ConsoleSessionForegroundProcessId: i64 = "LONGLONG", text!(ConsoleSessionForegroundProcessId, "from symbols");
-        0x10 NtProductType: NT_PRODUCT_TYPE_5_1_2600_sp2 = "NT_PRODUCT_TYPE", text!(NtProductType, "from symbols");
-        0x14 SuiteMask: u32 = "ULONG", text!(SuiteMask, "from symbols");
-        0x18 SharedUserSessionId: u32 = "ULONG", text!(SharedUserSessionId, "from symbols");
-        0x1c IsMultiSessionSku: u8 = "UCHAR", text!(IsMultiSessionSku, "from symbols");
-        0x1d _padding1D: [u8; 1], "padding.";
-        0x1e NtSystemRoot: [u16; 260] = "USHORT [260]", text!(NtSystemRoot, "from symbols");
-        0x226 UserModeGlobalLogger: [u16; 16] = "USHORT [16]", text!(UserModeGlobalLogger, "from symbols");
-        0x246 _padding246: [u8; 2], "padding.";
+    pub struct SILO_USER_SHARED_DATA_1607: "since 1607", 0x20, 8 {
+        0x00 ServiceSessionId a, 0x04 ActiveConsoleId a, 0x08 ConsoleSessionForegroundProcessId a, 0x10 NtProductType a,
+        0x14 SuiteMask a, 0x18 IsMultiSessionSku a, 0x19 _padding19: [u8; 7],
     }
-}
-
-runtime::layout! {
-    /// `SILO_USER_SHARED_DATA` since 10.0.19041.985: 0x270 bytes, aligned to 8.
-    ///
-    /// Replacement of KUSER\_SHARED\_DATA for processes of a silo.
-    pub struct SILO_USER_SHARED_DATA_10_0_19041_985: SILO_USER_SHARED_DATA, 0x270, 8 {
-        0x00 ServiceSessionId: u32 = "ULONG", text!(ServiceSessionId, "from symbols");
-        0x04 ActiveConsoleId: u32 = "ULONG", text!(ActiveConsoleId, "from symbols");
-        0x08 ConsoleSessionForegroundProcessId: i64 = "LONGLONG", text!(ConsoleSessionForegroundProcessId, "from symbols");
-        0x10 NtProductType: NT_PRODUCT_TYPE_5_1_2600_sp2 = "NT_PRODUCT_TYPE", text!(NtProductType, "from symbols");
-        0x14 SuiteMask: u32 = "ULONG", text!(SuiteMask, "from symbols");
-        0x18 SharedUserSessionId: u32 = "ULONG", text!(SharedUserSessionId, "from symbols");
-        0x1c IsMultiSessionSku: u8 = "UCHAR", text!(IsMultiSessionSku, "from symbols");
-        0x1d _padding1D: [u8; 1], "padding.";
-        0x1e NtSystemRoot: [u16; 260] = "USHORT [260]", text!(NtSystemRoot, "from symbols");
-        0x226 UserModeGlobalLogger: [u16; 16] = "USHORT [16]", text!(UserModeGlobalLogger, "from symbols");
-        0x246 _padding246: [u8; 2], "padding.";
-        0x248 TimeZoneId: u32 = "ULONG", text!(TimeZoneId, "from symbols");
-        0x24c TimeZoneBiasStamp: i32 = "LONG", text!(TimeZoneBiasStamp, "from symbols");
-        0x250 TimeZoneBias: KSYSTEM_TIME_5_1_2600_sp2 = "KSYSTEM_TIME", text!(TimeZoneBias, "from symbols");
-        0x25c _padding25C: [u8; 4], "padding.";
-        0x260 TimeZoneBiasEffectiveStart: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeZoneBiasEffectiveStart, "from symbols");
-        0x268 TimeZoneBiasEffectiveEnd: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeZoneBiasEffectiveEnd, "from symbols");
+    pub struct SILO_USER_SHARED_DATA_1703: "since 1703", 0x248, 8 {
+        0x00 ServiceSessionId a, 0x04 ActiveConsoleId a, 0x08 ConsoleSessionForegroundProcessId a, 0x10 NtProductType a,
+        0x14 SuiteMask a, 0x18 SharedUserSessionId a, 0x1c IsMultiSessionSku a, 0x1d _padding1D: [u8; 1], 0x1e NtSystemRoot a,
+        0x226 UserModeGlobalLogger a, 0x246 _padding246: [u8; 2],
+    }
+    pub struct SILO_USER_SHARED_DATA_10_0_19041_985: "since 10.0.19041.985", 0x270, 8 {
+        0x00 ServiceSessionId a, 0x04 ActiveConsoleId a, 0x08 ConsoleSessionForegroundProcessId a, 0x10 NtProductType a,
+        0x14 SuiteMask a, 0x18 SharedUserSessionId a, 0x1c IsMultiSessionSku a, 0x1d _padding1D: [u8; 1], 0x1e NtSystemRoot a,
+        0x226 UserModeGlobalLogger a, 0x246 _padding246: [u8; 2], 0x248 TimeZoneId a, 0x24c TimeZoneBiasStamp a,
+        0x250 TimeZoneBias a, 0x25c _padding25C: [u8; 4], 0x260 TimeZoneBiasEffectiveStart a, 0x268 TimeZoneBiasEffectiveEnd a,
     }
 }

@@ -5,24 +5,12 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Next, $known:literal) => { concat!($known, ". The next entry; null in the last.") };
-}
-
-runtime::layout! {
-    /// `SINGLE_LIST_ENTRY` since 5.0 on x86: 0x4 bytes, aligned to 4.
-    ///
-    /// The link of a singly linked list; on x86 SLIST\_ENTRY is another name for it.
-    pub struct SINGLE_LIST_ENTRY_5_0_x86: SINGLE_LIST_ENTRY, 0x4, 4 {
-        0x00 Next: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(Next, "from symbols");
+runtime::structure! {
+    $ SINGLE_LIST_ENTRY: "The link of a singly linked list; on x86 SLIST\\_ENTRY is another name for it." {
+        Next "The next entry; null in the last.":
+            a runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols"
+            | b runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `SINGLE_LIST_ENTRY` since 5.2.3790-sp1 on x64: 0x8 bytes, aligned to 8.
-    ///
-    /// The link of a singly linked list; on x86 SLIST\_ENTRY is another name for it.
-    pub struct SINGLE_LIST_ENTRY_5_2_3790_sp1_x64: SINGLE_LIST_ENTRY, 0x8, 8 {
-        0x00 Next: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(Next, "from symbols");
-    }
+    pub struct SINGLE_LIST_ENTRY_5_0_x86: "since 5.0 on x86", 0x4, 4 {0x00 Next a}
+    pub struct SINGLE_LIST_ENTRY_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x8, 8 {0x00 Next b}
 }

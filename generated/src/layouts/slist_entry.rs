@@ -5,16 +5,9 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Next, $known:literal) => { concat!($known, ". The next entry; null in the last.") };
-}
-
-runtime::layout! {
-    /// `SLIST_ENTRY` since 5.2.3790-sp1 on x64: 0x10 bytes, aligned to 16.
-    ///
-    /// The link of an interlocked singly linked list. A type of its own on x64 only, for its alignment.
-    pub struct SLIST_ENTRY_5_2_3790_sp1_x64: SLIST_ENTRY, 0x10, 16 {
-        0x00 Next: runtime::Ptr64 = "SLIST_ENTRY *", text!(Next, "from symbols");
-        0x08 _padding08: [u8; 8], "padding.";
+runtime::structure! {
+    $ SLIST_ENTRY: "The link of an interlocked singly linked list. A type of its own on x64 only, for its alignment." {
+        Next "The next entry; null in the last.": a runtime::Ptr64 = "SLIST_ENTRY *", "from symbols";
     }
+    pub struct SLIST_ENTRY_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x10, 16 {0x00 Next a, 0x08 _padding08: [u8; 8]}
 }

@@ -5,254 +5,99 @@
 #[allow(unused_imports)]
 use super::{runtime, single_list_entry::*};
 
-macro_rules! text {
-    (Alignment, $known:literal) => { concat!($known, ". Bytes as one number, for alignment.") };
-    (Next, $known:literal) => { concat!($known, ". The first entry.") };
-    (Depth, $known:literal) => { concat!($known, ". How many entries there are, modulo its width.") };
-    (Sequence, $known:literal) => { concat!($known, ". Grows with each change.") };
-    (Region, $known:literal) => { concat!($known, ". Second half as one number.") };
-    (Header8, $known:literal) => { concat!($known, ". For processors without a 16-byte exchange: only part of the address fits.") };
-    (NextEntry, $known:literal) => { concat!($known, ". The first entry, without the low bits that its alignment leaves zero.") };
-    (HeaderType, $known:literal) => { concat!($known, ". Clear for this form, set for the other.") };
-    (Init, $known:literal) => { concat!($known, ". Whether the header is initialized.") };
-    (Reserved, $known:literal) => { concat!($known, ". Reserved.") };
-    (Region_2, $known:literal) => { concat!($known, ". Region of the addresses of entries.") };
-    (Header16, $known:literal) => { concat!($known, ". For processors with a 16-byte exchange.") };
-    (HeaderType_2, $known:literal) => { concat!($known, ". Clear for Header8, set for this form.") };
-    (NextEntry_2, $known:literal) => { concat!($known, ". The address without its low four bits, which are zero.") };
-    (CpuId, $known:literal) => { concat!($known, ". Identifier of a processor; its use is unidentified.") };
-    (HeaderArm64, $known:literal) => { concat!($known, ". The form on ARM64.") };
-}
-
-runtime::layout! {
-    /// `SLIST_HEADER` since 5.0 on x86: 0x8 bytes, aligned to 8.
-    ///
-    /// The head of an interlocked singly linked list, exchanged as a whole.
-    pub union SLIST_HEADER_5_0_x86: SLIST_HEADER, 0x8, 8 {
-        0x00 Alignment: u64, text!(Alignment, "from symbols") {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
-        }
-        0x00 struct_Next: SLIST_HEADER_5_0_x86_struct_Next, "unnamed; its members have accessors." {
-            0x00 Next set_Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Next, "from symbols");
-            0x04 Depth set_Depth: u16 = "USHORT", text!(Depth, "from symbols");
-            0x06 Sequence set_Sequence: u16 = "USHORT", text!(Sequence, "from symbols");
-        }
+runtime::structure! {
+    $ SLIST_HEADER: "The head of an interlocked singly linked list, exchanged as a whole." {
+        Alignment "Bytes as one number, for alignment.": a u64 = "ULONGLONG", "from symbols", set_Alignment;
+        Next "The first entry.": a SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols", set_Next;
+        Depth "How many entries there are, modulo its width.":
+            a u16 = "USHORT", "from symbols", set_Depth
+            | b u64 = "ULONGLONG", "from symbols", set_Depth [0 to 15];
+        Sequence "Grows with each change.":
+            a u16 = "USHORT", "from symbols", set_Sequence
+            | b u64 = "ULONGLONG", "from symbols", set_Sequence [16 to 24]
+            | c u64 = "ULONGLONG", "from symbols", set_Sequence [16 to 63];
+        Region "Second half as one number.": a u64 = "ULONGLONG", "from symbols", set_Region;
+        Header8 "For processors without a 16-byte exchange: only part of the address fits.": a SLIST_HEADER_early_6_0_x64_Header8 = "struct", "from symbols", set_Header8;
+        Header16 "For processors with a 16-byte exchange.": a SLIST_HEADER_early_6_0_x64_Header16 = "struct", "from symbols", set_Header16;
+        NextEntry "The first entry, without the low bits that its alignment leaves zero.":
+            a u64 = "ULONGLONG", "from symbols", set_NextEntry [25 to 63]
+            | b u64 = "ULONGLONG", "from symbols", set_NextEntry [4 to 63];
+        HeaderType "Clear for this form, set for the other.": a u64 = "ULONGLONG", "from symbols", set_HeaderType [0];
+        Init "Whether the header is initialized.": a u64 = "ULONGLONG", "from symbols", set_Init [1];
+        Reserved "Reserved.":
+            a u64 = "ULONGLONG", "from symbols", set_Reserved [2 to 60]
+            | b u64 = "ULONGLONG", "from symbols", set_Reserved [2 to 3]
+            | c u64 = "ULONGLONG", "from symbols", set_Reserved [1 to 3]
+            | d u64 = "ULONGLONG", "from symbols", set_Reserved [0 to 3];
+        Region "Region of the addresses of entries.": b u64 = "ULONGLONG", "from symbols", set_Region [61 to 63];
+        HeaderType "Clear for Header8, set for this form.": b u64 = "ULONGLONG", "from symbols", set_HeaderType [0];
+        HeaderX64 "For processors with a 16-byte exchange.":
+            a SLIST_HEADER_6_0_6002_18005_x64_HeaderX64 = "struct", "from symbols", set_HeaderX64
+            | b SLIST_HEADER_6_3_x64_HeaderX64 = "struct", "from symbols", set_HeaderX64;
+        NextEntry "The address without its low four bits, which are zero.": c u64 = "ULONGLONG", "from symbols", set_NextEntry [4 to 63];
+        CpuId "Identifier of a processor; its use is unidentified.": a u16 = "USHORT", "from symbols", set_CpuId;
+        HeaderArm64 "The form on ARM64.": a SLIST_HEADER_1709_arm64_HeaderArm64 = "struct", "from symbols", set_HeaderArm64;
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `SLIST_HEADER`.
-    pub struct SLIST_HEADER_5_0_x86_struct_Next: 0x8, 4 {
-        0x00 Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Next, "from symbols");
-        0x04 Depth: u16 = "USHORT", text!(Depth, "from symbols");
-        0x06 Sequence: u16 = "USHORT", text!(Sequence, "from symbols");
+    pub union SLIST_HEADER_5_0_x86: "since 5.0 on x86", 0x8, 8 {
+        0x00 Alignment: u64 { 0x00 Alignment a }, 0x00 struct_Next: SLIST_HEADER_5_0_x86_struct_Next { 0x00 Next a, 0x04 Depth a,
+        0x06 Sequence a },
     }
-}
-
-runtime::layout! {
-    /// `SLIST_HEADER` since 5.2.3790-sp1 on x64: 0x10 bytes, aligned to 16.
-    ///
-    /// The head of an interlocked singly linked list, exchanged as a whole.
-    pub union SLIST_HEADER_5_2_3790_sp1_x64: SLIST_HEADER, 0x10, 16 {
-        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
-            0x08 Region set_Region: u64 = "ULONGLONG", text!(Region, "from symbols");
-        }
+    pub struct SLIST_HEADER_5_0_x86_struct_Next = _: "The unnamed structure at 0x00 of `SLIST_HEADER`.", 0x8, 4 {
+        0x00 Next a, 0x04 Depth a, 0x06 Sequence a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `SLIST_HEADER`.
-    pub struct SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment: 0x10, 8 {
-        0x00 Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
-        0x08 Region: u64 = "ULONGLONG", text!(Region, "from symbols");
+    pub union SLIST_HEADER_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x10, 16 {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment { 0x00 Alignment a, 0x08 Region a },
     }
-}
-
-runtime::layout! {
-    /// `SLIST_HEADER` since early-6.0 on x64: 0x10 bytes, aligned to 16.
-    ///
-    /// The head of an interlocked singly linked list, exchanged as a whole.
-    pub union SLIST_HEADER_early_6_0_x64: SLIST_HEADER, 0x10, 16 {
-        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
-            0x08 Region set_Region: u64 = "ULONGLONG", text!(Region, "from symbols");
-        }
-        0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8, text!(Header8, "from symbols") {
-            0x00 Header8 set_Header8: SLIST_HEADER_early_6_0_x64_Header8 = "struct", text!(Header8, "from symbols");
-        }
-        0x00 Header16: SLIST_HEADER_early_6_0_x64_Header16, text!(Header16, "from symbols") {
-            0x00 Header16 set_Header16: SLIST_HEADER_early_6_0_x64_Header16 = "struct", text!(Header16, "from symbols");
-        }
+    pub struct SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment = _: "The unnamed structure at 0x00 of `SLIST_HEADER`.", 0x10, 8 {
+        0x00 Alignment a, 0x08 Region a,
     }
-}
-
-runtime::layout! {
-    /// The structure that is `Header8` of `SLIST_HEADER`.
-    pub struct SLIST_HEADER_early_6_0_x64_Header8: SLIST_HEADER_Header8, 0x10, 8 {
-        0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", text!(Depth, "from symbols");
-            0x00 [16 to 24] Sequence set_Sequence: u64 = "ULONGLONG", text!(Sequence, "from symbols");
-            0x00 [25 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", text!(NextEntry, "from symbols");
-        }
-        0x08 bits08: u64, "bit fields, which have accessors." {
-            0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", text!(HeaderType, "from symbols");
-            0x08 [1] Init set_Init: u64 = "ULONGLONG", text!(Init, "from symbols");
-            0x08 [2 to 60] Reserved set_Reserved: u64 = "ULONGLONG", text!(Reserved, "from symbols");
-            0x08 [61 to 63] Region set_Region: u64 = "ULONGLONG", text!(Region_2, "from symbols");
-        }
+    pub union SLIST_HEADER_early_6_0_x64: "since early-6.0 on x64", 0x10, 16 {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment { 0x00 Alignment a, 0x08 Region a },
+        0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8 { 0x00 Header8 a },
+        0x00 Header16: SLIST_HEADER_early_6_0_x64_Header16 { 0x00 Header16 a },
     }
-}
-
-runtime::layout! {
-    /// The structure that is `Header16` of `SLIST_HEADER`.
-    pub struct SLIST_HEADER_early_6_0_x64_Header16: SLIST_HEADER_Header16, 0x10, 8 {
-        0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", text!(Depth, "from symbols");
-            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", text!(Sequence, "from symbols");
-        }
-        0x08 bits08: u64, "bit fields, which have accessors." {
-            0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", text!(HeaderType_2, "from symbols");
-            0x08 [1] Init set_Init: u64 = "ULONGLONG", text!(Init, "from symbols");
-            0x08 [2 to 3] Reserved set_Reserved: u64 = "ULONGLONG", text!(Reserved, "from symbols");
-            0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", text!(NextEntry, "from symbols");
-        }
+    pub struct SLIST_HEADER_early_6_0_x64_Header8 = SLIST_HEADER_Header8: "The structure that is `Header8` of `SLIST_HEADER`.", 0x10, 8 {
+        0x00 bits00: u64 { 0x00 Depth b, 0x00 Sequence b, 0x00 NextEntry a }, 0x08 bits08: u64 { 0x08 HeaderType a, 0x08 Init a,
+        0x08 Reserved a, 0x08 Region b },
     }
-}
-
-runtime::layout! {
-    /// `SLIST_HEADER` since 6.0.6002.18005 on x64: 0x10 bytes, aligned to 16.
-    ///
-    /// The head of an interlocked singly linked list, exchanged as a whole.
-    pub union SLIST_HEADER_6_0_6002_18005_x64: SLIST_HEADER, 0x10, 16 {
-        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
-            0x08 Region set_Region: u64 = "ULONGLONG", text!(Region, "from symbols");
-        }
-        0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8, text!(Header8, "from symbols") {
-            0x00 Header8 set_Header8: SLIST_HEADER_early_6_0_x64_Header8 = "struct", text!(Header8, "from symbols");
-        }
-        0x00 Header16: SLIST_HEADER_early_6_0_x64_Header16, text!(Header16, "from symbols") {
-            0x00 Header16 set_Header16: SLIST_HEADER_early_6_0_x64_Header16 = "struct", text!(Header16, "from symbols");
-        }
-        0x00 HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64, text!(Header16, "from symbols") {
-            0x00 HeaderX64 set_HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64 = "struct", text!(Header16, "from symbols");
-        }
+    pub struct SLIST_HEADER_early_6_0_x64_Header16 = SLIST_HEADER_Header16: "The structure that is `Header16` of `SLIST_HEADER`.", 0x10, 8 {
+        0x00 bits00: u64 { 0x00 Depth b, 0x00 Sequence c }, 0x08 bits08: u64 { 0x08 HeaderType b, 0x08 Init a, 0x08 Reserved b,
+        0x08 NextEntry b },
     }
-}
-
-runtime::layout! {
-    /// The structure that is `HeaderX64` of `SLIST_HEADER`.
-    pub struct SLIST_HEADER_6_0_6002_18005_x64_HeaderX64: SLIST_HEADER_HeaderX64, 0x10, 8 {
-        0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", text!(Depth, "from symbols");
-            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", text!(Sequence, "from symbols");
-        }
-        0x08 bits08: u64, "bit fields, which have accessors." {
-            0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", text!(HeaderType_2, "from symbols");
-            0x08 [1 to 3] Reserved set_Reserved: u64 = "ULONGLONG", text!(Reserved, "from symbols");
-            0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", text!(NextEntry_2, "from symbols");
-        }
+    pub union SLIST_HEADER_6_0_6002_18005_x64: "since 6.0.6002.18005 on x64", 0x10, 16 {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment { 0x00 Alignment a, 0x08 Region a },
+        0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8 { 0x00 Header8 a },
+        0x00 Header16: SLIST_HEADER_early_6_0_x64_Header16 { 0x00 Header16 a },
+        0x00 HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64 { 0x00 HeaderX64 a },
     }
-}
-
-runtime::layout! {
-    /// `SLIST_HEADER` since 6.2 on x64: 0x10 bytes, aligned to 16.
-    ///
-    /// The head of an interlocked singly linked list, exchanged as a whole.
-    pub union SLIST_HEADER_6_2_x64: SLIST_HEADER, 0x10, 16 {
-        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
-            0x08 Region set_Region: u64 = "ULONGLONG", text!(Region, "from symbols");
-        }
-        0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8, text!(Header8, "from symbols") {
-            0x00 Header8 set_Header8: SLIST_HEADER_early_6_0_x64_Header8 = "struct", text!(Header8, "from symbols");
-        }
-        0x00 HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64, text!(Header16, "from symbols") {
-            0x00 HeaderX64 set_HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64 = "struct", text!(Header16, "from symbols");
-        }
+    pub struct SLIST_HEADER_6_0_6002_18005_x64_HeaderX64 = SLIST_HEADER_HeaderX64: "The structure that is `HeaderX64` of `SLIST_HEADER`.", 0x10, 8 {
+        0x00 bits00: u64 { 0x00 Depth b, 0x00 Sequence c }, 0x08 bits08: u64 { 0x08 HeaderType b, 0x08 Reserved c,
+        0x08 NextEntry c },
     }
-}
-
-runtime::layout! {
-    /// `SLIST_HEADER` since 6.3 on x86: 0x8 bytes, aligned to 8.
-    ///
-    /// The head of an interlocked singly linked list, exchanged as a whole.
-    pub union SLIST_HEADER_6_3_x86: SLIST_HEADER, 0x8, 8 {
-        0x00 Alignment: u64, text!(Alignment, "from symbols") {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
-        }
-        0x00 struct_Next: SLIST_HEADER_6_3_x86_struct_Next, "unnamed; its members have accessors." {
-            0x00 Next set_Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Next, "from symbols");
-            0x04 Depth set_Depth: u16 = "USHORT", text!(Depth, "from symbols");
-            0x06 CpuId set_CpuId: u16 = "USHORT", text!(CpuId, "from symbols");
-        }
+    pub union SLIST_HEADER_6_2_x64: "since 6.2 on x64", 0x10, 16 {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment { 0x00 Alignment a, 0x08 Region a },
+        0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8 { 0x00 Header8 a },
+        0x00 HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64 { 0x00 HeaderX64 a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `SLIST_HEADER`.
-    pub struct SLIST_HEADER_6_3_x86_struct_Next: 0x8, 4 {
-        0x00 Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Next, "from symbols");
-        0x04 Depth: u16 = "USHORT", text!(Depth, "from symbols");
-        0x06 CpuId: u16 = "USHORT", text!(CpuId, "from symbols");
+    pub union SLIST_HEADER_6_3_x86: "since 6.3 on x86", 0x8, 8 {
+        0x00 Alignment: u64 { 0x00 Alignment a }, 0x00 struct_Next: SLIST_HEADER_6_3_x86_struct_Next { 0x00 Next a, 0x04 Depth a,
+        0x06 CpuId a },
     }
-}
-
-runtime::layout! {
-    /// `SLIST_HEADER` since 6.3 on x64: 0x10 bytes, aligned to 16.
-    ///
-    /// The head of an interlocked singly linked list, exchanged as a whole.
-    pub union SLIST_HEADER_6_3_x64: SLIST_HEADER, 0x10, 16 {
-        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
-            0x08 Region set_Region: u64 = "ULONGLONG", text!(Region, "from symbols");
-        }
-        0x00 HeaderX64: SLIST_HEADER_6_3_x64_HeaderX64, text!(Header16, "from symbols") {
-            0x00 HeaderX64 set_HeaderX64: SLIST_HEADER_6_3_x64_HeaderX64 = "struct", text!(Header16, "from symbols");
-        }
+    pub struct SLIST_HEADER_6_3_x86_struct_Next = _: "The unnamed structure at 0x00 of `SLIST_HEADER`.", 0x8, 4 {
+        0x00 Next a, 0x04 Depth a, 0x06 CpuId a,
     }
-}
-
-runtime::layout! {
-    /// The structure that is `HeaderX64` of `SLIST_HEADER`.
-    pub struct SLIST_HEADER_6_3_x64_HeaderX64: SLIST_HEADER_HeaderX64, 0x10, 8 {
-        0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", text!(Depth, "from symbols");
-            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", text!(Sequence, "from symbols");
-        }
-        0x08 bits08: u64, "bit fields, which have accessors." {
-            0x08 [0 to 3] Reserved set_Reserved: u64 = "ULONGLONG", text!(Reserved, "from symbols");
-            0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", text!(NextEntry_2, "from symbols");
-        }
+    pub union SLIST_HEADER_6_3_x64: "since 6.3 on x64", 0x10, 16 {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment { 0x00 Alignment a, 0x08 Region a },
+        0x00 HeaderX64: SLIST_HEADER_6_3_x64_HeaderX64 { 0x00 HeaderX64 b },
     }
-}
-
-runtime::layout! {
-    /// `SLIST_HEADER` since 1709 on arm64: 0x10 bytes, aligned to 16.
-    ///
-    /// The head of an interlocked singly linked list, exchanged as a whole.
-    pub union SLIST_HEADER_1709_arm64: SLIST_HEADER, 0x10, 16 {
-        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
-            0x08 Region set_Region: u64 = "ULONGLONG", text!(Region, "from symbols");
-        }
-        0x00 HeaderArm64: SLIST_HEADER_1709_arm64_HeaderArm64, text!(HeaderArm64, "from symbols") {
-            0x00 HeaderArm64 set_HeaderArm64: SLIST_HEADER_1709_arm64_HeaderArm64 = "struct", text!(HeaderArm64, "from symbols");
-        }
+    pub struct SLIST_HEADER_6_3_x64_HeaderX64 = SLIST_HEADER_HeaderX64: "The structure that is `HeaderX64` of `SLIST_HEADER`.", 0x10, 8 {
+        0x00 bits00: u64 { 0x00 Depth b, 0x00 Sequence c }, 0x08 bits08: u64 { 0x08 Reserved d, 0x08 NextEntry c },
     }
-}
-
-runtime::layout! {
-    /// The structure that is `HeaderArm64` of `SLIST_HEADER`.
-    pub struct SLIST_HEADER_1709_arm64_HeaderArm64: SLIST_HEADER_HeaderArm64, 0x10, 8 {
-        0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", text!(Depth, "from symbols");
-            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", text!(Sequence, "from symbols");
-        }
-        0x08 bits08: u64, "bit fields, which have accessors." {
-            0x08 [0 to 3] Reserved set_Reserved: u64 = "ULONGLONG", text!(Reserved, "from symbols");
-            0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", text!(NextEntry_2, "from symbols");
-        }
+    pub union SLIST_HEADER_1709_arm64: "since 1709 on arm64", 0x10, 16 {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment { 0x00 Alignment a, 0x08 Region a },
+        0x00 HeaderArm64: SLIST_HEADER_1709_arm64_HeaderArm64 { 0x00 HeaderArm64 a },
+    }
+    pub struct SLIST_HEADER_1709_arm64_HeaderArm64 = SLIST_HEADER_HeaderArm64: "The structure that is `HeaderArm64` of `SLIST_HEADER`.", 0x10, 8 {
+        0x00 bits00: u64 { 0x00 Depth b, 0x00 Sequence c }, 0x08 bits08: u64 { 0x08 Reserved d, 0x08 NextEntry c },
     }
 }

@@ -5,39 +5,23 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Signature, $known:literal) => { concat!($known, ". The letters SDMP.") };
-    (ValidDump, $known:literal) => { concat!($known, ". The letters DUMP.") };
-    (DumpOptions, $known:literal) => { concat!($known, ". Flags of valid memory: 1 kernel, 2 current user process.") };
-    (HeaderSize, $known:literal) => { concat!($known, ". Where in the file the first page is.") };
-    (BitmapSize, $known:literal) => { concat!($known, ". How many bits the bitmap has.") };
-    (Pages, $known:literal) => { concat!($known, ". How many pages there are.") };
-    (Bitmap, $known:literal) => { concat!($known, ". An RTL\\_BITMAP as it was written to the file: a bit a page.") };
-    (SizeOfBitMap, $known:literal) => { concat!($known, ". Equal to BitmapSize.") };
-    (Reserved0, $known:literal) => { concat!($known, ". Unidentified bytes, in place of the pointer of RTL\\_BITMAP.") };
-    (Buffer, $known:literal) => { concat!($known, ". The bits.") };
-}
-
-runtime::layout! {
-    /// `SUMMARY_DUMP32` since 5.2 on x86: 0x20 bytes, aligned to 4.
-    ///
-    /// Second header of a summary dump, the kernel dump of Windows up to 7: a list of the pages in it. The pages are stored in the order of their numbers, at the offset in HeaderSize.
-    pub struct SUMMARY_DUMP32_5_2_x86: SUMMARY_DUMP32, 0x20, 4 {
-        0x00 Signature: u32 = "ULONG", text!(Signature, "documented");
-        0x04 ValidDump: u32 = "ULONG", text!(ValidDump, "documented");
-        0x08 DumpOptions: u32 = "ULONG", text!(DumpOptions, "documented");
-        0x0c HeaderSize: u32 = "ULONG", text!(HeaderSize, "documented");
-        0x10 BitmapSize: u32 = "ULONG", text!(BitmapSize, "documented");
-        0x14 Pages: u32 = "ULONG", text!(Pages, "documented");
-        0x18 Bitmap: SUMMARY_DUMP32_5_2_x86_Bitmap = "struct", text!(Bitmap, "documented");
+runtime::structure! {
+    $ SUMMARY_DUMP32: "Second header of a summary dump, the kernel dump of Windows up to 7: a list of the pages in it. The pages are stored in the order of their numbers, at the offset in HeaderSize." {
+        Signature "The letters SDMP.": a u32 = "ULONG", "documented";
+        ValidDump "The letters DUMP.": a u32 = "ULONG", "documented";
+        DumpOptions "Flags of valid memory: 1 kernel, 2 current user process.": a u32 = "ULONG", "documented";
+        HeaderSize "Where in the file the first page is.": a u32 = "ULONG", "documented";
+        BitmapSize "How many bits the bitmap has.": a u32 = "ULONG", "documented";
+        Pages "How many pages there are.": a u32 = "ULONG", "documented";
+        Bitmap "An RTL\\_BITMAP as it was written to the file: a bit a page.": a SUMMARY_DUMP32_5_2_x86_Bitmap = "struct", "documented";
+        SizeOfBitMap "Equal to BitmapSize.": a u32 = "ULONG", "documented, offset inferred";
+        Reserved0 "Unidentified bytes, in place of the pointer of RTL\\_BITMAP.": a u32 = "ULONG", "unidentified";
+        Buffer "The bits.": a [u32; 0] = "ULONG []", "documented, offset inferred";
     }
-}
-
-runtime::layout! {
-    /// The structure that is `Bitmap` of `SUMMARY_DUMP32`.
-    pub struct SUMMARY_DUMP32_5_2_x86_Bitmap: SUMMARY_DUMP32_Bitmap, 0x8, 4 {
-        0x00 SizeOfBitMap: u32 = "ULONG", text!(SizeOfBitMap, "documented, offset inferred");
-        0x04 Reserved0: u32 = "ULONG", text!(Reserved0, "unidentified");
-        0x08 Buffer: [u32; 0] = "ULONG []", text!(Buffer, "documented, offset inferred");
+    pub struct SUMMARY_DUMP32_5_2_x86: "since 5.2 on x86", 0x20, 4 {
+        0x00 Signature a, 0x04 ValidDump a, 0x08 DumpOptions a, 0x0c HeaderSize a, 0x10 BitmapSize a, 0x14 Pages a, 0x18 Bitmap a,
+    }
+    pub struct SUMMARY_DUMP32_5_2_x86_Bitmap = SUMMARY_DUMP32_Bitmap: "The structure that is `Bitmap` of `SUMMARY_DUMP32`.", 0x8, 4 {
+        0x00 SizeOfBitMap a, 0x04 Reserved0 a, 0x08 Buffer a,
     }
 }

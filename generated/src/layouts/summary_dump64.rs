@@ -5,57 +5,41 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Signature, $known:literal) => { concat!($known, ". The letters SDMP, or FDMP if all pages are there.") };
-    (ValidDump, $known:literal) => { concat!($known, ". The letters DUMP.") };
-    (DumpOptions, $known:literal) => { concat!($known, ". Flags of valid memory: 1 kernel, 2 current user process.") };
-    (HeaderSize, $known:literal) => { concat!($known, ". Where in the file the first page is.") };
-    (BitmapSize, $known:literal) => { concat!($known, ". How many bits the bitmap has.") };
-    (Pages, $known:literal) => { concat!($known, ". How many pages there are.") };
-    (Bitmap, $known:literal) => { concat!($known, ". An RTL\\_BITMAP as it was written to the file: a bit a page.") };
-    (SizeOfBitMap, $known:literal) => { concat!($known, ". Equal to BitmapSize.") };
-    (Reserved0, $known:literal) => { concat!($known, ". Unidentified bytes, in place of the pointer of RTL\\_BITMAP.") };
-    (Buffer, $known:literal) => { concat!($known, ". The bits.") };
-    (Reserved, $known:literal) => { concat!($known, ". Unidentified bytes.") };
-}
-
-runtime::layout! {
-    /// `SUMMARY_DUMP64` since 5.2.3790-sp1 on x64: 0x28 bytes, aligned to 8.
-    ///
-    /// Second header of a dump with selected pages of physical memory: a bitmap of the pages in it. The pages are stored in the order of their numbers, at the offset in HeaderSize. Up to Windows 7 it is the structure of this name in ntiodump.h, in a summary dump. In Windows 8 and later its numbers have 64 bits and the bitmap follows it, according to readers of such dumps.
-    pub struct SUMMARY_DUMP64_5_2_3790_sp1_x64: SUMMARY_DUMP64, 0x28, 8 {
-        0x00 Signature: u32 = "ULONG", text!(Signature, "documented");
-        0x04 ValidDump: u32 = "ULONG", text!(ValidDump, "documented");
-        0x08 DumpOptions: u32 = "ULONG", text!(DumpOptions, "documented");
-        0x0c HeaderSize: u32 = "ULONG", text!(HeaderSize, "documented");
-        0x10 BitmapSize: u32 = "ULONG", text!(BitmapSize, "documented");
-        0x14 Pages: u32 = "ULONG", text!(Pages, "documented");
-        0x18 Bitmap: SUMMARY_DUMP64_5_2_3790_sp1_x64_Bitmap = "struct", text!(Bitmap, "documented");
+runtime::structure! {
+    $ SUMMARY_DUMP64: "Second header of a dump with selected pages of physical memory: a bitmap of the pages in it. The pages are stored in the order of their numbers, at the offset in HeaderSize. Up to Windows 7 it is the structure of this name in ntiodump.h, in a summary dump. In Windows 8 and later its numbers have 64 bits and the bitmap follows it, according to readers of such dumps." {
+        Signature "The letters SDMP, or FDMP if all pages are there.":
+            a u32 = "ULONG", "documented"
+            | b u32 = "ULONG", "inferred";
+        ValidDump "The letters DUMP.":
+            a u32 = "ULONG", "documented"
+            | b u32 = "ULONG", "inferred";
+        DumpOptions "Flags of valid memory: 1 kernel, 2 current user process.":
+            a u32 = "ULONG", "documented"
+            | b u32 = "ULONG", "inferred";
+        HeaderSize "Where in the file the first page is.":
+            a u32 = "ULONG", "documented"
+            | b u64 = "ULONGLONG", "inferred";
+        BitmapSize "How many bits the bitmap has.":
+            a u32 = "ULONG", "documented"
+            | b u64 = "ULONGLONG", "inferred";
+        Pages "How many pages there are.":
+            a u32 = "ULONG", "documented"
+            | b u64 = "ULONGLONG", "inferred";
+        Bitmap "An RTL\\_BITMAP as it was written to the file: a bit a page.": a SUMMARY_DUMP64_5_2_3790_sp1_x64_Bitmap = "struct", "documented";
+        SizeOfBitMap "Equal to BitmapSize.": a u32 = "ULONG", "documented, offset inferred";
+        Reserved0 "Unidentified bytes, in place of the pointer of RTL\\_BITMAP.": a u64 = "ULONGLONG", "unidentified";
+        Buffer "The bits.": a [u32; 0] = "ULONG []", "documented, offset inferred";
+        Reserved "Unidentified bytes.": a u32 = "ULONG", "unidentified";
+        Reserved1 "Unidentified bytes.": a [u64; 2] = "ULONGLONG [2]", "unidentified";
     }
-}
-
-runtime::layout! {
-    /// The structure that is `Bitmap` of `SUMMARY_DUMP64`.
-    pub struct SUMMARY_DUMP64_5_2_3790_sp1_x64_Bitmap: SUMMARY_DUMP64_Bitmap, 0x10, 8 {
-        0x00 SizeOfBitMap: u32 = "ULONG", text!(SizeOfBitMap, "documented, offset inferred");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 Reserved0: u64 = "ULONGLONG", text!(Reserved0, "unidentified");
-        0x10 Buffer: [u32; 0] = "ULONG []", text!(Buffer, "documented, offset inferred");
+    pub struct SUMMARY_DUMP64_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x28, 8 {
+        0x00 Signature a, 0x04 ValidDump a, 0x08 DumpOptions a, 0x0c HeaderSize a, 0x10 BitmapSize a, 0x14 Pages a, 0x18 Bitmap a,
     }
-}
-
-runtime::layout! {
-    /// `SUMMARY_DUMP64` since 6.2 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// Second header of a dump with selected pages of physical memory: a bitmap of the pages in it. The pages are stored in the order of their numbers, at the offset in HeaderSize. Up to Windows 7 it is the structure of this name in ntiodump.h, in a summary dump. In Windows 8 and later its numbers have 64 bits and the bitmap follows it, according to readers of such dumps.
-    pub struct SUMMARY_DUMP64_6_2_x64: SUMMARY_DUMP64, 0x38, 8 {
-        0x00 Signature: u32 = "ULONG", text!(Signature, "inferred");
-        0x04 ValidDump: u32 = "ULONG", text!(ValidDump, "inferred");
-        0x08 DumpOptions: u32 = "ULONG", text!(DumpOptions, "inferred");
-        0x0c Reserved: u32 = "ULONG", text!(Reserved, "unidentified");
-        0x10 Reserved1: [u64; 2] = "ULONGLONG [2]", text!(Reserved, "unidentified");
-        0x20 HeaderSize: u64 = "ULONGLONG", text!(HeaderSize, "inferred");
-        0x28 Pages: u64 = "ULONGLONG", text!(Pages, "inferred");
-        0x30 BitmapSize: u64 = "ULONGLONG", text!(BitmapSize, "inferred");
+    pub struct SUMMARY_DUMP64_5_2_3790_sp1_x64_Bitmap = SUMMARY_DUMP64_Bitmap: "The structure that is `Bitmap` of `SUMMARY_DUMP64`.", 0x10, 8 {
+        0x00 SizeOfBitMap a, 0x04 _padding04: [u8; 4], 0x08 Reserved0 a, 0x10 Buffer a,
+    }
+    pub struct SUMMARY_DUMP64_6_2_x64: "since 6.2 on x64", 0x38, 8 {
+        0x00 Signature b, 0x04 ValidDump b, 0x08 DumpOptions b, 0x0c Reserved a, 0x10 Reserved1 a, 0x20 HeaderSize b,
+        0x28 Pages b, 0x30 BitmapSize b,
     }
 }

@@ -5,64 +5,32 @@
 #[allow(unused_imports)]
 use super::{runtime, large_integer::*, TRACE_HEADER_TYPE, wmi_trace_packet::*};
 
-macro_rules! text {
-    (Marker, $known:literal) => { concat!($known, ". Version, HeaderType and Flags as one number.") };
-    (Version, $known:literal) => { concat!($known, ". Version of the event; the kernel uses the low byte.") };
-    (HeaderType, $known:literal) => { concat!($known, ". Type of the header.") };
-    (Flags, $known:literal) => { concat!($known, ". Flags that mark the start of an event in a buffer; 0x80 and 0x40 are set.") };
-    (Header, $known:literal) => { concat!($known, ". Size and hook identifier of Packet as one number.") };
-    (Packet, $known:literal) => { concat!($known, ". Size and hook identifier of the event.") };
-    (ThreadId, $known:literal) => { concat!($known, ". The thread that wrote it.") };
-    (ProcessId, $known:literal) => { concat!($known, ". The process that wrote it.") };
-    (SystemTime, $known:literal) => { concat!($known, ". When, by the clock of the session; the compact header ends here.") };
-    (KernelTime, $known:literal) => { concat!($known, ". Time that the thread has run in the kernel, in ticks of the clock interrupt.") };
-    (UserTime, $known:literal) => { concat!($known, ". Time that the thread has run in user mode, in ticks of the clock interrupt.") };
-}
-
-runtime::layout! {
-    /// `SYSTEM_TRACE_HEADER` since 5.0: 0x20 bytes, aligned to 8.
-    ///
-    /// Header of a kernel event with its thread; the compact form of 6.2 and later consists of the first 0x18 bytes.
-    pub struct SYSTEM_TRACE_HEADER_5_0: SYSTEM_TRACE_HEADER, 0x20, 8 {
-        0x00 union_Marker: SYSTEM_TRACE_HEADER_5_0_union_Marker, "unnamed; its members have accessors." {
-            0x00 Marker set_Marker: u32 = "ULONG", text!(Marker, "documented");
-            0x00 Version set_Version: u16 = "USHORT", text!(Version, "documented, offset inferred");
-            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented, offset inferred");
-            0x03 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-        }
-        0x04 union_Header: SYSTEM_TRACE_HEADER_5_0_union_Header, "unnamed; its members have accessors." {
-            0x04 Header set_Header: u32 = "ULONG", text!(Header, "documented");
-            0x04 Packet set_Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", text!(Packet, "documented");
-        }
-        0x08 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
-        0x0c ProcessId: u32 = "ULONG", text!(ProcessId, "documented");
-        0x10 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(SystemTime, "documented");
-        0x18 KernelTime: u32 = "ULONG", text!(KernelTime, "documented");
-        0x1c UserTime: u32 = "ULONG", text!(UserTime, "documented");
+runtime::structure! {
+    $ SYSTEM_TRACE_HEADER: "Header of a kernel event with its thread; the compact form of 6.2 and later consists of the first 0x18 bytes." {
+        Marker "Version, HeaderType and Flags as one number.": a u32 = "ULONG", "documented", set_Marker;
+        Version "Version of the event; the kernel uses the low byte.": a u16 = "USHORT", "documented, offset inferred", set_Version;
+        HeaderType "Type of the header.": a TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred", set_HeaderType;
+        Flags "Flags that mark the start of an event in a buffer; 0x80 and 0x40 are set.": a u8 = "UCHAR", "documented, offset inferred", set_Flags;
+        Header "Size and hook identifier of Packet as one number.": a u32 = "ULONG", "documented", set_Header;
+        Packet "Size and hook identifier of the event.": a WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented", set_Packet;
+        ThreadId "The thread that wrote it.": a u32 = "ULONG", "documented";
+        ProcessId "The process that wrote it.": a u32 = "ULONG", "documented";
+        SystemTime "When, by the clock of the session; the compact header ends here.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        KernelTime "Time that the thread has run in the kernel, in ticks of the clock interrupt.": a u32 = "ULONG", "documented";
+        UserTime "Time that the thread has run in user mode, in ticks of the clock interrupt.": a u32 = "ULONG", "documented";
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `SYSTEM_TRACE_HEADER`.
-    pub union SYSTEM_TRACE_HEADER_5_0_union_Marker: 0x4, 4 {
-        0x00 Marker: u32 = "ULONG", text!(Marker, "documented");
-        0x00 struct_Version: SYSTEM_TRACE_HEADER_5_0_union_Marker_struct_Version, "unnamed; its members have accessors.";
+    pub struct SYSTEM_TRACE_HEADER_5_0: "since 5.0", 0x20, 8 {
+        0x00 union_Marker: SYSTEM_TRACE_HEADER_5_0_union_Marker { 0x00 Marker a, 0x00 Version a, 0x02 HeaderType a,
+        0x03 Flags a }, 0x04 union_Header: SYSTEM_TRACE_HEADER_5_0_union_Header { 0x04 Header a, 0x04 Packet a }, 0x08 ThreadId a,
+        0x0c ProcessId a, 0x10 SystemTime a, 0x18 KernelTime a, 0x1c UserTime a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Marker` in `SYSTEM_TRACE_HEADER`.
-    pub struct SYSTEM_TRACE_HEADER_5_0_union_Marker_struct_Version: 0x4, 2 {
-        0x00 Version: u16 = "USHORT", text!(Version, "documented, offset inferred");
-        0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented, offset inferred");
-        0x03 Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
+    pub union SYSTEM_TRACE_HEADER_5_0_union_Marker = _: "The unnamed union at 0x00 of `SYSTEM_TRACE_HEADER`.", 0x4, 4 {
+        0x00 Marker a, 0x00 struct_Version: SYSTEM_TRACE_HEADER_5_0_union_Marker_struct_Version,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x04 of `SYSTEM_TRACE_HEADER`.
-    pub union SYSTEM_TRACE_HEADER_5_0_union_Header: 0x4, 4 {
-        0x00 Header: u32 = "ULONG", text!(Header, "documented");
-        0x00 Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", text!(Packet, "documented");
+    pub struct SYSTEM_TRACE_HEADER_5_0_union_Marker_struct_Version = _: "The unnamed structure at 0x00 of `union_Marker` in `SYSTEM_TRACE_HEADER`.", 0x4, 2 {
+        0x00 Version a, 0x02 HeaderType a, 0x03 Flags a,
+    }
+    pub union SYSTEM_TRACE_HEADER_5_0_union_Header = _: "The unnamed union at 0x04 of `SYSTEM_TRACE_HEADER`.", 0x4, 4 {
+        0x00 Header a, 0x00 Packet a,
     }
 }

@@ -5,29 +5,18 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Year, $known:literal) => { concat!($known, ". 0 for a rule that holds every year.") };
-    (Month, $known:literal) => { concat!($known, ". From 1 on.") };
-    (Day, $known:literal) => { concat!($known, ". In a yearly rule: week of the month, 5 for the last.") };
-    (Hour, $known:literal) => { concat!($known, ". From 0 to 23.") };
-    (Minute, $known:literal) => { concat!($known, ". Minute, 0 to 59.") };
-    (Second, $known:literal) => { concat!($known, ". Second, 0 to 59.") };
-    (Milliseconds, $known:literal) => { concat!($known, ". Millisecond, 0 to 999.") };
-    (Weekday, $known:literal) => { concat!($known, ". 0 is Sunday.") };
-}
-
-runtime::layout! {
-    /// `TIME_FIELDS` since 5.0: 0x10 bytes, aligned to 2.
-    ///
-    /// The parts of a date and time of day; SYSTEMTIME has the same parts in another order.
-    pub struct TIME_FIELDS_5_0: TIME_FIELDS, 0x10, 2 {
-        0x00 Year: i16 = "SHORT", text!(Year, "from symbols");
-        0x02 Month: i16 = "SHORT", text!(Month, "from symbols");
-        0x04 Day: i16 = "SHORT", text!(Day, "from symbols");
-        0x06 Hour: i16 = "SHORT", text!(Hour, "from symbols");
-        0x08 Minute: i16 = "SHORT", text!(Minute, "from symbols");
-        0x0a Second: i16 = "SHORT", text!(Second, "from symbols");
-        0x0c Milliseconds: i16 = "SHORT", text!(Milliseconds, "from symbols");
-        0x0e Weekday: i16 = "SHORT", text!(Weekday, "from symbols");
+runtime::structure! {
+    $ TIME_FIELDS: "The parts of a date and time of day; SYSTEMTIME has the same parts in another order." {
+        Year "0 for a rule that holds every year.": a i16 = "SHORT", "from symbols";
+        Month "From 1 on.": a i16 = "SHORT", "from symbols";
+        Day "In a yearly rule: week of the month, 5 for the last.": a i16 = "SHORT", "from symbols";
+        Hour "From 0 to 23.": a i16 = "SHORT", "from symbols";
+        Minute "Minute, 0 to 59.": a i16 = "SHORT", "from symbols";
+        Second "Second, 0 to 59.": a i16 = "SHORT", "from symbols";
+        Milliseconds "Millisecond, 0 to 999.": a i16 = "SHORT", "from symbols";
+        Weekday "0 is Sunday.": a i16 = "SHORT", "from symbols";
+    }
+    pub struct TIME_FIELDS_5_0: "since 5.0", 0x10, 2 {
+        0x00 Year a, 0x02 Month a, 0x04 Day a, 0x06 Hour a, 0x08 Minute a, 0x0a Second a, 0x0c Milliseconds a, 0x0e Weekday a,
     }
 }

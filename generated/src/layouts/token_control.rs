@@ -5,21 +5,14 @@
 #[allow(unused_imports)]
 use super::{runtime, luid::*, token_source::*};
 
-macro_rules! text {
-    (TokenId, $known:literal) => { concat!($known, ". Identifier of the token.") };
-    (AuthenticationId, $known:literal) => { concat!($known, ". Identifier of the logon session.") };
-    (ModifiedId, $known:literal) => { concat!($known, ". Identifier that changes when the token does.") };
-    (TokenSource, $known:literal) => { concat!($known, ". Component that made the token.") };
-}
-
-runtime::layout! {
-    /// `TOKEN_CONTROL` since 5.0: 0x28 bytes, aligned to 4.
-    ///
-    /// Identifies an access token and its state, to detect changes.
-    pub struct TOKEN_CONTROL_5_0: TOKEN_CONTROL, 0x28, 4 {
-        0x00 TokenId: LUID_5_0 = "LUID", text!(TokenId, "from symbols");
-        0x08 AuthenticationId: LUID_5_0 = "LUID", text!(AuthenticationId, "from symbols");
-        0x10 ModifiedId: LUID_5_0 = "LUID", text!(ModifiedId, "from symbols");
-        0x18 TokenSource: TOKEN_SOURCE_5_0 = "TOKEN_SOURCE", text!(TokenSource, "from symbols");
+runtime::structure! {
+    $ TOKEN_CONTROL: "Identifies an access token and its state, to detect changes." {
+        TokenId "Identifier of the token.": a LUID_5_0 = "LUID", "from symbols";
+        AuthenticationId "Identifier of the logon session.": a LUID_5_0 = "LUID", "from symbols";
+        ModifiedId "Identifier that changes when the token does.": a LUID_5_0 = "LUID", "from symbols";
+        TokenSource "Component that made the token.": a TOKEN_SOURCE_5_0 = "TOKEN_SOURCE", "from symbols";
+    }
+    pub struct TOKEN_CONTROL_5_0: "since 5.0", 0x28, 4 {
+        0x00 TokenId a, 0x08 AuthenticationId a, 0x10 ModifiedId a, 0x18 TokenSource a,
     }
 }

@@ -5,17 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime, luid::*};
 
-macro_rules! text {
-    (SourceName, $known:literal) => { concat!($known, ". Name of the component.") };
-    (SourceIdentifier, $known:literal) => { concat!($known, ". Identifier that the component chose.") };
-}
-
-runtime::layout! {
-    /// `TOKEN_SOURCE` since 5.0: 0x10 bytes, aligned to 4.
-    ///
-    /// Names the component that made an access token.
-    pub struct TOKEN_SOURCE_5_0: TOKEN_SOURCE, 0x10, 4 {
-        0x00 SourceName: [i8; 8] = "CHAR [8]", text!(SourceName, "from symbols");
-        0x08 SourceIdentifier: LUID_5_0 = "LUID", text!(SourceIdentifier, "from symbols");
+runtime::structure! {
+    $ TOKEN_SOURCE: "Names the component that made an access token." {
+        SourceName "Name of the component.": a [i8; 8] = "CHAR [8]", "from symbols";
+        SourceIdentifier "Identifier that the component chose.": a LUID_5_0 = "LUID", "from symbols";
     }
+    pub struct TOKEN_SOURCE_5_0: "since 5.0", 0x10, 4 {0x00 SourceName a, 0x08 SourceIdentifier a}
 }

@@ -5,21 +5,14 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (LoggerId, $known:literal) => { concat!($known, ". The session, by the number of its logger.") };
-    (Level, $known:literal) => { concat!($known, ". Maximum level of requested events.") };
-    (InternalFlag, $known:literal) => { concat!($known, ". Not in use.") };
-    (EnableFlags, $known:literal) => { concat!($known, ". Requested events, as bits that the provider defines.") };
-}
-
-runtime::layout! {
-    /// `TRACE_ENABLE_CONTEXT` since early-6.0: 0x8 bytes, aligned to 4.
-    ///
-    /// Enable information of a session for a classic provider. The handle to the session that such a provider receives has the same 64 bits.
-    pub struct TRACE_ENABLE_CONTEXT_early_6_0: TRACE_ENABLE_CONTEXT, 0x8, 4 {
-        0x00 LoggerId: u16 = "USHORT", text!(LoggerId, "documented, offset inferred");
-        0x02 Level: u8 = "UCHAR", text!(Level, "documented, offset inferred");
-        0x03 InternalFlag: u8 = "UCHAR", text!(InternalFlag, "documented, offset inferred");
-        0x04 EnableFlags: u32 = "ULONG", text!(EnableFlags, "documented, offset inferred");
+runtime::structure! {
+    $ TRACE_ENABLE_CONTEXT: "Enable information of a session for a classic provider. The handle to the session that such a provider receives has the same 64 bits." {
+        LoggerId "The session, by the number of its logger.": a u16 = "USHORT", "documented, offset inferred";
+        Level "Maximum level of requested events.": a u8 = "UCHAR", "documented, offset inferred";
+        InternalFlag "Not in use.": a u8 = "UCHAR", "documented, offset inferred";
+        EnableFlags "Requested events, as bits that the provider defines.": a u32 = "ULONG", "documented, offset inferred";
+    }
+    pub struct TRACE_ENABLE_CONTEXT_early_6_0: "since early-6.0", 0x8, 4 {
+        0x00 LoggerId a, 0x02 Level a, 0x03 InternalFlag a, 0x04 EnableFlags a,
     }
 }

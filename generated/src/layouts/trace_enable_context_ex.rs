@@ -5,24 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (LoggerId, $known:literal) => { concat!($known, ". The session.") };
-    (Level, $known:literal) => { concat!($known, ". Maximum level of requested events.") };
-    (InternalFlag, $known:literal) => { concat!($known, ". Not in use.") };
-    (EnableFlags, $known:literal) => { concat!($known, ". The lower flags.") };
-    (EnableFlagsHigh, $known:literal) => { concat!($known, ". The higher flags.") };
-}
-
-runtime::layout! {
-    /// `TRACE_ENABLE_CONTEXT_EX` since late-6.0: 0x10 bytes, aligned to 4.
-    ///
-    /// TRACE\_ENABLE\_CONTEXT with 64 flags.
-    pub struct TRACE_ENABLE_CONTEXT_EX_late_6_0: TRACE_ENABLE_CONTEXT_EX, 0x10, 4 {
-        0x00 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x02 Level: u8 = "UCHAR", text!(Level, "from symbols");
-        0x03 InternalFlag: u8 = "UCHAR", text!(InternalFlag, "from symbols");
-        0x04 EnableFlags: u32 = "ULONG", text!(EnableFlags, "from symbols");
-        0x08 EnableFlagsHigh: u32 = "ULONG", text!(EnableFlagsHigh, "from symbols");
-        0x0c Reserved: u32 = "ULONG", text!(InternalFlag, "from symbols");
+runtime::structure! {
+    $ TRACE_ENABLE_CONTEXT_EX: "TRACE\\_ENABLE\\_CONTEXT with 64 flags." {
+        LoggerId "The session.": a u16 = "USHORT", "from symbols";
+        Level "Maximum level of requested events.": a u8 = "UCHAR", "from symbols";
+        InternalFlag "Not in use.": a u8 = "UCHAR", "from symbols";
+        EnableFlags "The lower flags.": a u32 = "ULONG", "from symbols";
+        EnableFlagsHigh "The higher flags.": a u32 = "ULONG", "from symbols";
+        Reserved "Not in use.": a u32 = "ULONG", "from symbols";
+    }
+    pub struct TRACE_ENABLE_CONTEXT_EX_late_6_0: "since late-6.0", 0x10, 4 {
+        0x00 LoggerId a, 0x02 Level a, 0x03 InternalFlag a, 0x04 EnableFlags a, 0x08 EnableFlagsHigh a, 0x0c Reserved a,
     }
 }

@@ -5,17 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Length, $known:literal) => { concat!($known, ". Dwords of the extension, this header included.") };
-    (Items, $known:literal) => { concat!($known, ". How many TRACE\\_ENABLE\\_FLAG\\_EXT\\_ITEM follow, each with its data.") };
-}
-
-runtime::layout! {
-    /// `TRACE_ENABLE_FLAG_EXT_HEADER` since early-6.0: 0x4 bytes, aligned to 2.
-    ///
-    /// Begins the extended information that a TRACE\_ENABLE\_FLAG\_EXTENSION points to when its Length is 0xFF.
-    pub struct TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0: TRACE_ENABLE_FLAG_EXT_HEADER, 0x4, 2 {
-        0x00 Length: u16 = "USHORT", text!(Length, "documented");
-        0x02 Items: u16 = "USHORT", text!(Items, "documented");
+runtime::structure! {
+    $ TRACE_ENABLE_FLAG_EXT_HEADER: "Begins the extended information that a TRACE\\_ENABLE\\_FLAG\\_EXTENSION points to when its Length is 0xFF." {
+        Length "Dwords of the extension, this header included.": a u16 = "USHORT", "documented";
+        Items "How many TRACE\\_ENABLE\\_FLAG\\_EXT\\_ITEM follow, each with its data.": a u16 = "USHORT", "documented";
     }
+    pub struct TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0: "since early-6.0", 0x4, 2 {0x00 Length a, 0x02 Items a}
 }

@@ -5,17 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime, ETW_EXT};
 
-macro_rules! text {
-    (Offset, $known:literal) => { concat!($known, ". Dwords of the item, this one included: the distance to the next item, or to the end.") };
-    (Type, $known:literal) => { concat!($known, ". Type of the following dwords.") };
-}
-
-runtime::layout! {
-    /// `TRACE_ENABLE_FLAG_EXT_ITEM` since early-6.0: 0x4 bytes, aligned to 2.
-    ///
-    /// Begins one item of the information after a TRACE\_ENABLE\_FLAG\_EXT\_HEADER.
-    pub struct TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0: TRACE_ENABLE_FLAG_EXT_ITEM, 0x4, 2 {
-        0x00 Offset: u16 = "USHORT", text!(Offset, "documented");
-        0x02 Type: ETW_EXT = "USHORT", text!(Type, "documented");
+runtime::structure! {
+    $ TRACE_ENABLE_FLAG_EXT_ITEM: "Begins one item of the information after a TRACE\\_ENABLE\\_FLAG\\_EXT\\_HEADER." {
+        Offset "Dwords of the item, this one included: the distance to the next item, or to the end.": a u16 = "USHORT", "documented";
+        Type "Type of the following dwords.": a ETW_EXT = "USHORT", "documented";
     }
+    pub struct TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0: "since early-6.0", 0x4, 2 {0x00 Offset a, 0x02 Type a}
 }

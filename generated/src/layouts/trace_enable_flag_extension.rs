@@ -5,19 +5,11 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Offset, $known:literal) => { concat!($known, ". Bytes from the start of the enclosing structure to the array of flags.") };
-    (Length, $known:literal) => { concat!($known, ". Elements of the array, each a ULONG.") };
-    (Flag, $known:literal) => { concat!($known, ". The high byte, which contains the bit of EVENT\\_TRACE\\_FLAG\\_EXTENSION.") };
-}
-
-runtime::layout! {
-    /// `TRACE_ENABLE_FLAG_EXTENSION` since 5.1: 0x4 bytes, aligned to 2.
-    ///
-    /// Contents of EnableFlags if EVENT\_TRACE\_FLAG\_EXTENSION is set: the location of further flags.
-    pub struct TRACE_ENABLE_FLAG_EXTENSION_5_1: TRACE_ENABLE_FLAG_EXTENSION, 0x4, 2 {
-        0x00 Offset: u16 = "USHORT", text!(Offset, "documented");
-        0x02 Length: u8 = "UCHAR", text!(Length, "documented");
-        0x03 Flag: u8 = "UCHAR", text!(Flag, "documented");
+runtime::structure! {
+    $ TRACE_ENABLE_FLAG_EXTENSION: "Contents of EnableFlags if EVENT\\_TRACE\\_FLAG\\_EXTENSION is set: the location of further flags." {
+        Offset "Bytes from the start of the enclosing structure to the array of flags.": a u16 = "USHORT", "documented";
+        Length "Elements of the array, each a ULONG.": a u8 = "UCHAR", "documented";
+        Flag "The high byte, which contains the bit of EVENT\\_TRACE\\_FLAG\\_EXTENSION.": a u8 = "UCHAR", "documented";
     }
+    pub struct TRACE_ENABLE_FLAG_EXTENSION_5_1: "since 5.1", 0x4, 2 {0x00 Offset a, 0x02 Length a, 0x03 Flag a}
 }

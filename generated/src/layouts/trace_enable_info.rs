@@ -5,28 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (IsEnabled, $known:literal) => { concat!($known, ". Nonzero while the session has the provider enabled.") };
-    (Level, $known:literal) => { concat!($known, ". Maximum level of requested events.") };
-    (Reserved1, $known:literal) => { concat!($known, ". Not in use.") };
-    (LoggerId, $known:literal) => { concat!($known, ". The session, by the number of its logger.") };
-    (EnableProperty, $known:literal) => { concat!($known, ". Additional data requested for each event, and events to omit: EVENT\\_ENABLE\\_PROPERTY\\_\\*.") };
-    (MatchAnyKeyword, $known:literal) => { concat!($known, ". Keywords of which a requested event has at least one.") };
-    (MatchAllKeyword, $known:literal) => { concat!($known, ". An event must also have all of these keywords.") };
-}
-
-runtime::layout! {
-    /// `TRACE_ENABLE_INFO` since early-6.0: 0x20 bytes, aligned to 8.
-    ///
-    /// Enable information of a session: the events of a provider that it requests.
-    pub struct TRACE_ENABLE_INFO_early_6_0: TRACE_ENABLE_INFO, 0x20, 8 {
-        0x00 IsEnabled: u32 = "ULONG", text!(IsEnabled, "from symbols");
-        0x04 Level: u8 = "UCHAR", text!(Level, "from symbols");
-        0x05 Reserved1: u8 = "UCHAR", text!(Reserved1, "from symbols");
-        0x06 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x08 EnableProperty: u32 = "ULONG", text!(EnableProperty, "from symbols");
-        0x0c Reserved2: u32 = "ULONG", text!(Reserved1, "from symbols");
-        0x10 MatchAnyKeyword: u64 = "ULONGLONG", text!(MatchAnyKeyword, "from symbols");
-        0x18 MatchAllKeyword: u64 = "ULONGLONG", text!(MatchAllKeyword, "from symbols");
+runtime::structure! {
+    $ TRACE_ENABLE_INFO: "Enable information of a session: the events of a provider that it requests." {
+        IsEnabled "Nonzero while the session has the provider enabled.": a u32 = "ULONG", "from symbols";
+        Level "Maximum level of requested events.": a u8 = "UCHAR", "from symbols";
+        Reserved1 "Not in use.": a u8 = "UCHAR", "from symbols";
+        LoggerId "The session, by the number of its logger.": a u16 = "USHORT", "from symbols";
+        EnableProperty "Additional data requested for each event, and events to omit: EVENT\\_ENABLE\\_PROPERTY\\_\\*.": a u32 = "ULONG", "from symbols";
+        Reserved2 "Not in use.": a u32 = "ULONG", "from symbols";
+        MatchAnyKeyword "Keywords of which a requested event has at least one.": a u64 = "ULONGLONG", "from symbols";
+        MatchAllKeyword "An event must also have all of these keywords.": a u64 = "ULONGLONG", "from symbols";
+    }
+    pub struct TRACE_ENABLE_INFO_early_6_0: "since early-6.0", 0x20, 8 {
+        0x00 IsEnabled a, 0x04 Level a, 0x05 Reserved1 a, 0x06 LoggerId a, 0x08 EnableProperty a, 0x0c Reserved2 a,
+        0x10 MatchAnyKeyword a, 0x18 MatchAllKeyword a,
     }
 }

@@ -5,153 +5,76 @@
 #[allow(unused_imports)]
 use super::{runtime, DECODING_SOURCE, event_descriptor::*, event_property_info::*, guid::*, TEMPLATE_FLAGS};
 
-macro_rules! text {
-    (ProviderGuid, $known:literal) => { concat!($known, ". The provider.") };
-    (EventGuid, $known:literal) => { concat!($known, ". Of an event of a MOF class: the GUID of its class. Of a manifest: the GUID of the task (eventGUID), if it has one; with TEMPLATE\\_CONTROL\\_GUID the GUID that enables the provider.") };
-    (EventDescriptor, $known:literal) => { concat!($known, ". Which event of the provider it is.") };
-    (DecodingSource, $known:literal) => { concat!($known, ". Where the schema is from.") };
-    (ProviderNameOffset, $known:literal) => { concat!($known, ". Bytes to the name of the provider.") };
-    (LevelNameOffset, $known:literal) => { concat!($known, ". Bytes to the name of the level.") };
-    (ChannelNameOffset, $known:literal) => { concat!($known, ". Bytes to the name of the channel.") };
-    (KeywordsNameOffset, $known:literal) => { concat!($known, ". Bytes to the names of the keywords, an empty one after the last.") };
-    (TaskNameOffset, $known:literal) => { concat!($known, ". Bytes to the name of the task.") };
-    (OpcodeNameOffset, $known:literal) => { concat!($known, ". Bytes to the name of the opcode.") };
-    (EventMessageOffset, $known:literal) => { concat!($known, ". Bytes to the message of the event, in which %1 stands for the first property.") };
-    (ProviderMessageOffset, $known:literal) => { concat!($known, ". Bytes to the display name of the provider.") };
-    (BinaryXMLOffset, $known:literal) => { concat!($known, ". Bytes to the template in binary XML.") };
-    (BinaryXMLSize, $known:literal) => { concat!($known, ". Bytes of the template.") };
-    (ActivityIDNameOffset, $known:literal) => { concat!($known, ". Of a MOF class: bytes to the name of the property that holds the activity.") };
-    (RelatedActivityIDNameOffset, $known:literal) => { concat!($known, ". Of a MOF class: bytes to the name of the property that holds the related activity.") };
-    (PropertyCount, $known:literal) => { concat!($known, ". Number of properties, members of structures included.") };
-    (TopLevelPropertyCount, $known:literal) => { concat!($known, ". Number of properties that are no members: the first ones.") };
-    (Flags, $known:literal) => { concat!($known, ". What the template is: the low 4 bits. In C the type is an enumeration.") };
-    (EventPropertyInfoArray, $known:literal) => { concat!($known, ". The properties.") };
-    (EventNameOffset, $known:literal) => { concat!($known, ". Else: bytes to the name of the event.") };
-    (EventAttributesOffset, $known:literal) => { concat!($known, ". Else: bytes to attributes, each a name, an equals sign and a value, with semicolons between them.") };
-    (Reserved, $known:literal) => { concat!($known, ". The bits of Flags.") };
-    (Tags, $known:literal) => { concat!($known, ". Bits whose meaning the provider defines.") };
-}
-
-runtime::layout! {
-    /// `TRACE_EVENT_INFO` since early-6.0: 0x88 bytes, aligned to 8.
-    ///
-    /// The schema of an event: what TdhGetEventInformation returns, and the payload of MetaData/EventInfo in merged traces. Offsets count from the start; those of 0 refer to nothing. Texts are terminated UTF-16. In traces the properties in use follow without a gap, then texts.
-    pub struct TRACE_EVENT_INFO_early_6_0: TRACE_EVENT_INFO, 0x88, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
-        0x10 EventGuid: GUID_5_0 = "GUID", text!(EventGuid, "documented");
-        0x20 EventDescriptor: EVENT_DESCRIPTOR_early_6_0 = "EVENT_DESCRIPTOR", text!(EventDescriptor, "documented");
-        0x30 DecodingSource: DECODING_SOURCE = "ULONG", text!(DecodingSource, "documented");
-        0x34 ProviderNameOffset: u32 = "ULONG", text!(ProviderNameOffset, "documented");
-        0x38 LevelNameOffset: u32 = "ULONG", text!(LevelNameOffset, "documented");
-        0x3c ChannelNameOffset: u32 = "ULONG", text!(ChannelNameOffset, "documented");
-        0x40 KeywordsNameOffset: u32 = "ULONG", text!(KeywordsNameOffset, "documented");
-        0x44 TaskNameOffset: u32 = "ULONG", text!(TaskNameOffset, "documented");
-        0x48 OpcodeNameOffset: u32 = "ULONG", text!(OpcodeNameOffset, "documented");
-        0x4c EventMessageOffset: u32 = "ULONG", text!(EventMessageOffset, "documented");
-        0x50 ProviderMessageOffset: u32 = "ULONG", text!(ProviderMessageOffset, "documented");
-        0x54 BinaryXMLOffset: u32 = "ULONG", text!(BinaryXMLOffset, "documented");
-        0x58 BinaryXMLSize: u32 = "ULONG", text!(BinaryXMLSize, "documented");
-        0x5c union_ActivityIDNameOffset: TRACE_EVENT_INFO_early_6_0_union_ActivityIDNameOffset, "unnamed; its members have accessors." {
-            0x5c ActivityIDNameOffset set_ActivityIDNameOffset: u32 = "ULONG", text!(ActivityIDNameOffset, "documented");
-        }
-        0x60 union_RelatedActivityIDNameOffset: TRACE_EVENT_INFO_early_6_0_union_RelatedActivityIDNameOffset, "unnamed; its members have accessors." {
-            0x60 RelatedActivityIDNameOffset set_RelatedActivityIDNameOffset: u32 = "ULONG", text!(RelatedActivityIDNameOffset, "documented");
-        }
-        0x64 PropertyCount: u32 = "ULONG", text!(PropertyCount, "documented");
-        0x68 TopLevelPropertyCount: u32 = "ULONG", text!(TopLevelPropertyCount, "documented");
-        0x6c union_Flags: TRACE_EVENT_INFO_early_6_0_union_Flags, "unnamed; its members have accessors." {
-            0x6c Flags set_Flags: TEMPLATE_FLAGS = "ULONG", text!(Flags, "documented");
-        }
-        0x70 EventPropertyInfoArray: [EVENT_PROPERTY_INFO_early_6_0; 1] = "EVENT_PROPERTY_INFO [ANYSIZE_ARRAY]", text!(EventPropertyInfoArray, "documented");
+runtime::structure! {
+    $ TRACE_EVENT_INFO: "The schema of an event: what TdhGetEventInformation returns, and the payload of MetaData/EventInfo in merged traces. Offsets count from the start; those of 0 refer to nothing. Texts are terminated UTF-16. In traces the properties in use follow without a gap, then texts." {
+        ProviderGuid "The provider.": a GUID_5_0 = "GUID", "documented";
+        EventGuid "Of an event of a MOF class: the GUID of its class. Of a manifest: the GUID of the task (eventGUID), if it has one; with TEMPLATE\\_CONTROL\\_GUID the GUID that enables the provider.": a GUID_5_0 = "GUID", "documented";
+        EventDescriptor "Which event of the provider it is.": a EVENT_DESCRIPTOR_early_6_0 = "EVENT_DESCRIPTOR", "documented";
+        DecodingSource "Where the schema is from.": a DECODING_SOURCE = "ULONG", "documented";
+        ProviderNameOffset "Bytes to the name of the provider.": a u32 = "ULONG", "documented";
+        LevelNameOffset "Bytes to the name of the level.": a u32 = "ULONG", "documented";
+        ChannelNameOffset "Bytes to the name of the channel.": a u32 = "ULONG", "documented";
+        KeywordsNameOffset "Bytes to the names of the keywords, an empty one after the last.": a u32 = "ULONG", "documented";
+        TaskNameOffset "Bytes to the name of the task.": a u32 = "ULONG", "documented";
+        OpcodeNameOffset "Bytes to the name of the opcode.": a u32 = "ULONG", "documented";
+        EventMessageOffset "Bytes to the message of the event, in which %1 stands for the first property.": a u32 = "ULONG", "documented";
+        ProviderMessageOffset "Bytes to the display name of the provider.": a u32 = "ULONG", "documented";
+        BinaryXMLOffset "Bytes to the template in binary XML.": a u32 = "ULONG", "documented";
+        BinaryXMLSize "Bytes of the template.": a u32 = "ULONG", "documented";
+        ActivityIDNameOffset "Of a MOF class: bytes to the name of the property that holds the activity.": a u32 = "ULONG", "documented", set_ActivityIDNameOffset;
+        RelatedActivityIDNameOffset "Of a MOF class: bytes to the name of the property that holds the related activity.": a u32 = "ULONG", "documented", set_RelatedActivityIDNameOffset;
+        PropertyCount "Number of properties, members of structures included.": a u32 = "ULONG", "documented";
+        TopLevelPropertyCount "Number of properties that are no members: the first ones.": a u32 = "ULONG", "documented";
+        Flags "What the template is: the low 4 bits. In C the type is an enumeration.": a TEMPLATE_FLAGS = "ULONG", "documented", set_Flags;
+        EventPropertyInfoArray "The properties.":
+            a [EVENT_PROPERTY_INFO_early_6_0; 1] = "EVENT_PROPERTY_INFO [ANYSIZE_ARRAY]", "documented"
+            | b [EVENT_PROPERTY_INFO_10_0; 1] = "EVENT_PROPERTY_INFO [ANYSIZE_ARRAY]", "documented";
+        EventNameOffset "Else: bytes to the name of the event.": a u32 = "ULONG", "documented", set_EventNameOffset;
+        EventAttributesOffset "Else: bytes to attributes, each a name, an equals sign and a value, with semicolons between them.": a u32 = "ULONG", "documented", set_EventAttributesOffset;
+        Reserved "The bits of Flags.": a u32 = "ULONG", "documented", set_Reserved [0 to 3];
+        Tags "Bits whose meaning the provider defines.": a u32 = "ULONG", "documented", set_Tags [4 to 31];
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x5c of `TRACE_EVENT_INFO`.
-    pub union TRACE_EVENT_INFO_early_6_0_union_ActivityIDNameOffset: 0x4, 4 {
-        0x00 ActivityIDNameOffset: u32 = "ULONG", text!(ActivityIDNameOffset, "documented");
+    pub struct TRACE_EVENT_INFO_early_6_0: "since early-6.0", 0x88, 8 {
+        0x00 ProviderGuid a, 0x10 EventGuid a, 0x20 EventDescriptor a, 0x30 DecodingSource a, 0x34 ProviderNameOffset a,
+        0x38 LevelNameOffset a, 0x3c ChannelNameOffset a, 0x40 KeywordsNameOffset a, 0x44 TaskNameOffset a,
+        0x48 OpcodeNameOffset a, 0x4c EventMessageOffset a, 0x50 ProviderMessageOffset a, 0x54 BinaryXMLOffset a,
+        0x58 BinaryXMLSize a,
+        0x5c union_ActivityIDNameOffset: TRACE_EVENT_INFO_early_6_0_union_ActivityIDNameOffset { 0x5c ActivityIDNameOffset a },
+        0x60 union_RelatedActivityIDNameOffset: TRACE_EVENT_INFO_early_6_0_union_RelatedActivityIDNameOffset { 0x60 RelatedActivityIDNameOffset a },
+        0x64 PropertyCount a, 0x68 TopLevelPropertyCount a,
+        0x6c union_Flags: TRACE_EVENT_INFO_early_6_0_union_Flags { 0x6c Flags a }, 0x70 EventPropertyInfoArray a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x60 of `TRACE_EVENT_INFO`.
-    pub union TRACE_EVENT_INFO_early_6_0_union_RelatedActivityIDNameOffset: 0x4, 4 {
-        0x00 RelatedActivityIDNameOffset: u32 = "ULONG", text!(RelatedActivityIDNameOffset, "documented");
+    pub union TRACE_EVENT_INFO_early_6_0_union_ActivityIDNameOffset = _: "The unnamed union at 0x5c of `TRACE_EVENT_INFO`.", 0x4, 4 {
+        0x00 ActivityIDNameOffset a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x6c of `TRACE_EVENT_INFO`.
-    pub union TRACE_EVENT_INFO_early_6_0_union_Flags: 0x4, 4 {
-        0x00 Flags: TEMPLATE_FLAGS = "ULONG", text!(Flags, "documented");
+    pub union TRACE_EVENT_INFO_early_6_0_union_RelatedActivityIDNameOffset = _: "The unnamed union at 0x60 of `TRACE_EVENT_INFO`.", 0x4, 4 {
+        0x00 RelatedActivityIDNameOffset a,
     }
-}
-
-runtime::layout! {
-    /// `TRACE_EVENT_INFO` since 10.0: 0x88 bytes, aligned to 8.
-    ///
-    /// The schema of an event: what TdhGetEventInformation returns, and the payload of MetaData/EventInfo in merged traces. Offsets count from the start; those of 0 refer to nothing. Texts are terminated UTF-16. In traces the properties in use follow without a gap, then texts.
-    pub struct TRACE_EVENT_INFO_10_0: TRACE_EVENT_INFO, 0x88, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
-        0x10 EventGuid: GUID_5_0 = "GUID", text!(EventGuid, "documented");
-        0x20 EventDescriptor: EVENT_DESCRIPTOR_early_6_0 = "EVENT_DESCRIPTOR", text!(EventDescriptor, "documented");
-        0x30 DecodingSource: DECODING_SOURCE = "ULONG", text!(DecodingSource, "documented");
-        0x34 ProviderNameOffset: u32 = "ULONG", text!(ProviderNameOffset, "documented");
-        0x38 LevelNameOffset: u32 = "ULONG", text!(LevelNameOffset, "documented");
-        0x3c ChannelNameOffset: u32 = "ULONG", text!(ChannelNameOffset, "documented");
-        0x40 KeywordsNameOffset: u32 = "ULONG", text!(KeywordsNameOffset, "documented");
-        0x44 TaskNameOffset: u32 = "ULONG", text!(TaskNameOffset, "documented");
-        0x48 OpcodeNameOffset: u32 = "ULONG", text!(OpcodeNameOffset, "documented");
-        0x4c EventMessageOffset: u32 = "ULONG", text!(EventMessageOffset, "documented");
-        0x50 ProviderMessageOffset: u32 = "ULONG", text!(ProviderMessageOffset, "documented");
-        0x54 BinaryXMLOffset: u32 = "ULONG", text!(BinaryXMLOffset, "documented");
-        0x58 BinaryXMLSize: u32 = "ULONG", text!(BinaryXMLSize, "documented");
-        0x5c union_ActivityIDNameOffset: TRACE_EVENT_INFO_10_0_union_ActivityIDNameOffset, "unnamed; its members have accessors." {
-            0x5c ActivityIDNameOffset set_ActivityIDNameOffset: u32 = "ULONG", text!(ActivityIDNameOffset, "documented");
-            0x5c EventNameOffset set_EventNameOffset: u32 = "ULONG", text!(EventNameOffset, "documented");
-        }
-        0x60 union_RelatedActivityIDNameOffset: TRACE_EVENT_INFO_10_0_union_RelatedActivityIDNameOffset, "unnamed; its members have accessors." {
-            0x60 RelatedActivityIDNameOffset set_RelatedActivityIDNameOffset: u32 = "ULONG", text!(RelatedActivityIDNameOffset, "documented");
-            0x60 EventAttributesOffset set_EventAttributesOffset: u32 = "ULONG", text!(EventAttributesOffset, "documented");
-        }
-        0x64 PropertyCount: u32 = "ULONG", text!(PropertyCount, "documented");
-        0x68 TopLevelPropertyCount: u32 = "ULONG", text!(TopLevelPropertyCount, "documented");
-        0x6c union_Flags: TRACE_EVENT_INFO_10_0_union_Flags, "unnamed; its members have accessors." {
-            0x6c Flags set_Flags: TEMPLATE_FLAGS = "ULONG", text!(Flags, "documented");
-            0x6c [0 to 3] Reserved set_Reserved: u32 = "ULONG", text!(Reserved, "documented");
-            0x6c [4 to 31] Tags set_Tags: u32 = "ULONG", text!(Tags, "documented");
-        }
-        0x70 EventPropertyInfoArray: [EVENT_PROPERTY_INFO_10_0; 1] = "EVENT_PROPERTY_INFO [ANYSIZE_ARRAY]", text!(EventPropertyInfoArray, "documented");
+    pub union TRACE_EVENT_INFO_early_6_0_union_Flags = _: "The unnamed union at 0x6c of `TRACE_EVENT_INFO`.", 0x4, 4 {
+        0x00 Flags a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x5c of `TRACE_EVENT_INFO`.
-    pub union TRACE_EVENT_INFO_10_0_union_ActivityIDNameOffset: 0x4, 4 {
-        0x00 ActivityIDNameOffset: u32 = "ULONG", text!(ActivityIDNameOffset, "documented");
-        0x00 EventNameOffset: u32 = "ULONG", text!(EventNameOffset, "documented");
+    pub struct TRACE_EVENT_INFO_10_0: "since 10.0", 0x88, 8 {
+        0x00 ProviderGuid a, 0x10 EventGuid a, 0x20 EventDescriptor a, 0x30 DecodingSource a, 0x34 ProviderNameOffset a,
+        0x38 LevelNameOffset a, 0x3c ChannelNameOffset a, 0x40 KeywordsNameOffset a, 0x44 TaskNameOffset a,
+        0x48 OpcodeNameOffset a, 0x4c EventMessageOffset a, 0x50 ProviderMessageOffset a, 0x54 BinaryXMLOffset a,
+        0x58 BinaryXMLSize a,
+        0x5c union_ActivityIDNameOffset: TRACE_EVENT_INFO_10_0_union_ActivityIDNameOffset { 0x5c ActivityIDNameOffset a,
+        0x5c EventNameOffset a },
+        0x60 union_RelatedActivityIDNameOffset: TRACE_EVENT_INFO_10_0_union_RelatedActivityIDNameOffset { 0x60 RelatedActivityIDNameOffset a,
+        0x60 EventAttributesOffset a }, 0x64 PropertyCount a, 0x68 TopLevelPropertyCount a,
+        0x6c union_Flags: TRACE_EVENT_INFO_10_0_union_Flags { 0x6c Flags a, 0x6c Reserved a, 0x6c Tags a },
+        0x70 EventPropertyInfoArray b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x60 of `TRACE_EVENT_INFO`.
-    pub union TRACE_EVENT_INFO_10_0_union_RelatedActivityIDNameOffset: 0x4, 4 {
-        0x00 RelatedActivityIDNameOffset: u32 = "ULONG", text!(RelatedActivityIDNameOffset, "documented");
-        0x00 EventAttributesOffset: u32 = "ULONG", text!(EventAttributesOffset, "documented");
+    pub union TRACE_EVENT_INFO_10_0_union_ActivityIDNameOffset = _: "The unnamed union at 0x5c of `TRACE_EVENT_INFO`.", 0x4, 4 {
+        0x00 ActivityIDNameOffset a, 0x00 EventNameOffset a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x6c of `TRACE_EVENT_INFO`.
-    pub union TRACE_EVENT_INFO_10_0_union_Flags: 0x4, 4 {
-        0x00 Flags: TEMPLATE_FLAGS = "ULONG", text!(Flags, "documented");
-        0x00 struct_Reserved: TRACE_EVENT_INFO_10_0_union_Flags_struct_Reserved, "unnamed; its members have accessors.";
+    pub union TRACE_EVENT_INFO_10_0_union_RelatedActivityIDNameOffset = _: "The unnamed union at 0x60 of `TRACE_EVENT_INFO`.", 0x4, 4 {
+        0x00 RelatedActivityIDNameOffset a, 0x00 EventAttributesOffset a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Flags` in `TRACE_EVENT_INFO`.
-    pub struct TRACE_EVENT_INFO_10_0_union_Flags_struct_Reserved: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
+    pub union TRACE_EVENT_INFO_10_0_union_Flags = _: "The unnamed union at 0x6c of `TRACE_EVENT_INFO`.", 0x4, 4 {
+        0x00 Flags a, 0x00 struct_Reserved: TRACE_EVENT_INFO_10_0_union_Flags_struct_Reserved,
+    }
+    pub struct TRACE_EVENT_INFO_10_0_union_Flags_struct_Reserved = _: "The unnamed structure at 0x00 of `union_Flags` in `TRACE_EVENT_INFO`.", 0x4, 4 {
+        0x00 bits00: u32,
     }
 }

@@ -5,193 +5,83 @@
 #[allow(unused_imports)]
 use super::{runtime, EVENT_TRACE_CLOCK, guid::*, large_integer::*, LOG_FILE_MODE, rtl_time_zone_information::*};
 
-macro_rules! text {
-    (BufferSize, $known:literal) => { concat!($known, ". Bytes of each buffer of the logger; a compressed buffer takes less in the file.") };
-    (Version, $known:literal) => { concat!($known, ". Windows version that wrote the file.") };
-    (VersionDetail, $known:literal) => { concat!($known, ". Version as its parts.") };
-    (MajorVersion, $known:literal) => { concat!($known, ". Major version of Windows.") };
-    (MinorVersion, $known:literal) => { concat!($known, ". Minor version of Windows.") };
-    (SubVersion, $known:literal) => { concat!($known, ". Documented as reserved.") };
-    (ProviderVersion, $known:literal) => { concat!($known, ". The build number of Windows.") };
-    (NumberOfProcessors, $known:literal) => { concat!($known, ". Processors of the computer.") };
-    (EndTime, $known:literal) => { concat!($known, ". In units of 100 ns since 1601; 0 in a file that was never closed.") };
-    (TimerResolution, $known:literal) => { concat!($known, ". In units of 100 ns.") };
-    (MaximumFileSize, $known:literal) => { concat!($known, ". In MB, or in KB by EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE; 0 for no limit.") };
-    (LogFileMode, $known:literal) => { concat!($known, ". How the session logs.") };
-    (BuffersWritten, $known:literal) => { concat!($known, ". Can be 0 in a file that was never closed.") };
-    (LogInstanceGuid, $known:literal) => { concat!($known, ". Documented as reserved; the members beside it use its bytes.") };
-    (StartBuffers, $known:literal) => { concat!($known, ". Buffers that were written at the start.") };
-    (PointerSize, $known:literal) => { concat!($known, ". Pointer size, 4 or 8, which determines the form of this structure.") };
-    (EventsLost, $known:literal) => { concat!($known, ". Number of events lost for lack of space.") };
-    (Reserved32, $known:literal) => { concat!($known, ". Not in use.") };
-    (LoggerName, $known:literal) => { concat!($known, ". Without meaning in a file.") };
-    (TimeZone, $known:literal) => { concat!($known, ". That of the computer.") };
-    (BootTime, $known:literal) => { concat!($known, ". In units of 100 ns since 1601.") };
-    (PerfFreq, $known:literal) => { concat!($known, ". Ticks a second of the performance counter.") };
-    (StartTime, $known:literal) => { concat!($known, ". In units of 100 ns since 1601, when the clock read the time stamp of this event.") };
-    (ReservedFlags, $known:literal) => { concat!($known, ". Clock of the time stamps.") };
-    (BuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be written.") };
-    (CpuSpeedInMHz, $known:literal) => { concat!($known, ". The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.") };
-}
-
-runtime::layout! {
-    /// `TRACE_LOGFILE_HEADER` since 5.0 on x86: 0x110 bytes, aligned to 8.
-    ///
-    /// Data of the first event of a file: properties of the session and its system. Two terminated UTF-16 strings follow, the names of the session and of the file.
-    pub struct TRACE_LOGFILE_HEADER_5_0_x86: TRACE_LOGFILE_HEADER, 0x110, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
-            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", text!(VersionDetail, "documented");
-        }
-        0x08 ProviderVersion: u32 = "ULONG", text!(ProviderVersion, "documented");
-        0x0c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
-        0x10 EndTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(EndTime, "documented");
-        0x18 TimerResolution: u32 = "ULONG", text!(TimerResolution, "documented");
-        0x1c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x24 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid, "unnamed; its members have accessors." {
-            0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", text!(LogInstanceGuid, "documented");
-            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
-            0x2c PointerSize set_PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
-            0x30 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-            0x34 Reserved32 set_Reserved32: u32 = "ULONG", text!(Reserved32, "documented, offset inferred");
-        }
-        0x38 LoggerName: runtime::Ptr32 = "WCHAR *", text!(LoggerName, "documented");
-        0x3c LogFileName: runtime::Ptr32 = "WCHAR *", text!(LoggerName, "documented");
-        0x40 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", text!(TimeZone, "documented");
-        0xec _paddingEC: [u8; 4], "padding.";
-        0xf0 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BootTime, "documented");
-        0xf8 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(PerfFreq, "documented");
-        0x100 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x108 ReservedFlags: EVENT_TRACE_CLOCK = "ULONG", text!(ReservedFlags, "documented");
-        0x10c BuffersLost: u32 = "ULONG", text!(BuffersLost, "documented");
+runtime::structure! {
+    $ TRACE_LOGFILE_HEADER: "Data of the first event of a file: properties of the session and its system. Two terminated UTF-16 strings follow, the names of the session and of the file." {
+        BufferSize "Bytes of each buffer of the logger; a compressed buffer takes less in the file.": a u32 = "ULONG", "documented";
+        Version "Windows version that wrote the file.": a u32 = "ULONG", "documented", set_Version;
+        VersionDetail "Version as its parts.": a TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", "documented", set_VersionDetail;
+        ProviderVersion "The build number of Windows.": a u32 = "ULONG", "documented";
+        NumberOfProcessors "Processors of the computer.": a u32 = "ULONG", "documented";
+        EndTime "In units of 100 ns since 1601; 0 in a file that was never closed.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        TimerResolution "In units of 100 ns.": a u32 = "ULONG", "documented";
+        MaximumFileSize "In MB, or in KB by EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE; 0 for no limit.": a u32 = "ULONG", "documented";
+        LogFileMode "How the session logs.": a LOG_FILE_MODE = "ULONG", "documented";
+        BuffersWritten "Can be 0 in a file that was never closed.": a u32 = "ULONG", "documented";
+        LogInstanceGuid "Documented as reserved; the members beside it use its bytes.": a GUID_5_0 = "GUID", "documented", set_LogInstanceGuid;
+        StartBuffers "Buffers that were written at the start.": a u32 = "ULONG", "documented, offset inferred", set_StartBuffers;
+        PointerSize "Pointer size, 4 or 8, which determines the form of this structure.": a u32 = "ULONG", "documented, offset inferred", set_PointerSize;
+        EventsLost "Number of events lost for lack of space.": a u32 = "ULONG", "documented, offset inferred", set_EventsLost;
+        Reserved32 "Not in use.": a u32 = "ULONG", "documented, offset inferred", set_Reserved32;
+        LoggerName "Without meaning in a file.":
+            a runtime::Ptr32 = "WCHAR *", "documented"
+            | b runtime::Ptr64 = "WCHAR *", "documented";
+        LogFileName "Without meaning in a file.":
+            a runtime::Ptr32 = "WCHAR *", "documented"
+            | b runtime::Ptr64 = "WCHAR *", "documented";
+        TimeZone "That of the computer.": a RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", "documented";
+        BootTime "In units of 100 ns since 1601.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        PerfFreq "Ticks a second of the performance counter.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        StartTime "In units of 100 ns since 1601, when the clock read the time stamp of this event.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented";
+        ReservedFlags "Clock of the time stamps.": a EVENT_TRACE_CLOCK = "ULONG", "documented";
+        BuffersLost "Buffers that could not be written.": a u32 = "ULONG", "documented";
+        MajorVersion "Major version of Windows.": a u8 = "UCHAR", "documented, offset inferred";
+        MinorVersion "Minor version of Windows.": a u8 = "UCHAR", "documented, offset inferred";
+        SubVersion "Documented as reserved.": a u8 = "UCHAR", "documented, offset inferred";
+        SubMinorVersion "Documented as reserved.": a u8 = "UCHAR", "documented, offset inferred";
+        CpuSpeedInMHz "The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.": a u32 = "ULONG", "documented, offset inferred", set_CpuSpeedInMHz;
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x04 of `TRACE_LOGFILE_HEADER`.
-    pub union TRACE_LOGFILE_HEADER_5_0_union_Version: 0x4, 4 {
-        0x00 Version: u32 = "ULONG", text!(Version, "documented");
-        0x00 VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", text!(VersionDetail, "documented");
+    pub struct TRACE_LOGFILE_HEADER_5_0_x86: "since 5.0 on x86", 0x110, 8 {
+        0x00 BufferSize a, 0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version { 0x04 Version a, 0x04 VersionDetail a },
+        0x08 ProviderVersion a, 0x0c NumberOfProcessors a, 0x10 EndTime a, 0x18 TimerResolution a, 0x1c MaximumFileSize a,
+        0x20 LogFileMode a, 0x24 BuffersWritten a,
+        0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid { 0x28 LogInstanceGuid a,
+        0x28 StartBuffers a, 0x2c PointerSize a, 0x30 EventsLost a, 0x34 Reserved32 a }, 0x38 LoggerName a, 0x3c LogFileName a,
+        0x40 TimeZone a, 0xec _paddingEC: [u8; 4], 0xf0 BootTime a, 0xf8 PerfFreq a, 0x100 StartTime a, 0x108 ReservedFlags a,
+        0x10c BuffersLost a,
     }
-}
-
-runtime::layout! {
-    /// The structure that is `VersionDetail` of `TRACE_LOGFILE_HEADER`.
-    pub struct TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail: TRACE_LOGFILE_HEADER_union_Version_VersionDetail, 0x4, 1 {
-        0x00 MajorVersion: u8 = "UCHAR", text!(MajorVersion, "documented, offset inferred");
-        0x01 MinorVersion: u8 = "UCHAR", text!(MinorVersion, "documented, offset inferred");
-        0x02 SubVersion: u8 = "UCHAR", text!(SubVersion, "documented, offset inferred");
-        0x03 SubMinorVersion: u8 = "UCHAR", text!(SubVersion, "documented, offset inferred");
+    pub union TRACE_LOGFILE_HEADER_5_0_union_Version = _: "The unnamed union at 0x04 of `TRACE_LOGFILE_HEADER`.", 0x4, 4 {
+        0x00 Version a, 0x00 VersionDetail a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x28 of `TRACE_LOGFILE_HEADER`.
-    pub union TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid: 0x10, 4 {
-        0x00 LogInstanceGuid: GUID_5_0 = "GUID", text!(LogInstanceGuid, "documented");
-        0x00 struct_StartBuffers: TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid_struct_StartBuffers, "unnamed; its members have accessors.";
+    pub struct TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = TRACE_LOGFILE_HEADER_union_Version_VersionDetail: "The structure that is `VersionDetail` of `TRACE_LOGFILE_HEADER`.", 0x4, 1 {
+        0x00 MajorVersion a, 0x01 MinorVersion a, 0x02 SubVersion a, 0x03 SubMinorVersion a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_LogInstanceGuid` in `TRACE_LOGFILE_HEADER`.
-    pub struct TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid_struct_StartBuffers: 0x10, 4 {
-        0x00 StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
-        0x04 PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
-        0x08 EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-        0x0c Reserved32: u32 = "ULONG", text!(Reserved32, "documented, offset inferred");
+    pub union TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid = _: "The unnamed union at 0x28 of `TRACE_LOGFILE_HEADER`.", 0x10, 4 {
+        0x00 LogInstanceGuid a, 0x00 struct_StartBuffers: TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid_struct_StartBuffers,
     }
-}
-
-runtime::layout! {
-    /// `TRACE_LOGFILE_HEADER` since 5.1 on x86: 0x110 bytes, aligned to 8.
-    ///
-    /// Data of the first event of a file: properties of the session and its system. Two terminated UTF-16 strings follow, the names of the session and of the file.
-    pub struct TRACE_LOGFILE_HEADER_5_1_x86: TRACE_LOGFILE_HEADER, 0x110, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
-            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", text!(VersionDetail, "documented");
-        }
-        0x08 ProviderVersion: u32 = "ULONG", text!(ProviderVersion, "documented");
-        0x0c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
-        0x10 EndTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(EndTime, "documented");
-        0x18 TimerResolution: u32 = "ULONG", text!(TimerResolution, "documented");
-        0x1c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x24 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid, "unnamed; its members have accessors." {
-            0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", text!(LogInstanceGuid, "documented");
-            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
-            0x2c PointerSize set_PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
-            0x30 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-            0x34 CpuSpeedInMHz set_CpuSpeedInMHz: u32 = "ULONG", text!(CpuSpeedInMHz, "documented, offset inferred");
-        }
-        0x38 LoggerName: runtime::Ptr32 = "WCHAR *", text!(LoggerName, "documented");
-        0x3c LogFileName: runtime::Ptr32 = "WCHAR *", text!(LoggerName, "documented");
-        0x40 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", text!(TimeZone, "documented");
-        0xec _paddingEC: [u8; 4], "padding.";
-        0xf0 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BootTime, "documented");
-        0xf8 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(PerfFreq, "documented");
-        0x100 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x108 ReservedFlags: EVENT_TRACE_CLOCK = "ULONG", text!(ReservedFlags, "documented");
-        0x10c BuffersLost: u32 = "ULONG", text!(BuffersLost, "documented");
+    pub struct TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid_struct_StartBuffers = _: "The unnamed structure at 0x00 of `union_LogInstanceGuid` in `TRACE_LOGFILE_HEADER`.", 0x10, 4 {
+        0x00 StartBuffers a, 0x04 PointerSize a, 0x08 EventsLost a, 0x0c Reserved32 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x28 of `TRACE_LOGFILE_HEADER`.
-    pub union TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid: 0x10, 4 {
-        0x00 LogInstanceGuid: GUID_5_0 = "GUID", text!(LogInstanceGuid, "documented");
-        0x00 struct_StartBuffers: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid_struct_StartBuffers, "unnamed; its members have accessors.";
+    pub struct TRACE_LOGFILE_HEADER_5_1_x86: "since 5.1 on x86", 0x110, 8 {
+        0x00 BufferSize a, 0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version { 0x04 Version a, 0x04 VersionDetail a },
+        0x08 ProviderVersion a, 0x0c NumberOfProcessors a, 0x10 EndTime a, 0x18 TimerResolution a, 0x1c MaximumFileSize a,
+        0x20 LogFileMode a, 0x24 BuffersWritten a,
+        0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid { 0x28 LogInstanceGuid a, 0x28 StartBuffers a,
+        0x2c PointerSize a, 0x30 EventsLost a, 0x34 CpuSpeedInMHz a }, 0x38 LoggerName a, 0x3c LogFileName a, 0x40 TimeZone a,
+        0xec _paddingEC: [u8; 4], 0xf0 BootTime a, 0xf8 PerfFreq a, 0x100 StartTime a, 0x108 ReservedFlags a, 0x10c BuffersLost a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_LogInstanceGuid` in `TRACE_LOGFILE_HEADER`.
-    pub struct TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid_struct_StartBuffers: 0x10, 4 {
-        0x00 StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
-        0x04 PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
-        0x08 EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-        0x0c CpuSpeedInMHz: u32 = "ULONG", text!(CpuSpeedInMHz, "documented, offset inferred");
+    pub union TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid = _: "The unnamed union at 0x28 of `TRACE_LOGFILE_HEADER`.", 0x10, 4 {
+        0x00 LogInstanceGuid a, 0x00 struct_StartBuffers: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid_struct_StartBuffers,
     }
-}
-
-runtime::layout! {
-    /// `TRACE_LOGFILE_HEADER` since 5.2.3790-sp1 on x64: 0x118 bytes, aligned to 8.
-    ///
-    /// Data of the first event of a file: properties of the session and its system. Two terminated UTF-16 strings follow, the names of the session and of the file.
-    pub struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64: TRACE_LOGFILE_HEADER, 0x118, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
-            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", text!(VersionDetail, "documented");
-        }
-        0x08 ProviderVersion: u32 = "ULONG", text!(ProviderVersion, "documented");
-        0x0c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
-        0x10 EndTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(EndTime, "documented");
-        0x18 TimerResolution: u32 = "ULONG", text!(TimerResolution, "documented");
-        0x1c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x24 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid, "unnamed; its members have accessors." {
-            0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", text!(LogInstanceGuid, "documented");
-            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
-            0x2c PointerSize set_PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
-            0x30 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-            0x34 CpuSpeedInMHz set_CpuSpeedInMHz: u32 = "ULONG", text!(CpuSpeedInMHz, "documented, offset inferred");
-        }
-        0x38 LoggerName: runtime::Ptr64 = "WCHAR *", text!(LoggerName, "documented");
-        0x40 LogFileName: runtime::Ptr64 = "WCHAR *", text!(LoggerName, "documented");
-        0x48 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", text!(TimeZone, "documented");
-        0xf4 _paddingF4: [u8; 4], "padding.";
-        0xf8 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BootTime, "documented");
-        0x100 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(PerfFreq, "documented");
-        0x108 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x110 ReservedFlags: EVENT_TRACE_CLOCK = "ULONG", text!(ReservedFlags, "documented");
-        0x114 BuffersLost: u32 = "ULONG", text!(BuffersLost, "documented");
+    pub struct TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid_struct_StartBuffers = _: "The unnamed structure at 0x00 of `union_LogInstanceGuid` in `TRACE_LOGFILE_HEADER`.", 0x10, 4 {
+        0x00 StartBuffers a, 0x04 PointerSize a, 0x08 EventsLost a, 0x0c CpuSpeedInMHz a,
+    }
+    pub struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x118, 8 {
+        0x00 BufferSize a, 0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version { 0x04 Version a, 0x04 VersionDetail a },
+        0x08 ProviderVersion a, 0x0c NumberOfProcessors a, 0x10 EndTime a, 0x18 TimerResolution a, 0x1c MaximumFileSize a,
+        0x20 LogFileMode a, 0x24 BuffersWritten a,
+        0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid { 0x28 LogInstanceGuid a, 0x28 StartBuffers a,
+        0x2c PointerSize a, 0x30 EventsLost a, 0x34 CpuSpeedInMHz a }, 0x38 LoggerName b, 0x40 LogFileName b, 0x48 TimeZone a,
+        0xf4 _paddingF4: [u8; 4], 0xf8 BootTime a, 0x100 PerfFreq a, 0x108 StartTime a, 0x110 ReservedFlags a,
+        0x114 BuffersLost a,
     }
 }

@@ -5,17 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Source, $known:literal) => { concat!($known, ". A value of KPROFILE\\_SOURCE; 0 is the timer.") };
-    (Interval, $known:literal) => { concat!($known, ". Time between two samples, in units of 100 ns.") };
-}
-
-runtime::layout! {
-    /// `TRACE_PROFILE_INTERVAL` since 6.2: 0x8 bytes, aligned to 4.
-    ///
-    /// How often a source of samples is looked at.
-    pub struct TRACE_PROFILE_INTERVAL_6_2: TRACE_PROFILE_INTERVAL, 0x8, 4 {
-        0x00 Source: u32 = "ULONG", text!(Source, "documented");
-        0x04 Interval: u32 = "ULONG", text!(Interval, "documented");
+runtime::structure! {
+    $ TRACE_PROFILE_INTERVAL: "How often a source of samples is looked at." {
+        Source "A value of KPROFILE\\_SOURCE; 0 is the timer.": a u32 = "ULONG", "documented";
+        Interval "Time between two samples, in units of 100 ns.": a u32 = "ULONG", "documented";
     }
+    pub struct TRACE_PROFILE_INTERVAL_6_2: "since 6.2", 0x8, 4 {0x00 Source a, 0x04 Interval a}
 }

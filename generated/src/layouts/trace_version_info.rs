@@ -5,17 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (EtwTraceProcessingVersion, $known:literal) => { concat!($known, ". Version of the functions that process traces.") };
-    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
-}
-
-runtime::layout! {
-    /// `TRACE_VERSION_INFO` since 10.0: 0x8 bytes, aligned to 4.
-    ///
-    /// Version of the tracing functions of user mode.
-    pub struct TRACE_VERSION_INFO_10_0: TRACE_VERSION_INFO, 0x8, 4 {
-        0x00 EtwTraceProcessingVersion: u32 = "UINT", text!(EtwTraceProcessingVersion, "documented");
-        0x04 Reserved: u32 = "UINT", text!(Reserved, "documented");
+runtime::structure! {
+    $ TRACE_VERSION_INFO: "Version of the tracing functions of user mode." {
+        EtwTraceProcessingVersion "Version of the functions that process traces.": a u32 = "UINT", "documented";
+        Reserved "Not in use.": a u32 = "UINT", "documented";
     }
+    pub struct TRACE_VERSION_INFO_10_0: "since 10.0", 0x8, 4 {0x00 EtwTraceProcessingVersion a, 0x04 Reserved a}
 }

@@ -5,19 +5,11 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Address, $known:literal) => { concat!($known, ". Address in memory, sign-extended for a 32-bit system.") };
-    (Offset, $known:literal) => { concat!($known, ". Where it is in the file.") };
-    (Size, $known:literal) => { concat!($known, ". Bytes of the block.") };
-}
-
-runtime::layout! {
-    /// `TRIAGE_DATA_BLOCK` since 5.2: 0x10 bytes, aligned to 8.
-    ///
-    /// A piece of memory in a triage dump.
-    pub struct TRIAGE_DATA_BLOCK_5_2: TRIAGE_DATA_BLOCK, 0x10, 8 {
-        0x00 Address: u64 = "ULONGLONG", text!(Address, "documented");
-        0x08 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x0c Size: u32 = "ULONG", text!(Size, "documented");
+runtime::structure! {
+    $ TRIAGE_DATA_BLOCK: "A piece of memory in a triage dump." {
+        Address "Address in memory, sign-extended for a 32-bit system.": a u64 = "ULONGLONG", "documented";
+        Offset "Where it is in the file.": a u32 = "ULONG", "documented";
+        Size "Bytes of the block.": a u32 = "ULONG", "documented";
     }
+    pub struct TRIAGE_DATA_BLOCK_5_2: "since 5.2", 0x10, 8 {0x00 Address a, 0x08 Offset a, 0x0c Size a}
 }

@@ -5,65 +5,41 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (ServicePackBuild, $known:literal) => { concat!($known, ". Build number of the service pack.") };
-    (SizeOfDump, $known:literal) => { concat!($known, ". Bytes of the file, without secondary data.") };
-    (ValidOffset, $known:literal) => { concat!($known, ". Offset of the end signature TRGD, present in a complete dump.") };
-    (ContextOffset, $known:literal) => { concat!($known, ". Offset of the CONTEXT.") };
-    (ExceptionOffset, $known:literal) => { concat!($known, ". Offset of the exception record.") };
-    (MmOffset, $known:literal) => { concat!($known, ". Offset of memory manager data.") };
-    (UnloadedDriversOffset, $known:literal) => { concat!($known, ". Offset of the list of unloaded drivers.") };
-    (PrcbOffset, $known:literal) => { concat!($known, ". Offset of the KPRCB.") };
-    (ProcessOffset, $known:literal) => { concat!($known, ". Offset of the EPROCESS.") };
-    (ThreadOffset, $known:literal) => { concat!($known, ". Offset of the ETHREAD.") };
-    (CallStackOffset, $known:literal) => { concat!($known, ". Offset of the stack data.") };
-    (SizeOfCallStack, $known:literal) => { concat!($known, ". Bytes of the stack data.") };
-    (DriverListOffset, $known:literal) => { concat!($known, ". Offset of the list of loaded drivers.") };
-    (DriverCount, $known:literal) => { concat!($known, ". Number of loaded drivers.") };
-    (StringPoolOffset, $known:literal) => { concat!($known, ". Offset of the strings.") };
-    (StringPoolSize, $known:literal) => { concat!($known, ". Bytes of the strings.") };
-    (BrokenDriverOffset, $known:literal) => { concat!($known, ". Offset of the record of the driver at fault.") };
-    (TriageOptions, $known:literal) => { concat!($known, ". Options of the dump: 0x0100 if it overflowed; others unidentified.") };
-    (TopOfStack, $known:literal) => { concat!($known, ". The address of the data at CallStackOffset.") };
-    (DataPageAddress, $known:literal) => { concat!($known, ". Address of the data page.") };
-    (DataPageOffset, $known:literal) => { concat!($known, ". Offset of the data page.") };
-    (DataPageSize, $known:literal) => { concat!($known, ". Bytes of the data page.") };
-    (DebuggerDataOffset, $known:literal) => { concat!($known, ". Offset of the KDDEBUGGER\\_DATA64.") };
-    (DebuggerDataSize, $known:literal) => { concat!($known, ". Bytes of the KDDEBUGGER\\_DATA64.") };
-    (DataBlocksOffset, $known:literal) => { concat!($known, ". Where the first TRIAGE\\_DATA\\_BLOCK is.") };
-    (DataBlocksCount, $known:literal) => { concat!($known, ". Number of TRIAGE\\_DATA\\_BLOCK structures.") };
-}
-
-runtime::layout! {
-    /// `TRIAGE_DUMP32` since 5.2 on x86: 0x68 bytes, aligned to 4.
-    ///
-    /// Second header of a triage dump: offsets of its parts in the file.
-    pub struct TRIAGE_DUMP32_5_2_x86: TRIAGE_DUMP32, 0x68, 4 {
-        0x00 ServicePackBuild: u32 = "ULONG", text!(ServicePackBuild, "documented, offset inferred");
-        0x04 SizeOfDump: u32 = "ULONG", text!(SizeOfDump, "documented, offset inferred");
-        0x08 ValidOffset: u32 = "ULONG", text!(ValidOffset, "documented, offset inferred");
-        0x0c ContextOffset: u32 = "ULONG", text!(ContextOffset, "documented, offset inferred");
-        0x10 ExceptionOffset: u32 = "ULONG", text!(ExceptionOffset, "documented, offset inferred");
-        0x14 MmOffset: u32 = "ULONG", text!(MmOffset, "documented, offset inferred");
-        0x18 UnloadedDriversOffset: u32 = "ULONG", text!(UnloadedDriversOffset, "documented, offset inferred");
-        0x1c PrcbOffset: u32 = "ULONG", text!(PrcbOffset, "documented, offset inferred");
-        0x20 ProcessOffset: u32 = "ULONG", text!(ProcessOffset, "documented, offset inferred");
-        0x24 ThreadOffset: u32 = "ULONG", text!(ThreadOffset, "documented, offset inferred");
-        0x28 CallStackOffset: u32 = "ULONG", text!(CallStackOffset, "documented, offset inferred");
-        0x2c SizeOfCallStack: u32 = "ULONG", text!(SizeOfCallStack, "documented, offset inferred");
-        0x30 DriverListOffset: u32 = "ULONG", text!(DriverListOffset, "documented, offset inferred");
-        0x34 DriverCount: u32 = "ULONG", text!(DriverCount, "documented, offset inferred");
-        0x38 StringPoolOffset: u32 = "ULONG", text!(StringPoolOffset, "documented, offset inferred");
-        0x3c StringPoolSize: u32 = "ULONG", text!(StringPoolSize, "documented, offset inferred");
-        0x40 BrokenDriverOffset: u32 = "ULONG", text!(BrokenDriverOffset, "documented, offset inferred");
-        0x44 TriageOptions: u32 = "ULONG", text!(TriageOptions, "documented, offset inferred");
-        0x48 TopOfStack: u32 = "ULONG", text!(TopOfStack, "documented");
-        0x4c DataPageAddress: u32 = "ULONG", text!(DataPageAddress, "documented, offset inferred");
-        0x50 DataPageOffset: u32 = "ULONG", text!(DataPageOffset, "documented, offset inferred");
-        0x54 DataPageSize: u32 = "ULONG", text!(DataPageSize, "documented, offset inferred");
-        0x58 DebuggerDataOffset: u32 = "ULONG", text!(DebuggerDataOffset, "documented, offset inferred");
-        0x5c DebuggerDataSize: u32 = "ULONG", text!(DebuggerDataSize, "documented, offset inferred");
-        0x60 DataBlocksOffset: u32 = "ULONG", text!(DataBlocksOffset, "documented, offset inferred");
-        0x64 DataBlocksCount: u32 = "ULONG", text!(DataBlocksCount, "documented, offset inferred");
+runtime::structure! {
+    $ TRIAGE_DUMP32: "Second header of a triage dump: offsets of its parts in the file." {
+        ServicePackBuild "Build number of the service pack.": a u32 = "ULONG", "documented, offset inferred";
+        SizeOfDump "Bytes of the file, without secondary data.": a u32 = "ULONG", "documented, offset inferred";
+        ValidOffset "Offset of the end signature TRGD, present in a complete dump.": a u32 = "ULONG", "documented, offset inferred";
+        ContextOffset "Offset of the CONTEXT.": a u32 = "ULONG", "documented, offset inferred";
+        ExceptionOffset "Offset of the exception record.": a u32 = "ULONG", "documented, offset inferred";
+        MmOffset "Offset of memory manager data.": a u32 = "ULONG", "documented, offset inferred";
+        UnloadedDriversOffset "Offset of the list of unloaded drivers.": a u32 = "ULONG", "documented, offset inferred";
+        PrcbOffset "Offset of the KPRCB.": a u32 = "ULONG", "documented, offset inferred";
+        ProcessOffset "Offset of the EPROCESS.": a u32 = "ULONG", "documented, offset inferred";
+        ThreadOffset "Offset of the ETHREAD.": a u32 = "ULONG", "documented, offset inferred";
+        CallStackOffset "Offset of the stack data.": a u32 = "ULONG", "documented, offset inferred";
+        SizeOfCallStack "Bytes of the stack data.": a u32 = "ULONG", "documented, offset inferred";
+        DriverListOffset "Offset of the list of loaded drivers.": a u32 = "ULONG", "documented, offset inferred";
+        DriverCount "Number of loaded drivers.": a u32 = "ULONG", "documented, offset inferred";
+        StringPoolOffset "Offset of the strings.": a u32 = "ULONG", "documented, offset inferred";
+        StringPoolSize "Bytes of the strings.": a u32 = "ULONG", "documented, offset inferred";
+        BrokenDriverOffset "Offset of the record of the driver at fault.": a u32 = "ULONG", "documented, offset inferred";
+        TriageOptions "Options of the dump: 0x0100 if it overflowed; others unidentified.": a u32 = "ULONG", "documented, offset inferred";
+        TopOfStack "The address of the data at CallStackOffset.": a u32 = "ULONG", "documented";
+        DataPageAddress "Address of the data page.": a u32 = "ULONG", "documented, offset inferred";
+        DataPageOffset "Offset of the data page.": a u32 = "ULONG", "documented, offset inferred";
+        DataPageSize "Bytes of the data page.": a u32 = "ULONG", "documented, offset inferred";
+        DebuggerDataOffset "Offset of the KDDEBUGGER\\_DATA64.": a u32 = "ULONG", "documented, offset inferred";
+        DebuggerDataSize "Bytes of the KDDEBUGGER\\_DATA64.": a u32 = "ULONG", "documented, offset inferred";
+        DataBlocksOffset "Where the first TRIAGE\\_DATA\\_BLOCK is.": a u32 = "ULONG", "documented, offset inferred";
+        DataBlocksCount "Number of TRIAGE\\_DATA\\_BLOCK structures.": a u32 = "ULONG", "documented, offset inferred";
+    }
+    pub struct TRIAGE_DUMP32_5_2_x86: "since 5.2 on x86", 0x68, 4 {
+        0x00 ServicePackBuild a, 0x04 SizeOfDump a, 0x08 ValidOffset a, 0x0c ContextOffset a, 0x10 ExceptionOffset a,
+        0x14 MmOffset a, 0x18 UnloadedDriversOffset a, 0x1c PrcbOffset a, 0x20 ProcessOffset a, 0x24 ThreadOffset a,
+        0x28 CallStackOffset a, 0x2c SizeOfCallStack a, 0x30 DriverListOffset a, 0x34 DriverCount a, 0x38 StringPoolOffset a,
+        0x3c StringPoolSize a, 0x40 BrokenDriverOffset a, 0x44 TriageOptions a, 0x48 TopOfStack a, 0x4c DataPageAddress a,
+        0x50 DataPageOffset a, 0x54 DataPageSize a, 0x58 DebuggerDataOffset a, 0x5c DebuggerDataSize a, 0x60 DataBlocksOffset a,
+        0x64 DataBlocksCount a,
     }
 }

@@ -5,79 +5,48 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (ServicePackBuild, $known:literal) => { concat!($known, ". Build number of the service pack.") };
-    (SizeOfDump, $known:literal) => { concat!($known, ". Bytes of the file, without secondary data.") };
-    (ValidOffset, $known:literal) => { concat!($known, ". Offset of the end signature TRGD, present in a complete dump.") };
-    (ContextOffset, $known:literal) => { concat!($known, ". Offset of the CONTEXT.") };
-    (ExceptionOffset, $known:literal) => { concat!($known, ". Offset of the exception record.") };
-    (MmOffset, $known:literal) => { concat!($known, ". Offset of memory manager data.") };
-    (UnloadedDriversOffset, $known:literal) => { concat!($known, ". Offset of the list of unloaded drivers.") };
-    (PrcbOffset, $known:literal) => { concat!($known, ". Offset of the KPRCB.") };
-    (ProcessOffset, $known:literal) => { concat!($known, ". Offset of the EPROCESS.") };
-    (ThreadOffset, $known:literal) => { concat!($known, ". Offset of the ETHREAD.") };
-    (CallStackOffset, $known:literal) => { concat!($known, ". Offset of the stack data.") };
-    (SizeOfCallStack, $known:literal) => { concat!($known, ". Bytes of the stack data.") };
-    (DriverListOffset, $known:literal) => { concat!($known, ". Offset of the list of loaded drivers.") };
-    (DriverCount, $known:literal) => { concat!($known, ". Number of loaded drivers.") };
-    (StringPoolOffset, $known:literal) => { concat!($known, ". Offset of the strings.") };
-    (StringPoolSize, $known:literal) => { concat!($known, ". Bytes of the strings.") };
-    (BrokenDriverOffset, $known:literal) => { concat!($known, ". Offset of the record of the driver at fault.") };
-    (TriageOptions, $known:literal) => { concat!($known, ". Options of the dump: 0x0100 if it overflowed; others unidentified.") };
-    (TopOfStack, $known:literal) => { concat!($known, ". The address of the data at CallStackOffset.") };
-    (ArchitectureSpecific, $known:literal) => { concat!($known, ". Of Itanium: its other stack.") };
-    (BStoreOffset, $known:literal) => { concat!($known, ". Offset of the data of the backing store.") };
-    (SizeOfBStore, $known:literal) => { concat!($known, ". Bytes of the backing store.") };
-    (LimitOfBStore, $known:literal) => { concat!($known, ". Limit of the backing store.") };
-    (DataPageAddress, $known:literal) => { concat!($known, ". Address of the data page.") };
-    (DataPageOffset, $known:literal) => { concat!($known, ". Offset of the data page.") };
-    (DataPageSize, $known:literal) => { concat!($known, ". Bytes of the data page.") };
-    (DebuggerDataOffset, $known:literal) => { concat!($known, ". Offset of the KDDEBUGGER\\_DATA64.") };
-    (DebuggerDataSize, $known:literal) => { concat!($known, ". Bytes of the KDDEBUGGER\\_DATA64.") };
-    (DataBlocksOffset, $known:literal) => { concat!($known, ". Where the first TRIAGE\\_DATA\\_BLOCK is.") };
-    (DataBlocksCount, $known:literal) => { concat!($known, ". Number of TRIAGE\\_DATA\\_BLOCK structures.") };
-}
-
-runtime::layout! {
-    /// `TRIAGE_DUMP64` since 5.2.3790-sp1 on x64: 0x80 bytes, aligned to 8.
-    ///
-    /// Second header of a triage dump: offsets of its parts in the file.
-    pub struct TRIAGE_DUMP64_5_2_3790_sp1_x64: TRIAGE_DUMP64, 0x80, 8 {
-        0x00 ServicePackBuild: u32 = "ULONG", text!(ServicePackBuild, "documented, offset inferred");
-        0x04 SizeOfDump: u32 = "ULONG", text!(SizeOfDump, "documented, offset inferred");
-        0x08 ValidOffset: u32 = "ULONG", text!(ValidOffset, "documented, offset inferred");
-        0x0c ContextOffset: u32 = "ULONG", text!(ContextOffset, "documented, offset inferred");
-        0x10 ExceptionOffset: u32 = "ULONG", text!(ExceptionOffset, "documented, offset inferred");
-        0x14 MmOffset: u32 = "ULONG", text!(MmOffset, "documented, offset inferred");
-        0x18 UnloadedDriversOffset: u32 = "ULONG", text!(UnloadedDriversOffset, "documented, offset inferred");
-        0x1c PrcbOffset: u32 = "ULONG", text!(PrcbOffset, "documented, offset inferred");
-        0x20 ProcessOffset: u32 = "ULONG", text!(ProcessOffset, "documented, offset inferred");
-        0x24 ThreadOffset: u32 = "ULONG", text!(ThreadOffset, "documented, offset inferred");
-        0x28 CallStackOffset: u32 = "ULONG", text!(CallStackOffset, "documented, offset inferred");
-        0x2c SizeOfCallStack: u32 = "ULONG", text!(SizeOfCallStack, "documented, offset inferred");
-        0x30 DriverListOffset: u32 = "ULONG", text!(DriverListOffset, "documented, offset inferred");
-        0x34 DriverCount: u32 = "ULONG", text!(DriverCount, "documented, offset inferred");
-        0x38 StringPoolOffset: u32 = "ULONG", text!(StringPoolOffset, "documented, offset inferred");
-        0x3c StringPoolSize: u32 = "ULONG", text!(StringPoolSize, "documented, offset inferred");
-        0x40 BrokenDriverOffset: u32 = "ULONG", text!(BrokenDriverOffset, "documented, offset inferred");
-        0x44 TriageOptions: u32 = "ULONG", text!(TriageOptions, "documented, offset inferred");
-        0x48 TopOfStack: u64 = "ULONGLONG", text!(TopOfStack, "documented");
-        0x50 ArchitectureSpecific: TRIAGE_DUMP64_5_2_3790_sp1_x64_ArchitectureSpecific = "struct", text!(ArchitectureSpecific, "documented");
-        0x60 DataPageAddress: u64 = "ULONGLONG", text!(DataPageAddress, "documented, offset inferred");
-        0x68 DataPageOffset: u32 = "ULONG", text!(DataPageOffset, "documented, offset inferred");
-        0x6c DataPageSize: u32 = "ULONG", text!(DataPageSize, "documented, offset inferred");
-        0x70 DebuggerDataOffset: u32 = "ULONG", text!(DebuggerDataOffset, "documented, offset inferred");
-        0x74 DebuggerDataSize: u32 = "ULONG", text!(DebuggerDataSize, "documented, offset inferred");
-        0x78 DataBlocksOffset: u32 = "ULONG", text!(DataBlocksOffset, "documented, offset inferred");
-        0x7c DataBlocksCount: u32 = "ULONG", text!(DataBlocksCount, "documented, offset inferred");
+runtime::structure! {
+    $ TRIAGE_DUMP64: "Second header of a triage dump: offsets of its parts in the file." {
+        ServicePackBuild "Build number of the service pack.": a u32 = "ULONG", "documented, offset inferred";
+        SizeOfDump "Bytes of the file, without secondary data.": a u32 = "ULONG", "documented, offset inferred";
+        ValidOffset "Offset of the end signature TRGD, present in a complete dump.": a u32 = "ULONG", "documented, offset inferred";
+        ContextOffset "Offset of the CONTEXT.": a u32 = "ULONG", "documented, offset inferred";
+        ExceptionOffset "Offset of the exception record.": a u32 = "ULONG", "documented, offset inferred";
+        MmOffset "Offset of memory manager data.": a u32 = "ULONG", "documented, offset inferred";
+        UnloadedDriversOffset "Offset of the list of unloaded drivers.": a u32 = "ULONG", "documented, offset inferred";
+        PrcbOffset "Offset of the KPRCB.": a u32 = "ULONG", "documented, offset inferred";
+        ProcessOffset "Offset of the EPROCESS.": a u32 = "ULONG", "documented, offset inferred";
+        ThreadOffset "Offset of the ETHREAD.": a u32 = "ULONG", "documented, offset inferred";
+        CallStackOffset "Offset of the stack data.": a u32 = "ULONG", "documented, offset inferred";
+        SizeOfCallStack "Bytes of the stack data.": a u32 = "ULONG", "documented, offset inferred";
+        DriverListOffset "Offset of the list of loaded drivers.": a u32 = "ULONG", "documented, offset inferred";
+        DriverCount "Number of loaded drivers.": a u32 = "ULONG", "documented, offset inferred";
+        StringPoolOffset "Offset of the strings.": a u32 = "ULONG", "documented, offset inferred";
+        StringPoolSize "Bytes of the strings.": a u32 = "ULONG", "documented, offset inferred";
+        BrokenDriverOffset "Offset of the record of the driver at fault.": a u32 = "ULONG", "documented, offset inferred";
+        TriageOptions "Options of the dump: 0x0100 if it overflowed; others unidentified.": a u32 = "ULONG", "documented, offset inferred";
+        TopOfStack "The address of the data at CallStackOffset.": a u64 = "ULONGLONG", "documented";
+        ArchitectureSpecific "Of Itanium: its other stack.": a TRIAGE_DUMP64_5_2_3790_sp1_x64_ArchitectureSpecific = "struct", "documented";
+        DataPageAddress "Address of the data page.": a u64 = "ULONGLONG", "documented, offset inferred";
+        DataPageOffset "Offset of the data page.": a u32 = "ULONG", "documented, offset inferred";
+        DataPageSize "Bytes of the data page.": a u32 = "ULONG", "documented, offset inferred";
+        DebuggerDataOffset "Offset of the KDDEBUGGER\\_DATA64.": a u32 = "ULONG", "documented, offset inferred";
+        DebuggerDataSize "Bytes of the KDDEBUGGER\\_DATA64.": a u32 = "ULONG", "documented, offset inferred";
+        DataBlocksOffset "Where the first TRIAGE\\_DATA\\_BLOCK is.": a u32 = "ULONG", "documented, offset inferred";
+        DataBlocksCount "Number of TRIAGE\\_DATA\\_BLOCK structures.": a u32 = "ULONG", "documented, offset inferred";
+        BStoreOffset "Offset of the data of the backing store.": a u32 = "ULONG", "documented, offset inferred";
+        SizeOfBStore "Bytes of the backing store.": a u32 = "ULONG", "documented, offset inferred";
+        LimitOfBStore "Limit of the backing store.": a u64 = "ULONGLONG", "documented, offset inferred";
     }
-}
-
-runtime::layout! {
-    /// The structure that is `ArchitectureSpecific` of `TRIAGE_DUMP64`.
-    pub struct TRIAGE_DUMP64_5_2_3790_sp1_x64_ArchitectureSpecific: TRIAGE_DUMP64_ArchitectureSpecific, 0x10, 8 {
-        0x00 BStoreOffset: u32 = "ULONG", text!(BStoreOffset, "documented, offset inferred");
-        0x04 SizeOfBStore: u32 = "ULONG", text!(SizeOfBStore, "documented, offset inferred");
-        0x08 LimitOfBStore: u64 = "ULONGLONG", text!(LimitOfBStore, "documented, offset inferred");
+    pub struct TRIAGE_DUMP64_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x80, 8 {
+        0x00 ServicePackBuild a, 0x04 SizeOfDump a, 0x08 ValidOffset a, 0x0c ContextOffset a, 0x10 ExceptionOffset a,
+        0x14 MmOffset a, 0x18 UnloadedDriversOffset a, 0x1c PrcbOffset a, 0x20 ProcessOffset a, 0x24 ThreadOffset a,
+        0x28 CallStackOffset a, 0x2c SizeOfCallStack a, 0x30 DriverListOffset a, 0x34 DriverCount a, 0x38 StringPoolOffset a,
+        0x3c StringPoolSize a, 0x40 BrokenDriverOffset a, 0x44 TriageOptions a, 0x48 TopOfStack a, 0x50 ArchitectureSpecific a,
+        0x60 DataPageAddress a, 0x68 DataPageOffset a, 0x6c DataPageSize a, 0x70 DebuggerDataOffset a, 0x74 DebuggerDataSize a,
+        0x78 DataBlocksOffset a, 0x7c DataBlocksCount a,
+    }
+    pub struct TRIAGE_DUMP64_5_2_3790_sp1_x64_ArchitectureSpecific = TRIAGE_DUMP64_ArchitectureSpecific: "The structure that is `ArchitectureSpecific` of `TRIAGE_DUMP64`.", 0x10, 8 {
+        0x00 BStoreOffset a, 0x04 SizeOfBStore a, 0x08 LimitOfBStore a,
     }
 }

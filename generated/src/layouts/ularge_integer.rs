@@ -5,43 +5,21 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (LowPart, $known:literal) => { concat!($known, ". The low dword.") };
-    (HighPart, $known:literal) => { concat!($known, ". The high dword.") };
-    (u, $known:literal) => { concat!($known, ". The same halves under a name.") };
-    (QuadPart, $known:literal) => { concat!($known, ". The whole value.") };
-}
-
-runtime::layout! {
-    /// `ULARGE_INTEGER` since 5.0: 0x8 bytes, aligned to 8.
-    ///
-    /// A 64-bit unsigned integer, also reachable by its halves.
-    pub union ULARGE_INTEGER_5_0: ULARGE_INTEGER, 0x8, 8 {
-        0x00 struct_LowPart: ULARGE_INTEGER_5_0_struct_LowPart, "unnamed; its members have accessors." {
-            0x00 LowPart set_LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
-            0x04 HighPart set_HighPart: u32 = "ULONG", text!(HighPart, "from symbols");
-        }
-        0x00 u: ULARGE_INTEGER_5_0_u, text!(u, "from symbols") {
-            0x00 u set_u: ULARGE_INTEGER_5_0_u = "struct", text!(u, "from symbols");
-        }
-        0x00 QuadPart: u64, text!(QuadPart, "from symbols") {
-            0x00 QuadPart set_QuadPart: u64 = "ULONGLONG", text!(QuadPart, "from symbols");
-        }
+runtime::structure! {
+    $ ULARGE_INTEGER: "A 64-bit unsigned integer, also reachable by its halves." {
+        LowPart "The low dword.": a u32 = "ULONG", "from symbols", set_LowPart;
+        HighPart "The high dword.": a u32 = "ULONG", "from symbols", set_HighPart;
+        u "The same halves under a name.": a ULARGE_INTEGER_5_0_u = "struct", "from symbols", set_u;
+        QuadPart "The whole value.": a u64 = "ULONGLONG", "from symbols", set_QuadPart;
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `ULARGE_INTEGER`.
-    pub struct ULARGE_INTEGER_5_0_struct_LowPart: 0x8, 4 {
-        0x00 LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
-        0x04 HighPart: u32 = "ULONG", text!(HighPart, "from symbols");
+    pub union ULARGE_INTEGER_5_0: "since 5.0", 0x8, 8 {
+        0x00 struct_LowPart: ULARGE_INTEGER_5_0_struct_LowPart { 0x00 LowPart a, 0x04 HighPart a },
+        0x00 u: ULARGE_INTEGER_5_0_u { 0x00 u a }, 0x00 QuadPart: u64 { 0x00 QuadPart a },
     }
-}
-
-runtime::layout! {
-    /// The structure that is `u` of `ULARGE_INTEGER`.
-    pub struct ULARGE_INTEGER_5_0_u: ULARGE_INTEGER_u, 0x8, 4 {
-        0x00 LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
-        0x04 HighPart: u32 = "ULONG", text!(HighPart, "from symbols");
+    pub struct ULARGE_INTEGER_5_0_struct_LowPart = _: "The unnamed structure at 0x00 of `ULARGE_INTEGER`.", 0x8, 4 {
+        0x00 LowPart a, 0x04 HighPart a,
+    }
+    pub struct ULARGE_INTEGER_5_0_u = ULARGE_INTEGER_u: "The structure that is `u` of `ULARGE_INTEGER`.", 0x8, 4 {
+        0x00 LowPart a, 0x04 HighPart a,
     }
 }

@@ -5,31 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Length, $known:literal) => { concat!($known, ". Bytes in use, without any terminating null.") };
-    (MaximumLength, $known:literal) => { concat!($known, ". Bytes at Buffer.") };
-    (Buffer, $known:literal) => { concat!($known, ". The text, in UTF-16, with or without a terminator.") };
-}
-
-runtime::layout! {
-    /// `UNICODE_STRING` since 5.0 on x86: 0x8 bytes, aligned to 4.
-    ///
-    /// A counted string of 16-bit characters.
-    pub struct UNICODE_STRING_5_0_x86: UNICODE_STRING, 0x8, 4 {
-        0x00 Length: u16 = "USHORT", text!(Length, "from symbols");
-        0x02 MaximumLength: u16 = "USHORT", text!(MaximumLength, "from symbols");
-        0x04 Buffer: runtime::Ptr32 = "WCHAR *", text!(Buffer, "from symbols");
+runtime::structure! {
+    $ UNICODE_STRING: "A counted string of 16-bit characters." {
+        Length "Bytes in use, without any terminating null.": a u16 = "USHORT", "from symbols";
+        MaximumLength "Bytes at Buffer.": a u16 = "USHORT", "from symbols";
+        Buffer "The text, in UTF-16, with or without a terminator.":
+            a runtime::Ptr32 = "WCHAR *", "from symbols"
+            | b runtime::Ptr64 = "WCHAR *", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `UNICODE_STRING` since 5.2.3790-sp1 on x64: 0x10 bytes, aligned to 8.
-    ///
-    /// A counted string of 16-bit characters.
-    pub struct UNICODE_STRING_5_2_3790_sp1_x64: UNICODE_STRING, 0x10, 8 {
-        0x00 Length: u16 = "USHORT", text!(Length, "from symbols");
-        0x02 MaximumLength: u16 = "USHORT", text!(MaximumLength, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 Buffer: runtime::Ptr64 = "WCHAR *", text!(Buffer, "from symbols");
+    pub struct UNICODE_STRING_5_0_x86: "since 5.0 on x86", 0x8, 4 {0x00 Length a, 0x02 MaximumLength a, 0x04 Buffer a}
+    pub struct UNICODE_STRING_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x10, 8 {
+        0x00 Length a, 0x02 MaximumLength a, 0x04 _padding04: [u8; 4], 0x08 Buffer b,
     }
 }

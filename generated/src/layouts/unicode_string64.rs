@@ -5,20 +5,13 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Length, $known:literal) => { concat!($known, ". Bytes, without a terminator.") };
-    (MaximumLength, $known:literal) => { concat!($known, ". Bytes at the Buffer.") };
-    (Buffer, $known:literal) => { concat!($known, ". The address of the characters.") };
-}
-
-runtime::layout! {
-    /// `UNICODE_STRING64` since 5.1: 0x10 bytes, aligned to 8.
-    ///
-    /// A counted string whose address has 64 bits on every architecture.
-    pub struct UNICODE_STRING64_5_1: UNICODE_STRING64, 0x10, 8 {
-        0x00 Length: u16 = "USHORT", text!(Length, "from symbols");
-        0x02 MaximumLength: u16 = "USHORT", text!(MaximumLength, "from symbols");
-        0x04 _padding04: [u8; 4], "padding.";
-        0x08 Buffer: u64 = "ULONGLONG", text!(Buffer, "from symbols");
+runtime::structure! {
+    $ UNICODE_STRING64: "A counted string whose address has 64 bits on every architecture." {
+        Length "Bytes, without a terminator.": a u16 = "USHORT", "from symbols";
+        MaximumLength "Bytes at the Buffer.": a u16 = "USHORT", "from symbols";
+        Buffer "The address of the characters.": a u64 = "ULONGLONG", "from symbols";
+    }
+    pub struct UNICODE_STRING64_5_1: "since 5.1", 0x10, 8 {
+        0x00 Length a, 0x02 MaximumLength a, 0x04 _padding04: [u8; 4], 0x08 Buffer a,
     }
 }

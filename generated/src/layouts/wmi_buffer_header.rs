@@ -5,986 +5,406 @@
 #[allow(unused_imports)]
 use super::{runtime, etw_buffer_context::*, ETW_BUFFER_FLAG, etw_buffer_state::*, ETW_BUFFER_TYPE, etw_ref_clock::*, EVENT_TRACE_CLOCK, guid::*, large_integer::*, list_entry::*, single_list_entry::*, wmi_buffer_state::*, wmi_client_context::*, wnode_header::*};
 
-macro_rules! text {
-    (Wnode, $known:literal) => { concat!($known, ". The same bytes as a block of WMI.") };
-    (Reserved1, $known:literal) => { concat!($known, ". Not in use.") };
-    (Entry, $known:literal) => { concat!($known, ". Links the free buffers.") };
-    (ReferenceCount, $known:literal) => { concat!($known, ". Use observed in 5.0.") };
-    (SavedOffset, $known:literal) => { concat!($known, ". Valid bytes of the buffer, header included. Use observed in 5.0.") };
-    (CurrentOffset, $known:literal) => { concat!($known, ". Offset of the next event from the start of the buffer. Use observed in 5.0.") };
-    (Guid, $known:literal) => { concat!($known, ". GUID of the WNODE\\_HEADER at the same offset.") };
-    (ClientContext, $known:literal) => { concat!($known, ". Observed to be cleared in 5.0.") };
-    (Offset, $known:literal) => { concat!($known, ". End of the events, in bytes from the start of the buffer; valid when the buffer is full.") };
-    (EventsLost, $known:literal) => { concat!($known, ". Whether events were lost for lack of space.") };
-    (InstanceGuid, $known:literal) => { concat!($known, ". GUID of the session.") };
-    (GlobalEntry, $known:literal) => { concat!($known, ". Links all buffers of the session.") };
-    (Alignment, $known:literal) => { concat!($known, ". Padding that places SlistEntry after the first link of Entry.") };
-    (Entry_2, $known:literal) => { concat!($known, ". Links the buffer into a list.") };
-    (State, $known:literal) => { concat!($known, ". State of the buffer.") };
-    (Flags, $known:literal) => { concat!($known, ". State, as a number.") };
-    (BufferFlag, $known:literal) => { concat!($known, ". State flags of the buffer.") };
-    (BufferType, $known:literal) => { concat!($known, ". Type of the buffer.") };
-    (BufferSize, $known:literal) => { concat!($known, ". Bytes of the buffer; in a file, the distance to the next.") };
-    (SavedOffset_2, $known:literal) => { concat!($known, ". Valid bytes of the buffer, header included.") };
-    (CurrentOffset_2, $known:literal) => { concat!($known, ". Offset of the next event from the start of the buffer.") };
-    (ReferenceCount_2, $known:literal) => { concat!($known, ". Number of writers with reserved space that are not finished.") };
-    (TimeStamp, $known:literal) => { concat!($known, ". Time when the buffer was taken into use or written out, by the session's clock.") };
-    (StartPerfClock, $known:literal) => { concat!($known, ". Reading of the performance counter at the start (purpose unidentified).") };
-    (SequenceNumber, $known:literal) => { concat!($known, ". The number of the buffer among those of the session.") };
-    (ClientContext_2, $known:literal) => { concat!($known, ". Processor and session of the buffer.") };
-    (StartTime, $known:literal) => { concat!($known, ". When the session started, in 100 ns since 1601.") };
-    (SlistEntry, $known:literal) => { concat!($known, ". Links it into a list of buffers.") };
-    (NextBuffer, $known:literal) => { concat!($known, ". The next buffer of its list.") };
-    (Pointer0, $known:literal) => { concat!($known, ". First pointer of the 16 bytes, which other members use.") };
-    (Pointer1, $known:literal) => { concat!($known, ". Second pointer of the 16 bytes, which other members use.") };
-    (ReferenceTime, $known:literal) => { concat!($known, ". The same time by two clocks.") };
-    (ClockType, $known:literal) => { concat!($known, ". Clock of the time stamps.") };
-    (Frequency, $known:literal) => { concat!($known, ". Ticks a second of that clock.") };
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since 5.0 on x86: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_5_0_x86: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 union_Wnode: WMI_BUFFER_HEADER_5_0_x86_union_Wnode, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
-            0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry, "documented");
-            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
-            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
-            0x18 Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
-            0x2c Flags set_Flags: u32 = "ULONG", text!(ReferenceCount, "documented");
-        }
-        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x34 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
-            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
-        }
+runtime::structure! {
+    $ WMI_BUFFER_HEADER: "Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\\_LOGGER\\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another." {
+        Wnode "The same bytes as a block of WMI.":
+            a WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented", set_Wnode
+            | b WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented", set_Wnode;
+        Reserved1 "Not in use.": a u64 = "ULONGLONG", "documented", set_Reserved1;
+        Reserved2 "Not in use.": a u64 = "ULONGLONG", "documented", set_Reserved2;
+        Reserved3 "Not in use.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented", set_Reserved3;
+        Entry "Links the free buffers.": a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented", set_Entry;
+        ReferenceCount "Use observed in 5.0.": a i32 = "LONG", "documented", set_ReferenceCount;
+        SavedOffset "Valid bytes of the buffer, header included. Use observed in 5.0.": a u32 = "ULONG", "documented", set_SavedOffset;
+        CurrentOffset "Offset of the next event from the start of the buffer. Use observed in 5.0.": a u32 = "ULONG", "documented", set_CurrentOffset;
+        UsePerfClock "Use observed in 5.0.": a u32 = "ULONG", "documented", set_UsePerfClock;
+        TimeStamp "Use observed in 5.0.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented", set_TimeStamp;
+        Guid "GUID of the WNODE\\_HEADER at the same offset.": a GUID_5_0 = "GUID", "documented", set_Guid;
+        ClientContext "Observed to be cleared in 5.0.": a WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented", set_ClientContext;
+        Flags "Use observed in 5.0.": a u32 = "ULONG", "documented", set_Flags;
+        Offset "End of the events, in bytes from the start of the buffer; valid when the buffer is full.":
+            a u32 = "ULONG", "documented"
+            | b u32 = "ULONG", "inferred from published references about other builds";
+        EventsLost "Whether events were lost for lack of space.": a u32 = "ULONG", "documented";
+        InstanceGuid "GUID of the session.": a GUID_5_0 = "GUID", "documented", set_InstanceGuid;
+        LoggerContext "Use observed in 5.0.":
+            a runtime::Ptr32 = "PVOID", "documented", set_LoggerContext
+            | b runtime::Ptr64 = "PVOID", "documented", set_LoggerContext;
+        GlobalEntry "Links all buffers of the session.":
+            a SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred", set_GlobalEntry
+            | b SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred", set_GlobalEntry
+            | c LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented", set_GlobalEntry
+            | d runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented"
+            | e LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented", set_GlobalEntry
+            | f LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "inferred from published references about other builds", set_GlobalEntry
+            | g LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "inferred from published references about other builds", set_GlobalEntry;
+        Alignment "Padding that places SlistEntry after the first link of Entry.":
+            a runtime::Ptr32 = "PVOID", "documented, offset inferred", set_Alignment
+            | b runtime::Ptr64 = "PVOID", "documented, offset inferred", set_Alignment;
+        SlistEntry "Links the free buffers.":
+            a SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented", set_SlistEntry
+            | b SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented", set_SlistEntry;
+        Entry "Links the buffer into a list.":
+            b LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented", set_Entry
+            | c LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented", set_Entry
+            | d runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented";
+        State "State of the buffer.":
+            a WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented", set_State
+            | b ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented", set_State
+            | c ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "inferred from published references about other builds"
+            | d ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", "documented";
+        Flags "State, as a number.": b u32 = "ULONG", "documented", set_Flags;
+        BufferFlag "State flags of the buffer.":
+            a ETW_BUFFER_FLAG = "USHORT", "documented"
+            | b ETW_BUFFER_FLAG = "USHORT", "inferred from published references about other builds";
+        BufferType "Type of the buffer.":
+            a ETW_BUFFER_TYPE = "USHORT", "documented"
+            | b ETW_BUFFER_TYPE = "USHORT", "inferred from published references about other builds";
+        BufferSize "Bytes of the buffer; in a file, the distance to the next.":
+            a u32 = "ULONG", "documented", set_BufferSize
+            | b u32 = "ULONG", "inferred from published references about other builds";
+        SavedOffset "Valid bytes of the buffer, header included.":
+            b u32 = "ULONG", "documented", set_SavedOffset
+            | c u32 = "ULONG", "inferred from published references about other builds";
+        CurrentOffset "Offset of the next event from the start of the buffer.":
+            b u32 = "ULONG volatile", "documented", set_CurrentOffset
+            | c u32 = "ULONG volatile", "inferred from published references about other builds";
+        ReferenceCount "Number of writers with reserved space that are not finished.":
+            b i32 = "LONG volatile", "documented", set_ReferenceCount
+            | c i32 = "LONG volatile", "inferred from published references about other builds";
+        TimeStamp "Time when the buffer was taken into use or written out, by the session's clock.":
+            b LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented", set_TimeStamp
+            | c LARGE_INTEGER_5_0 = "LARGE_INTEGER", "inferred from published references about other builds";
+        StartPerfClock "Reading of the performance counter at the start (purpose unidentified).": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented", set_StartPerfClock;
+        SequenceNumber "The number of the buffer among those of the session.":
+            a i64 = "LONGLONG", "documented", set_SequenceNumber
+            | b i64 = "LONGLONG", "inferred from published references about other builds";
+        Spare0 "Not in use.": a u32 = "ULONG", "documented", set_Spare0;
+        Spare1 "Not in use.": a u32 = "ULONG", "documented, offset inferred", set_Spare1;
+        ClientContext "Processor and session of the buffer.":
+            b ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented", set_ClientContext
+            | c ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "inferred from published references about other builds"
+            | d ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented";
+        Padding1 "Not in use.":
+            a [u32; 4] = "ULONG [4]", "documented", set_Padding1
+            | b [u32; 4] = "ULONG [4]", "inferred from published references about other builds", set_Padding1;
+        StartTime "When the session started, in 100 ns since 1601.":
+            a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented", set_StartTime
+            | b runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented";
+        SlistEntry "Links it into a list of buffers.":
+            c SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented", set_SlistEntry
+            | d runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 16> = "SINGLE_LIST_ENTRY", "documented"
+            | e SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented", set_SlistEntry
+            | f runtime::Bytes<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, 16> = "SINGLE_LIST_ENTRY", "documented"
+            | g runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", "documented"
+            | h SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "inferred from published references about other builds", set_SlistEntry
+            | i SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "inferred from published references about other builds", set_SlistEntry;
+        NextBuffer "The next buffer of its list.":
+            a runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented", set_NextBuffer
+            | b runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented", set_NextBuffer
+            | c runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", "documented"
+            | d runtime::Ptr64 = "WMI_BUFFER_HEADER *", "inferred from published references about other builds", set_NextBuffer
+            | e runtime::Ptr32 = "WMI_BUFFER_HEADER *", "inferred from published references about other builds", set_NextBuffer;
+        Padding0 "Not in use.":
+            a [u32; 2] = "ULONG [2]", "documented", set_Padding0
+            | b [u32; 2] = "ULONG [2]", "inferred from published references about other builds", set_Padding0;
+        Padding2 "Not in use.":
+            a runtime::Ptr32 = "PVOID", "documented, offset inferred", set_Padding2
+            | b runtime::Ptr64 = "PVOID", "documented, offset inferred", set_Padding2;
+        Pointer0 "First pointer of the 16 bytes, which other members use.":
+            a runtime::Ptr32 = "PVOID", "documented, offset inferred", set_Pointer0
+            | b runtime::Ptr64 = "PVOID", "documented, offset inferred", set_Pointer0
+            | c runtime::Ptr64 = "PVOID", "inferred from published references about other builds", set_Pointer0
+            | d runtime::Ptr32 = "PVOID", "inferred from published references about other builds", set_Pointer0;
+        Pointer1 "Second pointer of the 16 bytes, which other members use.":
+            a runtime::Ptr32 = "PVOID", "documented, offset inferred", set_Pointer1
+            | b runtime::Ptr64 = "PVOID", "documented, offset inferred", set_Pointer1
+            | c runtime::Ptr64 = "PVOID", "inferred from published references about other builds", set_Pointer1
+            | d runtime::Ptr32 = "PVOID", "inferred from published references about other builds", set_Pointer1;
+        ReferenceTime "The same time by two clocks.":
+            a ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented", set_ReferenceTime
+            | b ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "inferred from published references about other builds", set_ReferenceTime;
+        ClockType "Clock of the time stamps.": a EVENT_TRACE_CLOCK = "ULONGLONG", "documented, offset inferred", set_ClockType [0 to 2 in u64];
+        Frequency "Ticks a second of that clock.": a u64 = "ULONGLONG", "documented, offset inferred", set_Frequency [3 to 63];
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_0_x86_union_Wnode: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x00 struct_Reserved1: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_Reserved1, 48>, "unnamed; its members have accessors.";
-        0x00 struct_ReferenceCount: WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_ReferenceCount, "unnamed; its members have accessors.";
+    pub struct WMI_BUFFER_HEADER_5_0_x86: "since 5.0 on x86", 0x48, 8 {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_5_0_x86_union_Wnode { 0x00 Wnode a, 0x00 Reserved1 a, 0x08 Reserved2 a,
+        0x10 Reserved3 a, 0x18 Entry a, 0x00 ReferenceCount a, 0x04 SavedOffset a, 0x08 CurrentOffset a, 0x0c UsePerfClock a,
+        0x10 TimeStamp a, 0x18 Guid a, 0x28 ClientContext a, 0x2c Flags a }, 0x30 Offset a, 0x34 EventsLost a,
+        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid { 0x38 InstanceGuid a, 0x38 LoggerContext a,
+        0x3c GlobalEntry a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_Reserved1: 0x20, 8 {
-        0x00 Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
-        0x08 Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
-        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
-        0x18 Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry, "documented");
+    pub union WMI_BUFFER_HEADER_5_0_x86_union_Wnode = _: "The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.", 0x30, 8 {
+        0x00 Wnode a, 0x00 struct_Reserved1: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_Reserved1, 48>,
+        0x00 struct_ReferenceCount: WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_ReferenceCount,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_ReferenceCount: 0x30, 8 {
-        0x00 ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
-        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
-        0x08 CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
-        0x0c UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
-        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x28 ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
-        0x2c Flags: u32 = "ULONG", text!(ReferenceCount, "documented");
+    pub struct WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_Reserved1 = _: "The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.", 0x20, 8 {
+        0x00 Reserved1 a, 0x08 Reserved2 a, 0x10 Reserved3 a, 0x18 Entry a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid: 0x10, 4 {
-        0x00 InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
-        0x00 struct_LoggerContext: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid_struct_LoggerContext, 16>, "unnamed; its members have accessors.";
+    pub struct WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_ReferenceCount = _: "The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.", 0x30, 8 {
+        0x00 ReferenceCount a, 0x04 SavedOffset a, 0x08 CurrentOffset a, 0x0c UsePerfClock a, 0x10 TimeStamp a, 0x18 Guid a,
+        0x28 ClientContext a, 0x2c Flags a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_InstanceGuid` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid_struct_LoggerContext: 0x8, 4 {
-        0x00 LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
+    pub union WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid = _: "The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.", 0x10, 4 {
+        0x00 InstanceGuid a,
+        0x00 struct_LoggerContext: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid_struct_LoggerContext, 16>,
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since 5.1 on x86: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_5_1_x86: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 union_Wnode: WMI_BUFFER_HEADER_5_1_x86_union_Wnode, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
-            0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", text!(Alignment, "documented, offset inferred");
-            0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
-            0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry_2, "documented");
-            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
-            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
-            0x18 Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
-            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
-            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
-        }
-        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x34 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
-            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
-        }
+    pub struct WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid_struct_LoggerContext = _: "The unnamed structure at 0x00 of `union_InstanceGuid` in `WMI_BUFFER_HEADER`.", 0x8, 4 {
+        0x00 LoggerContext a, 0x04 GlobalEntry a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_1_x86_union_Wnode: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x00 struct_Reserved1: runtime::Bytes<WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1, 48>, "unnamed; its members have accessors.";
-        0x00 struct_ReferenceCount: WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount, "unnamed; its members have accessors.";
+    pub struct WMI_BUFFER_HEADER_5_1_x86: "since 5.1 on x86", 0x48, 8 {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_5_1_x86_union_Wnode { 0x00 Wnode a, 0x00 Reserved1 a, 0x08 Reserved2 a,
+        0x10 Reserved3 a, 0x18 Alignment a, 0x1c SlistEntry a, 0x18 Entry b, 0x00 ReferenceCount a, 0x04 SavedOffset a,
+        0x08 CurrentOffset a, 0x0c UsePerfClock a, 0x10 TimeStamp a, 0x18 Guid a, 0x28 ClientContext a, 0x2c State a,
+        0x2c Flags b }, 0x30 Offset a, 0x34 EventsLost a,
+        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid { 0x38 InstanceGuid a, 0x38 LoggerContext a,
+        0x3c GlobalEntry a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1: 0x20, 8 {
-        0x00 Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
-        0x08 Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
-        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
-        0x18 union_Alignment: WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_5_1_x86_union_Wnode = _: "The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.", 0x30, 8 {
+        0x00 Wnode a, 0x00 struct_Reserved1: runtime::Bytes<WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1, 48>,
+        0x00 struct_ReferenceCount: WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x18 of `union_Wnode_struct_Reserved1` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment: 0x8, 4 {
-        0x00 struct_Alignment: WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment, "unnamed; its members have accessors.";
-        0x00 Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry_2, "documented");
+    pub struct WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1 = _: "The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.", 0x20, 8 {
+        0x00 Reserved1 a, 0x08 Reserved2 a, 0x10 Reserved3 a,
+        0x18 union_Alignment: WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Wnode_struct_Reserved1_union_Alignment` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment: 0x8, 4 {
-        0x00 Alignment: runtime::Ptr32 = "PVOID", text!(Alignment, "documented, offset inferred");
-        0x04 SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
+    pub union WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment = _: "The unnamed union at 0x18 of `union_Wnode_struct_Reserved1` in `WMI_BUFFER_HEADER`.", 0x8, 4 {
+        0x00 struct_Alignment: WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment,
+        0x00 Entry b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount: 0x30, 8 {
-        0x00 ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
-        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
-        0x08 CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
-        0x0c UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
-        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-        0x28 ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
-        0x2c union_State: WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount_union_State, "unnamed; its members have accessors.";
+    pub struct WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment = _: "The unnamed structure at 0x00 of `union_Wnode_struct_Reserved1_union_Alignment` in `WMI_BUFFER_HEADER`.", 0x8, 4 {
+        0x00 Alignment a, 0x04 SlistEntry a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x2c of `union_Wnode_struct_ReferenceCount` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount_union_State: 0x4, 4 {
-        0x00 State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented");
+    pub struct WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount = _: "The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.", 0x30, 8 {
+        0x00 ReferenceCount a, 0x04 SavedOffset a, 0x08 CurrentOffset a, 0x0c UsePerfClock a, 0x10 TimeStamp a, 0x18 Guid a,
+        0x28 ClientContext a, 0x2c union_State: WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount_union_State,
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since 5.2 on x86: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_5_2_x86: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 union_Wnode: WMI_BUFFER_HEADER_5_1_x86_union_Wnode, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
-            0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", text!(Alignment, "documented, offset inferred");
-            0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
-            0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry_2, "documented");
-            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
-            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
-            0x18 Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
-            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
-            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
-        }
-        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
-            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
-        }
+    pub union WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount_union_State = _: "The unnamed union at 0x2c of `union_Wnode_struct_ReferenceCount` in `WMI_BUFFER_HEADER`.", 0x4, 4 {
+        0x00 State a, 0x00 Flags b,
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since 5.2.3790-sp1 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 union_Wnode: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
-            0x18 Alignment set_Alignment: runtime::Ptr64 = "PVOID", text!(Alignment, "documented, offset inferred");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
-            0x18 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
-            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
-            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
-            0x18 Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
-            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
-            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
-            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
-        }
-        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
-            0x38 LoggerContext set_LoggerContext: runtime::Ptr64 = "PVOID", text!(ReferenceCount, "documented");
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
-        }
+    pub struct WMI_BUFFER_HEADER_5_2_x86: "since 5.2 on x86", 0x48, 8 {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_5_1_x86_union_Wnode { 0x00 Wnode a, 0x00 Reserved1 a, 0x08 Reserved2 a,
+        0x10 Reserved3 a, 0x18 Alignment a, 0x1c SlistEntry a, 0x18 Entry b, 0x00 ReferenceCount a, 0x04 SavedOffset a,
+        0x08 CurrentOffset a, 0x0c UsePerfClock a, 0x10 TimeStamp a, 0x18 Guid a, 0x28 ClientContext a, 0x2c State a,
+        0x2c Flags b }, 0x30 Offset a, 0x34 BufferFlag a, 0x36 BufferType a,
+        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid { 0x38 InstanceGuid a, 0x38 LoggerContext a,
+        0x3c GlobalEntry a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x00 struct_Reserved1: runtime::Bytes<WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1, 48>, "unnamed; its members have accessors.";
-        0x00 struct_ReferenceCount: WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount, "unnamed; its members have accessors.";
+    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x48, 8 {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode { 0x00 Wnode b, 0x00 Reserved1 a, 0x08 Reserved2 a,
+        0x10 Reserved3 a, 0x18 Alignment b, 0x20 SlistEntry b, 0x18 Entry c, 0x00 ReferenceCount a, 0x04 SavedOffset a,
+        0x08 CurrentOffset a, 0x0c UsePerfClock a, 0x10 TimeStamp a, 0x18 Guid a, 0x28 ClientContext a, 0x2c State a,
+        0x2c Flags b }, 0x30 Offset a, 0x34 BufferFlag a, 0x36 BufferType a,
+        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid { 0x38 InstanceGuid a,
+        0x38 LoggerContext b, 0x40 GlobalEntry b },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1: 0x28, 8 {
-        0x00 Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
-        0x08 Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
-        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
-        0x18 union_Alignment: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode = _: "The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.", 0x30, 8 {
+        0x00 Wnode b, 0x00 struct_Reserved1: runtime::Bytes<WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1, 48>,
+        0x00 struct_ReferenceCount: WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x18 of `union_Wnode_struct_Reserved1` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment: 0x10, 8 {
-        0x00 struct_Alignment: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment, "unnamed; its members have accessors.";
-        0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
+    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1 = _: "The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.", 0x28, 8 {
+        0x00 Reserved1 a, 0x08 Reserved2 a, 0x10 Reserved3 a,
+        0x18 union_Alignment: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Wnode_struct_Reserved1_union_Alignment` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment: 0x10, 8 {
-        0x00 Alignment: runtime::Ptr64 = "PVOID", text!(Alignment, "documented, offset inferred");
-        0x08 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
+    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment = _: "The unnamed union at 0x18 of `union_Wnode_struct_Reserved1` in `WMI_BUFFER_HEADER`.", 0x10, 8 {
+        0x00 struct_Alignment: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment,
+        0x00 Entry c,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid: 0x10, 8 {
-        0x00 InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
-        0x00 struct_LoggerContext: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid_struct_LoggerContext, "unnamed; its members have accessors.";
+    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment = _: "The unnamed structure at 0x00 of `union_Wnode_struct_Reserved1_union_Alignment` in `WMI_BUFFER_HEADER`.", 0x10, 8 {
+        0x00 Alignment b, 0x08 SlistEntry b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_InstanceGuid` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid_struct_LoggerContext: 0x10, 8 {
-        0x00 LoggerContext: runtime::Ptr64 = "PVOID", text!(ReferenceCount, "documented");
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
+    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid = _: "The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.", 0x10, 8 {
+        0x00 InstanceGuid a,
+        0x00 struct_LoggerContext: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid_struct_LoggerContext,
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since early-6.0 on x86: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_early_6_0_x86: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 union_Wnode: WMI_BUFFER_HEADER_early_6_0_x86_union_Wnode, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-            0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-            0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartPerfClock, "documented");
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-            0x20 Spare0 set_Spare0: u32 = "ULONG", text!(Reserved1, "documented");
-            0x24 Spare1 set_Spare1: u32 = "ULONG", text!(Reserved1, "documented, offset inferred");
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
-            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
-        }
-        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 union_Padding1: WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-            0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry_2, "documented");
-            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-            0x38 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
-        }
+    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid_struct_LoggerContext = _: "The unnamed structure at 0x00 of `union_InstanceGuid` in `WMI_BUFFER_HEADER`.", 0x10, 8 {
+        0x00 LoggerContext b, 0x08 GlobalEntry b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_x86_union_Wnode: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x00 struct_BufferSize: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize, "unnamed; its members have accessors.";
+    pub struct WMI_BUFFER_HEADER_early_6_0_x86: "since early-6.0 on x86", 0x48, 8 {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_early_6_0_x86_union_Wnode { 0x00 Wnode a, 0x00 BufferSize a, 0x04 SavedOffset b,
+        0x08 CurrentOffset b, 0x0c ReferenceCount b, 0x10 TimeStamp b, 0x10 StartPerfClock a, 0x18 SequenceNumber a,
+        0x20 Spare0 a, 0x24 Spare1 a, 0x28 ClientContext b, 0x2c State b, 0x2c Flags b }, 0x30 Offset a, 0x34 BufferFlag a,
+        0x36 BufferType a, 0x38 union_Padding1: WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1 { 0x38 Padding1 a,
+        0x38 StartTime a, 0x38 Entry b, 0x38 SlistEntry c, 0x38 NextBuffer a, 0x3c GlobalEntry a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize: 0x30, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
-        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
-        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-        0x10 union_TimeStamp: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp, "unnamed; its members have accessors.";
-        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 Spare0: u32 = "ULONG", text!(Reserved1, "documented");
-        0x24 Spare1: u32 = "ULONG", text!(Reserved1, "documented, offset inferred");
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-        0x2c union_State: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_early_6_0_x86_union_Wnode = _: "The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.", 0x30, 8 {
+        0x00 Wnode a, 0x00 struct_BufferSize: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x10 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp: 0x8, 8 {
-        0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-        0x00 StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartPerfClock, "documented");
+    pub struct WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize = _: "The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.", 0x30, 8 {
+        0x00 BufferSize a, 0x04 SavedOffset b, 0x08 CurrentOffset b, 0x0c ReferenceCount b,
+        0x10 union_TimeStamp: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp, 0x18 SequenceNumber a,
+        0x20 Spare0 a, 0x24 Spare1 a, 0x28 ClientContext b,
+        0x2c union_State: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x2c of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State: 0x4, 4 {
-        0x00 State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented");
+    pub union WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp = _: "The unnamed union at 0x10 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.", 0x8, 8 {
+        0x00 TimeStamp b, 0x00 StartPerfClock a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", text!(Entry_2, "documented");
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 16> = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-        0x00 struct_NextBuffer: runtime::Bytes<WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1_struct_NextBuffer, 16>, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State = _: "The unnamed union at 0x2c of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.", 0x4, 4 {
+        0x00 State b, 0x00 Flags b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1_struct_NextBuffer: 0x8, 4 {
-        0x00 NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
+    pub union WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1 = _: "The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.", 0x10, 8 {
+        0x00 Padding1 a, 0x00 StartTime b, 0x00 Entry d, 0x00 SlistEntry d,
+        0x00 struct_NextBuffer: runtime::Bytes<WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1_struct_NextBuffer, 16>,
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since early-6.0 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_early_6_0_x64: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 union_Wnode: WMI_BUFFER_HEADER_early_6_0_x64_union_Wnode, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
-            0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-            0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartPerfClock, "documented");
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-            0x20 Spare0 set_Spare0: u32 = "ULONG", text!(Reserved1, "documented");
-            0x24 Spare1 set_Spare1: u32 = "ULONG", text!(Reserved1, "documented, offset inferred");
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
-            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
-        }
-        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 union_Padding1: WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-            0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
-            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-            0x38 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
-        }
+    pub struct WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1_struct_NextBuffer = _: "The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.", 0x8, 4 {
+        0x00 NextBuffer a, 0x04 GlobalEntry a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_x64_union_Wnode: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x00 struct_BufferSize: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize, "unnamed; its members have accessors.";
+    pub struct WMI_BUFFER_HEADER_early_6_0_x64: "since early-6.0 on x64", 0x48, 8 {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_early_6_0_x64_union_Wnode { 0x00 Wnode b, 0x00 BufferSize a, 0x04 SavedOffset b,
+        0x08 CurrentOffset b, 0x0c ReferenceCount b, 0x10 TimeStamp b, 0x10 StartPerfClock a, 0x18 SequenceNumber a,
+        0x20 Spare0 a, 0x24 Spare1 a, 0x28 ClientContext b, 0x2c State b, 0x2c Flags b }, 0x30 Offset a, 0x34 BufferFlag a,
+        0x36 BufferType a, 0x38 union_Padding1: WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1 { 0x38 Padding1 a,
+        0x38 StartTime a, 0x38 Entry c, 0x38 SlistEntry e, 0x38 NextBuffer b, 0x40 GlobalEntry b },
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, 16> = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-        0x00 struct_NextBuffer: WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1_struct_NextBuffer, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_early_6_0_x64_union_Wnode = _: "The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.", 0x30, 8 {
+        0x00 Wnode b, 0x00 struct_BufferSize: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1_struct_NextBuffer: 0x10, 8 {
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
+    pub union WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1 = _: "The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.", 0x10, 8 {
+        0x00 Padding1 a, 0x00 StartTime b, 0x00 Entry c, 0x00 SlistEntry f,
+        0x00 struct_NextBuffer: WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1_struct_NextBuffer,
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since late-6.0 on x86: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x86: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 union_Wnode: WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-            0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-            0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartPerfClock, "documented");
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
-            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
-        }
-        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 union_Padding1: WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-            0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry_2, "documented");
-            0x38 Padding2 set_Padding2: runtime::Ptr32 = "PVOID", text!(Reserved1, "documented, offset inferred");
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", text!(Pointer0, "documented, offset inferred");
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", text!(Pointer1, "documented, offset inferred");
-        }
+    pub struct WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1_struct_NextBuffer = _: "The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.", 0x10, 8 {
+        0x00 NextBuffer b, 0x08 GlobalEntry b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x00 struct_BufferSize: WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize, "unnamed; its members have accessors.";
+    pub struct WMI_BUFFER_HEADER_late_6_0_x86: "since late-6.0 on x86", 0x48, 8 {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode { 0x00 Wnode a, 0x00 BufferSize a, 0x04 SavedOffset b,
+        0x08 CurrentOffset b, 0x0c ReferenceCount b, 0x10 TimeStamp b, 0x10 StartPerfClock a, 0x18 SequenceNumber a,
+        0x20 Padding0 a, 0x20 SlistEntry c, 0x20 NextBuffer a, 0x28 ClientContext b, 0x2c State b, 0x2c Flags b }, 0x30 Offset a,
+        0x34 BufferFlag a, 0x36 BufferType a,
+        0x38 union_Padding1: WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1 { 0x38 Padding1 a, 0x38 StartTime a, 0x38 Entry b,
+        0x38 Padding2 a, 0x3c GlobalEntry a, 0x38 Pointer0 a, 0x3c Pointer1 a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize: 0x30, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
-        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
-        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-        0x10 union_TimeStamp: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp, "unnamed; its members have accessors.";
-        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 union_Padding0: WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize_union_Padding0, "unnamed; its members have accessors.";
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-        0x2c union_State: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode = _: "The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.", 0x30, 8 {
+        0x00 Wnode a, 0x00 struct_BufferSize: WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x20 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize_union_Padding0: 0x8, 4 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+    pub struct WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize = _: "The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.", 0x30, 8 {
+        0x00 BufferSize a, 0x04 SavedOffset b, 0x08 CurrentOffset b, 0x0c ReferenceCount b,
+        0x10 union_TimeStamp: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp, 0x18 SequenceNumber a,
+        0x20 union_Padding0: WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize_union_Padding0, 0x28 ClientContext b,
+        0x2c union_State: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", text!(Entry_2, "documented");
-        0x00 struct_Padding2: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Padding2, 16>, "unnamed; its members have accessors.";
-        0x00 struct_Pointer0: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0, 16>, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize_union_Padding0 = _: "The unnamed union at 0x20 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.", 0x8, 4 {
+        0x00 Padding0 a, 0x00 SlistEntry g, 0x00 NextBuffer c,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Padding2: 0x8, 4 {
-        0x00 Padding2: runtime::Ptr32 = "PVOID", text!(Reserved1, "documented, offset inferred");
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
+    pub union WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1 = _: "The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.", 0x10, 8 {
+        0x00 Padding1 a, 0x00 StartTime b, 0x00 Entry d,
+        0x00 struct_Padding2: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Padding2, 16>,
+        0x00 struct_Pointer0: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0, 16>,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0: 0x8, 4 {
-        0x00 Pointer0: runtime::Ptr32 = "PVOID", text!(Pointer0, "documented, offset inferred");
-        0x04 Pointer1: runtime::Ptr32 = "PVOID", text!(Pointer1, "documented, offset inferred");
+    pub struct WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Padding2 = _: "The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.", 0x8, 4 {
+        0x00 Padding2 a, 0x04 GlobalEntry a,
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since late-6.0 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x64: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 union_Wnode: WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
-            0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-            0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartPerfClock, "documented");
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
-            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
-        }
-        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 union_Padding1: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-            0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
-            0x38 Padding2 set_Padding2: runtime::Ptr64 = "PVOID", text!(Reserved1, "documented, offset inferred");
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", text!(Pointer0, "documented, offset inferred");
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", text!(Pointer1, "documented, offset inferred");
-        }
+    pub struct WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0 = _: "The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.", 0x8, 4 {
+        0x00 Pointer0 a, 0x04 Pointer1 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x00 struct_BufferSize: WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize, "unnamed; its members have accessors.";
+    pub struct WMI_BUFFER_HEADER_late_6_0_x64: "since late-6.0 on x64", 0x48, 8 {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode { 0x00 Wnode b, 0x00 BufferSize a, 0x04 SavedOffset b,
+        0x08 CurrentOffset b, 0x0c ReferenceCount b, 0x10 TimeStamp b, 0x10 StartPerfClock a, 0x18 SequenceNumber a,
+        0x20 Padding0 a, 0x20 SlistEntry e, 0x20 NextBuffer b, 0x28 ClientContext b, 0x2c State b, 0x2c Flags b }, 0x30 Offset a,
+        0x34 BufferFlag a, 0x36 BufferType a,
+        0x38 union_Padding1: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1 { 0x38 Padding1 a, 0x38 StartTime a, 0x38 Entry c,
+        0x38 Padding2 b, 0x40 GlobalEntry b, 0x38 Pointer0 b, 0x40 Pointer1 b },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize: 0x30, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
-        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
-        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-        0x10 union_TimeStamp: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp, "unnamed; its members have accessors.";
-        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 union_Padding0: WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize_union_Padding0, "unnamed; its members have accessors.";
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-        0x2c union_State: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode = _: "The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.", 0x30, 8 {
+        0x00 Wnode b, 0x00 struct_BufferSize: WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x20 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize_union_Padding0: 0x8, 8 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+    pub struct WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize = _: "The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.", 0x30, 8 {
+        0x00 BufferSize a, 0x04 SavedOffset b, 0x08 CurrentOffset b, 0x0c ReferenceCount b,
+        0x10 union_TimeStamp: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp, 0x18 SequenceNumber a,
+        0x20 union_Padding0: WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize_union_Padding0, 0x28 ClientContext b,
+        0x2c union_State: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
-        0x00 struct_Padding2: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Padding2, "unnamed; its members have accessors.";
-        0x00 struct_Pointer0: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize_union_Padding0 = _: "The unnamed union at 0x20 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.", 0x8, 8 {
+        0x00 Padding0 a, 0x00 SlistEntry e, 0x00 NextBuffer b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Padding2: 0x10, 8 {
-        0x00 Padding2: runtime::Ptr64 = "PVOID", text!(Reserved1, "documented, offset inferred");
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
+    pub union WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1 = _: "The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.", 0x10, 8 {
+        0x00 Padding1 a, 0x00 StartTime b, 0x00 Entry c,
+        0x00 struct_Padding2: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Padding2,
+        0x00 struct_Pointer0: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0: 0x10, 8 {
-        0x00 Pointer0: runtime::Ptr64 = "PVOID", text!(Pointer0, "documented, offset inferred");
-        0x08 Pointer1: runtime::Ptr64 = "PVOID", text!(Pointer1, "documented, offset inferred");
+    pub struct WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Padding2 = _: "The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.", 0x10, 8 {
+        0x00 Padding2 b, 0x08 GlobalEntry b,
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since 6.1 on x86: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_6_1_x86: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
-        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
-        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x86_union_Padding0, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
-        }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
-        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", text!(Pointer0, "documented, offset inferred");
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", text!(Pointer1, "documented, offset inferred");
-        }
+    pub struct WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0 = _: "The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.", 0x10, 8 {
+        0x00 Pointer0 b, 0x08 Pointer1 b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_1_x86_union_Padding0: 0x8, 4 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+    pub struct WMI_BUFFER_HEADER_6_1_x86: "since 6.1 on x86", 0x48, 8 {
+        0x00 BufferSize a, 0x04 SavedOffset b, 0x08 CurrentOffset b, 0x0c ReferenceCount b, 0x10 TimeStamp b,
+        0x18 SequenceNumber a, 0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x86_union_Padding0 { 0x20 Padding0 a, 0x20 SlistEntry c,
+        0x20 NextBuffer a }, 0x28 ClientContext b, 0x2c State b, 0x30 Offset a, 0x34 BufferFlag a, 0x36 BufferType a,
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1 { 0x38 Padding1 a, 0x38 ReferenceTime a, 0x38 GlobalEntry c,
+        0x38 Pointer0 a, 0x3c Pointer1 a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_1_x86_union_Padding1: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
-        0x00 GlobalEntry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", text!(GlobalEntry, "documented");
-        0x00 struct_Pointer0: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0, 16>, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_6_1_x86_union_Padding0 = _: "The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.", 0x8, 4 {
+        0x00 Padding0 a, 0x00 SlistEntry g, 0x00 NextBuffer c,
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since 6.1 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_6_1_x64: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
-        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
-        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x64_union_Padding0, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
-        }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
-        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", text!(Pointer0, "documented, offset inferred");
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", text!(Pointer1, "documented, offset inferred");
-        }
+    pub union WMI_BUFFER_HEADER_6_1_x86_union_Padding1 = _: "The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.", 0x10, 8 {
+        0x00 Padding1 a, 0x00 ReferenceTime a, 0x00 GlobalEntry d,
+        0x00 struct_Pointer0: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0, 16>,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_1_x64_union_Padding0: 0x8, 8 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+    pub struct WMI_BUFFER_HEADER_6_1_x64: "since 6.1 on x64", 0x48, 8 {
+        0x00 BufferSize a, 0x04 SavedOffset b, 0x08 CurrentOffset b, 0x0c ReferenceCount b, 0x10 TimeStamp b,
+        0x18 SequenceNumber a, 0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x64_union_Padding0 { 0x20 Padding0 a, 0x20 SlistEntry e,
+        0x20 NextBuffer b }, 0x28 ClientContext b, 0x2c State b, 0x30 Offset a, 0x34 BufferFlag a, 0x36 BufferType a,
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1 { 0x38 Padding1 a, 0x38 ReferenceTime a, 0x38 GlobalEntry e,
+        0x38 Pointer0 b, 0x40 Pointer1 b },
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_1_x64_union_Padding1: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
-        0x00 GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
-        0x00 struct_Pointer0: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_6_1_x64_union_Padding0 = _: "The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.", 0x8, 8 {
+        0x00 Padding0 a, 0x00 SlistEntry e, 0x00 NextBuffer b,
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since 6.1.7601.23418 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_6_1_7601_23418_x64: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
-        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "inferred from published references about other builds");
-        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "inferred from published references about other builds");
-        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "inferred from published references about other builds");
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "inferred from published references about other builds");
-        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "inferred from published references about other builds");
-        0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x64_union_Padding0, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "inferred from published references about other builds");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "inferred from published references about other builds");
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "inferred from published references about other builds");
-        }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "inferred from published references about other builds");
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "inferred from published references about other builds");
-        0x30 Offset: u32 = "ULONG", text!(Offset, "inferred from published references about other builds");
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "inferred from published references about other builds");
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "inferred from published references about other builds");
-        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "inferred from published references about other builds");
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "inferred from published references about other builds");
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "inferred from published references about other builds");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", text!(Pointer0, "inferred from published references about other builds");
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", text!(Pointer1, "inferred from published references about other builds");
-        }
+    pub union WMI_BUFFER_HEADER_6_1_x64_union_Padding1 = _: "The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.", 0x10, 8 {
+        0x00 Padding1 a, 0x00 ReferenceTime a, 0x00 GlobalEntry e,
+        0x00 struct_Pointer0: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0,
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since 6.1.7601.24000 on x86: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_6_1_7601_24000_x86: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
-        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "inferred from published references about other builds");
-        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "inferred from published references about other builds");
-        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "inferred from published references about other builds");
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "inferred from published references about other builds");
-        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "inferred from published references about other builds");
-        0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x86_union_Padding0, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "inferred from published references about other builds");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "inferred from published references about other builds");
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "inferred from published references about other builds");
-        }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "inferred from published references about other builds");
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "inferred from published references about other builds");
-        0x30 Offset: u32 = "ULONG", text!(Offset, "inferred from published references about other builds");
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "inferred from published references about other builds");
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "inferred from published references about other builds");
-        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "inferred from published references about other builds");
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "inferred from published references about other builds");
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "inferred from published references about other builds");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", text!(Pointer0, "inferred from published references about other builds");
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", text!(Pointer1, "inferred from published references about other builds");
-        }
+    pub struct WMI_BUFFER_HEADER_6_1_7601_23418_x64: "since 6.1.7601.23418 on x64", 0x48, 8 {
+        0x00 BufferSize b, 0x04 SavedOffset c, 0x08 CurrentOffset c, 0x0c ReferenceCount c, 0x10 TimeStamp c,
+        0x18 SequenceNumber b, 0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x64_union_Padding0 { 0x20 Padding0 b, 0x20 SlistEntry h,
+        0x20 NextBuffer d }, 0x28 ClientContext c, 0x2c State c, 0x30 Offset b, 0x34 BufferFlag b, 0x36 BufferType b,
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1 { 0x38 Padding1 b, 0x38 ReferenceTime b, 0x38 GlobalEntry f,
+        0x38 Pointer0 c, 0x40 Pointer1 c },
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since 6.2 on x86: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_6_2_x86: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
-        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
-        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x86_union_ClockType, "unnamed; its members have accessors." {
-            0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
-        }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
-        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", text!(Pointer0, "documented, offset inferred");
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", text!(Pointer1, "documented, offset inferred");
-        }
+    pub struct WMI_BUFFER_HEADER_6_1_7601_24000_x86: "since 6.1.7601.24000 on x86", 0x48, 8 {
+        0x00 BufferSize b, 0x04 SavedOffset c, 0x08 CurrentOffset c, 0x0c ReferenceCount c, 0x10 TimeStamp c,
+        0x18 SequenceNumber b, 0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x86_union_Padding0 { 0x20 Padding0 b, 0x20 SlistEntry i,
+        0x20 NextBuffer e }, 0x28 ClientContext c, 0x2c State c, 0x30 Offset b, 0x34 BufferFlag b, 0x36 BufferType b,
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1 { 0x38 Padding1 b, 0x38 ReferenceTime b, 0x38 GlobalEntry g,
+        0x38 Pointer0 d, 0x3c Pointer1 d },
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_2_x86_union_ClockType: 0x8, 8 {
-        0x00 struct_ClockType: WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType, "unnamed; its members have accessors.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+    pub struct WMI_BUFFER_HEADER_6_2_x86: "since 6.2 on x86", 0x48, 8 {
+        0x00 BufferSize a, 0x04 SavedOffset b, 0x08 CurrentOffset b, 0x0c ReferenceCount b, 0x10 TimeStamp b,
+        0x18 SequenceNumber a, 0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x86_union_ClockType { 0x20 ClockType a,
+        0x20 Frequency a, 0x20 SlistEntry c, 0x20 NextBuffer a }, 0x28 ClientContext d, 0x2c State b, 0x30 Offset a,
+        0x34 BufferFlag a, 0x36 BufferType a, 0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1 { 0x38 Padding1 a,
+        0x38 ReferenceTime a, 0x38 GlobalEntry c, 0x38 Pointer0 a, 0x3c Pointer1 a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_ClockType` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType: 0x8, 8 {
-        0x00 bits00: u64, "bit fields, which have accessors.";
+    pub union WMI_BUFFER_HEADER_6_2_x86_union_ClockType = _: "The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.", 0x8, 8 {
+        0x00 struct_ClockType: WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType, 0x00 SlistEntry g, 0x00 NextBuffer c,
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since 6.2 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_6_2_x64: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
-        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
-        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x64_union_ClockType, "unnamed; its members have accessors." {
-            0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
-        }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
-        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", text!(Pointer0, "documented, offset inferred");
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", text!(Pointer1, "documented, offset inferred");
-        }
+    pub struct WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType = _: "The unnamed structure at 0x00 of `union_ClockType` in `WMI_BUFFER_HEADER`.", 0x8, 8 {
+        0x00 bits00: u64,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_2_x64_union_ClockType: 0x8, 8 {
-        0x00 struct_ClockType: WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType, "unnamed; its members have accessors.";
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+    pub struct WMI_BUFFER_HEADER_6_2_x64: "since 6.2 on x64", 0x48, 8 {
+        0x00 BufferSize a, 0x04 SavedOffset b, 0x08 CurrentOffset b, 0x0c ReferenceCount b, 0x10 TimeStamp b,
+        0x18 SequenceNumber a, 0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x64_union_ClockType { 0x20 ClockType a,
+        0x20 Frequency a, 0x20 SlistEntry e, 0x20 NextBuffer b }, 0x28 ClientContext d, 0x2c State b, 0x30 Offset a,
+        0x34 BufferFlag a, 0x36 BufferType a, 0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1 { 0x38 Padding1 a,
+        0x38 ReferenceTime a, 0x38 GlobalEntry e, 0x38 Pointer0 b, 0x40 Pointer1 b },
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since 1607 on x86: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_1607_x86: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
-        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
-        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x86_union_ClockType, "unnamed; its members have accessors." {
-            0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
-        }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-        0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", text!(State, "documented");
-        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", text!(Pointer0, "documented, offset inferred");
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", text!(Pointer1, "documented, offset inferred");
-        }
+    pub union WMI_BUFFER_HEADER_6_2_x64_union_ClockType = _: "The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.", 0x8, 8 {
+        0x00 struct_ClockType: WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType, 0x00 SlistEntry e, 0x00 NextBuffer b,
     }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since 1607 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
-    pub struct WMI_BUFFER_HEADER_1607_x64: WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
-        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
-        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x64_union_ClockType, "unnamed; its members have accessors." {
-            0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
-        }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-        0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", text!(State, "documented");
-        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", text!(Pointer0, "documented, offset inferred");
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", text!(Pointer1, "documented, offset inferred");
-        }
+    pub struct WMI_BUFFER_HEADER_1607_x86: "since 1607 on x86", 0x48, 8 {
+        0x00 BufferSize a, 0x04 SavedOffset b, 0x08 CurrentOffset b, 0x0c ReferenceCount b, 0x10 TimeStamp b,
+        0x18 SequenceNumber a, 0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x86_union_ClockType { 0x20 ClockType a,
+        0x20 Frequency a, 0x20 SlistEntry c, 0x20 NextBuffer a }, 0x28 ClientContext d, 0x2c State d, 0x30 Offset a,
+        0x34 BufferFlag a, 0x36 BufferType a, 0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1 { 0x38 Padding1 a,
+        0x38 ReferenceTime a, 0x38 GlobalEntry c, 0x38 Pointer0 a, 0x3c Pointer1 a },
+    }
+    pub struct WMI_BUFFER_HEADER_1607_x64: "since 1607 on x64", 0x48, 8 {
+        0x00 BufferSize a, 0x04 SavedOffset b, 0x08 CurrentOffset b, 0x0c ReferenceCount b, 0x10 TimeStamp b,
+        0x18 SequenceNumber a, 0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x64_union_ClockType { 0x20 ClockType a,
+        0x20 Frequency a, 0x20 SlistEntry e, 0x20 NextBuffer b }, 0x28 ClientContext d, 0x2c State d, 0x30 Offset a,
+        0x34 BufferFlag a, 0x36 BufferType a, 0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1 { 0x38 Padding1 a,
+        0x38 ReferenceTime a, 0x38 GlobalEntry e, 0x38 Pointer0 b, 0x40 Pointer1 b },
     }
 }

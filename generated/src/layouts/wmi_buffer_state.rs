@@ -5,23 +5,14 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (Free, $known:literal) => { concat!($known, ". It waits for use.") };
-    (InUse, $known:literal) => { concat!($known, ". Events are written to it.") };
-    (Flush, $known:literal) => { concat!($known, ". It waits to be written out.") };
-    (Unused, $known:literal) => { concat!($known, ". Not in use.") };
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_STATE` since 5.1: 0x4 bytes, aligned to 4.
-    ///
-    /// State flags of a trace buffer; replaced by the enumeration ETW\_BUFFER\_STATE in 6.0.
-    pub struct WMI_BUFFER_STATE_5_1: WMI_BUFFER_STATE, 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors." {
-            0x00 [0] Free set_Free: u32 = "ULONG", text!(Free, "documented");
-            0x00 [1] InUse set_InUse: u32 = "ULONG", text!(InUse, "documented");
-            0x00 [2] Flush set_Flush: u32 = "ULONG", text!(Flush, "documented");
-            0x00 [3 to 31] Unused set_Unused: u32 = "ULONG", text!(Unused, "documented, offset inferred");
-        }
+runtime::structure! {
+    $ WMI_BUFFER_STATE: "State flags of a trace buffer; replaced by the enumeration ETW\\_BUFFER\\_STATE in 6.0." {
+        Free "It waits for use.": a u32 = "ULONG", "documented", set_Free [0];
+        InUse "Events are written to it.": a u32 = "ULONG", "documented", set_InUse [1];
+        Flush "It waits to be written out.": a u32 = "ULONG", "documented", set_Flush [2];
+        Unused "Not in use.": a u32 = "ULONG", "documented, offset inferred", set_Unused [3 to 31];
+    }
+    pub struct WMI_BUFFER_STATE_5_1: "since 5.1", 0x4, 4 {
+        0x00 bits00: u32 { 0x00 Free a, 0x00 InUse a, 0x00 Flush a, 0x00 Unused a },
     }
 }

@@ -5,19 +5,11 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (ProcessorNumber, $known:literal) => { concat!($known, ". Use observed in 5.0.") };
-    (Alignment, $known:literal) => { concat!($known, ". How events are aligned, in bytes.") };
-    (LoggerId, $known:literal) => { concat!($known, ". The session, by its number.") };
-}
-
-runtime::layout! {
-    /// `WMI_CLIENT_CONTEXT` since 5.0: 0x4 bytes, aligned to 2.
-    ///
-    /// Processor and session of a trace buffer; replaced by ETW\_BUFFER\_CONTEXT in 6.0.
-    pub struct WMI_CLIENT_CONTEXT_5_0: WMI_CLIENT_CONTEXT, 0x4, 2 {
-        0x00 ProcessorNumber: u8 = "UCHAR", text!(ProcessorNumber, "documented");
-        0x01 Alignment: u8 = "UCHAR", text!(Alignment, "documented");
-        0x02 LoggerId: u16 = "USHORT", text!(LoggerId, "documented");
+runtime::structure! {
+    $ WMI_CLIENT_CONTEXT: "Processor and session of a trace buffer; replaced by ETW\\_BUFFER\\_CONTEXT in 6.0." {
+        ProcessorNumber "Use observed in 5.0.": a u8 = "UCHAR", "documented";
+        Alignment "How events are aligned, in bytes.": a u8 = "UCHAR", "documented";
+        LoggerId "The session, by its number.": a u16 = "USHORT", "documented";
     }
+    pub struct WMI_CLIENT_CONTEXT_5_0: "since 5.0", 0x4, 2 {0x00 ProcessorNumber a, 0x01 Alignment a, 0x02 LoggerId a}
 }

@@ -5,181 +5,81 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (NewThreadId, $known:literal) => { concat!($known, ". Identifier of the thread that runs from now on.") };
-    (OldThreadId, $known:literal) => { concat!($known, ". Identifier of the thread that ran until now.") };
-    (NewThreadPriority, $known:literal) => { concat!($known, ". Priority of the new thread.") };
-    (OldThreadPriority, $known:literal) => { concat!($known, ". Priority of the old thread.") };
-    (NewThreadQuantum, $known:literal) => { concat!($known, ". Quantum of the new thread.") };
-    (OldThreadQuantum, $known:literal) => { concat!($known, ". Quantum of the old thread.") };
-    (OldThreadWaitReason, $known:literal) => { concat!($known, ". Why the old thread waits: KWAIT\\_REASON.") };
-    (OldThreadWaitMode, $known:literal) => { concat!($known, ". Processor mode in which the old thread waits: 0 kernel, 1 user.") };
-    (OldThreadState, $known:literal) => { concat!($known, ". State of the old thread: KTHREAD\\_STATE.") };
-    (OldThreadIdealProcessor, $known:literal) => { concat!($known, ". Ideal processor of the old thread.") };
-    (PreviousCState, $known:literal) => { concat!($known, ". Idle state (C-state) that the processor left, if the old thread is the idle thread.") };
-    (OldThreadRank, $known:literal) => { concat!($known, ". By its name, a rank of the old thread; unidentified otherwise.") };
-    (NewThreadPriorityDecrement, $known:literal) => { concat!($known, ". Priority decrement of the new thread.") };
-    (SpareByte, $known:literal) => { concat!($known, ". Name of the same byte in documentation; it is NewThreadPriorityDecrement.") };
-    (NewThreadWaitTime, $known:literal) => { concat!($known, ". Time that the new thread waited; in PERFINFO\\_CCSWAP it is in ticks of the timer.") };
-    (OldThreadRemainingQuantum, $known:literal) => { concat!($known, ". QuantumTarget less CycleTime of the old thread, divided by 1024.") };
-    (OldThreadBamEppImportant, $known:literal) => { concat!($known, ". Inferred from its name: whether the old thread is important to the background activity moderator (BAM).") };
-    (NewThreadBamEppImportant, $known:literal) => { concat!($known, ". Inferred from its name: whether the new thread is important to the background activity moderator (BAM).") };
-    (Reserved, $known:literal) => { concat!($known, ". Reserved.") };
-    (Flags, $known:literal) => { concat!($known, ". The bit fields beside it as one number.") };
-    (OldThreadBamQosLevel, $known:literal) => { concat!($known, ". Quality-of-service level of the old thread; BAM is the background activity moderator.") };
-    (NewThreadBamQosLevel, $known:literal) => { concat!($known, ". Quality-of-service level of the new thread; BAM is the background activity moderator.") };
-}
-
-runtime::layout! {
-    /// `WMI_CONTEXTSWAP` since 5.1: 0x10 bytes, aligned to 4.
-    ///
-    /// Data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP: a processor went from one thread to another. The event's version is 1 in 5.1 and 5.2, 2 up to 1607, 3 in 1703, 4 later.
-    pub struct WMI_CONTEXTSWAP_5_1: WMI_CONTEXTSWAP, 0x10, 4 {
-        0x00 NewThreadId: u32 = "ULONG", text!(NewThreadId, "documented");
-        0x04 OldThreadId: u32 = "ULONG", text!(OldThreadId, "documented");
-        0x08 NewThreadPriority: i8 = "CHAR", text!(NewThreadPriority, "documented");
-        0x09 OldThreadPriority: i8 = "CHAR", text!(OldThreadPriority, "documented");
-        0x0a NewThreadQuantum: i8 = "CHAR", text!(NewThreadQuantum, "documented");
-        0x0b OldThreadQuantum: i8 = "CHAR", text!(OldThreadQuantum, "documented");
-        0x0c OldThreadWaitReason: u8 = "UCHAR", text!(OldThreadWaitReason, "documented");
-        0x0d OldThreadWaitMode: i8 = "CHAR", text!(OldThreadWaitMode, "documented");
-        0x0e OldThreadState: u8 = "UCHAR", text!(OldThreadState, "documented");
-        0x0f OldThreadIdealProcessor: u8 = "UCHAR", text!(OldThreadIdealProcessor, "documented");
+runtime::structure! {
+    $ WMI_CONTEXTSWAP: "Data of the event PERFINFO\\_LOG\\_TYPE\\_CONTEXTSWAP: a processor went from one thread to another. The event's version is 1 in 5.1 and 5.2, 2 up to 1607, 3 in 1703, 4 later." {
+        NewThreadId "Identifier of the thread that runs from now on.": a u32 = "ULONG", "documented";
+        OldThreadId "Identifier of the thread that ran until now.": a u32 = "ULONG", "documented";
+        NewThreadPriority "Priority of the new thread.": a i8 = "CHAR", "documented";
+        OldThreadPriority "Priority of the old thread.": a i8 = "CHAR", "documented";
+        NewThreadQuantum "Quantum of the new thread.": a i8 = "CHAR", "documented";
+        OldThreadQuantum "Quantum of the old thread.": a i8 = "CHAR", "documented";
+        OldThreadWaitReason "Why the old thread waits: KWAIT\\_REASON.": a u8 = "UCHAR", "documented";
+        OldThreadWaitMode "Processor mode in which the old thread waits: 0 kernel, 1 user.":
+            a i8 = "CHAR", "documented"
+            | b u8 = "UCHAR", "documented, offset inferred", set_OldThreadWaitMode [0];
+        OldThreadState "State of the old thread: KTHREAD\\_STATE.": a u8 = "UCHAR", "documented";
+        OldThreadIdealProcessor "Ideal processor of the old thread.": a u8 = "UCHAR", "documented";
+        PreviousCState "Idle state (C-state) that the processor left, if the old thread is the idle thread.": a u8 = "UCHAR", "documented, offset inferred", set_PreviousCState;
+        OldThreadRank "By its name, a rank of the old thread; unidentified otherwise.": a u8 = "UCHAR", "documented, offset inferred", set_OldThreadRank;
+        NewThreadPriorityDecrement "Priority decrement of the new thread.": a i8 = "CHAR", "documented, offset inferred", set_NewThreadPriorityDecrement;
+        SpareByte "Name of the same byte in documentation; it is NewThreadPriorityDecrement.": a i8 = "CHAR", "documented, offset inferred", set_SpareByte;
+        NewThreadWaitTime "Time that the new thread waited; in PERFINFO\\_CCSWAP it is in ticks of the timer.": a u32 = "ULONG", "documented";
+        OldThreadRemainingQuantum "QuantumTarget less CycleTime of the old thread, divided by 1024.": a i32 = "LONG", "documented";
+        OldThreadBamEppImportant "Inferred from its name: whether the old thread is important to the background activity moderator (BAM).": a u8 = "UCHAR", "documented, offset inferred", set_OldThreadBamEppImportant [1];
+        NewThreadBamEppImportant "Inferred from its name: whether the new thread is important to the background activity moderator (BAM).": a u8 = "UCHAR", "documented, offset inferred", set_NewThreadBamEppImportant [2];
+        Reserved "Reserved.":
+            a u8 = "UCHAR", "documented, offset inferred", set_Reserved [3 to 7]
+            | b u8 = "UCHAR", "documented, offset inferred", set_Reserved [7];
+        Flags "The bit fields beside it as one number.": a u8 = "UCHAR", "documented, offset inferred", set_Flags;
+        OldThreadBamQosLevel "Quality-of-service level of the old thread; BAM is the background activity moderator.": a u8 = "UCHAR", "documented, offset inferred", set_OldThreadBamQosLevel [1 to 3];
+        NewThreadBamQosLevel "Quality-of-service level of the new thread; BAM is the background activity moderator.": a u8 = "UCHAR", "documented, offset inferred", set_NewThreadBamQosLevel [4 to 6];
     }
-}
-
-runtime::layout! {
-    /// `WMI_CONTEXTSWAP` since early-6.0: 0x18 bytes, aligned to 4.
-    ///
-    /// Data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP: a processor went from one thread to another. The event's version is 1 in 5.1 and 5.2, 2 up to 1607, 3 in 1703, 4 later.
-    pub struct WMI_CONTEXTSWAP_early_6_0: WMI_CONTEXTSWAP, 0x18, 4 {
-        0x00 NewThreadId: u32 = "ULONG", text!(NewThreadId, "documented");
-        0x04 OldThreadId: u32 = "ULONG", text!(OldThreadId, "documented");
-        0x08 NewThreadPriority: i8 = "CHAR", text!(NewThreadPriority, "documented");
-        0x09 OldThreadPriority: i8 = "CHAR", text!(OldThreadPriority, "documented");
-        0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState, "unnamed; its members have accessors." {
-            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", text!(PreviousCState, "documented, offset inferred");
-            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", text!(OldThreadRank, "documented, offset inferred");
-        }
-        0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement, "unnamed; its members have accessors." {
-            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", text!(NewThreadPriorityDecrement, "documented, offset inferred");
-            0x0b SpareByte set_SpareByte: i8 = "CHAR", text!(SpareByte, "documented, offset inferred");
-        }
-        0x0c OldThreadWaitReason: u8 = "UCHAR", text!(OldThreadWaitReason, "documented");
-        0x0d OldThreadWaitMode: i8 = "CHAR", text!(OldThreadWaitMode, "documented");
-        0x0e OldThreadState: u8 = "UCHAR", text!(OldThreadState, "documented");
-        0x0f OldThreadIdealProcessor: u8 = "UCHAR", text!(OldThreadIdealProcessor, "documented");
-        0x10 NewThreadWaitTime: u32 = "ULONG", text!(NewThreadWaitTime, "documented");
-        0x14 OldThreadRemainingQuantum: i32 = "LONG", text!(OldThreadRemainingQuantum, "documented");
+    pub struct WMI_CONTEXTSWAP_5_1: "since 5.1", 0x10, 4 {
+        0x00 NewThreadId a, 0x04 OldThreadId a, 0x08 NewThreadPriority a, 0x09 OldThreadPriority a, 0x0a NewThreadQuantum a,
+        0x0b OldThreadQuantum a, 0x0c OldThreadWaitReason a, 0x0d OldThreadWaitMode a, 0x0e OldThreadState a,
+        0x0f OldThreadIdealProcessor a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x0a of `WMI_CONTEXTSWAP`.
-    pub union WMI_CONTEXTSWAP_early_6_0_union_PreviousCState: 0x1, 1 {
-        0x00 PreviousCState: u8 = "UCHAR", text!(PreviousCState, "documented, offset inferred");
-        0x00 OldThreadRank: u8 = "UCHAR", text!(OldThreadRank, "documented, offset inferred");
+    pub struct WMI_CONTEXTSWAP_early_6_0: "since early-6.0", 0x18, 4 {
+        0x00 NewThreadId a, 0x04 OldThreadId a, 0x08 NewThreadPriority a, 0x09 OldThreadPriority a,
+        0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState { 0x0a PreviousCState a, 0x0a OldThreadRank a },
+        0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement { 0x0b NewThreadPriorityDecrement a,
+        0x0b SpareByte a }, 0x0c OldThreadWaitReason a, 0x0d OldThreadWaitMode a, 0x0e OldThreadState a,
+        0x0f OldThreadIdealProcessor a, 0x10 NewThreadWaitTime a, 0x14 OldThreadRemainingQuantum a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x0b of `WMI_CONTEXTSWAP`.
-    pub union WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement: 0x1, 1 {
-        0x00 NewThreadPriorityDecrement: i8 = "CHAR", text!(NewThreadPriorityDecrement, "documented, offset inferred");
-        0x00 SpareByte: i8 = "CHAR", text!(SpareByte, "documented, offset inferred");
+    pub union WMI_CONTEXTSWAP_early_6_0_union_PreviousCState = _: "The unnamed union at 0x0a of `WMI_CONTEXTSWAP`.", 0x1, 1 {
+        0x00 PreviousCState a, 0x00 OldThreadRank a,
     }
-}
-
-runtime::layout! {
-    /// `WMI_CONTEXTSWAP` since 1703: 0x18 bytes, aligned to 4.
-    ///
-    /// Data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP: a processor went from one thread to another. The event's version is 1 in 5.1 and 5.2, 2 up to 1607, 3 in 1703, 4 later.
-    pub struct WMI_CONTEXTSWAP_1703: WMI_CONTEXTSWAP, 0x18, 4 {
-        0x00 NewThreadId: u32 = "ULONG", text!(NewThreadId, "documented");
-        0x04 OldThreadId: u32 = "ULONG", text!(OldThreadId, "documented");
-        0x08 NewThreadPriority: i8 = "CHAR", text!(NewThreadPriority, "documented");
-        0x09 OldThreadPriority: i8 = "CHAR", text!(OldThreadPriority, "documented");
-        0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState, "unnamed; its members have accessors." {
-            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", text!(PreviousCState, "documented, offset inferred");
-            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", text!(OldThreadRank, "documented, offset inferred");
-        }
-        0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement, "unnamed; its members have accessors." {
-            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", text!(NewThreadPriorityDecrement, "documented, offset inferred");
-            0x0b SpareByte set_SpareByte: i8 = "CHAR", text!(SpareByte, "documented, offset inferred");
-        }
-        0x0c OldThreadWaitReason: u8 = "UCHAR", text!(OldThreadWaitReason, "documented");
-        0x0d union_OldThreadWaitMode: WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode, "unnamed; its members have accessors." {
-            0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", text!(OldThreadWaitMode, "documented, offset inferred");
-            0x0d [1] OldThreadBamEppImportant set_OldThreadBamEppImportant: u8 = "UCHAR", text!(OldThreadBamEppImportant, "documented, offset inferred");
-            0x0d [2] NewThreadBamEppImportant set_NewThreadBamEppImportant: u8 = "UCHAR", text!(NewThreadBamEppImportant, "documented, offset inferred");
-            0x0d [3 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "documented, offset inferred");
-            0x0d Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-        }
-        0x0e OldThreadState: u8 = "UCHAR", text!(OldThreadState, "documented");
-        0x0f OldThreadIdealProcessor: u8 = "UCHAR", text!(OldThreadIdealProcessor, "documented");
-        0x10 NewThreadWaitTime: u32 = "ULONG", text!(NewThreadWaitTime, "documented");
-        0x14 OldThreadRemainingQuantum: i32 = "LONG", text!(OldThreadRemainingQuantum, "documented");
+    pub union WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement = _: "The unnamed union at 0x0b of `WMI_CONTEXTSWAP`.", 0x1, 1 {
+        0x00 NewThreadPriorityDecrement a, 0x00 SpareByte a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x0d of `WMI_CONTEXTSWAP`.
-    pub union WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode: 0x1, 1 {
-        0x00 struct_OldThreadWaitMode: WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode_struct_OldThreadWaitMode, "unnamed; its members have accessors.";
-        0x00 Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
+    pub struct WMI_CONTEXTSWAP_1703: "since 1703", 0x18, 4 {
+        0x00 NewThreadId a, 0x04 OldThreadId a, 0x08 NewThreadPriority a, 0x09 OldThreadPriority a,
+        0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState { 0x0a PreviousCState a, 0x0a OldThreadRank a },
+        0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement { 0x0b NewThreadPriorityDecrement a,
+        0x0b SpareByte a }, 0x0c OldThreadWaitReason a,
+        0x0d union_OldThreadWaitMode: WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode { 0x0d OldThreadWaitMode b,
+        0x0d OldThreadBamEppImportant a, 0x0d NewThreadBamEppImportant a, 0x0d Reserved a, 0x0d Flags a }, 0x0e OldThreadState a,
+        0x0f OldThreadIdealProcessor a, 0x10 NewThreadWaitTime a, 0x14 OldThreadRemainingQuantum a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_OldThreadWaitMode` in `WMI_CONTEXTSWAP`.
-    pub struct WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode_struct_OldThreadWaitMode: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
+    pub union WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode = _: "The unnamed union at 0x0d of `WMI_CONTEXTSWAP`.", 0x1, 1 {
+        0x00 struct_OldThreadWaitMode: WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode_struct_OldThreadWaitMode, 0x00 Flags a,
     }
-}
-
-runtime::layout! {
-    /// `WMI_CONTEXTSWAP` since 1709: 0x18 bytes, aligned to 4.
-    ///
-    /// Data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP: a processor went from one thread to another. The event's version is 1 in 5.1 and 5.2, 2 up to 1607, 3 in 1703, 4 later.
-    pub struct WMI_CONTEXTSWAP_1709: WMI_CONTEXTSWAP, 0x18, 4 {
-        0x00 NewThreadId: u32 = "ULONG", text!(NewThreadId, "documented");
-        0x04 OldThreadId: u32 = "ULONG", text!(OldThreadId, "documented");
-        0x08 NewThreadPriority: i8 = "CHAR", text!(NewThreadPriority, "documented");
-        0x09 OldThreadPriority: i8 = "CHAR", text!(OldThreadPriority, "documented");
-        0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState, "unnamed; its members have accessors." {
-            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", text!(PreviousCState, "documented, offset inferred");
-            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", text!(OldThreadRank, "documented, offset inferred");
-        }
-        0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement, "unnamed; its members have accessors." {
-            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", text!(NewThreadPriorityDecrement, "documented, offset inferred");
-            0x0b SpareByte set_SpareByte: i8 = "CHAR", text!(SpareByte, "documented, offset inferred");
-        }
-        0x0c OldThreadWaitReason: u8 = "UCHAR", text!(OldThreadWaitReason, "documented");
-        0x0d union_OldThreadWaitMode: WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode, "unnamed; its members have accessors." {
-            0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", text!(OldThreadWaitMode, "documented, offset inferred");
-            0x0d [1 to 3] OldThreadBamQosLevel set_OldThreadBamQosLevel: u8 = "UCHAR", text!(OldThreadBamQosLevel, "documented, offset inferred");
-            0x0d [4 to 6] NewThreadBamQosLevel set_NewThreadBamQosLevel: u8 = "UCHAR", text!(NewThreadBamQosLevel, "documented, offset inferred");
-            0x0d [7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "documented, offset inferred");
-            0x0d Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-        }
-        0x0e OldThreadState: u8 = "UCHAR", text!(OldThreadState, "documented");
-        0x0f OldThreadIdealProcessor: u8 = "UCHAR", text!(OldThreadIdealProcessor, "documented");
-        0x10 NewThreadWaitTime: u32 = "ULONG", text!(NewThreadWaitTime, "documented");
-        0x14 OldThreadRemainingQuantum: i32 = "LONG", text!(OldThreadRemainingQuantum, "documented");
+    pub struct WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode_struct_OldThreadWaitMode = _: "The unnamed structure at 0x00 of `union_OldThreadWaitMode` in `WMI_CONTEXTSWAP`.", 0x1, 1 {
+        0x00 bits00: u8,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x0d of `WMI_CONTEXTSWAP`.
-    pub union WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode: 0x1, 1 {
-        0x00 struct_OldThreadWaitMode: WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode_struct_OldThreadWaitMode, "unnamed; its members have accessors.";
-        0x00 Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
+    pub struct WMI_CONTEXTSWAP_1709: "since 1709", 0x18, 4 {
+        0x00 NewThreadId a, 0x04 OldThreadId a, 0x08 NewThreadPriority a, 0x09 OldThreadPriority a,
+        0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState { 0x0a PreviousCState a, 0x0a OldThreadRank a },
+        0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement { 0x0b NewThreadPriorityDecrement a,
+        0x0b SpareByte a }, 0x0c OldThreadWaitReason a,
+        0x0d union_OldThreadWaitMode: WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode { 0x0d OldThreadWaitMode b,
+        0x0d OldThreadBamQosLevel a, 0x0d NewThreadBamQosLevel a, 0x0d Reserved b, 0x0d Flags a }, 0x0e OldThreadState a,
+        0x0f OldThreadIdealProcessor a, 0x10 NewThreadWaitTime a, 0x14 OldThreadRemainingQuantum a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_OldThreadWaitMode` in `WMI_CONTEXTSWAP`.
-    pub struct WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode_struct_OldThreadWaitMode: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
+    pub union WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode = _: "The unnamed union at 0x0d of `WMI_CONTEXTSWAP`.", 0x1, 1 {
+        0x00 struct_OldThreadWaitMode: WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode_struct_OldThreadWaitMode, 0x00 Flags a,
+    }
+    pub struct WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode_struct_OldThreadWaitMode = _: "The unnamed structure at 0x00 of `union_OldThreadWaitMode` in `WMI_CONTEXTSWAP`.", 0x1, 1 {
+        0x00 bits00: u8,
     }
 }

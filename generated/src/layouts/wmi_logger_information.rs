@@ -5,615 +5,250 @@
 #[allow(unused_imports)]
 use super::{runtime, EVENT_TRACE_FLAG, LOG_FILE_MODE, unicode_string::*, unicode_string64::*, wnode_header::*};
 
-macro_rules! text {
-    (Wnode, $known:literal) => { concat!($known, ". Guid names the logger; a null one leaves the choice to the kernel. ClientContext, from 5.1 on, is the clock type: in 5.1 and in 5.2 before SP1 all but 2 mean 1, later all but 1 and 3 mean 2.") };
-    (BufferSize, $known:literal) => { concat!($known, ". Kilobytes; 0 means 4, and 1024 is the most.") };
-    (MinimumBuffers, $known:literal) => { concat!($known, ". If less than 2 or above the maximum: one a processor and 1 more in 5.0, 2 more in 5.1 and 5.2.") };
-    (MaximumBuffers, $known:literal) => { concat!($known, ". If less than 2: 25 in 5.0, one a processor and 22 more in 5.1 and 5.2.") };
-    (MaximumFileSize, $known:literal) => { concat!($known, ". Required with EVENT\\_TRACE\\_FILE\\_MODE\\_NEWFILE.") };
-    (LogFileMode, $known:literal) => { concat!($known, ". How the session logs.") };
-    (FlushTimer, $known:literal) => { concat!($known, ". Seconds.") };
-    (EnableFlags, $known:literal) => { concat!($known, ". For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.") };
-    (AgeLimit, $known:literal) => { concat!($known, ". Minutes; negative means 0, and from 5.1 on 1 to 14 mean 15.") };
-    (LogFileHandle, $known:literal) => { concat!($known, ". The log file.") };
-    (NumberOfBuffers, $known:literal) => { concat!($known, ". Buffers that exist.") };
-    (InstanceCount, $known:literal) => { concat!($known, ". For a user-mode session: number of instances of the provider.") };
-    (FreeBuffers, $known:literal) => { concat!($known, ". Buffers that are free.") };
-    (InstanceId, $known:literal) => { concat!($known, ". For a user-mode session: number of the provider's instance.") };
-    (EventsLost, $known:literal) => { concat!($known, ". Number of events lost for lack of space.") };
-    (NumberOfProcessors, $known:literal) => { concat!($known, ". Processors of the computer.") };
-    (BuffersWritten, $known:literal) => { concat!($known, ". Buffers that were written.") };
-    (LogBuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be written to the log file.") };
-    (RealTimeBuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be delivered to real-time consumers.") };
-    (LoggerThreadId, $known:literal) => { concat!($known, ". An identifier, not a handle.") };
-    (LogFileName, $known:literal) => { concat!($known, ". A terminator is expected beyond its Length.") };
-    (LoggerHeader, $known:literal) => { concat!($known, ". A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.") };
-    (LogFileHandle_2, $known:literal) => { concat!($known, ". Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.") };
-    (LogFileHandle64, $known:literal) => { concat!($known, ". The same, in eight bytes on all architectures.") };
-    (LogFileName_2, $known:literal) => { concat!($known, ". The path of the log file.") };
-    (LogFileName64, $known:literal) => { concat!($known, ". The same for 32-bit and 64-bit programs.") };
-    (LoggerName, $known:literal) => { concat!($known, ". The name of the session.") };
-    (DUMMYUNIONNAME10, $known:literal) => { concat!($known, ". The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.") };
-    (LoggerExtension, $known:literal) => { concat!($known, ". Pointer to an extension; what it contains is unidentified.") };
-    (Wow, $known:literal) => { concat!($known, ". Whether a 32-bit program asks.") };
-    (Flags, $known:literal) => { concat!($known, ". Input: 0x01 sets Persistent, 0x02 AutoLogger, of WMI\\_LOGGER\\_CONTEXT.") };
-    (RealTimeConsumerCount, $known:literal) => { concat!($known, ". Real-time consumers of the session.") };
-    (SpareUlong, $known:literal) => { concat!($known, ". Not in use.") };
-    (AgeLimit_2, $known:literal) => { concat!($known, ". Minutes; negative means 0, and 1 to 14 mean 15.") };
-    (FlushThreshold, $known:literal) => { concat!($known, ". Number of full buffers that causes a flush.") };
-}
-
-runtime::layout! {
-    /// `WMI_LOGGER_INFORMATION` since 5.0 on x86: 0x88 bytes, aligned to 8.
-    ///
-    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
-    pub struct WMI_LOGGER_INFORMATION_5_0_x86: WMI_LOGGER_INFORMATION, 0x88, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
-        0x50 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
-        0x54 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
-            0x54 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x54 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
-        }
-        0x58 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
-            0x58 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x58 InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
-        }
-        0x5c union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
-            0x5c EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-            0x5c NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
-        }
-        0x60 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x64 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0x68 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x6c LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
-        0x70 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName, "documented");
-        0x78 LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName, "documented");
-        0x80 LoggerHeader: runtime::Ptr32 = "PVOID", text!(LoggerHeader, "documented, name unknown");
-        0x84 _padding84: [u8; 4], "padding.";
+runtime::structure! {
+    $ WMI_LOGGER_INFORMATION: "Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures." {
+        Wnode "Guid names the logger; a null one leaves the choice to the kernel. ClientContext, from 5.1 on, is the clock type: in 5.1 and in 5.2 before SP1 all but 2 mean 1, later all but 1 and 3 mean 2.":
+            a WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented"
+            | b WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented";
+        BufferSize "Kilobytes; 0 means 4, and 1024 is the most.": a u32 = "ULONG", "documented";
+        MinimumBuffers "If less than 2 or above the maximum: one a processor and 1 more in 5.0, 2 more in 5.1 and 5.2.": a u32 = "ULONG", "documented";
+        MaximumBuffers "If less than 2: 25 in 5.0, one a processor and 22 more in 5.1 and 5.2.": a u32 = "ULONG", "documented";
+        MaximumFileSize "Required with EVENT\\_TRACE\\_FILE\\_MODE\\_NEWFILE.": a u32 = "ULONG", "documented";
+        LogFileMode "How the session logs.": a LOG_FILE_MODE = "ULONG", "documented";
+        FlushTimer "Seconds.": a u32 = "ULONG", "documented";
+        EnableFlags "For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.": a EVENT_TRACE_FLAG = "ULONG", "documented";
+        AgeLimit "Minutes; negative means 0, and from 5.1 on 1 to 14 mean 15.": a i32 = "LONG", "documented";
+        LogFileHandle "The log file.": a runtime::Ptr32 = "HANDLE", "documented";
+        NumberOfBuffers "Buffers that exist.": a u32 = "ULONG", "documented, offset inferred", set_NumberOfBuffers;
+        InstanceCount "For a user-mode session: number of instances of the provider.": a u32 = "ULONG", "documented, offset inferred", set_InstanceCount;
+        FreeBuffers "Buffers that are free.": a u32 = "ULONG", "documented, offset inferred", set_FreeBuffers;
+        InstanceId "For a user-mode session: number of the provider's instance.": a u32 = "ULONG", "documented, offset inferred", set_InstanceId;
+        EventsLost "Number of events lost for lack of space.": a u32 = "ULONG", "documented, offset inferred", set_EventsLost;
+        NumberOfProcessors "Processors of the computer.": a u32 = "ULONG", "documented, offset inferred", set_NumberOfProcessors;
+        BuffersWritten "Buffers that were written.": a u32 = "ULONG", "documented";
+        LogBuffersLost "Buffers that could not be written to the log file.":
+            a u32 = "ULONG", "documented"
+            | b u32 = "ULONG", "documented, offset inferred", set_LogBuffersLost;
+        RealTimeBuffersLost "Buffers that could not be delivered to real-time consumers.": a u32 = "ULONG", "documented";
+        LoggerThreadId "An identifier, not a handle.":
+            a runtime::Ptr32 = "HANDLE", "documented"
+            | b runtime::Ptr32 = "HANDLE", "documented, offset inferred", set_LoggerThreadId
+            | c runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred"
+            | d runtime::Ptr64 = "HANDLE", "documented, offset inferred", set_LoggerThreadId;
+        LogFileName "A terminator is expected beyond its Length.": a UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented";
+        LoggerName "A terminator is expected beyond its Length.": a UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented";
+        LoggerHeader "A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.":
+            a runtime::Ptr32 = "PVOID", "documented, name unknown", set_LoggerHeader
+            | b runtime::Bytes<runtime::Ptr32, 8> = "PVOID", "documented, name unknown"
+            | c runtime::Ptr64 = "PVOID", "documented, name unknown", set_LoggerHeader;
+        LogFileHandle "Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.":
+            b runtime::Ptr32 = "HANDLE", "documented, offset inferred", set_LogFileHandle
+            | c runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred"
+            | d runtime::Ptr64 = "HANDLE", "documented, offset inferred", set_LogFileHandle;
+        LogFileHandle64 "The same, in eight bytes on all architectures.": a u64 = "ULONG64", "documented, offset inferred", set_LogFileHandle64;
+        LoggerThreadId64 "The same, in eight bytes on all architectures.": a u64 = "ULONG64", "documented, offset inferred", set_LoggerThreadId64;
+        LogFileName "The path of the log file.":
+            b UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred", set_LogFileName
+            | c runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", "documented, offset inferred"
+            | d UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred", set_LogFileName;
+        LogFileName64 "The same for 32-bit and 64-bit programs.": a UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred", set_LogFileName64;
+        LoggerName "The name of the session.":
+            b UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred", set_LoggerName
+            | c runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", "documented, offset inferred"
+            | d UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred", set_LoggerName;
+        LoggerName64 "The same for 32-bit and 64-bit programs.": a UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred", set_LoggerName64;
+        LoggerHeader64 "The same, in eight bytes on all architectures.": a u64 = "ULONG64", "documented, name unknown", set_LoggerHeader64;
+        DUMMYUNIONNAME10 "The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.":
+            a WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", "documented"
+            | b WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10 = "union", "documented";
+        LoggerExtension "Pointer to an extension; what it contains is unidentified.":
+            a runtime::Ptr32 = "PVOID", "documented, offset inferred", set_LoggerExtension
+            | b runtime::Ptr64 = "PVOID", "documented, offset inferred", set_LoggerExtension;
+        LoggerExtension64 "The same, in eight bytes on all architectures.": a u64 = "ULONG64", "documented, offset inferred", set_LoggerExtension64;
+        Wow "Whether a 32-bit program asks.": a u32 = "ULONG", "documented";
+        Flags "Input: 0x01 sets Persistent, 0x02 AutoLogger, of WMI\\_LOGGER\\_CONTEXT.": a u32 = "ULONG", "documented, offset inferred", set_Flags;
+        RealTimeConsumerCount "Real-time consumers of the session.": a u32 = "ULONG", "documented";
+        SpareUlong "Not in use.": a u32 = "ULONG", "documented";
+        AgeLimit "Minutes; negative means 0, and 1 to 14 mean 15.": b i32 = "LONG", "documented, offset inferred", set_AgeLimit;
+        FlushThreshold "Number of full buffers that causes a flush.": a i32 = "LONG", "documented, offset inferred", set_FlushThreshold;
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x54 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers: 0x4, 4 {
-        0x00 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-        0x00 InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
+    pub struct WMI_LOGGER_INFORMATION_5_0_x86: "since 5.0 on x86", 0x88, 8 {
+        0x00 Wnode a, 0x30 BufferSize a, 0x34 MinimumBuffers a, 0x38 MaximumBuffers a, 0x3c MaximumFileSize a, 0x40 LogFileMode a,
+        0x44 FlushTimer a, 0x48 EnableFlags a, 0x4c AgeLimit a, 0x50 LogFileHandle a,
+        0x54 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers { 0x54 NumberOfBuffers a,
+        0x54 InstanceCount a }, 0x58 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers { 0x58 FreeBuffers a,
+        0x58 InstanceId a }, 0x5c union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost { 0x5c EventsLost a,
+        0x5c NumberOfProcessors a }, 0x60 BuffersWritten a, 0x64 LogBuffersLost a, 0x68 RealTimeBuffersLost a,
+        0x6c LoggerThreadId a, 0x70 LogFileName a, 0x78 LoggerName a, 0x80 LoggerHeader a, 0x84 _padding84: [u8; 4],
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers: 0x4, 4 {
-        0x00 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-        0x00 InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
+    pub union WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers = _: "The unnamed union at 0x54 of `WMI_LOGGER_INFORMATION`.", 0x4, 4 {
+        0x00 NumberOfBuffers a, 0x00 InstanceCount a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x5c of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_0_union_EventsLost: 0x4, 4 {
-        0x00 EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-        0x00 NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
+    pub union WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers = _: "The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.", 0x4, 4 {
+        0x00 FreeBuffers a, 0x00 InstanceId a,
     }
-}
-
-runtime::layout! {
-    /// `WMI_LOGGER_INFORMATION` since 5.1 on x86: 0xa8 bytes, aligned to 8.
-    ///
-    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
-    pub struct WMI_LOGGER_INFORMATION_5_1_x86: WMI_LOGGER_INFORMATION, 0xa8, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
-        0x50 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle, "unnamed; its members have accessors." {
-            0x50 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
-            0x50 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
-        0x58 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
-            0x58 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x58 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
-        }
-        0x5c union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
-            0x5c FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x5c InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
-        }
-        0x60 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
-            0x60 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-            0x60 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
-        }
-        0x64 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x68 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0x6c RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x70 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, "unnamed; its members have accessors." {
-            0x70 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
-            0x70 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
-        0x78 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName, "unnamed; its members have accessors." {
-            0x78 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
-            0x78 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-        }
-        0x88 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName, "unnamed; its members have accessors." {
-            0x88 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
-            0x88 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-        }
-        0x98 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader, "unnamed; its members have accessors." {
-            0x98 LoggerHeader set_LoggerHeader: runtime::Ptr32 = "PVOID", text!(LoggerHeader, "documented, name unknown");
-            0x98 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
-        }
-        0xa0 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
+    pub union WMI_LOGGER_INFORMATION_5_0_union_EventsLost = _: "The unnamed union at 0x5c of `WMI_LOGGER_INFORMATION`.", 0x4, 4 {
+        0x00 EventsLost a, 0x00 NumberOfProcessors a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x50 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle: 0x8, 8 {
-        0x00 LogFileHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
-        0x00 LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
+    pub struct WMI_LOGGER_INFORMATION_5_1_x86: "since 5.1 on x86", 0xa8, 8 {
+        0x00 Wnode a, 0x30 BufferSize a, 0x34 MinimumBuffers a, 0x38 MaximumBuffers a, 0x3c MaximumFileSize a, 0x40 LogFileMode a,
+        0x44 FlushTimer a, 0x48 EnableFlags a, 0x4c AgeLimit a,
+        0x50 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle { 0x50 LogFileHandle b,
+        0x50 LogFileHandle64 a },
+        0x58 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers { 0x58 NumberOfBuffers a,
+        0x58 InstanceCount a }, 0x5c union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers { 0x5c FreeBuffers a,
+        0x5c InstanceId a }, 0x60 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost { 0x60 EventsLost a,
+        0x60 NumberOfProcessors a }, 0x64 BuffersWritten a, 0x68 LogBuffersLost a, 0x6c RealTimeBuffersLost a,
+        0x70 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId { 0x70 LoggerThreadId b,
+        0x70 LoggerThreadId64 a }, 0x78 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName { 0x78 LogFileName b,
+        0x78 LogFileName64 a }, 0x88 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName { 0x88 LoggerName b,
+        0x88 LoggerName64 a }, 0x98 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader { 0x98 LoggerHeader a,
+        0x98 LoggerHeader64 a }, 0xa0 DUMMYUNIONNAME10 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x70 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId: 0x8, 8 {
-        0x00 LoggerThreadId: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
-        0x00 LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle = _: "The unnamed union at 0x50 of `WMI_LOGGER_INFORMATION`.", 0x8, 8 {
+        0x00 LogFileHandle c, 0x00 LogFileHandle64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x78 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName: 0x10, 8 {
-        0x00 LogFileName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
-        0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId = _: "The unnamed union at 0x70 of `WMI_LOGGER_INFORMATION`.", 0x8, 8 {
+        0x00 LoggerThreadId c, 0x00 LoggerThreadId64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x88 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName: 0x10, 8 {
-        0x00 LoggerName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
-        0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName = _: "The unnamed union at 0x78 of `WMI_LOGGER_INFORMATION`.", 0x10, 8 {
+        0x00 LogFileName c, 0x00 LogFileName64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x98 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader: 0x8, 8 {
-        0x00 LoggerHeader: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", text!(LoggerHeader, "documented, name unknown");
-        0x00 LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName = _: "The unnamed union at 0x88 of `WMI_LOGGER_INFORMATION`.", 0x10, 8 {
+        0x00 LoggerName c, 0x00 LoggerName64 a,
     }
-}
-
-runtime::layout! {
-    /// The union that is `DUMMYUNIONNAME10` of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_DUMMYUNIONNAME10, 0x8, 8 {
-        0x00 LoggerExtension: runtime::Bytes<runtime::Ptr32, 8>, text!(LoggerExtension, "documented, offset inferred") {
-            0x00 LoggerExtension set_LoggerExtension: runtime::Ptr32 = "PVOID", text!(LoggerExtension, "documented, offset inferred");
-        }
-        0x00 LoggerExtension64: u64, text!(LogFileHandle64, "documented, offset inferred") {
-            0x00 LoggerExtension64 set_LoggerExtension64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader = _: "The unnamed union at 0x98 of `WMI_LOGGER_INFORMATION`.", 0x8, 8 {
+        0x00 LoggerHeader b, 0x00 LoggerHeader64 a,
     }
-}
-
-runtime::layout! {
-    /// `WMI_LOGGER_INFORMATION` since 5.2 on x86: 0xb0 bytes, aligned to 8.
-    ///
-    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
-    pub struct WMI_LOGGER_INFORMATION_5_2_x86: WMI_LOGGER_INFORMATION, 0xb0, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
-        0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
-        0x54 _padding54: [u8; 4], "padding.";
-        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
-        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
-        }
-        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
-        }
-        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
-        }
-        0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x70 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
-        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-        }
-        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-        }
-        0xa0 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader, "unnamed; its members have accessors." {
-            0xa0 LoggerHeader set_LoggerHeader: runtime::Ptr32 = "PVOID", text!(LoggerHeader, "documented, name unknown");
-            0xa0 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
-        }
-        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = WMI_LOGGER_INFORMATION_DUMMYUNIONNAME10: "The union that is `DUMMYUNIONNAME10` of `WMI_LOGGER_INFORMATION`.", 0x8, 8 {
+        0x00 LoggerExtension: runtime::Bytes<runtime::Ptr32, 8> { 0x00 LoggerExtension a },
+        0x00 LoggerExtension64: u64 { 0x00 LoggerExtension64 a },
     }
-}
-
-runtime::layout! {
-    /// `WMI_LOGGER_INFORMATION` since 5.2.3790-sp1 on x64: 0xb0 bytes, aligned to 8.
-    ///
-    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
-    pub struct WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64: WMI_LOGGER_INFORMATION, 0xb0, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
-        0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
-        0x54 _padding54: [u8; 4], "padding.";
-        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
-        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
-        }
-        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
-        }
-        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
-        }
-        0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x70 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
-        0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
-        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-        }
-        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-        }
-        0xa0 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerHeader, "unnamed; its members have accessors." {
-            0xa0 LoggerHeader set_LoggerHeader: runtime::Ptr64 = "PVOID", text!(LoggerHeader, "documented, name unknown");
-            0xa0 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
-        }
-        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
+    pub struct WMI_LOGGER_INFORMATION_5_2_x86: "since 5.2 on x86", 0xb0, 8 {
+        0x00 Wnode a, 0x30 BufferSize a, 0x34 MinimumBuffers a, 0x38 MaximumBuffers a, 0x3c MaximumFileSize a, 0x40 LogFileMode a,
+        0x44 FlushTimer a, 0x48 EnableFlags a, 0x4c AgeLimit a, 0x50 Wow a, 0x54 _padding54: [u8; 4],
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle { 0x58 LogFileHandle b,
+        0x58 LogFileHandle64 a },
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers { 0x60 NumberOfBuffers a,
+        0x60 InstanceCount a }, 0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers { 0x64 FreeBuffers a,
+        0x64 InstanceId a }, 0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost { 0x68 EventsLost a,
+        0x68 NumberOfProcessors a }, 0x6c BuffersWritten a, 0x70 LogBuffersLost a, 0x74 RealTimeBuffersLost a,
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId { 0x78 LoggerThreadId b,
+        0x78 LoggerThreadId64 a }, 0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName { 0x80 LogFileName b,
+        0x80 LogFileName64 a }, 0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName { 0x90 LoggerName b,
+        0x90 LoggerName64 a }, 0xa0 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader { 0xa0 LoggerHeader a,
+        0xa0 LoggerHeader64 a }, 0xa8 DUMMYUNIONNAME10 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle: 0x8, 8 {
-        0x00 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
-        0x00 LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
+    pub struct WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0xb0, 8 {
+        0x00 Wnode b, 0x30 BufferSize a, 0x34 MinimumBuffers a, 0x38 MaximumBuffers a, 0x3c MaximumFileSize a, 0x40 LogFileMode a,
+        0x44 FlushTimer a, 0x48 EnableFlags a, 0x4c AgeLimit a, 0x50 Wow a, 0x54 _padding54: [u8; 4],
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle { 0x58 LogFileHandle d,
+        0x58 LogFileHandle64 a },
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers { 0x60 NumberOfBuffers a,
+        0x60 InstanceCount a }, 0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers { 0x64 FreeBuffers a,
+        0x64 InstanceId a }, 0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost { 0x68 EventsLost a,
+        0x68 NumberOfProcessors a }, 0x6c BuffersWritten a, 0x70 LogBuffersLost a, 0x74 RealTimeBuffersLost a,
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId { 0x78 LoggerThreadId d,
+        0x78 LoggerThreadId64 a },
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName { 0x80 LogFileName d,
+        0x80 LogFileName64 a },
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName { 0x90 LoggerName d,
+        0x90 LoggerName64 a },
+        0xa0 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerHeader { 0xa0 LoggerHeader c,
+        0xa0 LoggerHeader64 a }, 0xa8 DUMMYUNIONNAME10 b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x78 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId: 0x8, 8 {
-        0x00 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
-        0x00 LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle = _: "The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.", 0x8, 8 {
+        0x00 LogFileHandle d, 0x00 LogFileHandle64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x80 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName: 0x10, 8 {
-        0x00 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
-        0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId = _: "The unnamed union at 0x78 of `WMI_LOGGER_INFORMATION`.", 0x8, 8 {
+        0x00 LoggerThreadId d, 0x00 LoggerThreadId64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x90 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName: 0x10, 8 {
-        0x00 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
-        0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName = _: "The unnamed union at 0x80 of `WMI_LOGGER_INFORMATION`.", 0x10, 8 {
+        0x00 LogFileName d, 0x00 LogFileName64 a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0xa0 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerHeader: 0x8, 8 {
-        0x00 LoggerHeader: runtime::Ptr64 = "PVOID", text!(LoggerHeader, "documented, name unknown");
-        0x00 LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName = _: "The unnamed union at 0x90 of `WMI_LOGGER_INFORMATION`.", 0x10, 8 {
+        0x00 LoggerName d, 0x00 LoggerName64 a,
     }
-}
-
-runtime::layout! {
-    /// The union that is `DUMMYUNIONNAME10` of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_DUMMYUNIONNAME10, 0x8, 8 {
-        0x00 LoggerExtension: runtime::Ptr64, text!(LoggerExtension, "documented, offset inferred") {
-            0x00 LoggerExtension set_LoggerExtension: runtime::Ptr64 = "PVOID", text!(LoggerExtension, "documented, offset inferred");
-        }
-        0x00 LoggerExtension64: u64, text!(LogFileHandle64, "documented, offset inferred") {
-            0x00 LoggerExtension64 set_LoggerExtension64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerHeader = _: "The unnamed union at 0xa0 of `WMI_LOGGER_INFORMATION`.", 0x8, 8 {
+        0x00 LoggerHeader c, 0x00 LoggerHeader64 a,
     }
-}
-
-runtime::layout! {
-    /// `WMI_LOGGER_INFORMATION` since early-6.0 on x86: 0xb0 bytes, aligned to 8.
-    ///
-    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
-    pub struct WMI_LOGGER_INFORMATION_early_6_0_x86: WMI_LOGGER_INFORMATION, 0xb0, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
-        0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
-        0x54 _padding54: [u8; 4], "padding.";
-        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
-        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
-        }
-        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
-        }
-        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
-        }
-        0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
-            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
-            0x70 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        }
-        0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
-        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-        }
-        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-        }
-        0xa0 RealTimeConsumerCount: u32 = "ULONG", text!(RealTimeConsumerCount, "documented");
-        0xa4 SpareUlong: u32 = "ULONG", text!(SpareUlong, "documented");
-        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10 = WMI_LOGGER_INFORMATION_DUMMYUNIONNAME10: "The union that is `DUMMYUNIONNAME10` of `WMI_LOGGER_INFORMATION`.", 0x8, 8 {
+        0x00 LoggerExtension: runtime::Ptr64 { 0x00 LoggerExtension b }, 0x00 LoggerExtension64: u64 { 0x00 LoggerExtension64 a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x70 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost: 0x4, 4 {
-        0x00 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
+    pub struct WMI_LOGGER_INFORMATION_early_6_0_x86: "since early-6.0 on x86", 0xb0, 8 {
+        0x00 Wnode a, 0x30 BufferSize a, 0x34 MinimumBuffers a, 0x38 MaximumBuffers a, 0x3c MaximumFileSize a, 0x40 LogFileMode a,
+        0x44 FlushTimer a, 0x48 EnableFlags a, 0x4c AgeLimit a, 0x50 Wow a, 0x54 _padding54: [u8; 4],
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle { 0x58 LogFileHandle b,
+        0x58 LogFileHandle64 a },
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers { 0x60 NumberOfBuffers a,
+        0x60 InstanceCount a }, 0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers { 0x64 FreeBuffers a,
+        0x64 InstanceId a }, 0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost { 0x68 EventsLost a,
+        0x68 NumberOfProcessors a }, 0x6c BuffersWritten a,
+        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost { 0x70 LogBuffersLost b, 0x70 Flags a },
+        0x74 RealTimeBuffersLost a,
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId { 0x78 LoggerThreadId b,
+        0x78 LoggerThreadId64 a }, 0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName { 0x80 LogFileName b,
+        0x80 LogFileName64 a }, 0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName { 0x90 LoggerName b,
+        0x90 LoggerName64 a }, 0xa0 RealTimeConsumerCount a, 0xa4 SpareUlong a, 0xa8 DUMMYUNIONNAME10 a,
     }
-}
-
-runtime::layout! {
-    /// `WMI_LOGGER_INFORMATION` since early-6.0 on x64: 0xb0 bytes, aligned to 8.
-    ///
-    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
-    pub struct WMI_LOGGER_INFORMATION_early_6_0_x64: WMI_LOGGER_INFORMATION, 0xb0, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
-        0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
-        0x54 _padding54: [u8; 4], "padding.";
-        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
-        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
-        }
-        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
-        }
-        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
-        }
-        0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
-            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
-            0x70 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        }
-        0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
-        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-        }
-        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-        }
-        0xa0 RealTimeConsumerCount: u32 = "ULONG", text!(RealTimeConsumerCount, "documented");
-        0xa4 SpareUlong: u32 = "ULONG", text!(SpareUlong, "documented");
-        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
+    pub union WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost = _: "The unnamed union at 0x70 of `WMI_LOGGER_INFORMATION`.", 0x4, 4 {
+        0x00 LogBuffersLost b, 0x00 Flags a,
     }
-}
-
-runtime::layout! {
-    /// `WMI_LOGGER_INFORMATION` since 6.1 on x86: 0xb0 bytes, aligned to 8.
-    ///
-    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
-    pub struct WMI_LOGGER_INFORMATION_6_1_x86: WMI_LOGGER_INFORMATION, 0xb0, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c union_AgeLimit: WMI_LOGGER_INFORMATION_6_1_union_AgeLimit, "unnamed; its members have accessors." {
-            0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit_2, "documented, offset inferred");
-            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", text!(FlushThreshold, "documented, offset inferred");
-        }
-        0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
-        0x54 _padding54: [u8; 4], "padding.";
-        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
-        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
-        }
-        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
-        }
-        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
-        }
-        0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
-            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
-            0x70 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        }
-        0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
-        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-        }
-        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-        }
-        0xa0 RealTimeConsumerCount: u32 = "ULONG", text!(RealTimeConsumerCount, "documented");
-        0xa4 SpareUlong: u32 = "ULONG", text!(SpareUlong, "documented");
-        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
+    pub struct WMI_LOGGER_INFORMATION_early_6_0_x64: "since early-6.0 on x64", 0xb0, 8 {
+        0x00 Wnode b, 0x30 BufferSize a, 0x34 MinimumBuffers a, 0x38 MaximumBuffers a, 0x3c MaximumFileSize a, 0x40 LogFileMode a,
+        0x44 FlushTimer a, 0x48 EnableFlags a, 0x4c AgeLimit a, 0x50 Wow a, 0x54 _padding54: [u8; 4],
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle { 0x58 LogFileHandle d,
+        0x58 LogFileHandle64 a },
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers { 0x60 NumberOfBuffers a,
+        0x60 InstanceCount a }, 0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers { 0x64 FreeBuffers a,
+        0x64 InstanceId a }, 0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost { 0x68 EventsLost a,
+        0x68 NumberOfProcessors a }, 0x6c BuffersWritten a,
+        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost { 0x70 LogBuffersLost b, 0x70 Flags a },
+        0x74 RealTimeBuffersLost a,
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId { 0x78 LoggerThreadId d,
+        0x78 LoggerThreadId64 a },
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName { 0x80 LogFileName d,
+        0x80 LogFileName64 a },
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName { 0x90 LoggerName d,
+        0x90 LoggerName64 a }, 0xa0 RealTimeConsumerCount a, 0xa4 SpareUlong a, 0xa8 DUMMYUNIONNAME10 b,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x4c of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_6_1_union_AgeLimit: 0x4, 4 {
-        0x00 AgeLimit: i32 = "LONG", text!(AgeLimit_2, "documented, offset inferred");
-        0x00 FlushThreshold: i32 = "LONG", text!(FlushThreshold, "documented, offset inferred");
+    pub struct WMI_LOGGER_INFORMATION_6_1_x86: "since 6.1 on x86", 0xb0, 8 {
+        0x00 Wnode a, 0x30 BufferSize a, 0x34 MinimumBuffers a, 0x38 MaximumBuffers a, 0x3c MaximumFileSize a, 0x40 LogFileMode a,
+        0x44 FlushTimer a, 0x48 EnableFlags a, 0x4c union_AgeLimit: WMI_LOGGER_INFORMATION_6_1_union_AgeLimit { 0x4c AgeLimit b,
+        0x4c FlushThreshold a }, 0x50 Wow a, 0x54 _padding54: [u8; 4],
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle { 0x58 LogFileHandle b,
+        0x58 LogFileHandle64 a },
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers { 0x60 NumberOfBuffers a,
+        0x60 InstanceCount a }, 0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers { 0x64 FreeBuffers a,
+        0x64 InstanceId a }, 0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost { 0x68 EventsLost a,
+        0x68 NumberOfProcessors a }, 0x6c BuffersWritten a,
+        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost { 0x70 LogBuffersLost b, 0x70 Flags a },
+        0x74 RealTimeBuffersLost a,
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId { 0x78 LoggerThreadId b,
+        0x78 LoggerThreadId64 a }, 0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName { 0x80 LogFileName b,
+        0x80 LogFileName64 a }, 0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName { 0x90 LoggerName b,
+        0x90 LoggerName64 a }, 0xa0 RealTimeConsumerCount a, 0xa4 SpareUlong a, 0xa8 DUMMYUNIONNAME10 a,
     }
-}
-
-runtime::layout! {
-    /// `WMI_LOGGER_INFORMATION` since 6.1 on x64: 0xb0 bytes, aligned to 8.
-    ///
-    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
-    pub struct WMI_LOGGER_INFORMATION_6_1_x64: WMI_LOGGER_INFORMATION, 0xb0, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
-        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
-        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
-        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c union_AgeLimit: WMI_LOGGER_INFORMATION_6_1_union_AgeLimit, "unnamed; its members have accessors." {
-            0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit_2, "documented, offset inferred");
-            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", text!(FlushThreshold, "documented, offset inferred");
-        }
-        0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
-        0x54 _padding54: [u8; 4], "padding.";
-        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
-        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
-        }
-        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
-        }
-        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
-        }
-        0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
-            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
-            0x70 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        }
-        0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-        }
-        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-        }
-        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-        }
-        0xa0 RealTimeConsumerCount: u32 = "ULONG", text!(RealTimeConsumerCount, "documented");
-        0xa4 SpareUlong: u32 = "ULONG", text!(SpareUlong, "documented");
-        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
+    pub union WMI_LOGGER_INFORMATION_6_1_union_AgeLimit = _: "The unnamed union at 0x4c of `WMI_LOGGER_INFORMATION`.", 0x4, 4 {
+        0x00 AgeLimit b, 0x00 FlushThreshold a,
+    }
+    pub struct WMI_LOGGER_INFORMATION_6_1_x64: "since 6.1 on x64", 0xb0, 8 {
+        0x00 Wnode b, 0x30 BufferSize a, 0x34 MinimumBuffers a, 0x38 MaximumBuffers a, 0x3c MaximumFileSize a, 0x40 LogFileMode a,
+        0x44 FlushTimer a, 0x48 EnableFlags a, 0x4c union_AgeLimit: WMI_LOGGER_INFORMATION_6_1_union_AgeLimit { 0x4c AgeLimit b,
+        0x4c FlushThreshold a }, 0x50 Wow a, 0x54 _padding54: [u8; 4],
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle { 0x58 LogFileHandle d,
+        0x58 LogFileHandle64 a },
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers { 0x60 NumberOfBuffers a,
+        0x60 InstanceCount a }, 0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers { 0x64 FreeBuffers a,
+        0x64 InstanceId a }, 0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost { 0x68 EventsLost a,
+        0x68 NumberOfProcessors a }, 0x6c BuffersWritten a,
+        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost { 0x70 LogBuffersLost b, 0x70 Flags a },
+        0x74 RealTimeBuffersLost a,
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId { 0x78 LoggerThreadId d,
+        0x78 LoggerThreadId64 a },
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName { 0x80 LogFileName d,
+        0x80 LogFileName64 a },
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName { 0x90 LoggerName d,
+        0x90 LoggerName64 a }, 0xa0 RealTimeConsumerCount a, 0xa4 SpareUlong a, 0xa8 DUMMYUNIONNAME10 b,
     }
 }

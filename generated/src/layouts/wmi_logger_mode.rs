@@ -5,58 +5,31 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (SequentialFile, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_FILE\\_MODE\\_SEQUENTIAL.") };
-    (CircularFile, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_FILE\\_MODE\\_CIRCULAR.") };
-    (Unused1, $known:literal) => { concat!($known, ". Not in use.") };
-    (RealTime, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_REAL\\_TIME\\_MODE.") };
-    (DelayOpenFile, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_DELAY\\_OPEN\\_FILE\\_MODE.") };
-    (BufferOnly, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_BUFFERING\\_MODE.") };
-    (PrivateLogger, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_PRIVATE\\_LOGGER\\_MODE.") };
-    (AddHeader, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_ADD\\_HEADER\\_MODE.") };
-    (AppendFile, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_FILE\\_MODE\\_APPEND.") };
-    (UseExisting, $known:literal) => { concat!($known, ". The bit that is EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE from 5.2 on.") };
-    (UseGlobalSequence, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_USE\\_GLOBAL\\_SEQUENCE.") };
-    (UseLocalSequence, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_USE\\_LOCAL\\_SEQUENCE.") };
-}
-
-runtime::layout! {
-    /// `WMI_LOGGER_MODE` since 5.0 on x86: 0x4 bytes, aligned to 4.
-    ///
-    /// The mode bits of an event tracing session, as WMI\_LOGGER\_CONTEXT once named them.
-    pub struct WMI_LOGGER_MODE_5_0_x86: WMI_LOGGER_MODE, 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors." {
-            0x00 [0] SequentialFile set_SequentialFile: u32 = "ULONG", text!(SequentialFile, "documented");
-            0x00 [1] CircularFile set_CircularFile: u32 = "ULONG", text!(CircularFile, "documented");
-            0x00 [2 to 7] Unused1 set_Unused1: u32 = "ULONG", text!(Unused1, "documented, offset inferred");
-            0x00 [8] RealTime set_RealTime: u32 = "ULONG", text!(RealTime, "documented");
-            0x00 [9] DelayOpenFile set_DelayOpenFile: u32 = "ULONG", text!(DelayOpenFile, "documented");
-            0x00 [10] BufferOnly set_BufferOnly: u32 = "ULONG", text!(BufferOnly, "documented");
-            0x00 [11] PrivateLogger set_PrivateLogger: u32 = "ULONG", text!(PrivateLogger, "documented");
-            0x00 [12] AddHeader set_AddHeader: u32 = "ULONG", text!(AddHeader, "documented");
-        }
+runtime::structure! {
+    $ WMI_LOGGER_MODE: "The mode bits of an event tracing session, as WMI\\_LOGGER\\_CONTEXT once named them." {
+        SequentialFile "EVENT\\_TRACE\\_FILE\\_MODE\\_SEQUENTIAL.": a u32 = "ULONG", "documented", set_SequentialFile [0];
+        CircularFile "EVENT\\_TRACE\\_FILE\\_MODE\\_CIRCULAR.": a u32 = "ULONG", "documented", set_CircularFile [1];
+        Unused1 "Not in use.":
+            a u32 = "ULONG", "documented, offset inferred", set_Unused1 [2 to 7]
+            | b u32 = "ULONG", "documented, offset inferred", set_Unused1 [3 to 7];
+        RealTime "EVENT\\_TRACE\\_REAL\\_TIME\\_MODE.": a u32 = "ULONG", "documented", set_RealTime [8];
+        DelayOpenFile "EVENT\\_TRACE\\_DELAY\\_OPEN\\_FILE\\_MODE.": a u32 = "ULONG", "documented", set_DelayOpenFile [9];
+        BufferOnly "EVENT\\_TRACE\\_BUFFERING\\_MODE.": a u32 = "ULONG", "documented", set_BufferOnly [10];
+        PrivateLogger "EVENT\\_TRACE\\_PRIVATE\\_LOGGER\\_MODE.": a u32 = "ULONG", "documented", set_PrivateLogger [11];
+        AddHeader "EVENT\\_TRACE\\_ADD\\_HEADER\\_MODE.": a u32 = "ULONG", "documented", set_AddHeader [12];
+        AppendFile "EVENT\\_TRACE\\_FILE\\_MODE\\_APPEND.": a u32 = "ULONG", "documented", set_AppendFile [2];
+        UseExisting "The bit that is EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE from 5.2 on.": a u32 = "ULONG", "documented", set_UseExisting [13];
+        UseGlobalSequence "EVENT\\_TRACE\\_USE\\_GLOBAL\\_SEQUENCE.": a u32 = "ULONG", "documented", set_UseGlobalSequence [14];
+        UseLocalSequence "EVENT\\_TRACE\\_USE\\_LOCAL\\_SEQUENCE.": a u32 = "ULONG", "documented", set_UseLocalSequence [15];
+        Unused2 "Not in use.": a u32 = "ULONG", "documented, offset inferred", set_Unused2 [16 to 31];
     }
-}
-
-runtime::layout! {
-    /// `WMI_LOGGER_MODE` since 5.1: 0x4 bytes, aligned to 4.
-    ///
-    /// The mode bits of an event tracing session, as WMI\_LOGGER\_CONTEXT once named them.
-    pub struct WMI_LOGGER_MODE_5_1: WMI_LOGGER_MODE, 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors." {
-            0x00 [0] SequentialFile set_SequentialFile: u32 = "ULONG", text!(SequentialFile, "documented");
-            0x00 [1] CircularFile set_CircularFile: u32 = "ULONG", text!(CircularFile, "documented");
-            0x00 [2] AppendFile set_AppendFile: u32 = "ULONG", text!(AppendFile, "documented");
-            0x00 [3 to 7] Unused1 set_Unused1: u32 = "ULONG", text!(Unused1, "documented, offset inferred");
-            0x00 [8] RealTime set_RealTime: u32 = "ULONG", text!(RealTime, "documented");
-            0x00 [9] DelayOpenFile set_DelayOpenFile: u32 = "ULONG", text!(DelayOpenFile, "documented");
-            0x00 [10] BufferOnly set_BufferOnly: u32 = "ULONG", text!(BufferOnly, "documented");
-            0x00 [11] PrivateLogger set_PrivateLogger: u32 = "ULONG", text!(PrivateLogger, "documented");
-            0x00 [12] AddHeader set_AddHeader: u32 = "ULONG", text!(AddHeader, "documented");
-            0x00 [13] UseExisting set_UseExisting: u32 = "ULONG", text!(UseExisting, "documented");
-            0x00 [14] UseGlobalSequence set_UseGlobalSequence: u32 = "ULONG", text!(UseGlobalSequence, "documented");
-            0x00 [15] UseLocalSequence set_UseLocalSequence: u32 = "ULONG", text!(UseLocalSequence, "documented");
-            0x00 [16 to 31] Unused2 set_Unused2: u32 = "ULONG", text!(Unused1, "documented, offset inferred");
-        }
+    pub struct WMI_LOGGER_MODE_5_0_x86: "since 5.0 on x86", 0x4, 4 {
+        0x00 bits00: u32 { 0x00 SequentialFile a, 0x00 CircularFile a, 0x00 Unused1 a, 0x00 RealTime a, 0x00 DelayOpenFile a,
+        0x00 BufferOnly a, 0x00 PrivateLogger a, 0x00 AddHeader a },
+    }
+    pub struct WMI_LOGGER_MODE_5_1: "since 5.1", 0x4, 4 {
+        0x00 bits00: u32 { 0x00 SequentialFile a, 0x00 CircularFile a, 0x00 AppendFile a, 0x00 Unused1 b, 0x00 RealTime a,
+        0x00 DelayOpenFile a, 0x00 BufferOnly a, 0x00 PrivateLogger a, 0x00 AddHeader a, 0x00 UseExisting a,
+        0x00 UseGlobalSequence a, 0x00 UseLocalSequence a, 0x00 Unused2 a },
     }
 }

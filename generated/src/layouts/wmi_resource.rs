@@ -5,46 +5,25 @@
 #[allow(unused_imports)]
 use super::{runtime, WMI_RESOURCE_ACTION};
 
-macro_rules! text {
-    (AcquireTime, $known:literal) => { concat!($known, ". When the resource was acquired; the unit is unidentified.") };
-    (HoldTime, $known:literal) => { concat!($known, ". For how long the resource was held; the unit is unidentified.") };
-    (WaitTime, $known:literal) => { concat!($known, ". For how long the resource was waited for; the unit is unidentified.") };
-    (MaxRecursionDepth, $known:literal) => { concat!($known, ". By its name, the greatest depth of recursive acquisition; unidentified otherwise.") };
-    (ThreadId, $known:literal) => { concat!($known, ". Identifier of the thread.") };
-    (Resource, $known:literal) => { concat!($known, ". Address of the ERESOURCE.") };
-    (Action, $known:literal) => { concat!($known, ". What was done.") };
-    (ContentionDelta, $known:literal) => { concat!($known, ". By its name, a difference of the contention count.") };
-}
-
-runtime::layout! {
-    /// `WMI_RESOURCE` since 6.1 on x86: 0x30 bytes, aligned to 8.
-    ///
-    /// Data of the event PERFINFO\_LOG\_TYPE\_RESOURCE: something was done to an ERESOURCE.
-    pub struct WMI_RESOURCE_6_1_x86: WMI_RESOURCE, 0x30, 8 {
-        0x00 AcquireTime: u64 = "ULONG64", text!(AcquireTime, "documented");
-        0x08 HoldTime: u64 = "ULONG64", text!(HoldTime, "documented");
-        0x10 WaitTime: u64 = "ULONG64", text!(WaitTime, "documented");
-        0x18 MaxRecursionDepth: u32 = "ULONG", text!(MaxRecursionDepth, "documented");
-        0x1c ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
-        0x20 Resource: runtime::Ptr32 = "PVOID", text!(Resource, "documented");
-        0x24 Action: WMI_RESOURCE_ACTION = "ULONG", text!(Action, "documented");
-        0x28 ContentionDelta: u32 = "ULONG", text!(ContentionDelta, "documented");
-        0x2c _padding2C: [u8; 4], "padding.";
+runtime::structure! {
+    $ WMI_RESOURCE: "Data of the event PERFINFO\\_LOG\\_TYPE\\_RESOURCE: something was done to an ERESOURCE." {
+        AcquireTime "When the resource was acquired; the unit is unidentified.": a u64 = "ULONG64", "documented";
+        HoldTime "For how long the resource was held; the unit is unidentified.": a u64 = "ULONG64", "documented";
+        WaitTime "For how long the resource was waited for; the unit is unidentified.": a u64 = "ULONG64", "documented";
+        MaxRecursionDepth "By its name, the greatest depth of recursive acquisition; unidentified otherwise.": a u32 = "ULONG", "documented";
+        ThreadId "Identifier of the thread.": a u32 = "ULONG", "documented";
+        Resource "Address of the ERESOURCE.":
+            a runtime::Ptr32 = "PVOID", "documented"
+            | b runtime::Ptr64 = "PVOID", "documented";
+        Action "What was done.": a WMI_RESOURCE_ACTION = "ULONG", "documented";
+        ContentionDelta "By its name, a difference of the contention count.": a u32 = "ULONG", "documented";
     }
-}
-
-runtime::layout! {
-    /// `WMI_RESOURCE` since 6.1 on x64: 0x30 bytes, aligned to 8.
-    ///
-    /// Data of the event PERFINFO\_LOG\_TYPE\_RESOURCE: something was done to an ERESOURCE.
-    pub struct WMI_RESOURCE_6_1_x64: WMI_RESOURCE, 0x30, 8 {
-        0x00 AcquireTime: u64 = "ULONG64", text!(AcquireTime, "documented");
-        0x08 HoldTime: u64 = "ULONG64", text!(HoldTime, "documented");
-        0x10 WaitTime: u64 = "ULONG64", text!(WaitTime, "documented");
-        0x18 MaxRecursionDepth: u32 = "ULONG", text!(MaxRecursionDepth, "documented");
-        0x1c ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
-        0x20 Resource: runtime::Ptr64 = "PVOID", text!(Resource, "documented");
-        0x28 Action: WMI_RESOURCE_ACTION = "ULONG", text!(Action, "documented");
-        0x2c ContentionDelta: u32 = "ULONG", text!(ContentionDelta, "documented");
+    pub struct WMI_RESOURCE_6_1_x86: "since 6.1 on x86", 0x30, 8 {
+        0x00 AcquireTime a, 0x08 HoldTime a, 0x10 WaitTime a, 0x18 MaxRecursionDepth a, 0x1c ThreadId a, 0x20 Resource a,
+        0x24 Action a, 0x28 ContentionDelta a, 0x2c _padding2C: [u8; 4],
+    }
+    pub struct WMI_RESOURCE_6_1_x64: "since 6.1 on x64", 0x30, 8 {
+        0x00 AcquireTime a, 0x08 HoldTime a, 0x10 WaitTime a, 0x18 MaxRecursionDepth a, 0x1c ThreadId a, 0x20 Resource b,
+        0x28 Action a, 0x2c ContentionDelta a,
     }
 }

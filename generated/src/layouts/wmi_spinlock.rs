@@ -5,135 +5,56 @@
 #[allow(unused_imports)]
 use super::{runtime};
 
-macro_rules! text {
-    (SpinLockAddress, $known:literal) => { concat!($known, ". Address of the spin lock.") };
-    (CallerAddress, $known:literal) => { concat!($known, ". From the call stack of the release: for a driver, where the kernel returns to.") };
-    (AcquireTime, $known:literal) => { concat!($known, ". When the lock was acquired, in cycles.") };
-    (ReleaseTime, $known:literal) => { concat!($known, ". When the lock was released, in cycles.") };
-    (WaitTimeInCycles, $known:literal) => { concat!($known, ". For how long the lock was waited for, in cycles.") };
-    (SpinCount, $known:literal) => { concat!($known, ". How often the lock was looked at again while it was waited for.") };
-    (ThreadId, $known:literal) => { concat!($known, ". Identifier of the thread.") };
-    (InterruptCount, $known:literal) => { concat!($known, ". Interrupts of the processor from the first look at the lock to its release.") };
-    (Irql, $known:literal) => { concat!($known, ". IRQL after the release of the lock, before an earlier IRQL is restored.") };
-    (AcquireDepth, $known:literal) => { concat!($known, ". Spin locks that the processor held, this one among them.") };
-    (AcquireMode, $known:literal) => { concat!($known, ". 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.") };
-    (ExecuteDpc, $known:literal) => { concat!($known, ". Whether the lock was held in a DPC.") };
-    (ExecuteIsr, $known:literal) => { concat!($known, ". Whether the lock was held in an interrupt service routine.") };
-    (Flags, $known:literal) => { concat!($known, ". AcquireMode, ExecuteDpc and ExecuteIsr as one number.") };
-    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
-}
-
-runtime::layout! {
-    /// `WMI_SPINLOCK` since 6.1 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
-    pub struct WMI_SPINLOCK_6_1_x64: WMI_SPINLOCK, 0x38, 8 {
-        0x00 SpinLockAddress: runtime::Ptr64 = "PVOID", text!(SpinLockAddress, "documented");
-        0x08 CallerAddress: runtime::Ptr64 = "PVOID", text!(CallerAddress, "documented");
-        0x10 AcquireTime: u64 = "ULONG64", text!(AcquireTime, "documented");
-        0x18 ReleaseTime: u64 = "ULONG64", text!(ReleaseTime, "documented");
-        0x20 WaitTimeInCycles: u32 = "ULONG", text!(WaitTimeInCycles, "documented");
-        0x24 SpinCount: u32 = "ULONG", text!(SpinCount, "documented");
-        0x28 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
-        0x2c InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
-        0x30 Irql: u8 = "UCHAR", text!(Irql, "documented");
-        0x31 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
-        0x32 union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
-            0x32 [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
-            0x32 [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", text!(ExecuteDpc, "documented, offset inferred");
-            0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", text!(ExecuteIsr, "documented, offset inferred");
-            0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-        }
-        0x33 _padding33: [u8; 5], "padding.";
+runtime::structure! {
+    $ WMI_SPINLOCK: "Data of the event PERFINFO\\_LOG\\_TYPE\\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter." {
+        SpinLockAddress "Address of the spin lock.":
+            a runtime::Ptr64 = "PVOID", "documented"
+            | b runtime::Ptr32 = "PVOID", "documented";
+        CallerAddress "From the call stack of the release: for a driver, where the kernel returns to.":
+            a runtime::Ptr64 = "PVOID", "documented"
+            | b runtime::Ptr32 = "PVOID", "documented";
+        AcquireTime "When the lock was acquired, in cycles.": a u64 = "ULONG64", "documented";
+        ReleaseTime "When the lock was released, in cycles.": a u64 = "ULONG64", "documented";
+        WaitTimeInCycles "For how long the lock was waited for, in cycles.": a u32 = "ULONG", "documented";
+        SpinCount "How often the lock was looked at again while it was waited for.": a u32 = "ULONG", "documented";
+        ThreadId "Identifier of the thread.": a u32 = "ULONG", "documented";
+        InterruptCount "Interrupts of the processor from the first look at the lock to its release.": a u32 = "ULONG", "documented";
+        Irql "IRQL after the release of the lock, before an earlier IRQL is restored.": a u8 = "UCHAR", "documented";
+        AcquireDepth "Spin locks that the processor held, this one among them.": a u8 = "UCHAR", "documented";
+        AcquireMode "0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.": a u8 = "UCHAR", "documented, offset inferred", set_AcquireMode [0 to 5];
+        ExecuteDpc "Whether the lock was held in a DPC.": a u8 = "UCHAR", "documented, offset inferred", set_ExecuteDpc [6];
+        ExecuteIsr "Whether the lock was held in an interrupt service routine.": a u8 = "UCHAR", "documented, offset inferred", set_ExecuteIsr [7];
+        Flags "AcquireMode, ExecuteDpc and ExecuteIsr as one number.": a u8 = "UCHAR", "documented, offset inferred", set_Flags;
+        Reserved "Not in use.": a [u8; 5] = "UCHAR [5]", "documented";
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x32 of `WMI_SPINLOCK`.
-    pub union WMI_SPINLOCK_6_1_union_AcquireMode: 0x1, 1 {
-        0x00 struct_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode_struct_AcquireMode, "unnamed; its members have accessors.";
-        0x00 Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
+    pub struct WMI_SPINLOCK_6_1_x64: "since 6.1 on x64", 0x38, 8 {
+        0x00 SpinLockAddress a, 0x08 CallerAddress a, 0x10 AcquireTime a, 0x18 ReleaseTime a, 0x20 WaitTimeInCycles a,
+        0x24 SpinCount a, 0x28 ThreadId a, 0x2c InterruptCount a, 0x30 Irql a, 0x31 AcquireDepth a,
+        0x32 union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode { 0x32 AcquireMode a, 0x32 ExecuteDpc a, 0x32 ExecuteIsr a,
+        0x32 Flags a }, 0x33 _padding33: [u8; 5],
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_AcquireMode` in `WMI_SPINLOCK`.
-    pub struct WMI_SPINLOCK_6_1_union_AcquireMode_struct_AcquireMode: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
+    pub union WMI_SPINLOCK_6_1_union_AcquireMode = _: "The unnamed union at 0x32 of `WMI_SPINLOCK`.", 0x1, 1 {
+        0x00 struct_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode_struct_AcquireMode, 0x00 Flags a,
     }
-}
-
-runtime::layout! {
-    /// `WMI_SPINLOCK` since 6.2 on x86: 0x30 bytes, aligned to 8.
-    ///
-    /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
-    pub struct WMI_SPINLOCK_6_2_x86: WMI_SPINLOCK, 0x30, 8 {
-        0x00 SpinLockAddress: runtime::Ptr32 = "PVOID", text!(SpinLockAddress, "documented");
-        0x04 CallerAddress: runtime::Ptr32 = "PVOID", text!(CallerAddress, "documented");
-        0x08 AcquireTime: u64 = "ULONG64", text!(AcquireTime, "documented");
-        0x10 ReleaseTime: u64 = "ULONG64", text!(ReleaseTime, "documented");
-        0x18 WaitTimeInCycles: u32 = "ULONG", text!(WaitTimeInCycles, "documented");
-        0x1c SpinCount: u32 = "ULONG", text!(SpinCount, "documented");
-        0x20 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
-        0x24 InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
-        0x28 Irql: u8 = "UCHAR", text!(Irql, "documented");
-        0x29 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
-        0x2a union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
-            0x2a [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
-            0x2a [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", text!(ExecuteDpc, "documented, offset inferred");
-            0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", text!(ExecuteIsr, "documented, offset inferred");
-            0x2a Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-        }
-        0x2b _padding2B: [u8; 5], "padding.";
+    pub struct WMI_SPINLOCK_6_1_union_AcquireMode_struct_AcquireMode = _: "The unnamed structure at 0x00 of `union_AcquireMode` in `WMI_SPINLOCK`.", 0x1, 1 {
+        0x00 bits00: u8,
     }
-}
-
-runtime::layout! {
-    /// `WMI_SPINLOCK` since 6.3 on x86: 0x30 bytes, aligned to 8.
-    ///
-    /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
-    pub struct WMI_SPINLOCK_6_3_x86: WMI_SPINLOCK, 0x30, 8 {
-        0x00 SpinLockAddress: runtime::Ptr32 = "PVOID", text!(SpinLockAddress, "documented");
-        0x04 CallerAddress: runtime::Ptr32 = "PVOID", text!(CallerAddress, "documented");
-        0x08 AcquireTime: u64 = "ULONG64", text!(AcquireTime, "documented");
-        0x10 ReleaseTime: u64 = "ULONG64", text!(ReleaseTime, "documented");
-        0x18 WaitTimeInCycles: u32 = "ULONG", text!(WaitTimeInCycles, "documented");
-        0x1c SpinCount: u32 = "ULONG", text!(SpinCount, "documented");
-        0x20 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
-        0x24 InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
-        0x28 Irql: u8 = "UCHAR", text!(Irql, "documented");
-        0x29 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
-        0x2a union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
-            0x2a [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
-            0x2a [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", text!(ExecuteDpc, "documented, offset inferred");
-            0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", text!(ExecuteIsr, "documented, offset inferred");
-            0x2a Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-        }
-        0x2b Reserved: [u8; 5] = "UCHAR [5]", text!(Reserved, "documented");
+    pub struct WMI_SPINLOCK_6_2_x86: "since 6.2 on x86", 0x30, 8 {
+        0x00 SpinLockAddress b, 0x04 CallerAddress b, 0x08 AcquireTime a, 0x10 ReleaseTime a, 0x18 WaitTimeInCycles a,
+        0x1c SpinCount a, 0x20 ThreadId a, 0x24 InterruptCount a, 0x28 Irql a, 0x29 AcquireDepth a,
+        0x2a union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode { 0x2a AcquireMode a, 0x2a ExecuteDpc a, 0x2a ExecuteIsr a,
+        0x2a Flags a }, 0x2b _padding2B: [u8; 5],
     }
-}
-
-runtime::layout! {
-    /// `WMI_SPINLOCK` since 6.3 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
-    pub struct WMI_SPINLOCK_6_3_x64: WMI_SPINLOCK, 0x38, 8 {
-        0x00 SpinLockAddress: runtime::Ptr64 = "PVOID", text!(SpinLockAddress, "documented");
-        0x08 CallerAddress: runtime::Ptr64 = "PVOID", text!(CallerAddress, "documented");
-        0x10 AcquireTime: u64 = "ULONG64", text!(AcquireTime, "documented");
-        0x18 ReleaseTime: u64 = "ULONG64", text!(ReleaseTime, "documented");
-        0x20 WaitTimeInCycles: u32 = "ULONG", text!(WaitTimeInCycles, "documented");
-        0x24 SpinCount: u32 = "ULONG", text!(SpinCount, "documented");
-        0x28 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
-        0x2c InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
-        0x30 Irql: u8 = "UCHAR", text!(Irql, "documented");
-        0x31 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
-        0x32 union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
-            0x32 [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
-            0x32 [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", text!(ExecuteDpc, "documented, offset inferred");
-            0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", text!(ExecuteIsr, "documented, offset inferred");
-            0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-        }
-        0x33 Reserved: [u8; 5] = "UCHAR [5]", text!(Reserved, "documented");
+    pub struct WMI_SPINLOCK_6_3_x86: "since 6.3 on x86", 0x30, 8 {
+        0x00 SpinLockAddress b, 0x04 CallerAddress b, 0x08 AcquireTime a, 0x10 ReleaseTime a, 0x18 WaitTimeInCycles a,
+        0x1c SpinCount a, 0x20 ThreadId a, 0x24 InterruptCount a, 0x28 Irql a, 0x29 AcquireDepth a,
+        0x2a union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode { 0x2a AcquireMode a, 0x2a ExecuteDpc a, 0x2a ExecuteIsr a,
+        0x2a Flags a }, 0x2b Reserved a,
+    }
+    pub struct WMI_SPINLOCK_6_3_x64: "since 6.3 on x64", 0x38, 8 {
+        0x00 SpinLockAddress a, 0x08 CallerAddress a, 0x10 AcquireTime a, 0x18 ReleaseTime a, 0x20 WaitTimeInCycles a,
+        0x24 SpinCount a, 0x28 ThreadId a, 0x2c InterruptCount a, 0x30 Irql a, 0x31 AcquireDepth a,
+        0x32 union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode { 0x32 AcquireMode a, 0x32 ExecuteDpc a, 0x32 ExecuteIsr a,
+        0x32 Flags a }, 0x33 Reserved a,
     }
 }

@@ -5,17 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime, TRACE_MESSAGE_FLAG};
 
-macro_rules! text {
-    (MessageNumber, $known:literal) => { concat!($known, ". Number of the message among those of its message GUID.") };
-    (OptionFlags, $known:literal) => { concat!($known, ". Parts that the message contains.") };
-}
-
-runtime::layout! {
-    /// `WMI_TRACE_MESSAGE_PACKET` since 5.1: 0x4 bytes, aligned to 2.
-    ///
-    /// Number of the message, and flags for the rest of its header.
-    pub struct WMI_TRACE_MESSAGE_PACKET_5_1: WMI_TRACE_MESSAGE_PACKET, 0x4, 2 {
-        0x00 MessageNumber: u16 = "USHORT", text!(MessageNumber, "documented");
-        0x02 OptionFlags: TRACE_MESSAGE_FLAG = "USHORT", text!(OptionFlags, "documented");
+runtime::structure! {
+    $ WMI_TRACE_MESSAGE_PACKET: "Number of the message, and flags for the rest of its header." {
+        MessageNumber "Number of the message among those of its message GUID.": a u16 = "USHORT", "documented";
+        OptionFlags "Parts that the message contains.": a TRACE_MESSAGE_FLAG = "USHORT", "documented";
     }
+    pub struct WMI_TRACE_MESSAGE_PACKET_5_1: "since 5.1", 0x4, 2 {0x00 MessageNumber a, 0x02 OptionFlags a}
 }

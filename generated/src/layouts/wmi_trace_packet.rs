@@ -5,39 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime, HOOK_ID};
 
-macro_rules! text {
-    (Size, $known:literal) => { concat!($known, ". Bytes of the event, header included.") };
-    (HookId, $known:literal) => { concat!($known, ". Type of the event.") };
-    (Type, $known:literal) => { concat!($known, ". Consumers see it as the opcode.") };
-    (Group, $known:literal) => { concat!($known, ". Consumers see it as the provider.") };
-}
-
-runtime::layout! {
-    /// `WMI_TRACE_PACKET` since 5.0: 0x4 bytes, aligned to 2.
-    ///
-    /// Size and kind of a kernel event, in its header.
-    pub struct WMI_TRACE_PACKET_5_0: WMI_TRACE_PACKET, 0x4, 2 {
-        0x00 Size: u16 = "USHORT", text!(Size, "documented");
-        0x02 union_HookId: WMI_TRACE_PACKET_5_0_union_HookId, "unnamed; its members have accessors." {
-            0x02 HookId set_HookId: HOOK_ID = "USHORT", text!(HookId, "documented");
-            0x02 Type set_Type: u8 = "UCHAR", text!(Type, "documented, offset inferred");
-            0x03 Group set_Group: u8 = "UCHAR", text!(Group, "documented, offset inferred");
-        }
+runtime::structure! {
+    $ WMI_TRACE_PACKET: "Size and kind of a kernel event, in its header." {
+        Size "Bytes of the event, header included.": a u16 = "USHORT", "documented";
+        HookId "Type of the event.": a HOOK_ID = "USHORT", "documented", set_HookId;
+        Type "Consumers see it as the opcode.": a u8 = "UCHAR", "documented, offset inferred", set_Type;
+        Group "Consumers see it as the provider.": a u8 = "UCHAR", "documented, offset inferred", set_Group;
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x02 of `WMI_TRACE_PACKET`.
-    pub union WMI_TRACE_PACKET_5_0_union_HookId: 0x2, 2 {
-        0x00 HookId: HOOK_ID = "USHORT", text!(HookId, "documented");
-        0x00 struct_Type: WMI_TRACE_PACKET_5_0_union_HookId_struct_Type, "unnamed; its members have accessors.";
+    pub struct WMI_TRACE_PACKET_5_0: "since 5.0", 0x4, 2 {
+        0x00 Size a, 0x02 union_HookId: WMI_TRACE_PACKET_5_0_union_HookId { 0x02 HookId a, 0x02 Type a, 0x03 Group a },
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_HookId` in `WMI_TRACE_PACKET`.
-    pub struct WMI_TRACE_PACKET_5_0_union_HookId_struct_Type: 0x2, 1 {
-        0x00 Type: u8 = "UCHAR", text!(Type, "documented, offset inferred");
-        0x01 Group: u8 = "UCHAR", text!(Group, "documented, offset inferred");
+    pub union WMI_TRACE_PACKET_5_0_union_HookId = _: "The unnamed union at 0x02 of `WMI_TRACE_PACKET`.", 0x2, 2 {
+        0x00 HookId a, 0x00 struct_Type: WMI_TRACE_PACKET_5_0_union_HookId_struct_Type,
+    }
+    pub struct WMI_TRACE_PACKET_5_0_union_HookId_struct_Type = _: "The unnamed structure at 0x00 of `union_HookId` in `WMI_TRACE_PACKET`.", 0x2, 1 {
+        0x00 Type a, 0x01 Group a,
     }
 }

@@ -5,24 +5,12 @@
 #[allow(unused_imports)]
 use super::{runtime, ex_push_lock::*};
 
-macro_rules! text {
-    (PushLock, $known:literal) => { concat!($known, ". The lock.") };
-}
-
-runtime::layout! {
-    /// `WNF_LOCK` since 1607 on x86: 0x4 bytes, aligned to 4.
-    ///
-    /// A lock of the Windows Notification Facility.
-    pub struct WNF_LOCK_1607_x86: WNF_LOCK, 0x4, 4 {
-        0x00 PushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(PushLock, "from symbols");
+runtime::structure! {
+    $ WNF_LOCK: "A lock of the Windows Notification Facility." {
+        PushLock "The lock.":
+            a EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "from symbols"
+            | b EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `WNF_LOCK` since 1607 on x64: 0x8 bytes, aligned to 8.
-    ///
-    /// A lock of the Windows Notification Facility.
-    pub struct WNF_LOCK_1607_x64: WNF_LOCK, 0x8, 8 {
-        0x00 PushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(PushLock, "from symbols");
-    }
+    pub struct WNF_LOCK_1607_x86: "since 1607 on x86", 0x4, 4 {0x00 PushLock a}
+    pub struct WNF_LOCK_1607_x64: "since 1607 on x64", 0x8, 8 {0x00 PushLock b}
 }

@@ -5,44 +5,31 @@
 #[allow(unused_imports)]
 use super::{runtime, wnf_lock::*};
 
-macro_rules! text {
-    (ScopeMap, $known:literal) => { concat!($known, ". Map of scopes.") };
-    (PermanentNameStoreRootKey, $known:literal) => { concat!($known, ". Registry key of permanent state names.") };
-    (PersistentNameStoreRootKey, $known:literal) => { concat!($known, ". Registry key of persistent state names.") };
-    (PermanentNameSequenceNumber, $known:literal) => { concat!($known, ". Sequence number for permanent state names.") };
-    (PermanentNameSequenceNumberLock, $known:literal) => { concat!($known, ". Guards PermanentNameSequenceNumber.") };
-    (PermanentNameSequenceNumberPool, $known:literal) => { concat!($known, ". Inferred from its name: pool of sequence numbers for permanent state names.") };
-    (RuntimeNameSequenceNumber, $known:literal) => { concat!($known, ". Sequence number for runtime state names.") };
-}
-
-runtime::layout! {
-    /// `WNF_SILODRIVERSTATE` since 1607 on x86: 0x30 bytes, aligned to 8.
-    ///
-    /// Windows Notification Facility state of a silo.
-    pub struct WNF_SILODRIVERSTATE_1607_x86: WNF_SILODRIVERSTATE, 0x30, 8 {
-        0x00 ScopeMap: runtime::Ptr32 = "WNF_SCOPE_MAP *", text!(ScopeMap, "from symbols");
-        0x04 PermanentNameStoreRootKey: runtime::Ptr32 = "PVOID", text!(PermanentNameStoreRootKey, "from symbols");
-        0x08 PersistentNameStoreRootKey: runtime::Ptr32 = "PVOID", text!(PersistentNameStoreRootKey, "from symbols");
-        0x0c _padding0C: [u8; 4], "padding.";
-        0x10 PermanentNameSequenceNumber: i64 = "LONGLONG", text!(PermanentNameSequenceNumber, "from symbols");
-        0x18 PermanentNameSequenceNumberLock: WNF_LOCK_1607_x86 = "WNF_LOCK", text!(PermanentNameSequenceNumberLock, "from symbols");
-        0x1c _padding1C: [u8; 4], "padding.";
-        0x20 PermanentNameSequenceNumberPool: i64 = "LONGLONG", text!(PermanentNameSequenceNumberPool, "from symbols");
-        0x28 RuntimeNameSequenceNumber: i64 = "LONGLONG", text!(RuntimeNameSequenceNumber, "from symbols");
+runtime::structure! {
+    $ WNF_SILODRIVERSTATE: "Windows Notification Facility state of a silo." {
+        ScopeMap "Map of scopes.":
+            a runtime::Ptr32 = "WNF_SCOPE_MAP *", "from symbols"
+            | b runtime::Ptr64 = "WNF_SCOPE_MAP *", "from symbols";
+        PermanentNameStoreRootKey "Registry key of permanent state names.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        PersistentNameStoreRootKey "Registry key of persistent state names.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
+        PermanentNameSequenceNumber "Sequence number for permanent state names.": a i64 = "LONGLONG", "from symbols";
+        PermanentNameSequenceNumberLock "Guards PermanentNameSequenceNumber.":
+            a WNF_LOCK_1607_x86 = "WNF_LOCK", "from symbols"
+            | b WNF_LOCK_1607_x64 = "WNF_LOCK", "from symbols";
+        PermanentNameSequenceNumberPool "Inferred from its name: pool of sequence numbers for permanent state names.": a i64 = "LONGLONG", "from symbols";
+        RuntimeNameSequenceNumber "Sequence number for runtime state names.": a i64 = "LONGLONG", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `WNF_SILODRIVERSTATE` since 1607 on x64: 0x38 bytes, aligned to 8.
-    ///
-    /// Windows Notification Facility state of a silo.
-    pub struct WNF_SILODRIVERSTATE_1607_x64: WNF_SILODRIVERSTATE, 0x38, 8 {
-        0x00 ScopeMap: runtime::Ptr64 = "WNF_SCOPE_MAP *", text!(ScopeMap, "from symbols");
-        0x08 PermanentNameStoreRootKey: runtime::Ptr64 = "PVOID", text!(PermanentNameStoreRootKey, "from symbols");
-        0x10 PersistentNameStoreRootKey: runtime::Ptr64 = "PVOID", text!(PersistentNameStoreRootKey, "from symbols");
-        0x18 PermanentNameSequenceNumber: i64 = "LONGLONG", text!(PermanentNameSequenceNumber, "from symbols");
-        0x20 PermanentNameSequenceNumberLock: WNF_LOCK_1607_x64 = "WNF_LOCK", text!(PermanentNameSequenceNumberLock, "from symbols");
-        0x28 PermanentNameSequenceNumberPool: i64 = "LONGLONG", text!(PermanentNameSequenceNumberPool, "from symbols");
-        0x30 RuntimeNameSequenceNumber: i64 = "LONGLONG", text!(RuntimeNameSequenceNumber, "from symbols");
+    pub struct WNF_SILODRIVERSTATE_1607_x86: "since 1607 on x86", 0x30, 8 {
+        0x00 ScopeMap a, 0x04 PermanentNameStoreRootKey a, 0x08 PersistentNameStoreRootKey a, 0x0c _padding0C: [u8; 4],
+        0x10 PermanentNameSequenceNumber a, 0x18 PermanentNameSequenceNumberLock a, 0x1c _padding1C: [u8; 4],
+        0x20 PermanentNameSequenceNumberPool a, 0x28 RuntimeNameSequenceNumber a,
+    }
+    pub struct WNF_SILODRIVERSTATE_1607_x64: "since 1607 on x64", 0x38, 8 {
+        0x00 ScopeMap b, 0x08 PermanentNameStoreRootKey b, 0x10 PersistentNameStoreRootKey b, 0x18 PermanentNameSequenceNumber a,
+        0x20 PermanentNameSequenceNumberLock b, 0x28 PermanentNameSequenceNumberPool a, 0x30 RuntimeNameSequenceNumber a,
     }
 }

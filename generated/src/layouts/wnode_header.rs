@@ -5,96 +5,47 @@
 #[allow(unused_imports)]
 use super::{runtime, guid::*, large_integer::*};
 
-macro_rules! text {
-    (BufferSize, $known:literal) => { concat!($known, ". Of the whole block, in bytes.") };
-    (ProviderId, $known:literal) => { concat!($known, ". In WMI, identifies the driver that returned the block.") };
-    (HistoricalContext, $known:literal) => { concat!($known, ". In the control block of a session: its handle.") };
-    (Version, $known:literal) => { concat!($known, ". The version of the block.") };
-    (Linkage, $known:literal) => { concat!($known, ". Bytes from this block to the next; 0 for the last.") };
-    (CountLost, $known:literal) => { concat!($known, ". Reserved.") };
-    (KernelHandle, $known:literal) => { concat!($known, ". Kernel handle of the data block; reserved for WMI.") };
-    (TimeStamp, $known:literal) => { concat!($known, ". In units of 100 ns since 1601.") };
-    (Guid, $known:literal) => { concat!($known, ". GUID of the block.") };
-    (ClientContext, $known:literal) => { concat!($known, ". In the control block of a session: the type of its clock.") };
-    (Flags, $known:literal) => { concat!($known, ". Type of the block: WNODE\\_FLAG\\_\\*.") };
-}
-
-runtime::layout! {
-    /// `WNODE_HEADER` since 5.0 on x86: 0x30 bytes, aligned to 8.
-    ///
-    /// Header of a data block of Windows Management Instrumentation, such as the control block of a session.
-    pub struct WNODE_HEADER_5_0_x86: WNODE_HEADER, 0x30, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
-        0x04 ProviderId: u32 = "ULONG", text!(ProviderId, "from symbols");
-        0x08 union_HistoricalContext: WNODE_HEADER_5_0_union_HistoricalContext, "unnamed; its members have accessors." {
-            0x08 HistoricalContext set_HistoricalContext: u64 = "ULONG64", text!(HistoricalContext, "from symbols");
-            0x08 Version set_Version: u32 = "ULONG", text!(Version, "from symbols");
-            0x0c Linkage set_Linkage: u32 = "ULONG", text!(Linkage, "from symbols");
-        }
-        0x10 union_CountLost: WNODE_HEADER_5_0_x86_union_CountLost, "unnamed; its members have accessors." {
-            0x10 CountLost set_CountLost: u32 = "ULONG", text!(CountLost, "from symbols");
-            0x10 KernelHandle set_KernelHandle: runtime::Ptr32 = "HANDLE", text!(KernelHandle, "from symbols");
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
-        }
-        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
-        0x28 ClientContext: u32 = "ULONG", text!(ClientContext, "from symbols");
-        0x2c Flags: u32 = "ULONG", text!(Flags, "from symbols");
+runtime::structure! {
+    $ WNODE_HEADER: "Header of a data block of Windows Management Instrumentation, such as the control block of a session." {
+        BufferSize "Of the whole block, in bytes.": a u32 = "ULONG", "from symbols";
+        ProviderId "In WMI, identifies the driver that returned the block.": a u32 = "ULONG", "from symbols";
+        HistoricalContext "In the control block of a session: its handle.": a u64 = "ULONG64", "from symbols", set_HistoricalContext;
+        Version "The version of the block.": a u32 = "ULONG", "from symbols", set_Version;
+        Linkage "Bytes from this block to the next; 0 for the last.": a u32 = "ULONG", "from symbols", set_Linkage;
+        CountLost "Reserved.":
+            a u32 = "ULONG", "from symbols", set_CountLost
+            | b runtime::Bytes<u32, 8> = "ULONG", "from symbols";
+        KernelHandle "Kernel handle of the data block; reserved for WMI.":
+            a runtime::Ptr32 = "HANDLE", "from symbols", set_KernelHandle
+            | b runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "from symbols"
+            | c runtime::Ptr64 = "HANDLE", "from symbols", set_KernelHandle;
+        TimeStamp "In units of 100 ns since 1601.": a LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols", set_TimeStamp;
+        Guid "GUID of the block.": a GUID_5_0 = "GUID", "from symbols";
+        ClientContext "In the control block of a session: the type of its clock.": a u32 = "ULONG", "from symbols";
+        Flags "Type of the block: WNODE\\_FLAG\\_\\*.": a u32 = "ULONG", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x08 of `WNODE_HEADER`.
-    pub union WNODE_HEADER_5_0_union_HistoricalContext: 0x8, 8 {
-        0x00 HistoricalContext: u64 = "ULONG64", text!(HistoricalContext, "from symbols");
-        0x00 struct_Version: WNODE_HEADER_5_0_union_HistoricalContext_struct_Version, "unnamed; its members have accessors.";
+    pub struct WNODE_HEADER_5_0_x86: "since 5.0 on x86", 0x30, 8 {
+        0x00 BufferSize a, 0x04 ProviderId a,
+        0x08 union_HistoricalContext: WNODE_HEADER_5_0_union_HistoricalContext { 0x08 HistoricalContext a, 0x08 Version a,
+        0x0c Linkage a }, 0x10 union_CountLost: WNODE_HEADER_5_0_x86_union_CountLost { 0x10 CountLost a, 0x10 KernelHandle a,
+        0x10 TimeStamp a }, 0x18 Guid a, 0x28 ClientContext a, 0x2c Flags a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `union_HistoricalContext` in `WNODE_HEADER`.
-    pub struct WNODE_HEADER_5_0_union_HistoricalContext_struct_Version: 0x8, 4 {
-        0x00 Version: u32 = "ULONG", text!(Version, "from symbols");
-        0x04 Linkage: u32 = "ULONG", text!(Linkage, "from symbols");
+    pub union WNODE_HEADER_5_0_union_HistoricalContext = _: "The unnamed union at 0x08 of `WNODE_HEADER`.", 0x8, 8 {
+        0x00 HistoricalContext a, 0x00 struct_Version: WNODE_HEADER_5_0_union_HistoricalContext_struct_Version,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x10 of `WNODE_HEADER`.
-    pub union WNODE_HEADER_5_0_x86_union_CountLost: 0x8, 8 {
-        0x00 CountLost: runtime::Bytes<u32, 8> = "ULONG", text!(CountLost, "from symbols");
-        0x00 KernelHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(KernelHandle, "from symbols");
-        0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
+    pub struct WNODE_HEADER_5_0_union_HistoricalContext_struct_Version = _: "The unnamed structure at 0x00 of `union_HistoricalContext` in `WNODE_HEADER`.", 0x8, 4 {
+        0x00 Version a, 0x04 Linkage a,
     }
-}
-
-runtime::layout! {
-    /// `WNODE_HEADER` since 5.2.3790-sp1 on x64: 0x30 bytes, aligned to 8.
-    ///
-    /// Header of a data block of Windows Management Instrumentation, such as the control block of a session.
-    pub struct WNODE_HEADER_5_2_3790_sp1_x64: WNODE_HEADER, 0x30, 8 {
-        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
-        0x04 ProviderId: u32 = "ULONG", text!(ProviderId, "from symbols");
-        0x08 union_HistoricalContext: WNODE_HEADER_5_0_union_HistoricalContext, "unnamed; its members have accessors." {
-            0x08 HistoricalContext set_HistoricalContext: u64 = "ULONG64", text!(HistoricalContext, "from symbols");
-            0x08 Version set_Version: u32 = "ULONG", text!(Version, "from symbols");
-            0x0c Linkage set_Linkage: u32 = "ULONG", text!(Linkage, "from symbols");
-        }
-        0x10 union_CountLost: WNODE_HEADER_5_2_3790_sp1_x64_union_CountLost, "unnamed; its members have accessors." {
-            0x10 CountLost set_CountLost: u32 = "ULONG", text!(CountLost, "from symbols");
-            0x10 KernelHandle set_KernelHandle: runtime::Ptr64 = "HANDLE", text!(KernelHandle, "from symbols");
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
-        }
-        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
-        0x28 ClientContext: u32 = "ULONG", text!(ClientContext, "from symbols");
-        0x2c Flags: u32 = "ULONG", text!(Flags, "from symbols");
+    pub union WNODE_HEADER_5_0_x86_union_CountLost = _: "The unnamed union at 0x10 of `WNODE_HEADER`.", 0x8, 8 {
+        0x00 CountLost b, 0x00 KernelHandle b, 0x00 TimeStamp a,
     }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x10 of `WNODE_HEADER`.
-    pub union WNODE_HEADER_5_2_3790_sp1_x64_union_CountLost: 0x8, 8 {
-        0x00 CountLost: runtime::Bytes<u32, 8> = "ULONG", text!(CountLost, "from symbols");
-        0x00 KernelHandle: runtime::Ptr64 = "HANDLE", text!(KernelHandle, "from symbols");
-        0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
+    pub struct WNODE_HEADER_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x30, 8 {
+        0x00 BufferSize a, 0x04 ProviderId a,
+        0x08 union_HistoricalContext: WNODE_HEADER_5_0_union_HistoricalContext { 0x08 HistoricalContext a, 0x08 Version a,
+        0x0c Linkage a }, 0x10 union_CountLost: WNODE_HEADER_5_2_3790_sp1_x64_union_CountLost { 0x10 CountLost a,
+        0x10 KernelHandle c, 0x10 TimeStamp a }, 0x18 Guid a, 0x28 ClientContext a, 0x2c Flags a,
+    }
+    pub union WNODE_HEADER_5_2_3790_sp1_x64_union_CountLost = _: "The unnamed union at 0x10 of `WNODE_HEADER`.", 0x8, 8 {
+        0x00 CountLost b, 0x00 KernelHandle c, 0x00 TimeStamp a,
     }
 }

@@ -5,30 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime, list_entry::*};
 
-macro_rules! text {
-    (List, $known:literal) => { concat!($known, ". Links the items that wait for worker threads.") };
-    (WorkerRoutine, $known:literal) => { concat!($known, ". Routine that a worker thread calls.") };
-    (Parameter, $known:literal) => { concat!($known, ". Argument of WorkerRoutine.") };
-}
-
-runtime::layout! {
-    /// `WORK_QUEUE_ITEM` since 5.0 on x86: 0x10 bytes, aligned to 4.
-    ///
-    /// A routine for a system worker thread to run.
-    pub struct WORK_QUEUE_ITEM_5_0_x86: WORK_QUEUE_ITEM, 0x10, 4 {
-        0x00 List: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(List, "from symbols");
-        0x08 WorkerRoutine: runtime::Ptr32 = "VOID (*) (PVOID)", text!(WorkerRoutine, "from symbols");
-        0x0c Parameter: runtime::Ptr32 = "PVOID", text!(Parameter, "from symbols");
+runtime::structure! {
+    $ WORK_QUEUE_ITEM: "A routine for a system worker thread to run." {
+        List "Links the items that wait for worker threads.":
+            a LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols"
+            | b LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols";
+        WorkerRoutine "Routine that a worker thread calls.":
+            a runtime::Ptr32 = "VOID (*) (PVOID)", "from symbols"
+            | b runtime::Ptr64 = "VOID (*) (PVOID)", "from symbols";
+        Parameter "Argument of WorkerRoutine.":
+            a runtime::Ptr32 = "PVOID", "from symbols"
+            | b runtime::Ptr64 = "PVOID", "from symbols";
     }
-}
-
-runtime::layout! {
-    /// `WORK_QUEUE_ITEM` since 5.2.3790-sp1 on x64: 0x20 bytes, aligned to 8.
-    ///
-    /// A routine for a system worker thread to run.
-    pub struct WORK_QUEUE_ITEM_5_2_3790_sp1_x64: WORK_QUEUE_ITEM, 0x20, 8 {
-        0x00 List: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(List, "from symbols");
-        0x10 WorkerRoutine: runtime::Ptr64 = "VOID (*) (PVOID)", text!(WorkerRoutine, "from symbols");
-        0x18 Parameter: runtime::Ptr64 = "PVOID", text!(Parameter, "from symbols");
+    pub struct WORK_QUEUE_ITEM_5_0_x86: "since 5.0 on x86", 0x10, 4 {0x00 List a, 0x08 WorkerRoutine a, 0x0c Parameter a}
+    pub struct WORK_QUEUE_ITEM_5_2_3790_sp1_x64: "since 5.2.3790-sp1 on x64", 0x20, 8 {
+        0x00 List b, 0x10 WorkerRoutine b, 0x18 Parameter b,
     }
 }

@@ -4,7 +4,7 @@ use super::info_bytes::{Info, InfoError};
 use crate::model::{Count, Event, Field, FieldReference, Keyword, Length, Map, Name, Provider};
 use crate::records::forget_positions;
 use etw_layouts::constants::{DECODING_SOURCE, PROPERTY_FLAGS};
-use etw_layouts::layouts::{EVENT_PROPERTY_INFO_10_0 as EVENT_PROPERTY_INFO, TRACE_EVENT_INFO_10_0 as TRACE_EVENT_INFO};
+use etw_layouts::win10_2004::x64::{EVENT_PROPERTY_INFO, GUID, TRACE_EVENT_INFO};
 use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
 use std::collections::HashMap;
 use std::mem::offset_of;
@@ -85,7 +85,7 @@ fn name(info: &mut Info<'_>, member: &'static str, offset: u32, value: u32) -> R
     Ok(Name { value: Some(value), name: name.strip_prefix("win:").map(str::to_owned).unwrap_or(name) })
 }
 
-pub(crate) fn guid(guid: etw_layouts::layouts::GUID_5_0) -> Uuid {
+pub(crate) fn guid(guid: GUID) -> Uuid {
     Uuid::from_bytes_le(etw_layouts::bytemuck::cast(guid))
 }
 

@@ -4,9 +4,7 @@ use super::event_info::guid;
 use super::info_bytes::{Info, InfoError};
 use crate::model::{Map, MapEntry, Provider};
 use etw_layouts::constants::{MAP_FLAGS, MAP_VALUETYPE};
-use etw_layouts::layouts::{
-    EVENT_MAP_ENTRY_early_6_0 as EVENT_MAP_ENTRY, EVENT_MAP_INFO_early_6_0 as EVENT_MAP_INFO, GUID_5_0 as GUID,
-};
+use etw_layouts::win10_2004::x64::{EVENT_MAP_ENTRY, EVENT_MAP_INFO, GUID};
 use etw_layouts_payload::{MapKind, Uuid};
 use std::mem::offset_of;
 

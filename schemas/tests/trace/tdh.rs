@@ -1,11 +1,8 @@
 //! Clang compares the structures and constants with the declarations in the headers of mingw-w64.
 
 use etw_layouts::constants::{DECODING_SOURCE, MAP_FLAGS, MAP_VALUETYPE, PROPERTY_FLAGS, TEMPLATE_FLAGS};
-use etw_layouts::layouts::{
-    EVENT_MAP_ENTRY_early_6_0 as EVENT_MAP_ENTRY, EVENT_MAP_INFO_early_6_0 as EVENT_MAP_INFO,
-    EVENT_PROPERTY_INFO_10_0 as EVENT_PROPERTY_INFO, TRACE_EVENT_INFO_10_0 as TRACE_EVENT_INFO,
-};
 use etw_layouts::runtime::Named;
+use etw_layouts::win10_2004::x64::{EVENT_MAP_ENTRY, EVENT_MAP_INFO, EVENT_PROPERTY_INFO, TRACE_EVENT_INFO};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::mem::offset_of;

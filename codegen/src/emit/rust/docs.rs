@@ -1,68 +1,6 @@
-//! Doc comments: description, first build, source.
+//! Doc comments, and lists in braces.
 
-use super::Emitter;
-use super::names::Taken;
-use crate::layouts::{Aggregate, Field, LayoutId, Type};
 use std::fmt::Write;
-
-impl Emitter<'_> {
-    /// The doc comment of a layout. The module `structures` states the builds that have it and that verify it.
-    pub(super) fn layout_doc(&self, id: LayoutId, aggregate: &Aggregate) -> String {
-        let layout = &self.layouts.layouts[id];
-        let (size, align) = (aggregate.extent.size, aggregate.extent.align);
-        let mut doc = format!("`{}` {}: {size:#x} bytes, aligned to {align}.\n", layout.name, self.since(&layout.targets));
-        let definition = &self.layouts.spec.definitions[&layout.name];
-        if !definition.doc.is_empty() {
-            let _ = write!(doc, "\n{}\n", definition.doc);
-        }
-        comment(&doc, "")
-    }
-}
-
-/// The texts about the members of a structure, each once for all layouts.
-#[derive(Default)]
-pub(super) struct Texts(Vec<(String, String)>);
-
-impl Texts {
-    /// Adds the texts of a layout.
-    pub fn add(&mut self, aggregate: &Aggregate) {
-        for field in &aggregate.fields {
-            let text = text(field);
-            if !text.is_empty() && !self.0.iter().any(|(_, known)| *known == text) {
-                let name = field.name.as_deref().unwrap_or("unnamed");
-                let mut taken = Taken::of(self.0.iter().map(|(name, _)| name.clone()));
-                self.0.push((taken.numbered(name.to_owned()), text));
-            }
-            if let Type::Inline(inner) = field.ty.element() {
-                self.add(inner);
-            }
-        }
-    }
-
-    /// The macro that returns a text by its name, after the source of the member.
-    pub fn rules(&self) -> String {
-        let rules = self
-            .0
-            .iter()
-            .map(|(name, text)| format!("    ({name}, $known:literal) => {{ concat!($known, {}) }};\n", literal(text)));
-        let rules: String = rules.collect();
-        if rules.is_empty() { rules } else { format!("\nmacro_rules! text {{\n{rules}}}\n") }
-    }
-
-    /// The expression of the doc comment of a member. Offset, type and bits are stated separately.
-    pub fn of(&self, field: &Field) -> String {
-        let (known, text) = (field.info.known(), text(field));
-        match self.0.iter().find(|(_, own)| *own == text) {
-            Some((name, _)) => format!("text!({name}, {})", quoted(known)),
-            None => quoted(&format!("{known}.")),
-        }
-    }
-}
-
-/// The text about a member that follows its source.
-fn text(field: &Field) -> String {
-    if field.info.doc.is_empty() { String::new() } else { format!(". {}", field.info.doc) }
-}
 
 /// Text as a doc comment.
 pub(super) fn comment(text: &str, indent: &str) -> String {

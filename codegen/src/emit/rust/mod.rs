@@ -4,6 +4,7 @@ mod aggregate;
 mod docs;
 mod events;
 mod features;
+mod members;
 mod modules;
 mod names;
 mod structures;
@@ -12,6 +13,7 @@ mod tokens;
 mod values;
 
 pub(super) use aggregate::spelled;
+pub use features::manifest;
 pub use names::is_device;
 pub(super) use names::{join, unnamed};
 pub(super) use values::constants;
@@ -21,11 +23,11 @@ use crate::axis::TargetSet;
 use crate::layouts::{Form, Layout, LayoutId, Layouts};
 use crate::registry::Registry;
 use crate::spec::{Body, Definition, ValuesKind};
-use docs::Texts;
 use features::Features;
 use modules::Module;
 use names::Names;
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use tokens::Tokens;
 
 /// The options of the generation.
@@ -152,39 +154,55 @@ impl<'a> Emitter<'a> {
 
     fn modules(&self, table: &Table) -> Vec<Module> {
         vec![
-            self.definitions("constants", is_macros),
-            self.definitions("layouts", |definition| !is_macros(definition)),
+            self.constants(),
+            self.layouts(),
             Module::new("members", self.tokens()),
             Module::new("structures", self.structures(table)),
             self.targets(),
         ]
     }
 
-    /// The module of the definitions that `belongs` selects: one submodule for each, and the names of their types. Glob
-    /// re-exports would make compilation a sixth slower, because the compiler searches each glob for each imported name.
-    fn definitions(&self, name: &str, belongs: impl Fn(&Definition) -> bool) -> Module {
-        let mut modules = Vec::new();
-        let mut names = String::new();
-        let definitions: Vec<_> = self.layouts.spec.definitions.iter().filter(|(_, definition)| belongs(definition)).collect();
-        let taken: BTreeSet<String> = definitions.iter().map(|(name, _)| names::module(name)).collect();
-        for (name, definition) in definitions {
-            let Some((text, types)) = self.definition(name, definition) else { continue };
-            let (module, cfg) = (names::module(name), self.cfg(name));
+    /// The module of constants and flags: one submodule for each, and their names. Glob re-exports would make compilation a sixth slower,
+    /// because the compiler searches each glob for each imported name.
+    fn constants(&self) -> Module {
+        let (mut modules, mut names) = (self.modules_of(is_macros), String::new());
+        let taken: BTreeSet<String> = modules.iter().map(|(_, module)| module.name.clone()).collect();
+        for (name, module) in &mut modules {
+            module.public = false;
             // A type can have the same name as a module. Then it must be re-exported by a glob, which the module can shadow.
-            if types.is_disjoint(&taken) {
-                let types: Vec<String> = types.into_iter().collect();
-                let types: String = types.chunks(3).map(|line| format!("    {},\n", line.join(", "))).collect();
-                names.push_str(&format!("{cfg}pub use {module}::{{\n{types}}};\n"));
-            } else {
-                names.push_str(&format!("{cfg}pub use {module}::*;\n"));
-            }
-            modules.push(Module { cfg, public: false, ..Module::new(module, text) });
+            let own = if taken.contains(*name) { "*" } else { *name };
+            let _ = writeln!(names, "pub use {}::{own};", module.name);
         }
-        Module { modules, tail: names, ..Module::new(name, self.head(name)) }
+        let modules = modules.into_iter().map(|(_, module)| module).collect();
+        let head = format!("use {} as runtime;\n\n", self.options.runtime);
+        Module { modules, tail: names, ..Module::new("constants", self.header("Named values that exist only as macros.") + &head) }
     }
 
-    /// The text of a definition's module and the names of its types; `None` if nothing of it is selected.
-    fn definition(&self, name: &str, definition: &Definition) -> Option<(String, BTreeSet<String>)> {
+    /// The private module of structures and enumerations. Users name their types by the modules of builds.
+    fn layouts(&self) -> Module {
+        let modules = self.modules_of(|definition| !is_macros(definition)).into_iter().map(|(_, module)| module).collect();
+        let text = self.header(
+            "Each distinct layout once, named after the first build that has it. These names are not public: another examined build can change \
+             them. The modules of the builds use Microsoft's names.",
+        );
+        let (runtime, version) = (&self.options.runtime, etw_layouts_runtime::generated::VERSION);
+        let text = text + &format!("#[allow(unused_imports)]\nuse super::constants::*;\nuse {runtime} as runtime;\n\n");
+        let text = text + &format!("const _: () = runtime::generated::version({version});\n\n");
+        Module { public: false, modules, ..Module::new("layouts", text) }
+    }
+
+    /// The modules of the selected definitions that `belongs` selects, each with the name of its definition.
+    fn modules_of(&self, belongs: impl Fn(&Definition) -> bool) -> Vec<(&str, Module)> {
+        let own = self.layouts.spec.definitions.iter().filter(|(_, definition)| belongs(definition));
+        let modules = own.filter_map(|(name, definition)| {
+            let text = self.definition(name, definition)?;
+            Some((name.as_str(), Module { cfg: self.cfg(name), ..Module::new(names::module(name), text) }))
+        });
+        modules.collect()
+    }
+
+    /// The text of a definition's module; `None` if nothing of it is selected.
+    fn definition(&self, name: &str, definition: &Definition) -> Option<String> {
         let ids: Vec<_> =
             (0..self.wanted.len()).filter(|&id| self.layouts.layouts[id].name == name && !self.wanted[id].is_empty()).collect();
         if ids.is_empty() {
@@ -194,24 +212,15 @@ impl<'a> Emitter<'a> {
         text.push_str(&self.imports(name, &ids));
         if let (true, Body::Values(values)) = (is_macros(definition), &definition.body) {
             self.macros(definition, values, &mut text);
-            return Some((text, BTreeSet::from([name.to_owned()])));
+            return Some(text);
         }
-        let mut texts = Texts::default();
-        for &id in &ids {
-            if let Form::Aggregate(aggregate) = &self.layouts.layouts[id].form {
-                texts.add(aggregate);
-            }
-        }
-        text.push_str(&texts.rules());
-        let mut written = BTreeSet::new();
+        self.structure(name, &ids, &mut text);
         for id in ids {
-            written.insert(self.type_name(id).to_owned());
-            match &self.layouts.layouts[id].form {
-                Form::Aggregate(aggregate) => self.aggregate(id, aggregate, &texts, &mut written, &mut text),
-                Form::Enumeration(enumeration) => self.enumeration(id, enumeration, &mut text),
+            if let Form::Enumeration(enumeration) = &self.layouts.layouts[id].form {
+                self.enumeration(id, enumeration, &mut text);
             }
         }
-        Some((text, written))
+        Some(text)
     }
 
     /// The imports of a definition: only the modules that its layouts use. A glob import of all modules would make compilation a
@@ -230,20 +239,6 @@ impl<'a> Emitter<'a> {
         };
         let used: String = used.into_iter().map(path).collect();
         format!("#[allow(unused_imports)]\nuse super::{{runtime{used}}};\n")
-    }
-
-    fn head(&self, folder: &str) -> String {
-        let runtime = &self.options.runtime;
-        if folder != "layouts" {
-            let text = self.header("Named values that exist only as macros.");
-            return text + &format!("use {runtime} as runtime;\n\n");
-        }
-        let text = self.header(
-            "Each distinct layout once, named after the first build that has it. The modules of the builds use Microsoft's names.",
-        );
-        let version = etw_layouts_runtime::generated::VERSION;
-        let text = text + &format!("#[allow(unused_imports)]\nuse super::constants::*;\nuse {runtime} as runtime;\n\n");
-        text + &format!("const _: () = runtime::generated::version({version});\n\n")
     }
 
     fn header(&self, what: &str) -> String {
