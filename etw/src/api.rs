@@ -2,7 +2,8 @@
 //! output of commands on crash dumps as text.
 
 use crate::input::{Opened, kind};
-use crate::output::line::{Line, Name, Payload};
+use crate::output::kind::LineKinds;
+use crate::output::line::{Line, Name, Names, Payload};
 use crate::output::stop::Stop;
 use crate::output::tally::{DiagnosticLine, Tally};
 use crate::output::{Format, Output, document};
@@ -176,7 +177,7 @@ impl Selection {
         let line = Line::of_event(&file, event, &header, &self.wanted.schemas, Some(Payload::Fields));
         let line = Line { who: Some(event.who()), ..line };
         let mut json = Vec::new();
-        document::single(&line, &mut json);
+        document::event(&line, &mut Names::default(), &mut LineKinds::default(), &mut json);
         String::from_utf8_lossy(&json).into_owned()
     }
 }

@@ -225,9 +225,10 @@ fn apply(edit: Edit, own: &Path, place: &str, outside: &Path) {
                     .fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
                 format!("{text}{hash:016x} {to}\n")
             } else {
-                let to = to.replace("\\\\", "\\");
-                let entry = if is_path { format!("specs - - {to}\nfacts - - {to}") } else { format!("{to} - - precious") };
-                format!("etw-layouts change 1\nimport\n{entry}\n")
+                let entry =
+                    |folder: &str, path: &str| format!(r#"{{"folder":"{folder}","path":"{path}","old":null,"new":null}}"#);
+                let entries = if is_path { [entry("specs", &to), entry("facts", &to)].join(",") } else { entry(&to, "precious") };
+                format!(r#"{{"command":"import","entries":[{entries}]}}"#)
             };
             fs::write(&path, text).unwrap();
         }

@@ -7,15 +7,14 @@
 //! A list has no content, and its paths are relative. It can only rename files that were written beside files of the project, so
 //! a list that came with specs of someone else changes nothing outside of their folder.
 
-mod list;
 #[cfg(test)]
 mod tests;
 
-use self::list::{Entry, List, beside};
 use crate::Error;
 use crate::project::{Files, Project};
 use etw_layouts_codegen::{CHANGE, settled};
 use etw_layouts_folder::Folder;
+use serde::{Deserialize, Serialize};
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Component, Path, PathBuf, absolute};
@@ -32,6 +31,27 @@ pub struct Lock {
     pub recovered: Option<String>,
     /// Locked until it is closed.
     _file: File,
+}
+
+/// The files of a change.
+#[derive(Deserialize, Serialize)]
+struct List {
+    /// Command that makes the change.
+    command: String,
+    entries: Vec<Entry>,
+}
+
+/// A file of a change.
+#[derive(Deserialize, Serialize)]
+struct Entry {
+    /// Name of its folder: `specs`, `facts` or `generated`.
+    folder: String,
+    /// Its path in the folder, with `/`.
+    path: String,
+    /// Its modification time before the change, in nanoseconds since 1970; `None` if it did not exist.
+    old: Option<u64>,
+    /// Its size after the change, in bytes; `None` if it is removed.
+    new: Option<u64>,
 }
 
 /// The folders of a project whose files change, each with its name in lists.
@@ -155,8 +175,10 @@ impl Place {
     fn list(&self, name: &str) -> io::Result<Option<List>> {
         let specs = self.folder(SPECS)?;
         let Some(bytes) = specs.read(name, LIMIT)? else { return Ok(None) };
+        let is_command = |list: &List| !list.command.is_empty() && list.command.bytes().all(|byte| byte.is_ascii_lowercase());
+        let list = serde_json::from_slice(&bytes).ok().filter(is_command);
         let invalid = || io::Error::other(format!("{}: not a list of changes; remove it", specs.path().join(name).display()));
-        List::parse(&bytes).map(Some).ok_or_else(invalid)
+        list.map(Some).ok_or_else(invalid)
     }
 
     /// The entry of a file; `None` if it has these bytes already.
@@ -182,7 +204,7 @@ impl Place {
     fn stage(&self, list: &List, contents: &[Vec<u8>], before: Before) -> io::Result<()> {
         let specs = self.folder(SPECS)?;
         before()?;
-        specs.replace(&beside(CHANGE), list.text().as_bytes())?;
+        specs.replace(&beside(CHANGE), &serde_json::to_vec(list)?)?;
         for (entry, bytes) in list.entries.iter().zip(contents) {
             before()?;
             self.folder(&entry.folder)?.write(&beside(&entry.path), bytes)?;
@@ -252,6 +274,11 @@ impl Place {
     }
 }
 
+/// The path of the new file of a file with this path. A file that is removed has an empty one.
+fn beside(path: &str) -> String {
+    format!("{path}.etw-new")
+}
+
 /// A relative path with `/` between its parts.
 fn relative(path: &Path) -> Option<String> {
     let part = |part| if let Component::Normal(name) = part { name.to_str() } else { None };
@@ -259,6 +286,7 @@ fn relative(path: &Path) -> Option<String> {
 }
 
 /// The modification time of a file, in nanoseconds since 1970. Times before that are 0.
-fn age(stat: etw_layouts_folder::Stat) -> u128 {
-    stat.modified.duration_since(UNIX_EPOCH).map_or(0, |age| age.as_nanos())
+fn age(stat: etw_layouts_folder::Stat) -> u64 {
+    let age = stat.modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(age.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -119,6 +119,25 @@ pub fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]));
 }
 
+/// Removes the quotes of the text from `start`, if it has quotes.
+pub fn unquote(out: &mut Vec<u8>, start: usize) {
+    if out.get(start) == Some(&b'"') {
+        out.remove(start);
+        out.pop();
+    }
+}
+
+/// Ends the cell of CSV that begins at `start`: in quotes, if it has a comma, a quotation mark or a line end (RFC 4180).
+pub fn csv_cell(out: &mut Vec<u8>, start: usize) {
+    let mut cell = out.iter().skip(start);
+    if cell.any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) {
+        let cell = out.split_off(start);
+        out.push(b'"');
+        out.extend(cell.iter().flat_map(|byte| repeat_n(*byte, if *byte == b'"' { 2 } else { 1 })));
+        out.push(b'"');
+    }
+}
+
 /// Text from a file in quotes, with `\u{…}` for hidden characters. Paths are not changed: as in command lines of Windows, backslashes are doubled only before
 /// a quotation mark, which has a backslash in front, and at the end.
 pub fn quoted(out: &mut Vec<u8>, text: impl Iterator<Item = char>) {

@@ -102,8 +102,5 @@ pub fn bare(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut Ve
     }
     let start = out.len();
     self::value(value, clock, style, out);
-    if out.get(start) == Some(&b'"') {
-        out.remove(start);
-        out.pop();
-    }
+    put::unquote(out, start);
 }

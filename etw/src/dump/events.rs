@@ -1,7 +1,7 @@
 //! `events`.
 
 use super::{Content, DumpDiagnostic, Files, diagnostics};
-use crate::output::columns::{Column, DEFAULT};
+use crate::output::column::{Column, DEFAULT};
 use crate::output::kind::LineKinds;
 use crate::output::line::{self, Line, Name, Origin};
 use crate::output::printer::{Asked, Printer};

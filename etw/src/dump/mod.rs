@@ -11,8 +11,8 @@ mod sessions;
 mod symbols;
 mod whole;
 
-use crate::input::{Input, Kind, find_all};
-use crate::output::stop::{Stop, ended, unread};
+use crate::input::{Input, Kind, each, find_all};
+use crate::output::stop::{Stop, finished};
 use crate::output::{Format, Output, Several, reported};
 use etw_layouts_cli::{Error, Outcome};
 use etw_layouts_dump::{BufferSelection, Diagnostic, Dump, DumpFile, DumpSession, MemoryDump};
@@ -20,7 +20,6 @@ use etw_layouts_memory::{self as memory, Walk};
 use events::Events;
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::Write;
 use std::path::PathBuf;
 
 const DUMPS: Kind = Kind { ending: "dmp", name: "crash dump" };
@@ -103,36 +102,19 @@ pub fn run_on(command: &Command, out: &mut Output) -> Result<Outcome, Error> {
     if let Some(symbols) = files.kernel.symbols.as_ref().filter(|symbols| !symbols.exists()) {
         return Err(format!("{}: no such file or folder; check the path", symbols.display()).into());
     }
-    let mut outcome = Outcome::Good;
     let inputs = find_all(&files.files, &DUMPS, out);
     if let Some(events) = &mut events {
         events.is_single = inputs.len() == 1;
     }
-    let mut unusable = 0;
-    for input in &inputs {
-        if events.as_ref().is_some_and(Events::is_done) {
-            break;
-        }
-        let result = input::open(input).and_then(|opened| match opened {
+    let result = each(&inputs, out, |input, out| match events.as_ref().is_some_and(Events::is_done) {
+        true => Ok(Outcome::Good),
+        false => match input::open(input)? {
             DumpFile::Triage(dump) => triage(command, &mut events, input, dump, out),
             DumpFile::Memory(dump) => whole(command, &mut events, input, &dump, out),
-        });
-        match result {
-            Ok(Outcome::Good) => {}
-            Ok(Outcome::Differs) | Err(Stop::Strict) => outcome = Outcome::Differs,
-            Err(Stop::Input(why)) => {
-                unusable += 1;
-                out.refused(&input.name, &why);
-            }
-            Err(Stop::Output(error)) => return ended(outcome, error),
-        }
-    }
-    let result = events.map_or(Ok(()), |events| events.end(out));
-    match (out.flush(), unusable) {
-        (Err(error), _) => ended(outcome, error),
-        (Ok(()), 0) => result.map(|()| outcome),
-        (Ok(()), _) => Err(unread(unusable, inputs.len()).into()),
-    }
+        },
+    });
+    let end = events.filter(|_| result.is_ok()).map_or(Ok(()), |events| events.end(out));
+    finished(result, inputs.len(), out).and_then(|outcome| end.map(|()| outcome))
 }
 
 impl Command {

@@ -4,7 +4,7 @@ use super::traces::{Files, Opened};
 use super::{Done, one_pass};
 use crate::input::{self, Input};
 use crate::output::Output;
-use crate::output::columns::{Column, DEFAULT};
+use crate::output::column::{Column, DEFAULT};
 use crate::output::kind::LineKinds;
 use crate::output::line::{Line, Name, Names};
 use crate::output::printer::{Asked, Layout, Printer};

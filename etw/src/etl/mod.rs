@@ -17,11 +17,10 @@ mod schemas;
 mod stat;
 pub mod traces;
 
-use crate::input::{self, Input, Opened};
-use crate::output::stop::{Stop, ended, unread};
+use crate::input::{self, Input, each};
+use crate::output::stop::{Done, Stop, finished};
 use crate::output::{Output, reported};
 use etw_layouts_cli::{Error, Outcome};
-use std::io::Write;
 
 /// Inspect trace files (.etl).
 #[derive(clap::Subcommand)]
@@ -47,8 +46,12 @@ pub enum Command {
 pub fn run(command: &Command) -> Result<Outcome, Error> {
     let nothing = |_: &Output| Ok(());
     match command {
-        Command::Info(args) => on_files(&args.files, nothing, |inputs, out| each(inputs, out, info::run)),
-        Command::Check(args) => on_files(&args.files, nothing, |inputs, out| each(inputs, out, check::run)),
+        Command::Info(args) => {
+            on_files(&args.files, nothing, |inputs, out| each(inputs, out, |input, out| info::run(input.open()?, out)))
+        }
+        Command::Check(args) => {
+            on_files(&args.files, nothing, |inputs, out| each(inputs, out, |input, out| check::run(input.open()?, out)))
+        }
         Command::Events(args) => {
             on_files(&args.files, |out| args.asked.wanted.load(out), |inputs, out| events::run(args, inputs, out))
         }
@@ -71,23 +74,6 @@ pub use info::read as info;
 pub use pcap::packets;
 pub use processes::documents as processes;
 
-/// The result of a command on all its files.
-#[derive(Default)]
-pub struct Done {
-    outcome: Outcome,
-    /// The number of files that cannot be read, which were reported.
-    pub unusable: usize,
-}
-
-impl Done {
-    /// Adds the outcome of a file.
-    pub fn add(&mut self, outcome: Outcome) {
-        if outcome == Outcome::Differs {
-            self.outcome = outcome;
-        }
-    }
-}
-
 /// Runs a command on files, after `load` has read what its options name.
 fn on_files(
     files: &input::Files,
@@ -106,34 +92,6 @@ fn run_on(
     out.is_detailed = files.diagnostics;
     load(&out)?;
     let inputs = input::find_all(&files.files, &input::TRACES, &out);
-    match run(&inputs, &mut out) {
-        Ok(Done { outcome, unusable }) => match (out.flush(), unusable) {
-            (Err(error), _) => ended(outcome, error),
-            (Ok(()), 0) => Ok(outcome),
-            (Ok(()), _) => Err(unread(unusable, inputs.len()).into()),
-        },
-        Err(Stop::Strict) => out.flush().map_or_else(|error| ended(Outcome::Differs, error), |()| Ok(Outcome::Differs)),
-        Err(Stop::Input(why)) => Err(why.into()),
-        Err(Stop::Output(error)) => ended(Outcome::Good, error),
-    }
-}
-
-/// Runs a command on each file, as a stream.
-fn each(
-    inputs: &[Input],
-    out: &mut Output,
-    run: impl Fn(Opened<'_>, &mut Output) -> Result<Outcome, Stop>,
-) -> Result<Done, Stop> {
-    let mut done = Done::default();
-    for input in inputs {
-        match input.open().and_then(|source| run(source, out)) {
-            Ok(outcome) => done.add(outcome),
-            Err(Stop::Input(why)) => {
-                done.unusable += 1;
-                out.refused(&input.name, &why);
-            }
-            Err(stop) => return Err(stop),
-        }
-    }
-    Ok(done)
+    let result = run(&inputs, &mut out);
+    finished(result, inputs.len(), &mut out)
 }

@@ -1,32 +1,21 @@
 //! `events --one-pass`.
 
-use super::Done;
 use super::traces::Reported;
-use crate::input::{Input, Opened};
+use crate::input::{Input, Opened, each};
 use crate::output::Output;
 use crate::output::kind::LineKinds;
 use crate::output::line::{Line, Name, Names, Origin};
 use crate::output::printer::Printer;
-use crate::output::stop::Stop;
+use crate::output::stop::{Done, Stop};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::names;
 
 /// Prints the events of each file while it is read.
 pub fn run(inputs: &[Input], printer: &mut Printer<'_>, is_strict: bool, out: &mut Output) -> Result<Done, Stop> {
-    let mut done = Done::default();
-    for input in inputs {
-        if printer.is_done() {
-            break;
-        }
-        match input.open().and_then(|source| file(source, printer, is_strict, out)) {
-            Ok(outcome) => done.add(outcome),
-            Err(Stop::Input(why)) => {
-                done.unusable += 1;
-                out.refused(&input.name, &why);
-            }
-            Err(stop) => return Err(stop),
-        }
-    }
+    let done = each(inputs, out, |input, out| match printer.is_done() {
+        true => Ok(Outcome::Good),
+        false => file(input.open()?, printer, is_strict, out),
+    })?;
     printer.end(out);
     Ok(done)
 }

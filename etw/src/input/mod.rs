@@ -3,9 +3,9 @@
 pub mod kind;
 
 use crate::output::file_progress::FileProgress;
-use crate::output::stop::Stop;
+use crate::output::stop::{Done, Stop};
 use crate::output::{Format, Output};
-use etw_layouts_cli::unreadable as reason;
+use etw_layouts_cli::{Outcome, unreadable as reason};
 use etw_layouts_etl::{DecodedBuffer, Diagnostic, LogFile, Reader};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -68,6 +68,26 @@ pub fn find_all(paths: &[PathBuf], kind: &Kind, out: &Output) -> Vec<Input> {
         false
     });
     inputs
+}
+
+/// Runs a command on each file. Reports a file that cannot be read, and continues with the next one.
+pub fn each(
+    inputs: &[Input],
+    out: &mut Output,
+    mut run: impl FnMut(&Input, &mut Output) -> Result<Outcome, Stop>,
+) -> Result<Done, Stop> {
+    let mut done = Done::default();
+    for input in inputs {
+        match run(input, out) {
+            Ok(outcome) => done.add(outcome),
+            Err(Stop::Input(why)) => {
+                done.unusable += 1;
+                out.refused(&input.name, &why);
+            }
+            Err(stop) => return Err(stop),
+        }
+    }
+    Ok(done)
 }
 
 /// The canonical path of a file; `None` if the file does not exist.

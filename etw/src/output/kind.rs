@@ -1,14 +1,22 @@
 //! The parts of a JSON line that all events of a kind have in common.
 
-use super::document::{header, name, number, text};
-use super::fields::{self, undecoded};
-use super::line::{self, Line, Names, Payload};
+use super::column::Column;
+use super::fields::undecoded;
+use super::line::{Line, Names, Payload};
 use super::{payload, put};
 use etw_layouts_etl::Kinds;
 use etw_layouts_etl::payload::FieldList;
 use etw_layouts_etl::text::{Recent, Style, Template};
 use etw_layouts_etl::tracelogging::Fault;
-use etw_layouts_etl::wire::{EVENT_HEADER_FLAG, HOOK_ID};
+use etw_layouts_etl::wire::HOOK_ID;
+
+/// Writes members of a JSON object: columns, each with its name.
+macro_rules! members {
+    ($line:expr, $names:expr, $out:expr, $($column:ident $name:literal),+) => {
+        $(Column::$column.value($line).member(concat!(",\"", $name, "\":"), $names, $out);)+
+    };
+}
+pub(super) use members;
 
 /// The kinds of events of a trace, for its schemas and one form of payloads.
 #[derive(Default)]
@@ -41,64 +49,32 @@ pub struct KindFields {
 }
 
 impl Kind {
-    /// The kind of an event, without its fields.
-    pub fn new(line: &Line<'_>, names: &mut Names) -> Self {
-        let (event, mut head) = (line.event, Vec::new());
-        let out = &mut head;
-        text(out, b",\"header\":", Some(line::header(event)), header);
-        text(out, b",\"provider\":", line.provider, put::guid);
-        out.extend_from_slice(b",\"provider_name\":");
-        fields::optional(out, line.provider_name());
-        text(out, b",\"event\":", line.event_name(), |out, (provider, event)| {
-            put::json_part(out, provider);
-            out.push(b'/');
-            put::json_part(out, event);
-        });
-        number(out, b",\"id\":", event.id());
-        name(out, b",\"id_name\":", line.id_name());
-        number(out, b",\"version\":", event.version());
-        number(out, b",\"opcode\":", event.opcode());
-        out.extend_from_slice(b",\"opcode_name\":");
-        fields::optional(out, line.opcode_name());
-        number(out, b",\"level\":", event.level());
-        match event.flags() {
-            Some(flags) => described(line, flags, names, out),
-            None => out.extend_from_slice(
-                b",\"keyword\":null,\"keyword_names\":[],\"task\":null,\"task_name\":null,\"channel\":null,\"flags\":null,\"flags_names\":null,\"activity\":null,\
-                  \"related\":null,\"items\":[]",
-            ),
-        }
-        Self { head, is_described: event.flags().is_some(), fields: None }
-    }
-
     /// The kind of an event, and its size in bytes.
-    pub fn compiled(line: &Line<'_>, names: &mut Names, recent: &mut Recent) -> (Self, usize) {
+    pub fn new(line: &Line<'_>, names: &mut Names, recent: &mut Recent) -> (Self, usize) {
+        let mut head = Vec::new();
+        let (out, is_described) = (&mut head, line.event.flags().is_some());
+        members!(
+            line, names, out, Header "header", Provider "provider", ProviderName "provider_name", Event "event", Id "id",
+            IdName "id_name", Version "version", Opcode "opcode", OpcodeName "opcode_name", Level "level", Keyword "keyword"
+        );
+        out.extend_from_slice(b",\"keyword_names\":[");
+        for (index, name) in line.keyword_names().into_iter().enumerate() {
+            out.extend_from_slice(if index > 0 { b"," } else { b"" });
+            put::json(out, name.chars());
+        }
+        out.push(b']');
+        members!(line, names, out, Task "task", TaskName "task_name", Channel "channel", Flags "flags", FlagsNames "flags_names");
+        if !is_described {
+            out.extend_from_slice(b",\"activity\":null,\"related\":null,\"items\":[]");
+        }
         let fields = KindFields::compiled(line, recent);
-        let kind = Self { fields, ..Self::new(line, names) };
-        let size = kind.head.len() + kind.fields.as_ref().map_or(0, |fields| fields.schema.len() + fields.template.size());
-        (kind, size)
+        let size = head.len() + fields.as_ref().map_or(0, |fields| fields.schema.len() + fields.template.size());
+        (Self { head, is_described, fields }, size)
     }
 }
 
 /// The list of an event without a schema.
 const EMPTY: FieldList<'_> = FieldList::TraceLogging(&[]);
-
-/// Values that only an EVENT_HEADER has.
-fn described(line: &Line<'_>, flags: EVENT_HEADER_FLAG, names: &mut Names, out: &mut Vec<u8>) {
-    let event = line.event;
-    text(out, b",\"keyword\":", event.keyword(), put::keyword);
-    out.extend_from_slice(b",\"keyword_names\":[");
-    for (index, name) in line.keyword_names().into_iter().enumerate() {
-        out.extend_from_slice(if index > 0 { b"," } else { b"" });
-        put::json(out, name.chars());
-    }
-    number(out, b"],\"task\":", event.task());
-    out.extend_from_slice(b",\"task_name\":");
-    fields::optional(out, line.task_name());
-    number(out, b",\"channel\":", event.channel());
-    number(out, b",\"flags\":", Some(flags.0));
-    name(out, b",\"flags_names\":", Some(names.flags(flags)));
-}
 
 impl KindFields {
     fn compiled(line: &Line<'_>, recent: &mut Recent) -> Option<Self> {

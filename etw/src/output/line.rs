@@ -6,7 +6,7 @@ use crate::schemas::SchemaOptions;
 use etw_layouts_etl::payload::packed::Variant;
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
-use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Schemas, Uuid, names};
+use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Schemas, Uuid};
 use etw_layouts_schemas::tmf::WppMessage;
 use etw_layouts_trace::{self as trace, ProcessTable, Who};
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,59 +149,14 @@ impl<'a> Line<'a> {
         self.event.decode(self.schemas)
     }
 
-    /// The process that did it. Without a trace, it is that of the header.
-    pub fn process(&self) -> Option<u32> {
-        self.who.map_or_else(|| self.event.process().filter(|id| *id != u32::MAX), |who| who.by.process)
-    }
-
-    /// The thread that did it. Without a trace, it is that of the header.
-    pub fn thread(&self) -> Option<u32> {
-        self.who.map_or_else(|| self.event.thread().filter(|id| *id != u32::MAX), |who| who.by.thread)
-    }
-
-    /// Time of the thread of the header in kernel mode and in user mode, in units of 100 ns.
-    pub fn thread_times(&self) -> Option<(u64, u64)> {
-        self.log?.thread_times(self.event)
-    }
-
-    /// The image name of the process that did it.
-    pub fn process_name(&self) -> Option<&'a str> {
-        self.processes?.get(self.who?.by.index?)?.image()
-    }
-
-    /// The process that it is about.
-    pub fn subject(&self) -> Option<u32> {
-        self.who?.about.process
-    }
-
-    /// The image name of the process that it is about.
-    pub fn subject_name(&self) -> Option<&'a str> {
-        self.processes?.get(self.who?.about.index?)?.image()
-    }
-
     /// The schema of the event in the libraries.
     pub fn variant(&self) -> Option<Variant<'a>> {
         self.schemas.variant(self.event)
     }
 
-    /// Provider and name of the event, if both are known.
-    pub fn event_name(&self) -> Option<(&'a str, &'a str)> {
-        names::event_of(self.event, self.schemas)
-    }
-
-    /// The group name of a kernel event, otherwise the provider name in the event or in a schema.
-    pub fn provider_name(&self) -> Option<&'a str> {
-        names::provider_of(self.event, self.schemas)
-    }
-
     /// The error in the schema that the event contains.
     pub fn invalid_schema(&self) -> Option<Fault> {
         self.event.trace_logging()?.schema.err()
-    }
-
-    /// The name of the task.
-    pub fn task_name(&self) -> Option<&'a str> {
-        self.variant().map(|variant| variant.task().name).filter(|name| !name.is_empty())
     }
 
     /// The names of the keywords in the event's schema; otherwise the provider's keywords that share a bit with the event's
@@ -219,22 +174,6 @@ impl<'a> Line<'a> {
     /// The log file header in the payload.
     pub fn log_file(&self) -> Option<LogFile> {
         LogFile::read(self.event)
-    }
-
-    /// The name of a kernel event's hook ID.
-    pub fn id_name(&self) -> Option<&'static str> {
-        self.hook.and_then(names::hook)
-    }
-
-    /// The opcode name in the schema, or the name of an opcode with the same meaning for all providers.
-    pub fn opcode_name(&self) -> Option<&'a str> {
-        let common = || self.event.opcode().and_then(|opcode| names::opcode(self.event.header_type(), opcode));
-        self.variant().map(|variant| variant.opcode().name).filter(|name| !name.is_empty()).or_else(common)
-    }
-
-    /// The activity ID; a GUID of zeros means none.
-    pub fn activity(&self) -> Option<Uuid> {
-        self.event.activity_id().filter(|activity| !activity.is_nil())
     }
 }
 

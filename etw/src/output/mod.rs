@@ -1,6 +1,7 @@
 //! Output of the commands on traces and dumps: tables, JSON and CSV, progress and diagnostics.
 
-pub mod columns;
+pub mod column;
+mod columns;
 pub mod document;
 mod event_fields;
 pub mod file_progress;
@@ -9,10 +10,10 @@ pub mod line;
 mod message;
 pub mod payload;
 pub mod printer;
-mod put;
 pub mod stop;
 mod structure;
 pub mod tally;
+mod value;
 mod writer;
 
 use crate::object::object;
@@ -20,7 +21,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use etw_layouts_cli::{Error, Outcome, Reported, compact};
 pub use etw_layouts_etl::text::Escaped;
-use etw_layouts_etl::text::{fields, values};
+use etw_layouts_etl::text::{fields, put, values};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::fmt::{self, Display, Write as _};

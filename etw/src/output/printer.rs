@@ -1,6 +1,7 @@
 //! Prints events of traces and dumps: columns, format and limit.
 
-use super::columns::{self, Column};
+use super::column::Column;
+use super::columns;
 use super::kind::LineKinds;
 use super::line::{Line, Names, Payload};
 use super::{Escaped, Format, Output, Several};

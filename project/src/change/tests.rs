@@ -190,16 +190,16 @@ fn a_second_lock_is_refused() {
 #[test]
 fn a_hostile_list_changes_nothing_outside_of_the_specs() {
     let entries = [
-        "specs - 1 ../other/a",
-        "specs - 1 /etc/a",
-        "specs - 1 link/a",
-        "specs - - ../other/b",
-        "facts 0 1 a.facts",
-        "facts - - ../other/b",
-        "generated - 1 src/a.rs",
-        "other - 1 a",
-        "specs - 1",
-        "specs x 1 etw/A.toml",
+        ("specs", "../other/a", "null", "1"),
+        ("specs", "/etc/a", "null", "1"),
+        ("specs", "link/a", "null", "1"),
+        ("specs", "../other/b", "null", "null"),
+        ("facts", "a.facts", "0", "1"),
+        ("facts", "../other/b", "null", "null"),
+        ("generated", "src/a.rs", "null", "1"),
+        ("other", "a", "null", "1"),
+        ("specs", "etw/A.toml", "null", ""),
+        ("specs", "etw/A.toml", "\"x\"", "1"),
     ];
     for (entry, name) in entries.iter().flat_map(|entry| [(entry, CHANGE.to_owned()), (entry, beside(CHANGE))]) {
         let folder = Folder::new("hostile");
@@ -210,14 +210,16 @@ fn a_hostile_list_changes_nothing_outside_of_the_specs() {
         #[cfg(unix)]
         std::os::unix::fs::symlink(folder.0.join("other"), folder.0.join("specs/link")).expect("a link");
         let list = folder.0.join("specs").join(&name);
-        fs::write(&list, format!("etw-layouts change 1\nimport\n{entry}\n")).expect("a list");
+        let (own, path, old, new) = entry;
+        let text = format!(r#"{{"folder":"{own}","path":"{path}","old":{old},"new":{new}}}"#);
+        fs::write(&list, format!(r#"{{"command":"import","entries":[{text}]}}"#)).expect("a list");
         let before = folder.files();
         let project = Project { generated: None, ..folder.project() };
         let result = project.lock("fmt").map(|lock| lock.recovered);
         // A list before its change, and one whose file is new already, change nothing and are removed.
-        assert!(result.is_err() || name != CHANGE || entry.ends_with(" 1 a.facts"), "{entry}: {result:?}");
+        assert!(result.is_err() || name != CHANGE || *path == "a.facts", "{entry:?}: {result:?}");
         let outside = |files: Files| files.into_iter().filter(|(path, _)| *path != list).collect::<Files>();
-        assert!(outside(folder.files()) == outside(before), "{entry}: {:#?}", folder.files());
+        assert!(outside(folder.files()) == outside(before), "{entry:?}: {:#?}", folder.files());
     }
 }
 

@@ -17,7 +17,6 @@ use std::io::Write;
 #[derive(Default)]
 pub(super) struct Text {
     lines: Vec<u8>,
-    cell: Vec<u8>,
     /// Whether a column has the fields of an event as JSON: in JSON, its values are objects.
     has_fields: bool,
 }
@@ -38,7 +37,9 @@ impl Text {
         self.lines.clear();
         for (index, field) in schema.fields().iter().enumerate() {
             self.lines.extend_from_slice(if index > 0 { b"," } else { b"" });
-            quoted(&mut self.lines, field.name().as_bytes());
+            let start = self.lines.len();
+            self.lines.extend_from_slice(field.name().as_bytes());
+            put::csv_cell(&mut self.lines, start);
         }
         self.lines.push(b'\n');
         &self.lines
@@ -53,11 +54,17 @@ impl Text {
                 if column.is_null(row) {
                     continue;
                 }
-                self.cell.clear();
-                json(column, row, &mut self.cell);
+                let start = self.lines.len();
                 match text(column, row) {
-                    Some(text) => quoted(&mut self.lines, text.as_bytes()),
-                    None => quoted(&mut self.lines, bare(&self.cell)),
+                    Some(text) => self.lines.extend_from_slice(text.as_bytes()),
+                    None => {
+                        json(column, row, &mut self.lines);
+                        put::unquote(&mut self.lines, start);
+                    }
+                }
+                match self.lines.len() == start {
+                    true => self.lines.extend_from_slice(b"\"\""),
+                    false => put::csv_cell(&mut self.lines, start),
                 }
             }
             self.lines.push(b'\n');
@@ -107,23 +114,6 @@ fn text(column: &dyn Array, row: usize) -> Option<&str> {
         }
         _ => None,
     }
-}
-
-/// The cell without the quotes of a JSON string.
-fn bare(cell: &[u8]) -> &[u8] {
-    cell.strip_prefix(b"\"").and_then(|cell| cell.strip_suffix(b"\"")).unwrap_or(cell)
-}
-
-/// Appends a cell of CSV, in quotes if necessary.
-fn quoted(out: &mut Vec<u8>, cell: &[u8]) {
-    if !cell.is_empty() && !cell.iter().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) {
-        return out.extend_from_slice(cell);
-    }
-    out.push(b'"');
-    for byte in cell {
-        out.extend_from_slice(if *byte == b'"' { b"\"\"" } else { std::slice::from_ref(byte) });
-    }
-    out.push(b'"');
 }
 
 /// Appends a value as JSON. All integers are numbers; times are text with nine digits of a second, GUIDs text, bytes hexadecimal digits.
