@@ -171,8 +171,9 @@ fn a_table_with_other_layouts_is_refused() {
     };
     let sources = |text: &str| {
         let mut sources = Sources::default();
-        [("a.toml", AXIS), ("b.toml", SCALARS), ("c.toml", INNER_SPEC), ("d.toml", text)]
-            .map(|(name, text)| sources.add(name, text));
+        for (name, text) in [("a.toml", AXIS), ("b.toml", SCALARS), ("c.toml", INNER_SPEC), ("d.toml", text)] {
+            sources.add(name, text);
+        }
         sources
     };
     let error = |text: &str| match specs(text).generate() {

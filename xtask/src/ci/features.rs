@@ -44,7 +44,7 @@ fn checked(sets: impl Fn(&[&str]) -> BTreeSet<String>) -> Result<Step, Error> {
     let Workspace { packages } = serde_json::from_str(&metadata)?;
     let mut failed = String::new();
     for Package { name, features, .. } in packages.iter().filter(|package| package.publish.is_none()) {
-        let names = sample(&features);
+        let names = sample(features);
         if names.is_empty() {
             continue;
         }
