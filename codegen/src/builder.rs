@@ -1,6 +1,6 @@
 //! Generation of one Rust source from specs, in a build script or in any other program.
 
-use crate::emit::rust::{Options, emit_inline};
+use crate::emit::rust::{Options, TableFile, emit_inline};
 use crate::layouts::Layouts;
 use crate::remarks::remarks;
 use crate::source::{At, STANDARD};
@@ -27,8 +27,8 @@ use std::{env, fmt, fs, io};
 ///
 /// With the default feature `standard`, the built-in specs of Windows complete your specs. They provide the version axis, unless
 /// your specs have an axis of their own that does not extend it. They also provide scalars, and types that members embed and no
-/// spec defines, such as `LIST_ENTRY` and `UNICODE_STRING`. For the rules, see [`compile_with`]. Generated types on that axis are
-/// never marked as verified, because they were not compared with symbols.
+/// spec defines, such as `LIST_ENTRY` and `UNICODE_STRING`. For the rules, see [`compile_with`]. Without a [`table`](Self::table) no build
+/// counts as examined.
 #[derive(Clone, Debug, Default)]
 pub struct Builder {
     root: PathBuf,
@@ -36,6 +36,7 @@ pub struct Builder {
     structures: Vec<String>,
     targets: Vec<String>,
     runtime: Option<String>,
+    table: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug)]
@@ -50,8 +51,8 @@ enum Specs {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Generated {
-    /// The source text: modules `constants`, `layouts`, `members`, `structures` and `targets`. `structures` contains the table of the
-    /// layouts at all targets; types exist for the selected targets.
+    /// The source text: modules `constants`, `members`, `structures` and `targets`, and the private module `layouts`. `structures` contains
+    /// the table of the layouts at all targets; types exist for the selected targets.
     pub text: String,
     /// A note for each selected target that is not on the version axis, with the target that is used in its place; for each selected
     /// structure without `size`; and for each of its pointers to a type that is probably misspelt.
@@ -110,12 +111,19 @@ impl Builder {
         self
     }
 
+    /// Uses this file, which `etw export layouts` wrote from the same specs and from facts, as the table of layouts. Layouts that are selected at
+    /// run time then have the confidence that the facts give them. Relative paths start as those of specs.
+    pub fn table(mut self, file: impl Into<PathBuf>) -> Self {
+        self.table = Some(file.into());
+        self
+    }
+
     /// Generates the types.
     ///
     /// # Errors
     ///
     /// A file cannot be read, the specs have errors or too many parts for a table of layouts, a selected structure or target does not
-    /// exist, or no selected target has a selected structure.
+    /// exist, no selected target has a selected structure, or the table is corrupt or has other layouts than the specs.
     pub fn generate(&self) -> Result<Generated, BuildError> {
         let layouts = self.layouts()?;
         let mut options = Options { structures: self.structures.clone(), ..Options::default() };
@@ -142,6 +150,7 @@ impl Builder {
         };
         notes.extend(remarks(&layouts, &self.structures).into_iter().map(note));
         options.runtime = self.runtime.clone().unwrap_or(options.runtime);
+        options.table = self.table_file()?;
         Ok(Generated { text: emit_inline(&layouts, &options).map_err(BuildError::Table)?, notes })
     }
 
@@ -165,6 +174,14 @@ impl Builder {
         Ok(sources)
     }
 
+    fn table_file(&self) -> io::Result<Option<TableFile>> {
+        let Some(file) = &self.table else { return Ok(None) };
+        let path = self.root.join(file);
+        let read = std::path::absolute(&path)
+            .and_then(|path| Ok(TableFile { bytes: fs::read(&path)?, path: path.display().to_string() }));
+        read.map(Some).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    }
+
     fn layouts(&self) -> Result<Layouts, BuildError> {
         Ok(compile_with(self.sources()?, STANDARD)?)
     }
@@ -173,7 +190,7 @@ impl Builder {
     ///
     /// On any error, ends the build script with a message.
     pub fn build(&self) {
-        for path in self.paths() {
+        for path in self.paths().chain(self.table.iter().map(|file| self.root.join(file))) {
             // Cargo also watches the contents of folders, including new files.
             println!("cargo::rerun-if-changed={}", path.display());
         }
@@ -235,7 +252,7 @@ pub enum BuildError {
     Io(io::Error),
     /// The specs have errors.
     Specs(Errors),
-    /// The specs have more parts than a table of layouts can number.
+    /// The specs have more parts than a table of layouts can number, or the given table is corrupt or has other layouts.
     Table(String),
     /// Structures or targets do not exist. Never empty.
     Unknown(Vec<Note>),

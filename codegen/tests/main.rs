@@ -3,6 +3,7 @@
 mod classes;
 mod confidence;
 mod docs;
+mod features;
 mod format;
 mod lines;
 mod packed;

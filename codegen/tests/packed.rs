@@ -2,7 +2,7 @@
 
 use etw_layouts_codegen::emit::packed::table;
 use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
-use etw_layouts_codegen::{Sources, read, resolve};
+use etw_layouts_codegen::{Builder, Sources, compile, read, resolve};
 use etw_layouts_runtime::meta::{Arch, Build, Confidence, SymbolSource};
 use etw_layouts_runtime::packed::format::{self, HEADER, OFFSETS, Record, Section, VERSION};
 use etw_layouts_runtime::packed::{Error, Layout, Layouts, Missing, Type};
@@ -192,4 +192,42 @@ fn walk(table: &Layouts) {
     }
     let names = table.examined().take(1000).flat_map(|seen| seen.globals()).map(|(name, _)| name.len());
     let _ = names.sum::<usize>();
+}
+
+/// Generated code uses the table in a file only if it has the layouts of the specs.
+#[test]
+fn a_table_with_other_layouts_is_refused() {
+    let file = std::env::temp_dir().join(format!("etw-layouts-table-{}.bin", std::process::id()));
+    let specs = |text: &str| {
+        Builder::default()
+            .text("a.toml", AXIS)
+            .text("b.toml", SCALARS)
+            .text("c.toml", INNER_SPEC)
+            .text("d.toml", text)
+            .table(&file)
+    };
+    let sources = |text: &str| {
+        let mut sources = Sources::default();
+        for (name, text) in [("a.toml", AXIS), ("b.toml", SCALARS), ("c.toml", INNER_SPEC), ("d.toml", text)] {
+            sources.add(name, text);
+        }
+        sources
+    };
+    let error = |text: &str| match specs(text).generate() {
+        Ok(generated) => format!("{}", generated.text.contains(&format!("include_bytes!({:?})", file.display().to_string()))),
+        Err(error) => error.to_string(),
+    };
+    assert!(error(OLD).contains("etw-layouts-table"), "no file: {}", error(OLD));
+    std::fs::write(&file, table(&compile(sources(OLD)).unwrap(), &Registry::default()).unwrap()).unwrap();
+    assert_eq!(error(OLD), "true");
+    let differs =
+        "`OUTER` has other layouts or builds in the table than in the specs; write the file again with `etw export layouts`";
+    assert!(error(NEW).ends_with(differs), "{}", error(NEW));
+    std::fs::write(&file, b"no table").unwrap();
+    assert!(
+        error(OLD).contains(&format!("{}: ", file.display())) && error(OLD).contains("write the file again"),
+        "{}",
+        error(OLD)
+    );
+    std::fs::remove_file(&file).unwrap();
 }

@@ -134,6 +134,8 @@ mod targets;
 #[cfg(feature = "events")]
 mod typed_event;
 #[cfg(feature = "events")]
+mod value_maps;
+#[cfg(feature = "events")]
 mod who;
 
 pub use bytemuck;

@@ -1285,15 +1285,6 @@ mod since_win10_2004_985_x86 {
     };
 }
 
-mod since_win2003_sp1_x64 {
-    pub use super::{
-        with_WMI_CLIENT_CONTEXT_5_0::*, with_POOL_TYPE_5_0::*, with_GUID_5_0::*, with_EVENT_INSTANCE_HEADER_5_1::*,
-        with_MESSAGE_TRACE_HEADER_5_1::*, with_KSYSTEM_TIME_5_1_2600_sp2::*, with_ETW_KERNEL_HEADER_EXTENSION_5_2::*,
-        with_DUMP_BLOB_FILE_HEADER_5_2::*, with_DISPATCHER_HEADER_5_2_3790_sp1_x64::*, with_KAPC_5_2_3790_sp1_x64::*,
-        with_EVENT_TRACE_PROPERTIES_5_2_3790_sp1_x64::*, with_DUMP_HEADER64_5_2_3790_sp1_x64::*,
-    };
-}
-
 mod since_vista_x64 {
     pub use super::{
         with_POOL_TYPE_5_0::*, with_GUID_5_0::*, with_MESSAGE_TRACE_HEADER_5_1::*, with_KSYSTEM_TIME_5_1_2600_sp2::*,
@@ -1524,7 +1515,12 @@ pub mod win2003_sp1 {
     }
     /// The types of 5.2.3790-sp1, on x64.
     pub mod x64 {
-        pub use super::super::{since_win2003_sp1_x64::*};
+        pub use super::super::{
+            with_WMI_CLIENT_CONTEXT_5_0::*, with_POOL_TYPE_5_0::*, with_GUID_5_0::*, with_EVENT_INSTANCE_HEADER_5_1::*,
+            with_MESSAGE_TRACE_HEADER_5_1::*, with_KSYSTEM_TIME_5_1_2600_sp2::*, with_ETW_KERNEL_HEADER_EXTENSION_5_2::*,
+            with_DUMP_BLOB_FILE_HEADER_5_2::*, with_DISPATCHER_HEADER_5_2_3790_sp1_x64::*, with_KAPC_5_2_3790_sp1_x64::*,
+            with_EVENT_TRACE_PROPERTIES_5_2_3790_sp1_x64::*, with_DUMP_HEADER64_5_2_3790_sp1_x64::*,
+        };
     }
 }
 

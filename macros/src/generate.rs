@@ -12,7 +12,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Error, Ident, LitStr, Path, Token, bracketed};
 
-const KEYS: [&str; 4] = ["crate", "spec", "structures", "targets"];
+const KEYS: [&str; 5] = ["crate", "spec", "structures", "table", "targets"];
 
 /// The name of the runtime crate in the expansion, if the caller states its path.
 const RUNTIME: &str = "__etw_layouts_runtime";
@@ -24,6 +24,7 @@ pub struct Input {
     specs: Vec<Specs>,
     structures: Vec<LitStr>,
     targets: Vec<LitStr>,
+    table: Option<LitStr>,
 }
 
 enum Specs {
@@ -66,6 +67,9 @@ impl Input {
         if self.runtime.is_some() {
             builder = builder.runtime(format!("super::{RUNTIME}"));
         }
+        if let Some(table) = &self.table {
+            builder = builder.table(table.value());
+        }
         builder = self.structures.iter().fold(builder, |builder, name| builder.structure(name.value()));
         self.targets.iter().fold(builder, |builder, name| builder.target(name.value()))
     }
@@ -98,6 +102,7 @@ impl Input {
             BuildError::Io(_) => {
                 vec![Error::new(specs.span(), format!("{error}; paths are relative to the folder of Cargo.toml"))]
             }
+            BuildError::Table(message) => vec![Error::new(self.table.as_ref().unwrap_or(specs).span(), message)],
             _ => Vec::new(),
         };
         let joined = list.into_iter().reduce(|mut all: Error, error| {
@@ -147,8 +152,7 @@ impl Parse for Input {
 
 impl Input {
     fn argument(&mut self, input: ParseStream) -> syn::Result<()> {
-        let there =
-            "expected a path as a string literal, `spec = r#\"…\"#`, `structures = […]`, `targets = […]` or `crate = path`";
+        let there = "expected a path as a string literal, `spec = r#\"…\"#`, `structures = […]`, `targets = […]`, `table = \"…\"` or `crate = path`";
         let key = input.call(Ident::parse_any).map_err(|error| Error::new(error.span(), format!("invalid argument; {there}")))?;
         let name = key.to_string();
         if !KEYS.contains(&name.as_str()) {
@@ -159,6 +163,10 @@ impl Input {
         match name.as_str() {
             "crate" => {
                 self.runtime = Some(runtime(input)?);
+                return Ok(());
+            }
+            "table" => {
+                self.table = Some(input.parse()?);
                 return Ok(());
             }
             "spec" => {

@@ -40,18 +40,21 @@ use proc_macro::TokenStream;
 /// ```
 ///
 /// With specs in files: `layouts!("specs", structures = ["DEVICE_HEADER"], targets = ["2004-x64"])`; several paths are possible.
+/// `table = "layouts.bin"` names a file that `etw export layouts` wrote from the same specs and from facts: layouts that are selected at run time
+/// then have its evidence and confidence. Without it no build counts as examined.
 /// `crate = path` is the path of the crate `etw-layouts-runtime` if it has another name, or if another crate re-exports it.
 /// Without `structures` or `targets`, all are generated; an empty list is an error. Specs without a version axis use that of
 /// Windows. Scalars of the Windows SDK and embedded Windows types that the specs do not define are added: `LIST_ENTRY` and
 /// `UNICODE_STRING` need no spec. A structure without `size` and a pointer to a misspelt type are warnings.
 ///
-/// Expands to the modules `constants`, `layouts`, `members`, `structures` and `targets`, which must be in a module, not
-/// in a function; a module can contain one call. A changed spec recompiles the crate; a spec added to a folder is used when the
+/// Expands to the modules `constants`, `members`, `structures` and `targets`, which must be in a module, not
+/// in a function; a module can contain one call. A changed spec or table recompiles the crate; a spec added to a folder is used when the
 /// crate is recompiled for another reason.
 ///
 /// # Errors
 ///
-/// Errors in specs are compile errors that show the position in the spec: the file, or the lines of the text.
+/// Errors in specs are compile errors that show the position in the spec: the file, or the lines of the text. A table with other layouts than the
+/// specs is an error at its name.
 #[cfg(feature = "specs")]
 #[proc_macro]
 pub fn layouts(input: TokenStream) -> TokenStream {

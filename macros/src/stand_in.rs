@@ -31,7 +31,6 @@ pub fn modules(error: Error, spec: &Spec) -> TokenStream {
             #(pub type #names = Broken; pub const #names: Broken = [(); ERROR];)*
         }
         #[allow(unused)] pub mod constants { pub use super::broken::*; }
-        #[allow(unused)] pub mod layouts { pub use super::broken::*; }
         #[allow(unused)] pub mod members { pub use super::broken::*; }
         #[allow(unused)] pub mod structures { pub use super::broken::*; }
         #[allow(unused)] pub mod targets { #(#targets)* }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use etw_layouts_runtime::bytemuck::{self, Zeroable};
+use etw_layouts_runtime::packed::{Layouts, Structure};
 use etw_layouts_runtime::{Arch, Build, View};
 
 /// The generated types of these specs.
@@ -161,6 +162,40 @@ fn values_of_two_versions_are_equal() {
     };
     let [old, new] = [Build::new(1, 0, 0, 0), Build::new(1, 1, 0, 0)].map(of);
     assert_eq!((old, old.name()), (new, Some("LAST")));
+}
+
+/// A structure of the specs of Windows, with the table that is made from the same specs and from facts, and without.
+mod chosen {
+    etw_layouts_macros::layouts!(
+        "../specs",
+        table = "../generated/src/layouts.bin",
+        structures = ["ETW_REG_ENTRY"],
+        targets = ["2004-x64"]
+    );
+}
+mod without_table {
+    etw_layouts_macros::layouts!("../specs", structures = ["ETW_REG_ENTRY"], targets = ["2004-x64"]);
+}
+
+/// A chosen structure has the confidence of the table. Without a table no layout counts as verified.
+#[test]
+fn confidence_of_chosen_structures() {
+    let table = Layouts::from_bytes(include_bytes!("../../generated/src/layouts.bin")).unwrap();
+    // Examined builds, and updates after them that may be unknown.
+    let builds = table.examined().map(|seen| (seen.build, seen.arch));
+    let builds = builds.flat_map(|(build, arch)| [(build, arch), (Build { revision: build.revision + 1, ..build }, arch)]);
+    let builds: Vec<_> = builds.collect();
+    let words = |structure: Structure| -> Vec<_> {
+        let word =
+            |&(build, arch): &(Build, Arch)| structure.select(build, arch).map_or("absent", |chosen| chosen.confidence.word());
+        builds.iter().map(word).collect()
+    };
+    let expected = words(table.structure("ETW_REG_ENTRY").unwrap());
+    assert!(expected.contains(&"verified (PDB)") && expected.contains(&"uncertain"));
+    assert!(words(chosen::structures::ETW_REG_ENTRY.any()) == expected, "other confidence than in the table");
+    let own = words(without_table::structures::ETW_REG_ENTRY.any());
+    assert!(own.iter().all(|word| ["absent", "documented", "inferred", "uncertain"].contains(word)));
+    assert_eq!(size_of::<chosen::targets::win10_2004::x64::ETW_REG_ENTRY>(), 0x70);
 }
 
 use device::targets::win10_2004::x64::{FLAGGED, KIND, LONG_ARRAYS, STATE};

@@ -32,7 +32,7 @@ const KERNEL: &str = "kernel";
 const MANIFEST: &str = "generated/Cargo.toml";
 
 /// The handwritten files in the folder.
-const BY_HAND: [&str; 4] = ["event_table.rs", "lib.rs", "typed_event.rs", "who.rs"];
+const BY_HAND: [&str; 5] = ["event_table.rs", "lib.rs", "typed_event.rs", "value_maps.rs", "who.rs"];
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     if !args.check {

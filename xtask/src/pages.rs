@@ -55,14 +55,16 @@ fn example(layouts: &Layouts, generated: &Files) -> String {
          ```toml\n{spec}```\n\n\
          Offsets, sizes and masks in a spec are assertions: the layout engine computes all of them by the rules of the Microsoft compiler, and\n\
          rejects a spec that disagrees. Members of unnamed unions and bit fields have accessors. Enumerations and flags have types of their\n\
-         own, which keep unknown values. All sizes and offsets are asserted at compile time:\n\n\
+         own, which keep unknown values.\n\n\
+         The generated code states each member once, with a letter for each variant of its type and evidence. A layout is a list of offsets and members.\n\
+         All sizes and offsets are asserted at compile time:\n\n\
          ```rust,ignore\n{types}```\n"
     )
 }
 
 /// The first type of a generated file.
 fn types(generated: &str) -> &str {
-    let start = generated.find("runtime::layout!").unwrap_or_default();
+    let start = generated.find("runtime::structure!").unwrap_or_default();
     let end = generated[start..].find("\n}\n").map_or(generated.len(), |at| start + at + 3);
     &generated[start..end]
 }

@@ -2,15 +2,18 @@
 
 mod builds;
 mod listing;
+mod matching;
 mod members;
 mod sections;
 
 pub use listing::listing;
+pub(super) use matching::matching;
 
 use crate::axis::Arch;
 use crate::layouts::{Form, Layouts};
 use crate::registry::Registry;
 use builds::builds;
+pub(super) use etw_layouts_runtime::packed::Layouts as Opened;
 use etw_layouts_runtime::packed::format::{self, NONE};
 use members::Members;
 use sections::{Sections, number};

@@ -244,7 +244,8 @@ impl Row {
             Content::Member(id) => format!("{offset:#04x} {name} {}", members.letter(*id)),
             Content::Own(ty, None) => format!("{offset:#04x} {name}: {ty}"),
             Content::Own(ty, Some(within)) => {
-                let within = within.iter().map(|(offset, id)| format!("{offset:#04x} {} {}", members.name(*id), members.letter(*id)));
+                let within =
+                    within.iter().map(|(offset, id)| format!("{offset:#04x} {} {}", members.name(*id), members.letter(*id)));
                 format!("{offset:#04x} {name}: {ty} {{ {} }}", within.collect::<Vec<_>>().join(", "))
             }
         }

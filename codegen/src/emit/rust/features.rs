@@ -43,7 +43,8 @@ pub fn manifest(layouts: &Layouts, other: &str) -> String {
     for (name, definition) in structures {
         let group = if definition.feature.is_empty() { other } else { &definition.feature };
         groups.entry(group).or_default().insert(module(name));
-        let embedded = used(layouts, name).into_iter().filter(|used| matches!(layouts.spec.definitions[*used].body, Body::Aggregate(_)));
+        let embedded =
+            used(layouts, name).into_iter().filter(|used| matches!(layouts.spec.definitions[*used].body, Body::Aggregate(_)));
         let mut embedded: BTreeSet<_> = embedded.map(module).collect();
         if embedded.is_empty() {
             embedded.insert("targets".to_owned());

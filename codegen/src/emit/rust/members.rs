@@ -46,7 +46,14 @@ impl Members {
     }
 
     /// The variant with the same properties, if it `can_have` these functions beside its own; otherwise a new one.
-    fn id(&mut self, name: &str, field: &Field, ty: String, functions: String, can_have: impl Fn(&str, &str) -> bool) -> MemberId {
+    fn id(
+        &mut self,
+        name: &str,
+        field: &Field,
+        ty: String,
+        functions: String,
+        can_have: impl Fn(&str, &str) -> bool,
+    ) -> MemberId {
         let (text, c, known) = (literal(&field.info.doc), spelled(field), field.info.known().to_owned());
         let same_name: usize = self.0.iter().filter(|member| member.name == name).map(|member| member.variants.len()).sum();
         let place = self.0.iter().position(|member| member.name == name && member.text == text).unwrap_or_else(|| {

@@ -45,6 +45,18 @@ pub struct Options {
     pub header: String,
     /// Path of the crate that decodes payloads in generated code; `None` for code without schemas of events.
     pub payload: Option<String>,
+    /// The file with the table of layouts and examined builds for [`emit_inline`]; `None` for a table of the selected structures without
+    /// examined builds.
+    pub table: Option<TableFile>,
+}
+
+/// A file that `etw export layouts` wrote.
+#[derive(Clone, Debug)]
+pub struct TableFile {
+    /// Its path, which must be absolute.
+    pub path: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
 }
 
 impl Default for Options {
@@ -56,6 +68,7 @@ impl Default for Options {
             feature: None,
             header: "Generated from the specs. Do not edit.".into(),
             payload: None,
+            table: None,
         }
     }
 }
@@ -68,22 +81,32 @@ pub fn emit(layouts: &Layouts, options: &Options) -> Files {
     if let Some(payload) = &options.payload {
         events::events(&layouts.spec, options, payload).files("", &mut files);
     }
-    let table = Table::File("layouts.bin");
+    let table = Table::File("layouts.bin".into());
     Emitter::new(layouts, options).modules(&table).iter().for_each(|module| module.files("", &mut files));
     files
 }
 
-/// Writes the same modules nested in one text, for the expansion of a macro. They contain the table of the selected structures, at
-/// all targets and without examined builds.
+/// Writes the same modules nested in one text, for the expansion of a macro. They include the table of the options, or contain one of the
+/// selected structures at all targets, without examined builds.
 ///
 /// # Errors
 ///
-/// As [`packed::table`].
+/// As [`packed::table`]; or the table of the options is corrupt, or has other layouts than the selected structures.
 pub fn emit_inline(layouts: &Layouts, options: &Options) -> Result<String, String> {
     let mut text = String::new();
     let emitter = Emitter::new(layouts, options);
-    let table = packed::table_of(layouts, &Registry::default(), |name| emitter.is_selected(name))?;
-    for module in emitter.modules(&Table::Bytes(table)) {
+    let own = packed::table_of(layouts, &Registry::default(), |name| emitter.is_selected(name))?;
+    let table = match &options.table {
+        Some(TableFile { path, bytes }) => {
+            let differs = |problem: String| format!("{path}: {problem}; write the file again with `etw export layouts`");
+            let file = packed::Opened::from_bytes(bytes).map_err(|error| differs(error.to_string()))?;
+            let of_specs = packed::Opened::from_bytes(&own).map_err(|error| error.to_string())?;
+            packed::matching(&of_specs, &file).map_err(differs)?;
+            Table::File(path.clone())
+        }
+        None => Table::Bytes(own),
+    };
+    for module in emitter.modules(&table) {
         // Names are Microsoft's, and no program uses all of them.
         text.push_str(
             "#[allow(non_snake_case, non_camel_case_types, non_upper_case_globals, unused, clippy::all, clippy::pedantic)]\n",
@@ -95,8 +118,8 @@ pub fn emit_inline(layouts: &Layouts, options: &Options) -> Result<String, Strin
 
 /// The table of layouts in the generated code.
 enum Table {
-    /// A file beside it.
-    File(&'static str),
+    /// A file, by its absolute path or beside the code.
+    File(String),
     /// The bytes.
     Bytes(Vec<u8>),
 }
@@ -175,7 +198,11 @@ impl<'a> Emitter<'a> {
         }
         let modules = modules.into_iter().map(|(_, module)| module).collect();
         let head = format!("use {} as runtime;\n\n", self.options.runtime);
-        Module { modules, tail: names, ..Module::new("constants", self.header("Named values that exist only as macros.") + &head) }
+        Module {
+            modules,
+            tail: names,
+            ..Module::new("constants", self.header("Named values that exist only as macros.") + &head)
+        }
     }
 
     /// The private module of structures and enumerations. Users name their types by the modules of builds.

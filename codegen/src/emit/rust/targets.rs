@@ -130,7 +130,9 @@ impl Emitter<'_> {
             }
             blocks.extend(last);
         }
-        for block in blocks.iter_mut().filter(|block| block.targets.len() > 1 && block.sets.len() > 1) {
+        // Targets with the same sets are one module, which needs no block.
+        let differs = |block: &Block| block.targets.iter().any(|&id| imported(sets, id).len() > block.sets.len());
+        for block in blocks.iter_mut().filter(|block| differs(block)) {
             let target = axis.targets[block.targets[0]];
             block.name = taken.numbered(format!("since_{}_{}", axis.kernels[target.kernel].module, target.arch));
         }
