@@ -3,16 +3,16 @@
 use super::traces::{Files, Opened};
 use super::{Done, one_pass};
 use crate::input::{self, Input};
-use crate::output::Output;
 use crate::output::column::{Column, DEFAULT};
 use crate::output::kind::LineKinds;
 use crate::output::line::{Line, Name, Names};
 use crate::output::printer::{Asked, Layout, Printer};
 use crate::output::stop::Stop;
+use crate::output::{Choices, Output, choice};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::{Diagnostic, Filter, names as etl_names};
-use etw_layouts_trace::{self as trace, Slice, Trace, in_order};
+use etw_layouts_trace::{self as trace, Order, Slice, Trace, in_order};
 use std::collections::BTreeSet;
 use std::thread;
 
@@ -46,7 +46,7 @@ pub struct Args {
     #[command(flatten)]
     pub(crate) files: input::Files,
     /// Order of the events.
-    #[arg(long, value_enum, default_value_t = Order::File)]
+    #[arg(long, value_parser = choice(ORDERS), default_value = "file")]
     order: Order,
     /// Print events while the trace is read, in file order: for a stream that has no end yet. Without this option, a trace is read twice, and a stream
     /// is first copied to a temporary file. With it, processes are only those of headers, and schemas in the trace are not used.
@@ -59,13 +59,10 @@ pub struct Args {
     pub(crate) asked: Asked,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Order {
-    /// Order in the file, buffer by buffer; one file after another.
-    File,
-    /// By time, merged over all processors and files.
-    Time,
-}
+const ORDERS: &Choices<Order> = &[
+    ("file", "Order in the file, buffer by buffer; one file after another", Order::File),
+    ("time", "By time, merged over all processors and files", Order::Time),
+];
 
 /// Bytes of decompressed buffers in memory for each thread.
 const MEMORY: u64 = 2 << 20;
@@ -112,20 +109,11 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     Ok(done)
 }
 
-impl From<Order> for trace::Order {
-    fn from(order: Order) -> Self {
-        match order {
-            Order::File => Self::File,
-            Order::Time => Self::Time,
-        }
-    }
-}
-
 /// Prints the events of a trace.
 fn print(args: &Args, printer: &mut Printer<'_>, opened: &mut Opened, out: &mut Output) -> Result<(), Stop> {
     let filters = opened.filters(printer.layout.wanted);
     let Opened { trace, files, .. } = opened;
-    let (slices, is_ordered) = trace.slices(None, args.order.into(), MEMORY);
+    let (slices, is_ordered) = trace.slices(None, args.order, MEMORY);
     let names: Vec<_> = trace.files().iter().map(|file| Name::of(file.name())).collect();
     if !is_ordered && let Some(file) = files.first() {
         file.note("buffers are so far out of order that only parts are sorted".into(), out);

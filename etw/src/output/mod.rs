@@ -1,7 +1,6 @@
 //! Output of the commands on traces and dumps: tables, JSON and CSV, progress and diagnostics.
 
 pub mod column;
-mod columns;
 pub mod document;
 mod event_fields;
 pub mod file_progress;
@@ -12,13 +11,14 @@ pub mod payload;
 pub mod printer;
 pub mod stop;
 mod structure;
+mod table;
 pub mod tally;
 mod value;
 mod writer;
 
 use crate::object::object;
 use clap::ValueEnum;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use etw_layouts_cli::{Error, Outcome, Reported, compact};
 pub use etw_layouts_etl::text::Escaped;
 use etw_layouts_etl::text::{fields, put, values};
@@ -39,6 +39,18 @@ pub enum Format {
     /// so that a spreadsheet does not run it as a formula; remove the apostrophe to restore the text. Diagnostics are printed as
     /// text.
     Csv,
+}
+
+/// The values of an option: names with their help and meaning.
+pub type Choices<T> = [(&'static str, &'static str, T)];
+
+/// Parses one of the values of an option.
+pub fn choice<T: Copy + Send + Sync + 'static>(choices: &'static Choices<T>) -> impl TypedValueParser<Value = T> {
+    let names = choices.iter().map(|(name, help, _)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(names).try_map(|text| {
+        let found = choices.iter().find(|(name, ..)| *name == text);
+        found.map(|(.., value)| *value).ok_or("unknown value")
+    })
 }
 
 /// The --format option of a command that does not print a table.

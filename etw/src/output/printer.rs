@@ -1,9 +1,9 @@
 //! Prints events of traces and dumps: columns, format and limit.
 
 use super::column::Column;
-use super::columns;
 use super::kind::LineKinds;
 use super::line::{Line, Names, Payload};
+use super::table;
 use super::{Escaped, Format, Output, Several};
 use super::{document, event_fields};
 use crate::object::object;
@@ -19,7 +19,7 @@ pub struct Asked {
     /// contains names if they are known. A column can also be a field of the payload, such as ProcessId or CommandLine, with or
     /// without --payload; the case of its name is ignored. For an event without the field, text has `-` and CSV an empty cell. CSV
     /// of one kernel event (--event Process/Start) has a column for each of its fields by default, with the values as in JSON.
-    #[arg(long, value_parser = columns::Columns, value_delimiter = ',', value_name = "COLUMN|FIELD,…")]
+    #[arg(long, value_parser = table::Columns, value_delimiter = ',', value_name = "COLUMN|FIELD,…")]
     columns: Vec<Column>,
     /// Print the payload. It is decoded with the schema in the event itself (TraceLogging), in the trace, in the files of --manifests,
     /// in the specs of kernel events, or in the built-in catalogue. Bytes that cannot be decoded are printed in hexadecimal and
@@ -113,7 +113,7 @@ impl<'a> Printer<'a> {
             if let Column::Field(name) = *column
                 && !self.fields.contains(name)
             {
-                let near = columns::similar(name).map(|near| format!("; did you mean the column `{near}`?"));
+                let near = table::similar(name).map(|near| format!("; did you mean the column `{near}`?"));
                 let note = format!("{events} the field `{name}`{}", near.unwrap_or_default());
                 out.say(format_args!("note: {}", Escaped(&note)), &object! { note: &note });
             }
@@ -128,8 +128,8 @@ impl<'a> Printer<'a> {
             let is_text = out.format == Format::Text;
             let fields = wanted.one_event().filter(|_| !is_text).map(event_fields::columns).unwrap_or_default();
             *has_fields = self.asked.is_empty() && !fields.is_empty();
-            *columns = columns::chosen(self.asked, &self.default, fields, is_text, payload.is_some());
-            out.put(|out| columns::heading(columns, is_text, out))?;
+            *columns = table::chosen(self.asked, &self.default, fields, is_text, payload.is_some());
+            out.put(|out| table::heading(columns, is_text, out))?;
         }
         Ok(())
     }
@@ -172,7 +172,7 @@ impl Layout<'_> {
     pub fn write(&self, line: &Line<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Vec<u8>) -> Option<Fault> {
         let fault = match self.format {
             Format::Json => document::event(line, names, kinds, out),
-            format => columns::event(&self.columns, format == Format::Text, line, names, out),
+            format => table::event(&self.columns, format == Format::Text, line, names, out),
         };
         fault.or_else(|| if self.has_fields { undecoded(line) } else { None })
     }

@@ -13,10 +13,11 @@ mod state;
 mod summary;
 
 use crate::input::{self, TRACES};
-use crate::output::{Escaped, Format as Text, Output};
+use crate::output::{Choices, Escaped, Format as Text, Output, choice};
 use crate::selection::Wanted;
 use etw_layouts_cli::{Error, Outcome, no_stdout};
-use etw_layouts_table as table;
+use etw_layouts_table::write::Format;
+use etw_layouts_table::{self as table, Order, Payload, Shape};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -57,16 +58,16 @@ pub struct Args {
     #[arg(short, long, value_name = "DIR", value_parser = no_stdout())]
     output: PathBuf,
     /// Format of the files.
-    #[arg(long, value_enum, default_value_t = Format::Parquet)]
+    #[arg(long, value_parser = choice(FORMATS), default_value = "parquet")]
     format: Format,
     /// Shape of the tables.
-    #[arg(long, value_enum, default_value_t = Shape::Narrow)]
+    #[arg(long, value_parser = choice(SHAPES), default_value = "narrow")]
     shape: Shape,
     /// Order of the rows of each trace.
-    #[arg(long, value_enum, default_value_t = Order::Time)]
+    #[arg(long, value_parser = choice(ORDERS), default_value = "time")]
     order: Order,
     /// Form of payloads in the narrow shape.
-    #[arg(long, value_enum, default_value_t = Payload::Json)]
+    #[arg(long, value_parser = choice(PAYLOADS), default_value = "json")]
     payload: Payload,
     /// Write small traces to shared files, up to this total size of the traces in MiB; 0 writes separate files for each trace.
     #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = group)]
@@ -88,43 +89,24 @@ pub struct Args {
     pub(crate) wanted: Wanted,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// Parquet with zstd and statistics.
-    Parquet,
-    /// Arrow IPC files (Feather).
-    Arrow,
-    /// Comma-separated values, with a line of names.
-    Csv,
-    /// One JSON object per line.
-    Jsonl,
-}
+const FORMATS: &Choices<Format> = &[
+    ("parquet", "Parquet with zstd and statistics", Format::Parquet),
+    ("arrow", "Arrow IPC files (Feather)", Format::Arrow),
+    ("csv", "Comma-separated values, with a line of names", Format::Csv),
+    ("jsonl", "One JSON object per line", Format::Jsonl),
+];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Shape {
-    /// One table of all events.
-    Narrow,
-    /// A table for each provider and event.
-    Typed,
-}
+const SHAPES: &Choices<Shape> =
+    &[("narrow", "One table of all events", Shape::Narrow), ("typed", "A table for each provider and event", Shape::Typed)];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Order {
-    /// By time.
-    Time,
-    /// As in the trace file: buffer by buffer.
-    File,
-}
+const ORDERS: &Choices<Order> =
+    &[("time", "By time", Order::Time), ("file", "As in the trace file: buffer by buffer", Order::File)];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Payload {
-    /// Decoded fields as JSON; the bytes only of payloads that are not decoded to the end.
-    Json,
-    /// The bytes.
-    Binary,
-    /// No payloads.
-    None,
-}
+const PAYLOADS: &Choices<Payload> = &[
+    ("json", "Decoded fields as JSON; the bytes only of payloads that are not decoded to the end", Payload::Json),
+    ("binary", "The bytes", Payload::Binary),
+    ("none", "No payloads", Payload::None),
+];
 
 fn group(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "invalid size; expected a number of MiB, such as 64".to_owned())
@@ -191,24 +173,7 @@ impl Args {
     }
 
     fn table_options(&self) -> table::Options {
-        table::Options {
-            shape: if self.shape == Shape::Narrow { table::Shape::Narrow } else { table::Shape::Typed },
-            order: if self.order == Order::Time { table::Order::Time } else { table::Order::File },
-            payload: match self.payload {
-                Payload::Json => table::Payload::Json,
-                Payload::Binary => table::Payload::Binary,
-                Payload::None => table::Payload::None,
-            },
-        }
-    }
-
-    fn file_format(&self) -> table::write::Format {
-        match self.format {
-            Format::Parquet => table::write::Format::Parquet,
-            Format::Arrow => table::write::Format::Arrow,
-            Format::Csv => table::write::Format::Csv,
-            Format::Jsonl => table::write::Format::Jsonl,
-        }
+        table::Options { shape: self.shape, order: self.order, payload: self.payload }
     }
 }
 

@@ -116,7 +116,7 @@ impl Work<'_> {
             return Err(self.stop());
         }
         let staging = state.stage(&part.name)?;
-        let mut files = Files::new(staging, &part.name, self.args.file_format());
+        let mut files = Files::new(staging, &part.name, self.args.format);
         let (mut merge, mut exported, mut numbers) = (Merge::default(), Vec::new(), Vec::new());
         for (number, begun) in begun.iter().enumerate() {
             if !opened.files[number].is_readable {

@@ -25,7 +25,7 @@ pub struct Document<'a> {
     pub has_bar: bool,
     /// The heading of the groups.
     #[serde(skip)]
-    pub by: String,
+    pub by: &'static str,
 }
 
 /// The number of events per interval of time.

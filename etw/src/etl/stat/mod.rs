@@ -8,9 +8,8 @@ use super::traces::{File, Files, Opened};
 use crate::input::{self, Input};
 use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
-use crate::output::{Output, no_table};
+use crate::output::{Choices, Output, choice, no_table};
 use crate::selection::Wanted;
-use clap::ValueEnum;
 use document::{Activity, Counted, Document, Id, Row, Subject};
 use etw_layouts_etl::stat::{By, Key, Stat};
 use etw_layouts_etl::{Event, FileTime, Schemas, Uuid, names};
@@ -36,25 +35,19 @@ pub struct Args {
     #[command(flatten)]
     pub(crate) files: input::Files,
     /// Group the counts by this value.
-    #[arg(long, value_enum, default_value_t = Sort::Provider)]
-    by: Sort,
+    #[arg(long, value_parser = choice(GROUPS), default_value = "provider")]
+    by: By,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Sort {
-    /// Provider, or group of a kernel event.
-    Provider,
-    /// Provider and event ID, or opcode for classic providers.
-    Id,
-    /// Event name, such as Process/Start; for events without a known name, provider and event ID.
-    Event,
-    /// Process ID. Kernel events with a short header have none.
-    Process,
-    /// Processor number.
-    Processor,
-}
+const GROUPS: &Choices<By> = &[
+    ("provider", "Provider, or group of a kernel event", By::Provider),
+    ("id", "Provider and event ID, or opcode for classic providers", By::Id),
+    ("event", "Event name, such as Process/Start; for events without a known name, provider and event ID", By::Event),
+    ("process", "Process ID. Kernel events with a short header have none", By::Process),
+    ("processor", "Processor number", By::Processor),
+];
 
 /// Counts over all files.
 struct Stats<'a> {
@@ -93,15 +86,8 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
 
 impl<'a> Stats<'a> {
     fn new(args: &'a Args) -> Self {
-        let by = match args.by {
-            Sort::Provider => By::Provider,
-            Sort::Id => By::Id,
-            Sort::Event => By::Event,
-            Sort::Process => By::Process,
-            Sort::Processor => By::Processor,
-        };
         let (names, events, described) = Default::default();
-        Self { args, stat: Stat::new(by), names, events, described, files: 0, seen: 0, lost: Lost::default() }
+        Self { args, stat: Stat::new(args.by), names, events, described, files: 0, seen: 0, lost: Lost::default() }
     }
 
     /// Counts the events of a session.
@@ -115,13 +101,13 @@ impl<'a> Stats<'a> {
                 continue;
             }
             learn(&mut self.names, &header);
-            if self.args.by == Sort::Event
+            if self.args.by == By::Event
                 && self.events.len() < Stat::MOST
                 && let Some(Ok(schema)) = header.trace_logging().map(|logging| logging.schema)
             {
                 self.events.entry(Key::hash(schema.event)).or_insert_with(|| schema.event.to_owned());
             }
-            let process = if self.args.by == Sort::Process { event.who().by.process } else { None };
+            let process = if self.args.by == By::Process { event.who().by.process } else { None };
             self.stat.add(&header, process, event.processor(), event.time().map(|time| time.0));
         }
         for session in opened.trace.sessions() {
@@ -176,7 +162,7 @@ impl<'a> Stats<'a> {
             groups: rows,
             ungrouped: (others.events > 0).then(|| Counted::new(others, seconds)),
             has_bar: out.is_terminal,
-            by: self.args.by.to_possible_value().map_or_else(String::new, |by| by.get_name().to_owned()),
+            by: GROUPS.iter().find(|(.., by)| *by == self.args.by).map_or("", |(name, ..)| name),
         };
         out.line(&document)?;
         if document.all.events == 0 {
@@ -218,11 +204,11 @@ fn row(stats: &Stats<'_>, key: &Key, counted: Counted) -> Row {
         opcode: key.opcode,
     };
     let subject = match by {
-        Sort::Event => Subject::Event { event: event(), id: id(provider, provider_name) },
-        Sort::Provider => Subject::Provider { provider, provider_name, group: key.hook.map(|hook| hook >> 8) },
-        Sort::Id => Subject::Id(id(provider, provider_name)),
-        Sort::Process => Subject::Process { process: key.process },
-        Sort::Processor => Subject::Processor { processor: key.processor },
+        By::Event => Subject::Event { event: event(), id: id(provider, provider_name) },
+        By::Provider => Subject::Provider { provider, provider_name, group: key.hook.map(|hook| hook >> 8) },
+        By::Id => Subject::Id(id(provider, provider_name)),
+        By::Process => Subject::Process { process: key.process },
+        By::Processor => Subject::Processor { processor: key.processor },
     };
     Row { subject, counted, distinction: String::new() }
 }
