@@ -217,7 +217,7 @@ pub(crate) fn number(bytes: &[u8], bits: Option<(u32, u32)>) -> u64 {
 
 /// As [`number`], with the highest bit as the sign.
 #[inline]
-fn signed(bytes: &[u8], bits: Option<(u32, u32)>) -> i64 {
+pub(crate) fn signed(bytes: &[u8], bits: Option<(u32, u32)>) -> i64 {
     let width = bits.map_or(bytes.len() as u32 * 8, |(_, width)| width);
     let unused = 64 - width.clamp(1, 64);
     (number(bytes, bits) << unused) as i64 >> unused

@@ -4,6 +4,7 @@
 //! that the symbols of 26H1 state.
 
 use etw_layouts::LAYOUTS;
+use etw_layouts_macros::Relocated;
 use etw_layouts_runtime::packed::Layouts;
 use etw_layouts_runtime::relocated::{MemorySlice, PlanProblem, Pointer, Relocated, Unsigned};
 use etw_layouts_runtime::{Arch, Build, Uuid};
@@ -108,7 +109,8 @@ fn a_newer_table_has_the_older_builds() {
         let plans = [OLD, LAYOUTS].map(|table| {
             let entry = Entry::plan(&table, kernel.build, arch).ok();
             let registration = Registration::plan(&table, kernel.build, arch).ok();
-            let entry = entry.map(|plan| [ENTRY::GUID, ENTRY::SILO_STATE, ENTRY::HOST_ENTRY].map(|token| plan.offset(token)));
+            let entry =
+                entry.map(|it| (it.offset(ENTRY::GUID), [ENTRY::SILO_STATE, ENTRY::HOST_ENTRY].map(|token| it.offset(token))));
             let tokens = [REGISTRATION::GUID_ENTRY, REGISTRATION::ENABLE_MASK, REGISTRATION::GROUP_ENABLE_MASK];
             (entry, registration.map(|plan| tokens.map(|token| plan.offset(token))))
         });

@@ -122,13 +122,16 @@ impl<'a> Layout<'a> {
     /// The member with the index of a name.
     const fn named(&self, name: u16, from: &mut usize) -> Option<Located<'a>> {
         let (sections, count) = (Sections::of(self.table), self.members.1 as usize);
-        let mut passed = 0;
+        let (mut at, mut passed) = (*from, 0);
         while passed < count {
-            let at = (*from + passed) % count;
-            passed += 1;
+            if at >= count {
+                at = 0;
+            }
             let Some(found) = sections.nth(self, at) else { return None };
+            at += 1;
+            passed += 1;
             if found.shape.name == name {
-                *from = at + 1;
+                *from = at;
                 return Some(found);
             }
         }

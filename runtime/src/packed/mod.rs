@@ -124,18 +124,23 @@ impl<'a> Layouts<'a> {
     const fn name(&self, text: &str) -> Option<u16> {
         let (names, texts, wanted) = (self.section_bytes::<Name>(), self.section_bytes::<Text>(), text.as_bytes());
         let (mut low, mut high) = (0, names.len() / Name::SIZE);
+        // Numbers of bytes that the wanted text shares with the names before and after the range, and so with all names within it.
+        let (mut before, mut after) = (0, 0);
         while low < high {
             let middle = low + (high - low) / 2;
             let text = text_in(names, texts, middle);
-            let mut i = 0;
+            let mut i = if before < after { before } else { after };
             while i < text.len() && i < wanted.len() && text[i] == wanted[i] {
                 i += 1;
             }
             if i == text.len() && i == wanted.len() {
                 return if middle < NONE as usize { Some(middle as u16) } else { None };
             }
-            let is_before = i == text.len() || i < wanted.len() && text[i] < wanted[i];
-            if is_before { low = middle + 1 } else { high = middle }
+            if i >= text.len() || i < wanted.len() && text[i] < wanted[i] {
+                (low, before) = (middle + 1, i);
+            } else {
+                (high, after) = (middle, i);
+            }
         }
         None
     }

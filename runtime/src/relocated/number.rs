@@ -4,6 +4,7 @@ use super::error::{PlanError, ReadError};
 use super::field::{Field, Found};
 use super::memory::{Memory, Source};
 use crate::packed::{Layout, Wanted};
+use crate::value;
 use crate::{Named, Number};
 
 /// An unsigned integer of any width, such as SIZE_T, whose width is that of addresses.
@@ -38,11 +39,10 @@ impl NumberPlace {
     #[inline]
     pub(super) fn read<M: Memory + ?Sized>(&self, is_signed: bool, from: &Source<'_, M>) -> Result<u64, ReadError<M::Error>> {
         let mut bytes = [0; 8];
-        from.fill(self.offset, &mut bytes[..usize::from(self.size).min(8)])?;
-        let bits = if self.bits == 0 { u32::from(self.size) * 8 } else { self.bits.into() };
-        let unused = 64 - bits.clamp(1, 64);
-        let high = u64::from_le_bytes(bytes) >> (self.bit & 63) << unused;
-        Ok(if is_signed { (high as i64 >> unused) as u64 } else { high >> unused })
+        let bytes = &mut bytes[..usize::from(self.size).min(8)];
+        from.fill(self.offset, bytes)?;
+        let bits = (self.bits > 0).then(|| (self.bit.into(), self.bits.into()));
+        Ok(if is_signed { value::signed(bytes, bits) as u64 } else { value::number(bytes, bits) })
     }
 }
 
