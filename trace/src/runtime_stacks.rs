@@ -83,7 +83,8 @@ impl RuntimeEvents {
     #[inline]
     pub fn add(&mut self, event: &Event<'_>, tick: i64, file: u32, place: Place) -> io::Result<()> {
         let (Some((provider, is_stack)), Some(thread)) = (kind(event), event.thread()) else { return Ok(()) };
-        let rest = u64::from(place.offset) << 32 | u64::from(is_stack) * IS_STACK | u64::from(place.processor);
+        let stack = if is_stack { IS_STACK } else { 0 };
+        let rest = u64::from(place.offset) << 32 | stack | u64::from(place.processor);
         let at = u64::from(file) << 32 | u64::from(place.buffer);
         self.events.push([provider << 32 | u64::from(thread), word_of_tick(tick), at, rest])
     }
