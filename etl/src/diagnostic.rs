@@ -229,7 +229,7 @@ impl Diagnostic {
 
     /// Whether a payload is decoded, but longer than its schema, as those of newer versions of a provider are.
     pub fn is_uncovered(&self) -> bool {
-        matches!(&self.kind, DiagnosticKind::Fields(undecoded) if undecoded.fault.reason == Reason::Rest)
+        matches!(&self.kind, DiagnosticKind::Fields(undecoded) if undecoded.fault.reason.is_longer())
     }
 }
 
@@ -272,7 +272,7 @@ impl DiagnosticKind {
             Self::Missing { .. } => "missing-bytes",
             Self::Items => "extended-items",
             Self::Layout { .. } => "layout",
-            Self::Fields(undecoded) if undecoded.fault.reason == Reason::Rest => Self::UNCOVERED,
+            Self::Fields(undecoded) if undecoded.fault.reason.is_longer() => Self::UNCOVERED,
             Self::Fields(_) => "fields",
             Self::Rule(rule) => rule.name,
         }
@@ -410,13 +410,19 @@ impl fmt::Display for Undecoded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { event, fault, left } = self;
         match fault.reason {
-            Reason::Rest => {
+            reason if reason.is_longer() => {
                 let bytes = if *left == 1 { "byte" } else { "bytes" };
                 let offset = fault.offset;
                 write!(
                     f,
                     "payload is longer than its schema: {event}, {left} {bytes} after the last field, at payload offset {offset:#x}"
-                )
+                )?;
+                match reason {
+                    Reason::Unstated => {
+                        f.write_str("; no source states the members or length of that field: name one with --manifests")
+                    }
+                    _ => Ok(()),
+                }
             }
             _ => write!(f, "cannot decode payload of {event}: {fault}"),
         }

@@ -5,7 +5,7 @@ use crate::input::{Opened, kind};
 use crate::output::kind::LineKinds;
 use crate::output::line::{Line, Name, Names, Payload};
 use crate::output::stop::Stop;
-use crate::output::tally::{DiagnosticLine, Tally};
+use crate::output::tally::{DiagnosticLine, Tally, is_of_file};
 use crate::output::{Format, Output, document};
 use crate::program::{self, Cli};
 use crate::schemas::SchemaOptions;
@@ -17,8 +17,13 @@ use etw_layouts_etl::{Decoded, Diagnostic, Event, Filter, LogFile, Schemas};
 use etw_layouts_table::Part;
 use etw_layouts_trace::{self as trace, Trace};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
+#[cfg(feature = "table")]
+use std::io;
 use std::io::{Read, Write};
+#[cfg(feature = "table")]
+use std::path::Path;
 use std::path::PathBuf;
 
 /// The result of `etw etl info`.
@@ -37,6 +42,26 @@ pub fn info(name: &str, source: impl Read + 'static) -> Result<impl Serialize, E
 /// The bytes are not a trace file.
 pub fn packets(trace: Vec<u8>) -> Result<(Vec<u8>, u64), Error> {
     etl::packets(trace).map_err(refused)
+}
+
+/// The absolute path of a trace file, as in the table of traces.
+///
+/// # Errors
+///
+/// The file does not exist, or a folder of the path cannot be read.
+#[cfg(feature = "table")]
+pub fn location(path: &Path) -> io::Result<String> {
+    etl::location(path)
+}
+
+/// The SHA-256 of the bytes of a trace, as in the table of traces.
+///
+/// # Errors
+///
+/// The bytes cannot be read.
+#[cfg(feature = "table")]
+pub fn hash(bytes: impl Read) -> io::Result<String> {
+    etl::hash_all(bytes)
 }
 
 /// The result of `etw etl processes --images`.
@@ -198,17 +223,22 @@ pub enum EventFields<'a> {
 #[derive(Default)]
 pub struct Diagnostics {
     files: Vec<(String, Tally)>,
+    /// The files that are damaged.
+    damaged: BTreeSet<usize>,
     kept: Vec<(usize, Diagnostic)>,
 }
 
 impl Diagnostics {
     /// No diagnostics of files with these names yet.
     pub fn new(names: impl IntoIterator<Item = String>) -> Self {
-        Self { files: names.into_iter().map(|name| (name, Tally::default())).collect(), kept: Vec::new() }
+        Self { files: names.into_iter().map(|name| (name, Tally::default())).collect(), ..Self::default() }
     }
 
     /// Adds a diagnostic of a file.
     pub fn add(&mut self, file: usize, diagnostic: &Diagnostic) {
+        if is_of_file(diagnostic) {
+            self.damaged.insert(file);
+        }
         if let Some((_, tally)) = self.files.get_mut(file)
             && tally.add(None, diagnostic).is_some()
         {
@@ -230,6 +260,15 @@ impl Diagnostics {
         let kept = self.kept.iter().map(|(file, diagnostic)| DiagnosticLine::found(name(*file), diagnostic, 0));
         let more = self.files.iter().enumerate().flat_map(|(file, (_, tally))| tally.more(name(file)));
         kept.chain(more).collect()
+    }
+
+    /// The diagnostics of a file as in the table of traces: their number with payloads that are longer than their schemas, and whether the file is
+    /// damaged.
+    #[cfg(feature = "table")]
+    #[must_use]
+    pub fn of_file(&self, file: usize) -> (u64, bool) {
+        let count = |(_, tally): &(String, Tally)| tally.counts().map(|(_, count)| count).sum();
+        (self.files.get(file).map_or(0, count), self.damaged.contains(&file))
     }
 
     /// The number of diagnostics.

@@ -45,9 +45,18 @@ pub enum Reason {
     Payload,
     /// The payload has bytes after the last field.
     Rest,
+    /// The payload has bytes after the last known field: that is a structure without members, because no source of the schema states its members or
+    /// length.
+    Unstated,
 }
 
 impl Reason {
+    /// Whether all fields of the schema were decoded, and the payload has bytes after them.
+    #[must_use]
+    pub fn is_longer(self) -> bool {
+        matches!(self, Self::Rest | Self::Unstated)
+    }
+
     /// The error with this cause, at an offset of the payload.
     pub(crate) fn at(self, offset: usize) -> Fault {
         Fault { reason: self, offset }
@@ -75,6 +84,7 @@ impl fmt::Display for Reason {
             Self::Work => f.write_str("too much output: arrays of empty elements exceed the work limit"),
             Self::Payload => f.write_str("truncated payload: ends within a value"),
             Self::Rest => f.write_str("bytes after the last field"),
+            Self::Unstated => f.write_str("field of unknown size: no source of the schema states its members or length"),
         }
     }
 }

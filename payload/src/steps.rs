@@ -142,7 +142,7 @@ impl<'a> Steps<'a> {
             return match self.at < self.fields.end() {
                 true if self.read == self.payload.len() && self.read_field(self.at)?.0.is_optional => Ok(None),
                 true => self.field_step().map(Some),
-                false if self.read < self.payload.len() => Err(Reason::Rest),
+                false if self.read < self.payload.len() => Err(self.longer()),
                 false => Ok(None),
             };
         };
@@ -172,6 +172,16 @@ impl<'a> Steps<'a> {
                     false => self.value(field, at).map(Some),
                 }
             }
+        }
+    }
+
+    /// Why there are bytes after the last field.
+    fn longer(&self) -> Reason {
+        let end = self.fields.end();
+        let is_last = |(at, field, behind): &(u32, Field<'_>, u32)| *at < end && *behind >= end && field.is_structure();
+        match self.last.filter(is_last) {
+            Some((_, Field { members, .. }, _)) if members.count == 0 => Reason::Unstated,
+            _ => Reason::Rest,
         }
     }
 

@@ -134,7 +134,8 @@ class Trace:
         >>> pandas.DataFrame.from_arrow(trace.batches())
         >>> stream = trace.batches(); duckdb.sql("SELECT provider, count(*) FROM stream GROUP BY ALL")
 
-        In the shape ``narrow``, ``table`` is ``events`` (the default) or ``stacks``. In the shape ``typed``, each event has a table
+        In the shape ``narrow``, ``table`` is ``events`` (the default) or ``stacks``. In each shape, ``traces`` is the table
+        with a row for each file: host, clock and its rate, lost events, absolute path, hash. In the shape ``typed``, each event has a table
         with the fields of all its versions as columns, such as ``Process/Start``. A stream has one table; an iterator without ``table``
         has the batches of all events. docs/TABLES.md describes the columns.
 

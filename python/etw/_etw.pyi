@@ -144,7 +144,7 @@ class Batch:
     """Rows of a table."""
     @property
     def table(self) -> str:
-        """``events``, ``stacks``, or the name of an event."""
+        """``events``, ``stacks``, ``traces``, or the name of an event."""
     @property
     def columns(self) -> list[str]: ...
     def __len__(self) -> int: ...

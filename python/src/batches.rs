@@ -8,7 +8,9 @@ use arrow_array::{Array, RecordBatch, RecordBatchReader, StructArray};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use etw_layouts_cli::api::Diagnostics;
 use etw_layouts_etl::Filter;
-use etw_layouts_table::{self as table, Counts, Encoder, Error, Kind, MEMORY, Merge, Options, Order, Payload, Shape, Table};
+use etw_layouts_table::{
+    self as table, Counts, Encoder, Error, Kind, MEMORY, Merge, Options, Order, Payload, Shape, Table, TraceRow,
+};
 use etw_layouts_trace::{Slice, Trace, in_order};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -67,8 +69,9 @@ impl Batches {
             _ => return Err(unknown("payload", payload, "\"json\", \"binary\" or \"none\"")),
         };
         let table = table.or_else(|| (shape == Shape::Narrow).then(|| "events".to_owned()));
-        if shape == Shape::Narrow && !matches!(table.as_deref(), Some("events" | "stacks")) {
-            return Err(unknown("table", table.as_deref().unwrap_or_default(), "\"events\" or \"stacks\", or shape=\"typed\""));
+        if shape == Shape::Narrow && !matches!(table.as_deref(), Some("events" | "stacks" | TRACES)) {
+            let known = "\"events\", \"stacks\" or \"traces\", or shape=\"typed\"";
+            return Err(unknown("table", table.as_deref().unwrap_or_default(), known));
         }
         if let Some(trace) = traces.first() {
             trace.selection(py, &options)?;
@@ -80,9 +83,21 @@ impl Batches {
     fn chain(&self, py: Python<'_>) -> PyResult<Chain> {
         let mut traces = VecDeque::new();
         for opened in &self.traces {
-            let trace = opened.first(py)?.trace.clone();
-            let filters = opened.selection(py, &self.options)?.filters(&trace);
-            traces.push_back((opened.name(), trace, filters));
+            let first = opened.first(py)?;
+            let filters = opened.selection(py, &self.options)?.filters(&first.trace);
+            // The table of traces has a row for each file.
+            let is_traces = self.table.as_deref() == Some(TRACES);
+            let files = if is_traces { (0..first.trace.files().len()).map(Some).collect() } else { vec![None] };
+            for file in files {
+                let found = file.map_or((0, false), |file| first.diagnostics.of_file(file));
+                traces.push_back(Next {
+                    opened: opened.clone(),
+                    trace: first.trace.clone(),
+                    filters: filters.clone(),
+                    file,
+                    found,
+                });
+            }
         }
         *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = Counted::default();
         let (table, counted) = (self.table.clone(), self.counted.clone());
@@ -137,10 +152,14 @@ impl Batches {
         // Consumers must convert the batches to a requested schema themselves.
         drop(requested_schema);
         let mut chain = self.chain(py)?;
-        let fixed = Encoder::new(self.form).tables().into_iter().find(|table| is_named(table, self.table.as_deref()));
+        let traces = table::traces(&[]).map_err(|why| error::table(py, &why.into()))?.table;
+        let mut fixed = Encoder::new(self.form).tables().into_iter().chain([traces]);
+        let fixed = fixed.find(|table| is_named(table, self.table.as_deref()));
         let mut first = None;
         let table = match fixed {
-            Some(table) if self.form.shape == Shape::Narrow || self.table.as_deref() == Some("stacks") => Some(table),
+            Some(table) if self.form.shape == Shape::Narrow || matches!(self.table.as_deref(), Some("stacks" | TRACES)) => {
+                Some(table)
+            }
             _ => {
                 let found = py.detach(|| chain.next_batch());
                 first = found.transpose().map_err(|why| error::table(py, &why))?;
@@ -189,8 +208,8 @@ impl Batches {
 
 /// The batches of one trace after another.
 struct Chain {
-    /// The traces that are not read yet: name, trace, and the filter of each file.
-    traces: VecDeque<(String, Arc<Trace>, Vec<Filter>)>,
+    /// The traces that are not read yet.
+    traces: VecDeque<Next>,
     form: Options,
     table: Option<String>,
     current: Option<Current>,
@@ -198,10 +217,22 @@ struct Chain {
     counted: Arc<Mutex<Counted>>,
 }
 
+/// A trace that is not read yet.
+struct Next {
+    opened: Arc<Opened>,
+    trace: Arc<Trace>,
+    /// The filter of each file.
+    filters: Vec<Filter>,
+    /// The file that becomes a row of the table of traces; `None` for other tables, which have all files.
+    file: Option<usize>,
+    /// The number of diagnostics that the first pass found in this file, and whether it is damaged.
+    found: (u64, bool),
+}
+
 /// The trace that is currently read.
 struct Current {
-    trace: Arc<Trace>,
-    filters: Vec<Filter>,
+    next: Next,
+    counts: Counts,
     slices: vec::IntoIter<Slice>,
     /// The encoders that no thread uses.
     encoders: Mutex<Vec<Encoder>>,
@@ -222,18 +253,21 @@ impl Chain {
         let result = match current {
             Some(current) if current.slices.len() > 0 => current.read(*form, table.as_deref(), counted, push),
             Some(Current { merge, .. }) => {
-                let result = merge.rest(&mut push);
+                let mut result = merge.rest(&mut push);
+                if let (Ok(()), Some(current)) = (&result, &*current) {
+                    result = current.row(counted).and_then(|row| row.map_or(Ok(()), push));
+                }
                 *current = None;
                 result
             }
             None => {
-                let (name, trace, filters) = traces.pop_front()?;
-                let (slices, is_ordered) = trace.slices(None, form.order, MEMORY);
+                let next = traces.pop_front()?;
+                let (slices, is_ordered) = next.trace.slices(next.file, form.order, MEMORY);
                 let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
-                counted.unordered.extend((!is_ordered).then_some(name));
-                counted.diagnostics.push(Diagnostics::new(trace.files().iter().map(|file| file.name().to_owned())));
+                counted.unordered.extend((!is_ordered).then(|| next.opened.name()));
+                counted.diagnostics.push(Diagnostics::new(next.trace.files().iter().map(|file| file.name().to_owned())));
                 let (slices, encoders) = (slices.into_iter(), Mutex::default());
-                *current = Some(Current { trace, filters, slices, encoders, merge: Merge::default() });
+                *current = Some(Current { next, counts: Counts::default(), slices, encoders, merge: Merge::default() });
                 Ok(())
             }
         };
@@ -266,7 +300,7 @@ impl Current {
         counted: &Mutex<Counted>,
         mut push: impl FnMut(table::Batch) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let Self { trace, filters, slices, encoders, merge } = self;
+        let Self { next: Next { trace, filters, .. }, counts, slices, encoders, merge } = self;
         let encoders = &*encoders;
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let parts: Vec<_> = slices.take(threads).collect();
@@ -285,6 +319,7 @@ impl Current {
                 let part = part?;
                 let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
                 counted.counts.add(part.counts);
+                counts.add(part.counts);
                 if let Some(diagnostics) = counted.diagnostics.last_mut() {
                     diagnostics.add_part(&part);
                 }
@@ -296,14 +331,42 @@ impl Current {
     }
 }
 
-/// Whether a table has the requested name: `events`, `stacks` or `Process/Start`.
+impl Current {
+    /// The row of the file in the table of traces, after its events were counted; `None` for other tables.
+    fn row(&self, counted: &Mutex<Counted>) -> Result<Option<table::Batch>, Error> {
+        let Next { opened, trace, file: Some(number), found, .. } = &self.next else { return Ok(None) };
+        let (path, hash) = opened.identity(*number)?;
+        let counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let (diagnostics, _) = counted.diagnostics.last().map_or((0, false), |own| own.of_file(*number));
+        let file = &trace.files()[*number];
+        let row = TraceRow {
+            trace: file.name(),
+            path,
+            hash: &hash,
+            size: file.length(),
+            host: trace.session_of(*number).and_then(|session| session.host()),
+            log: file.log_file(),
+            events: self.counts.events,
+            rows: self.counts.rows,
+            diagnostics: found.0 + diagnostics,
+            is_damaged: found.1,
+        };
+        Ok(Some(table::traces(&[row])?))
+    }
+}
+
+/// The name of the table of traces.
+const TRACES: &str = "traces";
+
+/// Whether a table has the requested name: `events`, `stacks`, `traces` or `Process/Start`.
 fn is_named(table: &Table, wanted: Option<&str>) -> bool {
-    wanted.map_or(table.kind != Kind::Stacks, |name| name.eq_ignore_ascii_case(&named(table)))
+    wanted.map_or(!matches!(table.kind, Kind::Stacks | Kind::Traces), |name| name.eq_ignore_ascii_case(&named(table)))
 }
 
 fn named(table: &Table) -> String {
     match &table.kind {
         Kind::Stacks => "stacks".to_owned(),
+        Kind::Traces => TRACES.to_owned(),
         Kind::Event { provider, event, .. } => format!("{provider}/{event}"),
         _ => "events".to_owned(),
     }

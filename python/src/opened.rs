@@ -12,11 +12,19 @@ use std::sync::Arc;
 
 /// The files of a trace, and the trace after its first pass.
 pub struct Opened {
-    files: Vec<(String, Arc<dyn Source>)>,
+    files: Vec<File>,
     /// Selects all events. It has the schemas that were named.
     all: Selection,
     first: PyOnceLock<First>,
     info: PyOnceLock<Py<PyAny>>,
+}
+
+/// A file of a trace.
+struct File {
+    name: String,
+    /// Its absolute path; `None` for bytes.
+    path: Option<String>,
+    source: Arc<dyn Source>,
 }
 
 /// The result of the first pass.
@@ -33,7 +41,7 @@ impl Opened {
     pub fn new(py: Python<'_>, files: Vec<(Input, String)>, manifests: Vec<PathBuf>, tmf: Vec<PathBuf>) -> PyResult<Self> {
         let all = py.detach(|| Selection::new(manifests, tmf)).map_err(|why| error::invalid(py, None, &why.to_string()))?;
         let open = |(input, name): (Input, String)| match py.detach(|| open(input)) {
-            Ok(source) => Ok((name, source)),
+            Ok((path, source)) => Ok(File { name, path, source }),
             Err(why) => Err(error::input(py, &name, &why)),
         };
         Ok(Self {
@@ -48,8 +56,8 @@ impl Opened {
     pub fn name(&self) -> String {
         match &self.files[..] {
             [] => String::new(),
-            [(name, _)] => name.clone(),
-            [(name, _), others @ ..] => format!("{name} and {} more", others.len()),
+            [File { name, .. }] => name.clone(),
+            [File { name, .. }, others @ ..] => format!("{name} and {} more", others.len()),
         }
     }
 
@@ -79,13 +87,12 @@ impl Opened {
 
     /// Reads the files. Returns warnings too.
     fn read(&self, signals: &Arc<Signals>) -> Result<(First, Vec<String>), etw_layouts_trace::Error> {
-        let files = self
-            .files
-            .iter()
-            .map(|(name, source)| TraceFile::new(name, Interruptible { source: source.clone(), signals: signals.clone() }));
-        let mut diagnostics = Diagnostics::new(self.files.iter().map(|(name, _)| name.clone()));
+        let files = self.files.iter().map(|File { name, source, .. }| {
+            TraceFile::new(name, Interruptible { source: source.clone(), signals: signals.clone() })
+        });
+        let mut diagnostics = Diagnostics::new(self.files.iter().map(|file| file.name.clone()));
         let (mut notes, mut more, mut growth) = (Vec::new(), 0, Vec::new());
-        let name = |file: usize| self.files.get(file).map_or("", |(name, _)| name);
+        let name = |file: usize| self.files.get(file).map_or("", |file| &file.name);
         let options = Options::new().schemas(self.all.schemas()).notices(|notice| match notice {
             Notice::Diagnostic { file, diagnostic } => diagnostics.add(file, &diagnostic),
             Notice::Schema { file, diagnostic } if notes.len() < SCHEMAS => notes.push(format!("{}: {diagnostic}", name(file))),
@@ -111,6 +118,12 @@ impl Opened {
         Ok((First { trace: Arc::new(trace), diagnostics }, notes))
     }
 
+    /// Path and hash of a file, by its index, for the table of traces. The file is read for its hash.
+    pub fn identity(&self, file: usize) -> io::Result<(Option<&str>, String)> {
+        let File { path, source, .. } = self.files.get(file).ok_or(io::ErrorKind::NotFound)?;
+        Ok((path.as_deref(), api::hash(Sequential::new(&**source))?))
+    }
+
     /// The result of `etw etl info`.
     pub fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let info = self.info.get_or_try_init(py, || self.read_info(py))?;
@@ -119,7 +132,7 @@ impl Opened {
     }
 
     fn read_info(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let [(name, source)] = &self.files[..] else {
+        let [File { name, source, .. }] = &self.files[..] else {
             let text = format!("the trace has {} files; open each of them alone for its info", self.files.len());
             return Err(error::invalid(py, Some(&self.name()), &text));
         };
@@ -134,13 +147,14 @@ impl Opened {
     }
 }
 
-/// Opens a source that begins like a trace.
-fn open(input: Input) -> io::Result<Arc<dyn Source>> {
+/// Opens a source that begins like a trace. Returns its path too.
+fn open(input: Input) -> io::Result<(Option<String>, Arc<dyn Source>)> {
+    let path = input.path().map(api::location).transpose()?;
     let source = input.open()?;
     let mut head = vec![0; usize::try_from(source.length().min(api::HEAD)).unwrap_or_default()];
     source.read_at(0, &mut head)?;
     match api::no_trace(&head) {
         Some(why) => Err(io::Error::new(io::ErrorKind::InvalidData, why)),
-        None => etw_layouts_etl::Reader::new(&head[..]).map(|_| source),
+        None => etw_layouts_etl::Reader::new(&head[..]).map(|_| (path, source)),
     }
 }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -19,6 +19,13 @@ pub enum Input {
 }
 
 impl Input {
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Bytes(_) => None,
+            Self::Path(path) => Some(path),
+        }
+    }
+
     /// A file is opened again for each read: otherwise many traces would need many open files, and on Windows the file could not be removed.
     pub fn open(self) -> io::Result<Arc<dyn Source>> {
         Ok(match self {

@@ -1,6 +1,8 @@
 """Arrow streams: polars, pandas, pyarrow and DuckDB read the same events that the program prints."""
 
 import json
+import subprocess
+import sys
 import uuid
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import conftest
 import duckdb
 import pandas
 import polars
+import polars.testing
 import pyarrow
 import pytest
 
@@ -147,6 +150,25 @@ def test_several_traces(made, tmp_path):
             ("one.etl", conftest.COUNT + 1), ("sub/TWO.ETL", conftest.COUNT + 1)]
     with pytest.raises(etw.Error, match="no trace files"):
         etw.batches(tmp_path / "none" if (tmp_path / "none").mkdir() else tmp_path / "none")
+
+
+def test_table_of_traces(made, varied, tmp_path):
+    damaged = tmp_path / "damaged.etl"
+    damaged.write_bytes(made.read_bytes()[:-100])
+    folder = tmp_path / "dataset"
+    files = [made, varied, damaged]
+    subprocess.run([sys.executable, "-m", "etw", "etl", "export", "--provider", "Process", "-o", folder, *files], check=False)
+    expected = polars.read_parquet(folder / "traces" / "*.parquet").sort("trace")
+    assert len(expected) == 3 and expected["is_damaged"].sum() == 1 and expected["rows"].sum() > conftest.COUNT
+    # As traces of their own, and as one trace.
+    for stream in [etw.batches(files, filter={"provider": "Process"}, table="traces"),
+                   etw.open(files).batches(filter={"provider": "Process"}, shape="typed", table="traces")]:
+        frame = polars.DataFrame(stream).sort("trace")
+        polars.testing.assert_frame_equal(frame, expected, categorical_as_str=True)
+    [row] = polars.DataFrame(etw.open(made.read_bytes()).batches(table="traces")).rows(named=True)
+    assert (row["path"], row["events"], row["rows"]) == (None, conftest.COUNT + 1, conftest.COUNT + 1)
+    with pytest.raises(etw.Error, match="or \"traces\""):
+        etw.open(made).batches(table="trace")
 
 
 def test_a_stream_outlives_its_trace_and_can_be_dropped(made):

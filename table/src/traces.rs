@@ -17,8 +17,8 @@ use std::sync::Arc;
 pub struct TraceRow<'a> {
     /// The name in the rows of events.
     pub trace: &'a str,
-    /// The absolute path of its file.
-    pub path: &'a str,
+    /// The absolute path of its file; `None` for bytes in memory.
+    pub path: Option<&'a str>,
     /// SHA-256 of its bytes, in hexadecimal digits.
     pub hash: &'a str,
     /// Size in bytes.
@@ -50,7 +50,7 @@ columns! {
     /// The columns of traces.
     struct Columns of Names, () {
         trace: REQUIRED NameBuilder => traces,
-        path: REQUIRED TextBuilder,
+        path: OPTIONAL TextBuilder,
         hash: REQUIRED TextBuilder,
         size: REQUIRED UInt64Builder,
         host: OPTIONAL NameBuilder => hosts,
@@ -85,9 +85,9 @@ pub fn traces(rows: &[TraceRow<'_>]) -> Result<Batch, ArrowError> {
     for row in rows {
         let log = row.log;
         columns.trace.append_value(names.traces.add(row.trace));
-        for (column, text) in [(&mut columns.path, row.path), (&mut columns.hash, row.hash)] {
-            column.bytes.extend_from_slice(text.as_bytes());
-            column.end(true);
+        for (column, text) in [(&mut columns.path, row.path), (&mut columns.hash, Some(row.hash))] {
+            column.bytes.extend_from_slice(text.unwrap_or_default().as_bytes());
+            column.end(text.is_some());
         }
         columns.size.append_value(row.size);
         columns.host.append_option(row.host.map(|host| names.hosts.add(host)));

@@ -49,6 +49,7 @@ mod process;
 mod process_table;
 mod processes;
 mod recall;
+mod runtime_stacks;
 #[cfg(feature = "serde")]
 mod serialize;
 mod session;

@@ -1,5 +1,6 @@
 //! Events that state a name: of a file, an image, or a method of .NET.
 
+use crate::runtime_stacks::RUNTIME;
 use crate::specified::{KERNEL_PROCESS, number};
 use etw_layouts_etl::payload::{Field, Fields, InType, PointerSize, Schema};
 use etw_layouts_etl::{Event, Schemas, Uuid};
@@ -49,11 +50,10 @@ const IMAGES: u16 = 0x14;
 const PROCESSES: u16 = 0x03;
 
 const KERNEL_FILE: Uuid = Uuid::from_u128(0xedd08927_9cc4_4e65_b970_c2560fb5c289);
-const DOT_NET: Uuid = Uuid::from_u128(0xe13c0d23_ccbc_4e12_931b_d9cc2eee27e4);
 const DOT_NET_RUNDOWN: Uuid = Uuid::from_u128(0xa669021c_c450_4609_a035_5af59af4df18);
 
 /// The providers with manifests whose events state names, processes or threads.
-pub(crate) const PROVIDERS: [Uuid; 4] = [KERNEL_FILE, KERNEL_PROCESS, DOT_NET, DOT_NET_RUNDOWN];
+pub(crate) const PROVIDERS: [Uuid; 4] = [KERNEL_FILE, KERNEL_PROCESS, RUNTIME, DOT_NET_RUNDOWN];
 
 // The schemas of providers with manifests, because few traces have them, and those only at their end. Later versions append fields.
 const NAME: Schema<'_> =
@@ -158,8 +158,8 @@ impl<'a> NameEvent<'a> {
             (KERNEL_FILE, 12 | 30) => (&CREATE_1, Step::Begin),
             (KERNEL_PROCESS, 5) => (&IMAGE, Step::Begin),
             (KERNEL_PROCESS, 6) => (&IMAGE, Step::End),
-            (DOT_NET, 143) => (&METHOD, Step::Begin),
-            (DOT_NET, 144) => (&METHOD, Step::End),
+            (RUNTIME, 143) => (&METHOD, Step::Begin),
+            (RUNTIME, 144) => (&METHOD, Step::End),
             (DOT_NET_RUNDOWN, 143 | 144) => (&METHOD, Step::Exists),
             _ => return None,
         };

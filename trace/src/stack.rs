@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::event::Event;
+use crate::runtime_stacks;
 use crate::specified::number;
 use crate::stacks::{Found, KEY_32, KEY_64, Owner, STACK_WALK, StackSource};
 use etw_layouts_etl::Schemas;
@@ -36,8 +37,9 @@ const STACK_32: EVENT_HEADER_EXT_TYPE = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_
 const STACK_64: EVENT_HEADER_EXT_TYPE = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_STACK_TRACE64;
 
 impl Event<'_> {
-    /// The call stack: from the extended items of the event, and from the StackWalk events that state its time stamp and thread. A key means its
-    /// next definition at or after the reference to it. `None` if the trace has no stack of the event.
+    /// The call stack: from the extended items of the event, from the StackWalk events that state its time stamp and thread, and from the event
+    /// CLRStackWalk that follows an event of the .NET runtime on its thread. A key means its next definition at or after the reference to it. `None`
+    /// if the trace has no stack of the event.
     ///
     /// # Errors
     ///
@@ -68,7 +70,10 @@ impl Event<'_> {
     pub(crate) fn owner(&self) -> Option<Owner> {
         let header = self.header();
         match header.hook() {
-            None => header.items().any(|item| matches!(item.ty, KEY_32 | KEY_64)).then(|| Owner::Item(self.place())),
+            None => {
+                let has_key = || header.items().any(|item| matches!(item.ty, KEY_32 | KEY_64));
+                (runtime_stacks::can_have_stack(&header) || has_key()).then(|| Owner::Item(self.place()))
+            }
             Some(hook) if hook >> 8 == STACK_WALK => None,
             Some(_) => Some(thread(&header).map_or(Owner::Processor, Owner::Thread)),
         }
@@ -78,6 +83,10 @@ impl Event<'_> {
         let event = found.at.map(|at| self.trace().event_at(at)).transpose()?.flatten();
         let frames = event.and_then(|event| {
             let header = event.header();
+            if found.source == StackSource::Runtime {
+                let width = header.pointer_size()?;
+                return Some((addresses(runtime_stacks::addresses(header.payload(), width.bytes())?, width), width));
+            }
             let decoded = header.decode(Schemas::BUILT_IN)?;
             let width = decoded.fields.pointers;
             // The addresses are the rest of the payload.
@@ -91,7 +100,7 @@ impl Event<'_> {
         let begins = frames.as_ref().is_some_and(|(frames, width)| is_kernel(frames, *width));
         let is_kernel = match found.source {
             StackSource::KernelKey => true,
-            StackSource::UserKey => false,
+            StackSource::UserKey | StackSource::Runtime => false,
             _ => begins,
         };
         Ok(StackPart { source: found.source, key: found.key, frames: frames.map(|(frames, _)| frames), is_kernel })
@@ -105,9 +114,13 @@ impl Stack {
         &self.parts
     }
 
-    /// The return addresses of all parts, the innermost first.
+    /// The return addresses of all parts, the innermost first. The part of the .NET runtime is left out if another part has addresses in user mode,
+    /// because both are of the same stack.
     pub fn frames(&self) -> impl Iterator<Item = u64> {
-        self.parts.iter().filter_map(|part| part.frames.as_ref()).flatten().copied()
+        let is_user = |part: &StackPart| !part.is_kernel && part.source != StackSource::Runtime && part.frames.is_some();
+        let has_user = self.parts.iter().any(is_user);
+        let parts = self.parts.iter().filter(move |part| !has_user || part.source != StackSource::Runtime);
+        parts.filter_map(|part| part.frames.as_ref()).flatten().copied()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The call stacks of a session: which events have one, and where its addresses are.
 
 use crate::place::{Place, Position};
+use crate::runtime_stacks::{Bound, RuntimeEvents};
 use crate::sorted::{Record, Sorter, Table, tick_of_word, word_of_tick};
 use crate::specified::number;
 use etw_layouts_etl::wire::EVENT_HEADER_EXT_TYPE;
@@ -47,6 +48,9 @@ pub enum StackSource {
     Walk,
     /// The key of the user part, in a StackWalk event.
     UserKey,
+    /// An event CLRStackWalk of the .NET runtime: the next event of the same provider and thread. It does not state the event whose stack it is; if
+    /// that event was lost, it can be found as the stack of the event before.
+    Runtime,
 }
 
 /// A part of the stack of an event.
@@ -66,7 +70,7 @@ pub(crate) enum Owner {
     Thread(u32),
     /// An event of an unknown thread.
     Processor,
-    /// An event with a key in an extended item.
+    /// An event of a provider: one with a key in an extended item, or one of the .NET runtime.
     Item(Place),
 }
 
@@ -125,7 +129,7 @@ impl Stacks {
     }
 }
 
-/// The bit of events with a key in an extended item.
+/// The bit of events of providers.
 const ITEM: u64 = 1 << 63;
 
 impl Owner {
@@ -139,7 +143,7 @@ impl Owner {
 }
 
 impl StackSource {
-    /// Its name: `item`, `item key`, `kernel key`, `walk` or `user key`.
+    /// Its name: `item`, `item key`, `kernel key`, `walk`, `user key` or `runtime`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -148,11 +152,12 @@ impl StackSource {
             Self::KernelKey => "kernel key",
             Self::Walk => "walk",
             Self::UserKey => "user key",
+            Self::Runtime => "runtime",
         }
     }
 
     /// All sources, in the order of their numbers.
-    pub(crate) const ALL: [Self; 5] = [Self::Item, Self::ItemKey, Self::KernelKey, Self::Walk, Self::UserKey];
+    pub(crate) const ALL: [Self; 6] = [Self::Item, Self::ItemKey, Self::KernelKey, Self::Walk, Self::UserKey, Self::Runtime];
 }
 
 /// The bit of parts with addresses.
@@ -163,7 +168,7 @@ impl Found {
         let source = StackSource::ALL[(word >> 56) as usize % StackSource::ALL.len()];
         Self {
             source,
-            key: (source != StackSource::Walk).then_some(key),
+            key: (!matches!(source, StackSource::Walk | StackSource::Runtime)).then_some(key),
             at: (word & HAS_ADDRESSES != 0).then_some(Position::new(word as u32, at)),
             processor: (word >> 32) as u16,
         }
@@ -179,12 +184,18 @@ pub(crate) struct StackBuilder {
     references: Sorter<6>,
     /// Tick and owner of the event, source with processor and file, buffer and offset, key.
     parts: Sorter<5>,
+    runtime: RuntimeEvents,
 }
 
 impl StackBuilder {
     /// A builder that needs at most `memory` bytes.
     pub fn new(memory: usize) -> Self {
-        Self { definitions: Sorter::new(memory / 4), references: Sorter::new(memory / 4), parts: Sorter::new(memory / 2) }
+        Self {
+            definitions: Sorter::new(memory / 4),
+            references: Sorter::new(memory / 4),
+            parts: Sorter::new(memory / 4),
+            runtime: RuntimeEvents::new(memory / 4),
+        }
     }
 
     /// Adds an event of a file.
@@ -204,7 +215,7 @@ impl StackBuilder {
                     self.refer(key, (tick, file, place), StackSource::ItemKey, (tick, Owner::Item(place)))?;
                 }
             }
-            return Ok(());
+            return self.runtime.add(event, tick, file, place);
         };
         if hook >> 8 != STACK_WALK {
             return Ok(());
@@ -245,7 +256,7 @@ impl StackBuilder {
     ///
     /// The temporary files cannot be read or written.
     pub fn finish(self) -> io::Result<Stacks> {
-        let Self { definitions, references, mut parts } = self;
+        let Self { definitions, references, mut parts, runtime } = self;
         let (mut definitions, mut references) = (definitions.finish()?, references.finish()?);
         let mut definition = definitions.next()?;
         while let Some([key, tick, buffer, rest, of_tick, owner]) = references.next()? {
@@ -260,6 +271,11 @@ impl StackBuilder {
             let source = StackSource::ALL[(rest >> 16) as u16 as usize % StackSource::ALL.len()];
             parts.push(part(tick_of_word(of_tick), owner, (source, rest as u16), at, key))?;
         }
+        runtime.finish(|Bound { tick, event, stack }| {
+            let at = Position { file: stack.file, buffer: stack.buffer, offset: stack.offset };
+            let owner = ITEM | two(event.buffer, event.offset);
+            parts.push(part(tick, owner, (StackSource::Runtime, event.processor), Some(at), 0))
+        })?;
         let mut ticks = Vec::new();
         let parts = parts.table(|record| {
             let (word, mask) = bit(record[0]);

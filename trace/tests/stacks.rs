@@ -1,8 +1,8 @@
 //! Call stacks of events.
 
 use crate::real::{self, open};
-use etw_layouts_etl as etl;
-use etw_layouts_trace::{StackPart, StackSource, Trace};
+use etw_layouts_etl::{self as etl, Uuid};
+use etw_layouts_trace::{Event, StackPart, StackSource, Trace};
 use test_support::records::{Written, written};
 
 /// Source, key and frames of a part.
@@ -82,6 +82,89 @@ fn a_key_means_its_next_definition() {
         (9, vec![of(Walk, 0, &[0x15])]),
     ];
     assert_eq!(parts(&trace), expected);
+}
+
+/// Microsoft-Windows-DotNETRuntime.
+const RUNTIME: u128 = 0xe13c0d23_ccbc_4e12_931b_d9cc2eee27e4;
+
+/// Events of .NET, each with the stack that follows it on its thread and is of its provider.
+#[test]
+fn stacks_of_the_runtime() {
+    const PRIVATE: u128 = 0x763fd754_7086_4dfe_95eb_c01a46faf4ca;
+    const RUNDOWN: u128 = 0xa669021c_c450_4609_a035_5af59af4df18;
+    let event = |tick, thread, provider, id| Written::event(tick, (thread, 7), (provider, 10, 0), vec![id]);
+    let stack = |tick, thread, (provider, id), count: u64, frames: &[u64]| {
+        Written::event(tick, (thread, 7), (provider, id, 0), words(&[&[11 | count << 32], frames].concat()))
+    };
+    let (of_runtime, of_private) = ((RUNTIME, 82), (PRIVATE, 151));
+    let bytes = written(&[
+        // The thread moves to another processor, whose buffer is later in the file than the buffers of all events.
+        stack(101, 11, of_runtime, 2, &[0x10, 0x11]).on(1),
+        event(100, 11, RUNTIME, 1),
+        // Without a stack, because the next one follows another event.
+        event(110, 11, RUNTIME, 2),
+        event(111, 11, RUNTIME, 3),
+        // Events of another thread and of another provider are between.
+        event(112, 12, RUNTIME, 4),
+        event(113, 11, PRIVATE, 5),
+        stack(114, 11, of_runtime, 1, &[0x12]),
+        stack(115, 11, of_private, 1, &[0x13]),
+        // Its event was lost.
+        stack(116, 11, of_runtime, 1, &[0x14]),
+        // The number of addresses is less than, and more than, those in the payload. The upper half of the address space is no kernel here.
+        event(120, 12, RUNTIME, 6),
+        stack(120, 12, of_runtime, 1, &[1 << 63, 0x16]),
+        event(130, 12, RUNTIME, 7),
+        stack(131, 12, of_runtime, u64::from(u32::MAX), &[0x17]),
+        // A thread of its own has no event; another event with the ID; a rundown.
+        stack(140, 13, of_runtime, 1, &[0x18]),
+        event(150, 14, 1, 8),
+        stack(151, 14, (1, 82), 1, &[0x19]),
+        event(160, 14, RUNDOWN, 9),
+        stack(161, 14, (RUNDOWN, 0), 1, &[0x1A]),
+        // Without a number of addresses.
+        event(170, 15, RUNTIME, 10),
+        Written::event(171, (15, 7), (RUNTIME, 82, 0), vec![11, 0, 0, 0, 1]),
+    ]);
+    let trace = Trace::from_bytes(bytes).expect("a trace");
+    let of = |frames: &[u64]| vec![(StackSource::Runtime, None, Some(frames.to_vec()))];
+    let expected = vec![
+        (1, of(&[0x10, 0x11])),
+        (3, of(&[0x12])),
+        (5, of(&[0x13])),
+        (6, of(&[1 << 63])),
+        (7, of(&[0x17])),
+        (10, vec![(StackSource::Runtime, None, None)]),
+    ];
+    assert_eq!(parts(&trace), expected);
+    let is_kernel = |event: Event<'_>| event.stack().unwrap().is_some_and(|stack| stack.parts()[0].is_kernel);
+    assert!(!trace.events().any(|event| is_kernel(event.unwrap())));
+}
+
+/// Every CLRStackWalk of real traces is the stack of an event. The numbers of stacks and addresses, and the sum of the products of the first address and
+/// the time of the event, are those of an independent join of the printed events.
+#[test]
+fn stacks_of_the_runtime_in_real_traces() {
+    let known = [
+        ("microsoft__net.4.5.2.x64.etl", (14_983, 337_030, 0xD079_03D6_7FE7_0103)),
+        ("microsoft__net.4.5.2.x86.etl", (5_206, 155_163, 0x28EA_EAD7_249F_9040)),
+        ("microsoft__net.4.5.x86.etl", (54_165, 1_310_426, 0x22A6_6C42_DB99_18A0)),
+    ];
+    for (name, expected) in known {
+        let Some(bytes) = real::read(name) else { continue };
+        let trace = open(&[(name, &bytes)]);
+        let (mut walks, mut found) = (0, (0, 0, 0_u64));
+        for event in trace.events().map(|event| event.expect("an event")) {
+            walks += usize::from((event.header().provider(), event.header().id()) == (Some(Uuid::from_u128(RUNTIME)), Some(82)));
+            let Some(stack) = event.stack().expect("a stack") else { continue };
+            for part in stack.parts().iter().filter(|part| part.source == StackSource::Runtime) {
+                let frames = part.frames.as_ref().expect("addresses");
+                let time = event.time().expect("a time").0.cast_unsigned();
+                found = (found.0 + 1, found.1 + frames.len(), found.2.wrapping_add(time.wrapping_mul(frames[0])));
+            }
+        }
+        assert_eq!((walks, found), (expected.0, expected), "{name}");
+    }
 }
 
 /// Samples of real traces: with a stack, and with a part that begins at the sampled address. The numbers of parts and frames, and the sum of the first

@@ -70,6 +70,8 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     }
 }
 
+#[cfg(feature = "table")]
+pub use export::{hash_all, location};
 pub use info::read as info;
 pub use pcap::packets;
 pub use processes::documents as processes;

@@ -3,12 +3,12 @@
 use crate::input::{Input, kind};
 use crate::output::file_progress::FileProgress;
 use crate::output::stop::Stop;
-use crate::output::tally::Tally;
+use crate::output::tally::{Tally, is_of_file};
 use crate::output::{Grouped, Output, Several};
 use crate::schemas::SchemaOptions;
 use crate::selection::Wanted;
 use etw_layouts_cli::{Outcome, unreadable};
-use etw_layouts_etl::{BufferHeader, Diagnostic, DiagnosticKind, Filter, LogFile};
+use etw_layouts_etl::{BufferHeader, Diagnostic, Filter, LogFile};
 #[cfg(feature = "table")]
 use etw_layouts_table::Part;
 use etw_layouts_trace::{FileSource, Notice, Options, Source, Trace, TraceFile, group};
@@ -246,7 +246,7 @@ impl Reported {
 
     /// Reports a diagnostic.
     pub fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &Output) {
-        self.is_damaged |= diagnostic.is_damage() && !matches!(diagnostic.kind, DiagnosticKind::Fields(_));
+        self.is_damaged |= is_of_file(diagnostic);
         if let Some(line) = self.tally.add(Some(&self.name), diagnostic) {
             self.print(|| out.aside(&line));
         }

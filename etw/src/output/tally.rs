@@ -2,7 +2,7 @@
 
 use super::{Escaped, Grouped};
 use etw_layouts_cli::Outcome;
-use etw_layouts_etl::Diagnostic;
+use etw_layouts_etl::{Diagnostic, DiagnosticKind};
 #[cfg(feature = "table")]
 use etw_layouts_table::Part;
 use serde::Serialize;
@@ -99,9 +99,7 @@ impl Tally {
     /// The number of diagnostics of each kind, and of payloads that are longer than their schemas.
     #[cfg(feature = "table")]
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        let is_counted = |(kind, counted): &(&&'static str, &Counted)| {
-            !counted.is_note || **kind == etw_layouts_etl::DiagnosticKind::UNCOVERED
-        };
+        let is_counted = |(kind, counted): &(&&'static str, &Counted)| !counted.is_note || **kind == DiagnosticKind::UNCOVERED;
         self.kinds.iter().filter(is_counted).map(|(kind, counted)| (*kind, counted.count))
     }
 
@@ -113,6 +111,11 @@ impl Tally {
     pub fn outcome(&self) -> Outcome {
         if self.total() > 0 { Outcome::Differs } else { Outcome::Good }
     }
+}
+
+/// Whether a diagnostic is damage of the file, and not of a payload.
+pub fn is_of_file(diagnostic: &Diagnostic) -> bool {
+    diagnostic.is_damage() && !matches!(diagnostic.kind, DiagnosticKind::Fields(_))
 }
 
 /// A diagnostic, or the number of others of the same kind.

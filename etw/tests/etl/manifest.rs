@@ -38,8 +38,8 @@ fn trace(events: &[(u16, &[u8])]) -> Vec<u8> {
     writer.finish(START + 10_000_000).unwrap().into_inner()
 }
 
-/// Two builds have different schemas of event 1. Only one has the fields of event 2. Event 3 is unknown. Opcode 1 is a classic
-/// event.
+/// Two builds have different schemas of event 1. Only one has the fields of event 2. Event 3 is unknown. Event 4 has a structure without
+/// members. Opcode 1 is a classic event.
 fn library() -> Vec<u8> {
     let name = |name: &str| Name { value: None, name: name.to_owned() };
     let event = |id, fields: Option<&[(&str, InType)]>| Event {
@@ -53,6 +53,7 @@ fn library() -> Vec<u8> {
     };
     let (id, text) = (("ProcessID", InType::UINT32), ("Image", InType::UNICODESTRING));
     let mut events = vec![event(1, Some(&[id])), event(1, Some(&[id, text])), event(2, None), event(2, Some(&[id]))];
+    events.push(event(4, Some(&[id, ("Memory", InType::STRUCT)])));
     events.push(Event {
         is_classic: true,
         opcode: Name { value: Some(1), name: "Begin".to_owned() },
@@ -67,7 +68,7 @@ fn library() -> Vec<u8> {
     let mut builder = LibraryBuilder::default();
     builder.origin(Source::Catalogue, "Windows 7", Some(7600));
     builder.origin(Source::Catalogue, "Windows 11", Some(26100));
-    builder.add_masked(&provider, &[1, 2, 1, 2, 1]);
+    builder.add_masked(&provider, &[1, 2, 1, 2, 2, 1]);
     builder.build().bytes().to_vec()
 }
 
@@ -145,14 +146,22 @@ fn libraries() {
 #[test]
 fn partly_decoded() {
     let folder = Folder::new("partly");
-    let events: [(u16, &[u8]); 4] = [(2, &[9, 0, 0, 0]), (2, &[9, 0, 0, 0, 1]), (2, &[9, 0]), (2, &[9, 0, 0, 0, 1])];
+    let events: [(u16, &[u8]); 5] =
+        [(2, &[9, 0, 0, 0]), (2, &[9, 0, 0, 0, 1]), (2, &[9, 0]), (2, &[9, 0, 0, 0, 1]), (4, &[9, 0, 0, 0, 1, 2])];
     let (file, library) = (folder.file("a.etl", trace(&events)), folder.file("a.etwschemas", library()));
     let (_, out, _) = run(&["schemas", "--manifests", &library, &file]);
     let (_, list) = out.split_once("events  partly decoded\n").unwrap_or_else(|| panic!("{out}"));
     let lines: Vec<_> = list.lines().map(str::trim_start).collect();
     assert!(lines[0].starts_with("3 of 4  Maker-Kernel-Process/ProcessStart/Start"), "{out}");
-    let faults = ["2    bytes after the last field, 1 byte left", "1    "];
-    assert!(faults.iter().all(|fault| lines[1..].iter().any(|line| line.starts_with(fault))) && lines.len() == 3, "{out}");
+    let unknown = "field of unknown size: no source of the schema states its members or length";
+    let faults =
+        ["2    bytes after the last field, 1 byte left", "1    truncated payload", &format!("1    {unknown}, 2 bytes left")];
+    assert!(faults.iter().all(|fault| lines[1..].iter().any(|line| line.starts_with(fault))) && lines.len() == 5, "{out}");
+    let (_, out, err) = run(&["events", "--payload", "fields", "--format", "json", "--manifests", &library, &file]);
+    let lines = json(&out);
+    let last = lines.iter().find(|event| event["id"] == 4).expect("the event");
+    assert_eq!(last["undecoded"], json!({"message": unknown, "offset": 4, "data": "0102"}), "{out}");
+    assert!(err.contains("no source states the members or length of that field: name one with --manifests"), "{err}");
 }
 
 /// Manifests of the catalogue: an unknown provider, a build before the known ones, and a note on placeholders.

@@ -4,7 +4,9 @@ use crate::kit;
 use crate::made::provider;
 use etw_layouts_payload::packed::EventKey;
 use etw_layouts_payload::packed::Variant;
-use etw_layouts_payload::{self as payload, FieldList, InType, MapKind, OutType, PointerSize, Schema, Source, Step, Uuid, Value};
+use etw_layouts_payload::{
+    self as payload, FieldList, InType, MapKind, OutType, PointerSize, Reason, Schema, Source, Step, Uuid, Value,
+};
 use etw_layouts_schemas::{Count, Event, Field, Length, Library, LibraryBuilder, Map, MapEntry, Name, Provider};
 use fastrand::Rng;
 
@@ -78,6 +80,19 @@ fn unknown_extent() {
     assert_eq!(added(&[structure(vec![]), number()]), [unknown("Structure")]);
     for members in [vec![open(), number()], vec![open()], vec![structure(vec![])]] {
         assert_eq!(added(&[number(), structure(members), number()]), [number(), unknown("Structure")]);
+    }
+    // A payload with bytes from that field on has its reason; others end with the fields.
+    let reason = |fields: &[Field], payload: &[u8]| {
+        let event = Event { id: 1, fields: Some(fields.to_vec()), ..Event::default() };
+        let library = Library::build(&[Provider { events: vec![event], ..Provider::default() }], Source::Manifest);
+        let variant = library.view().find(Uuid::nil(), EventKey::of_id(1, 0)).first().unwrap();
+        variant.schema().unwrap().decode(payload, PointerSize::Bits64).check().err().map(|fault| (fault.reason, fault.offset))
+    };
+    for fields in [vec![number(), open(), number()], vec![number(), structure(vec![structure(vec![])])]] {
+        assert_eq!((reason(&fields, &[1]), reason(&fields, &[1, 2])), (None, Some((Reason::Unstated, 1))));
+    }
+    for fields in [vec![number()], vec![structure(vec![number()])]] {
+        assert_eq!((reason(&fields, &[1]), reason(&fields, &[1, 2])), (None, Some((Reason::Rest, 1))));
     }
 }
 

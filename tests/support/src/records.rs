@@ -60,6 +60,12 @@ impl Written {
         self
     }
 
+    /// The event on another processor.
+    #[must_use]
+    pub fn on(self, processor: u16) -> Self {
+        Self { processor, ..self }
+    }
+
     /// A kernel event with another version.
     #[must_use]
     pub fn version(mut self, new: u16) -> Self {

@@ -3,7 +3,7 @@
 use etw_layouts_trace::{FileSource, Source};
 use indicatif::ProgressBar;
 use sha2::{Digest, Sha256};
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -74,6 +74,17 @@ impl Source for Hashing {
 /// Bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The SHA-256 of the bytes of a reader.
+pub fn hash_all(mut reader: impl Read) -> io::Result<String> {
+    let (mut hasher, mut bytes) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match reader.read(&mut bytes)? {
+            0 => return Ok(hex(&hasher.finalize())),
+            count => hasher.update(&bytes[..count]),
+        }
+    }
 }
 
 /// The SHA-256 of a file.

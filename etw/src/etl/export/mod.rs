@@ -12,6 +12,9 @@ mod record;
 mod state;
 mod summary;
 
+pub use hashing::hash_all;
+pub use plan::location;
+
 use crate::input::{self, TRACES};
 use crate::output::{Choices, Escaped, Format as Text, Output, choice};
 use crate::selection::Wanted;

@@ -200,6 +200,11 @@ fn roots(named: &[PathBuf]) -> Vec<String> {
     folders.filter_map(text).collect()
 }
 
+/// The absolute path of a file without links, as text.
+pub fn location(path: &Path) -> io::Result<String> {
+    Ok(lossless(&fs::canonicalize(path)?))
+}
+
 /// A path as text. One that is not Unicode becomes `file:` and the path with such bytes, and `%`, as `%` and two digits.
 fn lossless(path: &Path) -> String {
     if let Some(text) = path.to_str() {
@@ -251,7 +256,7 @@ fn source(input: &Input) -> Result<Source, Stop> {
     let since_1970 = |time: SystemTime| Some(u64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_nanos()).unwrap_or(0));
     Ok(Source {
         name: lossless(&path),
-        location: lossless(&fs::canonicalize(&path).map_err(failed)?),
+        location: location(&path).map_err(failed)?,
         size: metadata.len(),
         modified: metadata.modified().ok().and_then(since_1970).unwrap_or(0),
         changed: changed(&metadata),

@@ -110,7 +110,7 @@ impl Exported {
     pub fn row<'a>(&'a self, log: &'a LogFile) -> TraceRow<'a> {
         TraceRow {
             trace: &self.trace,
-            path: &self.path,
+            path: Some(&self.path),
             hash: &self.hash,
             size: self.size,
             host: self.host.as_deref(),
