@@ -53,6 +53,7 @@ pub struct ReadError<E> {
 
 /// Why a member cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReadProblem<E> {
     /// The memory has only this many of the bytes.
     Missing(usize),
