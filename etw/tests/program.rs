@@ -122,14 +122,14 @@ fn specs_and_facts_are_part_of_the_program() {
 fn stored_specs_and_facts_are_those_of_the_texts() {
     let stored = built_in();
     let texts = Project { stored: Stored::default(), ..built_in() };
-    let [layouts, of_texts] = [&stored, &texts].map(|project| project.layouts().expect("layouts"));
+    let [layouts, of_texts] = [&stored, &texts].map(|project| project.shared_layouts().expect("layouts"));
     let remedy = "run `cargo xtask generate`";
     assert!(format!("{layouts:?}") == format!("{of_texts:?}"), "stored layouts differ from those of the specs; {remedy}");
     let [builds, of_facts] = [&stored, &texts].map(|project| project.registry(&layouts.spec.axis).expect("builds"));
     assert!(builds == of_facts, "stored builds differ from those of the facts; {remedy}");
 
     let half = |bytes: &'static [u8]| &bytes[..bytes.len() / 2];
-    let damaged = Stored { specs: half(stored.stored.specs), facts: half(stored.stored.facts) };
+    let damaged = Stored { specs: half(stored.stored.specs), facts: half(stored.stored.facts), read: None };
     let damaged = Project { stored: damaged, ..built_in() };
     let errors = [damaged.layouts().err(), damaged.registry(&layouts.spec.axis).err()];
     let errors = errors.map(|error| error.expect("damaged bytes").to_string());
@@ -147,7 +147,7 @@ fn stored_specs_and_facts_are_those_of_the_texts() {
     let facts =
         edit(etw_layouts_facts::FILES, "facts/10.0.19041.329-x64.facts", "kernel 10.0.19041.329 ", "kernel 10.0.19041.328 ");
     let edited = Project { specs, facts, ..built_in() };
-    assert!(format!("{:?}", edited.layouts().expect("layouts").spec.definitions[name]).contains("ProviderTotal"));
+    assert!(format!("{:?}", edited.shared_layouts().expect("layouts").spec.definitions[name]).contains("ProviderTotal"));
     assert_ne!(edited.registry(&layouts.spec.axis).expect("builds"), builds);
 
     let folder = Folder::new("edited");
