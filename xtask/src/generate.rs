@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Write the generated crate, and the pages generated from specs and sources, such as docs/STATUS.md.
+/// Write the generated crate, the stored specs and facts of the program, and the pages generated from specs and sources, such as docs/STATUS.md.
 ///
 /// Exit status: 0 done, or with --check up to date; 1 with --check not up to date; 2 an error in the specs.
 #[derive(clap::Args)]
