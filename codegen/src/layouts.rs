@@ -5,6 +5,7 @@ use crate::ctype::CType;
 use crate::source::Span;
 use crate::spec::{Body, Definition, Kind, Member, Provenance, Spec, Unknown};
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 /// The layouts of a spec set.
 #[derive(Clone, Debug)]
@@ -87,8 +88,8 @@ pub struct Field {
     pub align: Option<u64>,
     /// The enumeration or flags of its values.
     pub values: Option<String>,
-    /// The information on the member.
-    pub info: Info,
+    /// The information on the member, which the fields of other layouts share.
+    pub info: Arc<Info>,
 }
 
 /// The bits of a bit field.
@@ -139,7 +140,7 @@ pub enum Type {
 }
 
 /// The information on a member.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Info {
     /// Description.
     pub doc: String,
@@ -190,6 +191,12 @@ impl Layouts {
     /// The layout of a type at a target.
     pub fn get(&self, target: TargetId, name: &str) -> Option<&Layout> {
         self.by_target.get(target)?.get(name).map(|&id| &self.layouts[id])
+    }
+
+    /// The layouts of a type, by their first target.
+    pub fn of(&self, name: &str) -> &[Layout] {
+        let at = |is_before: &dyn Fn(&str) -> bool| self.layouts.partition_point(|layout| is_before(&layout.name));
+        &self.layouts[at(&|own| own < name)..at(&|own| own <= name)]
     }
 
     /// The types that a structure embeds, and the enumerations and flags of its members.
@@ -257,7 +264,7 @@ impl Aggregate {
     /// Adds the information from the same layout at another target.
     pub(crate) fn learn(&mut self, other: &Self) {
         for (field, other) in self.fields.iter_mut().zip(&other.fields) {
-            let (info, new) = (&mut field.info, &other.info);
+            let (info, new) = (Arc::make_mut(&mut field.info), &other.info);
             info.source = info.source.min(new.source);
             info.documented |= new.documented;
             info.covered |= new.covered;

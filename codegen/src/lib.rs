@@ -29,6 +29,7 @@ mod resolve;
 mod source;
 pub mod spec;
 mod standard;
+pub mod stored;
 pub mod syntax;
 mod target;
 

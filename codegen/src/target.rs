@@ -2,7 +2,7 @@
 
 use crate::axis::{self, Arch, Axis, Build, TargetId};
 use crate::diagnostic::nearest;
-use etw_layouts_runtime::meta::place;
+use etw_layouts_runtime::meta::{Absent, place};
 
 /// A selected build, and the target with its layouts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,19 +165,25 @@ impl Axis {
     /// No layouts exist for the build.
     pub fn kernel(&self, build: Build, arch: Arch) -> Result<Asked, String> {
         let name = format!("{build:#}-{arch}");
-        let newest = self.kernels.last().map(|kernel| kernel.build);
         let (own, build) = (build, self.canonical(build));
-        match place(build, self.along(arch), newest) {
-            Ok((_, target)) => Ok(Asked { name, selected_by: SelectedBy::Revision, own, build, target }),
+        match self.placed(build, arch) {
+            Ok(target) => Ok(Asked { name, selected_by: SelectedBy::Revision, own, build, target }),
             Err(absent) => Err(format!("{name}: {absent}")),
         }
+    }
+
+    fn placed(&self, build: Build, arch: Arch) -> Result<TargetId, Absent> {
+        let newest = self.kernels.last().map(|kernel| kernel.build);
+        place(build, self.along(arch), newest).map(|(_, target)| target)
     }
 
     /// The target with the layouts of a build: the last row of the build at or before its revision. Rows of other builds do not
     /// count.
     pub fn at(&self, build: Build, arch: Arch) -> Option<TargetId> {
-        let asked = self.kernel(build, arch).ok()?;
-        asked.is_of_build(self).then_some(asked.target)
+        let build = self.canonical(build);
+        let target = self.placed(build, arch).ok()?;
+        let own = self.kernel_of(target).build;
+        (own.number == build.number && own <= build).then_some(target)
     }
 
     /// The selection of a target as the newest one.

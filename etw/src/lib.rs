@@ -50,7 +50,7 @@ use etw_layouts_project::project::Files;
 pub use new_file::NewFile;
 pub use print::{compact, csv_cell, escape, is_formula, is_hidden, json, pretty, print};
 #[cfg(feature = "embedded")]
-pub use program::program;
+pub use program::{built_in, program};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

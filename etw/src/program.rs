@@ -3,12 +3,15 @@
 use crate::{Command as OnSpecs, dump, etl, exit, is_hidden, output};
 use clap::{Arg, Parser, Subcommand, value_parser};
 use etw_layouts_cli::Error;
+use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_project::Project;
 use etw_layouts_project::project::Files;
+use etw_layouts_project::stored::Stored;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 /// Inspect, verify and export the structure layouts of Event Tracing for Windows.
 ///
@@ -100,11 +103,20 @@ impl Cli {
     }
 
     fn project(&self) -> Project {
-        let (specs, facts) = match &self.specs {
-            Some(specs) => (Files::Folder(specs.clone()), self.facts.clone().map_or(Files::Embedded(&[]), Files::Folder)),
-            None => (Files::Embedded(etw_layouts_specs::FILES), Files::Embedded(etw_layouts_facts::FILES)),
-        };
-        let (listed, events) = (etw_layouts_facts::UPDATES, etw_layouts_facts::EVENTS);
-        Project { standard: etw_layouts_specs::FILES, listed, events, ..Project::of(specs, facts) }
+        let built_in = built_in();
+        let Some(specs) = &self.specs else { return built_in };
+        let facts = self.facts.clone().map_or(Files::Embedded(&[]), Files::Folder);
+        Project { specs: Files::Folder(specs.clone()), facts, ..built_in }
     }
+}
+
+/// The specs and facts of the program.
+#[must_use]
+pub fn built_in() -> Project {
+    let (specs, facts) = (Files::Embedded(etw_layouts_specs::FILES), Files::Embedded(etw_layouts_facts::FILES));
+    let (listed, events) = (etw_layouts_facts::UPDATES, etw_layouts_facts::EVENTS);
+    static READ: OnceLock<Layouts> = OnceLock::new();
+    let (specs_bin, facts_bin) = (include_bytes!("stored/specs.bin"), include_bytes!("stored/facts.bin"));
+    let stored = Stored { specs: specs_bin, facts: facts_bin, read: Some(&READ) };
+    Project { standard: etw_layouts_specs::FILES, listed, events, stored, ..Project::of(specs, facts) }
 }

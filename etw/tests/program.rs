@@ -1,5 +1,9 @@
 //! The installed program `etw` in an empty folder, with the built-in specs and with those of its user.
 
+use etw_layouts_cli::built_in;
+use etw_layouts_project::Project;
+use etw_layouts_project::project::Files;
+use etw_layouts_project::stored::Stored;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -110,6 +114,49 @@ fn specs_and_facts_are_part_of_the_program() {
     folder.write("kernel.facts", "");
     folder.says("import kernel.facts", 2, &["cannot change the built-in specs", "--specs", "--facts"]);
     assert_eq!(fs::read_dir(&folder.0).expect("the folder").count(), 1, "nothing is written");
+}
+
+/// What the program stores of its specs and facts is what their texts say. Other texts are read themselves: an edit before it is generated, and
+/// the specs of a user. Only the program's own texts are not read, so damage of what it stores is an error.
+#[test]
+fn stored_specs_and_facts_are_those_of_the_texts() {
+    let stored = built_in();
+    let texts = Project { stored: Stored::default(), ..built_in() };
+    let [layouts, of_texts] = [&stored, &texts].map(|project| project.shared_layouts().expect("layouts"));
+    let remedy = "run `cargo xtask generate`";
+    assert!(format!("{layouts:?}") == format!("{of_texts:?}"), "stored layouts differ from those of the specs; {remedy}");
+    let [builds, of_facts] = [&stored, &texts].map(|project| project.registry(&layouts.spec.axis).expect("builds"));
+    assert!(builds == of_facts, "stored builds differ from those of the facts; {remedy}");
+
+    let half = |bytes: &'static [u8]| &bytes[..bytes.len() / 2];
+    let damaged = Stored { specs: half(stored.stored.specs), facts: half(stored.stored.facts), read: None };
+    let damaged = Project { stored: damaged, ..built_in() };
+    let errors = [damaged.layouts().err(), damaged.registry(&layouts.spec.axis).err()];
+    let errors = errors.map(|error| error.expect("damaged bytes").to_string());
+    assert!(errors.iter().all(|error| error.starts_with("damaged program: ")), "{errors:?}");
+
+    let edit = |files: &[(&'static str, &'static str)], file: &str, old: &str, new: &str| {
+        let mut files = files.to_vec();
+        let edited = files.iter_mut().find(|(path, _)| *path == file).expect("a file");
+        assert!(edited.1.contains(old));
+        edited.1 = edited.1.replacen(old, new, 1).leak();
+        Files::Embedded(files.leak())
+    };
+    let (path, name) = ("specs/etw/PERIODIC_CAPTURE_STATE_GUIDS.toml", "PERIODIC_CAPTURE_STATE_GUIDS");
+    let specs = edit(etw_layouts_specs::FILES, path, "\"ProviderCount\"", "\"ProviderTotal\"");
+    let facts =
+        edit(etw_layouts_facts::FILES, "facts/10.0.19041.329-x64.facts", "kernel 10.0.19041.329 ", "kernel 10.0.19041.328 ");
+    let edited = Project { specs, facts, ..built_in() };
+    assert!(format!("{:?}", edited.shared_layouts().expect("layouts").spec.definitions[name]).contains("ProviderTotal"));
+    assert_ne!(edited.registry(&layouts.spec.axis).expect("builds"), builds);
+
+    let folder = Folder::new("edited");
+    etw_layouts_specs::FILES
+        .iter()
+        .for_each(|(path, text)| folder.write(path, &text.replace("\"ProviderCount\"", "\"ProviderTotal\"")));
+    let show = format!("show {name}");
+    folder.says(&show, 0, &["ProviderCount"]);
+    folder.says(&format!("{show} --specs specs"), 0, &["ProviderTotal"]);
 }
 
 /// Options are offered only for commands on which they have an effect.

@@ -3,7 +3,7 @@
 use crate::choice::Choice;
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Info, Layouts};
-use etw_layouts_codegen::registry::{Registry, Seen, WitnessKind};
+use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
 use etw_layouts_codegen::spec::{Provenance, Unknown};
 use etw_layouts_runtime::Uuid;
 pub use etw_layouts_runtime::meta::Evidence;
@@ -76,23 +76,30 @@ impl AddressBy {
     }
 }
 
-/// The number of examined builds that have the layouts of a target.
-pub fn builds_of(registry: &Registry, axis: &Axis, target: TargetId) -> usize {
-    let of_target = registry.kernels.iter().filter(|seen| axis.at(seen.build, seen.arch) == Some(target));
-    of_target.map(|seen| (seen.build, seen.arch)).collect::<BTreeSet<_>>().len()
+/// The number of examined builds that have the layouts of each target.
+pub fn builds(registry: &Registry, axis: &Axis) -> BTreeMap<TargetId, usize> {
+    let mut counts = BTreeMap::new();
+    // They are sorted, and a build with several witnesses has an entry for each.
+    for same in registry.kernels.chunk_by(|one, other| (one.build, one.arch) == (other.build, other.arch)) {
+        if let Some(target) = axis.at(same[0].build, same[0].arch) {
+            *counts.entry(target).or_default() += 1;
+        }
+    }
+    counts
 }
 
 /// The layouts that the symbols of the examined builds verify. A target represents every revision with its layouts, up to the next target of
 /// its build.
 pub fn confirmed(registry: &Registry, axis: &Axis) -> Confirmed {
     let mut targets = vec![TargetSet::default(); registry.witnesses.len()];
-    for seen in &registry.kernels {
+    let is_complete = |witness: &Witness| witness.kind != WitnessKind::Images;
+    for seen in registry.kernels.iter().filter(|seen| is_complete(&registry.witnesses[seen.witness])) {
         if let Some(target) = axis.at(seen.build, seen.arch) {
             targets[seen.witness].insert(target);
         }
     }
     let mut confirmed = Confirmed::default();
-    for (witness, targets) in registry.witnesses.iter().zip(&targets).filter(|(witness, _)| witness.kind != WitnessKind::Images) {
+    for (witness, targets) in registry.witnesses.iter().zip(&targets).filter(|(witness, _)| is_complete(witness)) {
         for name in &witness.holds {
             let known = confirmed.0.entry(name.clone()).or_default();
             *known = known.union(targets);
@@ -144,6 +151,11 @@ pub fn shows(registry: &Registry, axis: &Axis, build: Build, arch: Arch, structu
 }
 
 impl Confirmed {
+    /// The targets whose symbols contain a type.
+    pub fn targets(&self, name: &str) -> TargetSet {
+        self.0.get(name).cloned().unwrap_or_default()
+    }
+
     /// Whether symbols contain a type at a target.
     pub fn has(&self, name: &str, target: TargetId) -> bool {
         self.0.get(name).is_some_and(|targets| targets.contains(target))

@@ -22,6 +22,7 @@ pub mod names;
 pub mod offsets;
 pub mod project;
 mod registry;
+pub mod stored;
 pub mod subject;
 pub mod tables;
 pub mod updates;

@@ -198,9 +198,5 @@ impl<'a> Walk<'a> {
 
 /// The targets with a structure.
 pub fn has(layouts: &Layouts, name: &str) -> TargetSet {
-    let mut set = TargetSet::default();
-    for (target, _) in layouts.by_target.iter().filter(|(_, types)| types.contains_key(name)) {
-        set.insert(target);
-    }
-    set
+    layouts.of(name).iter().fold(TargetSet::default(), |set, layout| set.union(&layout.targets))
 }

@@ -3,6 +3,7 @@
 use crate::change::Changes;
 use crate::events::Statements;
 use crate::registry;
+use crate::stored::Stored;
 use crate::tables::{self, BuildTable, Stated, SymbolFile};
 use crate::updates::{self, Updates};
 use crate::{Error, Refusal, Remedy};
@@ -12,6 +13,7 @@ use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::{Sources, compile_with};
 use etw_layouts_symbols::Wanted;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,6 +33,8 @@ pub struct Project {
     pub listed: &'static str,
     /// The built-in tables of statements about events, each with its path and text. They are used if the facts are built in.
     pub events: &'static [(&'static str, &'static str)],
+    /// What the built-in specs and facts mean, in a form that is read faster than their texts.
+    pub stored: Stored,
     /// Computes the generated files, which are written when the specs change.
     pub generated: Option<Generate>,
 }
@@ -44,8 +48,8 @@ pub enum Files {
     Embedded(&'static [(&'static str, &'static str)]),
 }
 
-/// Computes the changes of generated files after a change of the specs or the facts.
-pub type Generate = fn(&Layouts, &Registry) -> Result<Changes, Error>;
+/// Computes the changes of generated files after a change of the specs or the facts, whose own changes are not written yet.
+pub type Generate = fn(&Layouts, &Registry, &Changes) -> Result<Changes, Error>;
 
 const BUILT_IN: &str = "cannot change the built-in specs";
 
@@ -64,7 +68,16 @@ impl Project {
 
     /// A project of specs and facts. Paths of folders are relative to the current one.
     pub fn of(specs: Files, facts: Files) -> Self {
-        Self { root: PathBuf::new(), specs, facts, standard: &[], listed: "", events: &[], generated: None }
+        Self {
+            root: PathBuf::new(),
+            specs,
+            facts,
+            standard: &[],
+            listed: "",
+            events: &[],
+            stored: Stored::default(),
+            generated: None,
+        }
     }
 
     /// The spec texts, with paths relative to the root.
@@ -91,9 +104,31 @@ impl Project {
     ///
     /// The specs have errors, or the list of updates cannot be read.
     pub fn layouts(&self) -> Result<Layouts, Error> {
-        let mut layouts = compile_with(self.sources()?, self.standard)?;
+        let sources = self.sources()?;
+        let mut layouts = match self.specs {
+            Files::Embedded(files) if self.stored.is_of_specs(files) => self.stored.layouts(sources)?,
+            _ => compile_with(sources, self.standard)?,
+        };
         layouts.spec.axis.kbs = self.updates()?.kbs;
         Ok(layouts)
+    }
+
+    /// [`layouts`](Self::layouts) for reading. The built-in ones are read once in a process, and never freed, which would take as long.
+    ///
+    /// # Errors
+    ///
+    /// As [`layouts`](Self::layouts).
+    pub fn shared_layouts(&self) -> Result<Cow<'static, Layouts>, Error> {
+        match (&self.specs, &self.facts, self.stored.read) {
+            (Files::Embedded(files), Files::Embedded(_), Some(read)) if self.stored.is_of_specs(files) => {
+                if let Some(layouts) = read.get() {
+                    return Ok(Cow::Borrowed(layouts));
+                }
+                let layouts = self.layouts()?;
+                Ok(Cow::Borrowed(read.get_or_init(|| layouts)))
+            }
+            _ => self.layouts().map(Cow::Owned),
+        }
     }
 
     /// The Windows updates in the list of the facts, or else in the built-in list.
@@ -193,6 +228,9 @@ impl Project {
     ///
     /// Facts cannot be read.
     pub fn registry(&self, axis: &Axis) -> Result<Registry, Error> {
+        if matches!(self.facts, Files::Embedded(files) if self.stored.is_of_facts(files)) {
+            return self.stored.registry();
+        }
         let files = self.found()?;
         let of_file = |file| Ok::<_, Error>(registry::of(&tables::read(file, axis, &Wanted::All, &Stated::default())?));
         Ok(registry::merged(files.par_iter().map(of_file).collect::<Result<Vec<_>, _>>()?))

@@ -207,7 +207,7 @@ fn formatted() -> Result<Step, Error> {
 fn fresh() -> Result<Step, Error> {
     let project = workspace::project();
     let layouts = project.layouts()?;
-    let stale = generate::stale(&layouts, &project.registry(&layouts.spec.axis)?)?;
+    let stale = generate::stale(&layouts, &project.registry(&layouts.spec.axis)?, &Vec::new())?;
     let names: Vec<_> = stale.iter().map(|(path, _)| path.as_str()).collect();
     Ok(match names.is_empty() {
         true => Step::Passed,

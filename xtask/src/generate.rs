@@ -6,13 +6,13 @@ use etw_layouts_cli::lock;
 use etw_layouts_codegen::emit::{Files, packed, rust};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_project::Project;
 use etw_layouts_project::change::Changes;
+use etw_layouts_project::{Project, stored};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Write the generated crate, and the pages generated from specs and sources, such as docs/STATUS.md.
+/// Write the generated crate, the stored specs and facts of the program, and the pages generated from specs and sources, such as docs/STATUS.md.
 ///
 /// Exit status: 0 done, or with --check up to date; 1 with --check not up to date; 2 an error in the specs.
 #[derive(clap::Args)]
@@ -31,6 +31,9 @@ const KERNEL: &str = "kernel";
 /// The file with the features of structures, which end its table of features.
 const MANIFEST: &str = "generated/Cargo.toml";
 
+/// Folder of what the program `etw` reads instead of its texts of specs and facts.
+const STORED: &str = "etw/src/stored";
+
 /// The handwritten files in the folder.
 const BY_HAND: [&str; 5] = ["event_table.rs", "lib.rs", "typed_event.rs", "value_maps.rs", "who.rs"];
 
@@ -42,7 +45,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     }
     let project = workspace::project();
     let layouts = project.layouts()?;
-    let stale = stale(&layouts, &project.registry(&layouts.spec.axis)?)?;
+    let stale = stale(&layouts, &project.registry(&layouts.spec.axis)?, &Changes::new())?;
     for (path, bytes) in &stale {
         let what = if bytes.is_some() { "not fresh" } else { "not generated any more" };
         anstream::println!("{what}: {path}");
@@ -63,7 +66,7 @@ pub fn refresh() -> Result<(Layouts, usize), Error> {
     let project = project();
     let lock = lock(&project, "generate")?;
     let layouts = project.layouts()?;
-    let changes = changes(&layouts, &project.registry(&layouts.spec.axis)?)?;
+    let changes = changes(&layouts, &project.registry(&layouts.spec.axis)?, &Changes::new())?;
     let count = changes.len();
     lock.replace(changes)?;
     Ok((layouts, count))
@@ -74,25 +77,25 @@ pub fn project() -> Project {
     Project { generated: Some(changes), ..workspace::project() }
 }
 
-/// The changes for files that are not up to date.
+/// The changes for files that are not up to date, after changes of specs and facts that are not written yet.
 ///
 /// # Errors
 ///
 /// Files cannot be read.
-fn changes(layouts: &Layouts, registry: &Registry) -> Result<Changes, Error> {
+fn changes(layouts: &Layouts, registry: &Registry, own: &Changes) -> Result<Changes, Error> {
     let root = workspace::root();
-    Ok(stale(layouts, registry)?.into_iter().map(|(path, bytes)| (root.join(path), bytes)).collect())
+    Ok(stale(layouts, registry, own)?.into_iter().map(|(path, bytes)| (root.join(path), bytes)).collect())
 }
 
 /// Files that are not up to date, with their new bytes; files to remove have none.
 pub type Stale = Vec<(String, Option<Vec<u8>>)>;
 
-/// The files that are not up to date.
+/// The files that are not up to date, after changes of specs and facts that are not written yet.
 ///
 /// # Errors
 ///
 /// Files cannot be read, or the specs have too many parts for the table of layouts.
-pub fn stale(layouts: &Layouts, registry: &Registry) -> Result<Stale, Error> {
+pub fn stale(layouts: &Layouts, registry: &Registry, own: &Changes) -> Result<Stale, Error> {
     let root = workspace::root();
     let files = files(layouts);
     let pages = pages::all(layouts, registry, &files)?;
@@ -103,6 +106,8 @@ pub fn stale(layouts: &Layouts, registry: &Registry) -> Result<Stale, Error> {
     fresh.insert(format!("{GENERATED}/layouts.txt"), listing.into_bytes());
     fresh.insert(format!("{GENERATED}/layouts.bin"), table);
     fresh.insert(MANIFEST.into(), with_features(&fs::read_to_string(root.join(MANIFEST))?, layouts)?.into_bytes());
+    fresh.insert(format!("{STORED}/specs.bin"), stored::specs(layouts));
+    fresh.insert(format!("{STORED}/facts.bin"), stored::facts(&workspace::project(), registry, own)?);
     let mut orphans = BTreeSet::new();
     find(&root, Path::new(GENERATED), &mut orphans)?;
     BY_HAND.iter().for_each(|name| _ = orphans.remove(&format!("{GENERATED}/{name}")));
@@ -158,7 +163,7 @@ mod tests {
         let project = crate::workspace::project();
         let layouts = project.layouts().expect("the specs resolve");
         let registry = project.registry(&layouts.spec.axis).expect("the facts can be read");
-        let stale = super::stale(&layouts, &registry).expect("the generated files can be read");
+        let stale = super::stale(&layouts, &registry, &super::Changes::new()).expect("the generated files can be read");
         let names: Vec<_> = stale.iter().map(|(path, _)| path).collect();
         assert!(names.is_empty(), "run `cargo xtask generate`: {names:?}");
     }

@@ -53,6 +53,11 @@ impl<T> PerTarget<T> {
         self.0.get(target.0)
     }
 
+    /// The value of a target, mutable.
+    pub(crate) fn get_mut(&mut self, target: TargetId) -> Option<&mut T> {
+        self.0.get_mut(target.0)
+    }
+
     /// Number of targets.
     pub fn len(&self) -> usize {
         self.0.len()

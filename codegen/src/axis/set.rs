@@ -43,6 +43,20 @@ impl<I: Copy + From<usize> + Into<usize>> IndexSet<I> {
         self.0.is_empty()
     }
 
+    /// The bits, 64 in each number, the lowest first. The last number is not 0.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// A set of these bits.
+    pub(crate) fn from_words(mut words: Vec<u64>) -> Self {
+        // Equal sets must compare equal: no zero words at the end.
+        while words.last() == Some(&0) {
+            words.pop();
+        }
+        Self(words, PhantomData)
+    }
+
     /// The indices, ascending.
     pub fn iter(&self) -> impl Iterator<Item = I> + '_ {
         let bits =
@@ -79,12 +93,7 @@ impl<I: Copy + From<usize> + Into<usize>> IndexSet<I> {
     fn zip(&self, other: &Self, combine: impl Fn(u64, u64) -> u64) -> Self {
         let word = |set: &Self, i: usize| set.0.get(i).copied().unwrap_or(0);
         let length = self.0.len().max(other.0.len());
-        let mut words: Vec<_> = (0..length).map(|i| combine(word(self, i), word(other, i))).collect();
-        // Equal sets must compare equal: no zero words at the end.
-        while words.last() == Some(&0) {
-            words.pop();
-        }
-        Self(words, PhantomData)
+        Self::from_words((0..length).map(|i| combine(word(self, i), word(other, i))).collect())
     }
 }
 

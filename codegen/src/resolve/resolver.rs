@@ -310,7 +310,7 @@ impl<'s> Resolver<'s, '_> {
             bits,
             align: stated,
             values: member.values.as_ref().map(|values| values.value.clone()),
-            info: Info::of(self.spec, definition, member, self.target),
+            info: Info::of(self.spec, definition, member, self.target).into(),
         })
     }
 

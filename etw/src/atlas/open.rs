@@ -41,7 +41,7 @@ pub struct Args {
 }
 
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
-    let layouts = project.layouts()?;
+    let layouts = project.shared_layouts()?;
     let structure = name(&layouts, Among::All, &args.name)?.to_owned();
     let registry = project.registry(&layouts.spec.axis)?;
     let build = args.build.as_deref().map(|build| selected(&layouts, &registry, &structure, build)).transpose()?;

@@ -45,7 +45,7 @@ pub struct Args {
 }
 
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
-    let layouts = project.layouts()?;
+    let layouts = project.shared_layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
     let [a, b] = sides(&layouts, &registry, [&args.a, &args.b], args.only.as_deref())?;
     let changes = changes(&a, &b);

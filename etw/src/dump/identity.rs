@@ -7,15 +7,14 @@ use etw_layouts::LAYOUTS;
 use etw_layouts::runtime::meta::{Absent, Confidence};
 use etw_layouts::runtime::packed::Selection;
 use etw_layouts::{Arch, Build};
-use etw_layouts_cli::Error;
-use etw_layouts_codegen::axis::Axis;
+use etw_layouts_cli::built_in;
+use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_dump::{By, MemoryDump, Source};
 use etw_layouts_memory::{Address, Kernel, globals};
-use etw_layouts_project::Project;
-use etw_layouts_project::project::Files;
 use etw_layouts_project::subject::choose;
 use etw_layouts_project::updates::{self, Updates};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::path::PathBuf;
@@ -45,7 +44,8 @@ fn parse_build(text: &str) -> Result<Build, String> {
     if let Some(build) = parsed.filter(|_| text.split('.').count() > 2) {
         return Ok(build);
     }
-    let found = built_in_axis().and_then(|axis| choose(&axis, text, None).map(|asked| asked.own));
+    let layouts = built_in().shared_layouts();
+    let found = layouts.and_then(|layouts| choose(&layouts.spec.axis, text, None).map(|asked| asked.own));
     found.map_err(|error| error.to_string())
 }
 
@@ -229,7 +229,6 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
     let image = dump.image();
     let pdb = image.and_then(|image| image.pdb.as_ref());
     let at = |name: &&'static str| Some((*name, kernel.global(name)?.to_string()));
-    let mut axis = None;
     let known = Known {
         revision,
         base: base.map(|base: Address| base.to_string()),
@@ -243,18 +242,18 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
         symbols_note,
         globals: globals().filter_map(|name| at(&name)).collect(),
         by_build,
-        layouts: kernel.chosen().map(|chosen| layout(chosen, kernel.arch(), &mut axis)).collect(),
+        layouts: kernel.chosen().map(|chosen| layout(chosen, kernel.arch())).collect(),
     };
     Ok((kernel, known))
 }
 
-/// A layout and its confidence. The version axis of the specs, once read, defines the order of builds.
-fn layout((structure, chosen): (&'static str, &Result<Selection<'_>, Absent>), arch: Arch, axis: &mut Option<Axis>) -> Layout {
+/// A layout and its confidence.
+fn layout((structure, chosen): (&'static str, &Result<Selection<'_>, Absent>), arch: Arch) -> Layout {
     match chosen {
         Ok(chosen) => Layout {
             structure,
             confidence: chosen.confidence.word(),
-            evidence: sentence(&chosen.confidence, arch, axis),
+            evidence: sentence(&chosen.confidence, arch),
             of: Some(chosen.kernel.build.to_string()),
             substituted: chosen.confidence.is_inferred(),
         },
@@ -263,21 +262,12 @@ fn layout((structure, chosen): (&'static str, &Result<Selection<'_>, Absent>), a
 }
 
 /// The confidence as other commands print it. The specs are read only to determine the following builds.
-fn sentence(confidence: &Confidence, arch: Arch, axis: &mut Option<Axis>) -> String {
+fn sentence(confidence: &Confidence, arch: Arch) -> String {
     if confidence.is_verified() {
         return confidence.to_string();
     }
-    if axis.is_none() {
-        *axis = built_in_axis().ok();
-    }
-    axis.as_ref().map_or_else(|| confidence.to_string(), |axis| etw_layouts_project::sentence(axis, confidence, arch))
-}
-
-/// The version axis of the built-in specs, with the KB numbers of updates.
-fn built_in_axis() -> Result<Axis, Error> {
-    let specs = Files::Embedded(etw_layouts_specs::FILES);
-    let project = Project { listed: etw_layouts_facts::UPDATES, ..Project::of(specs, Files::Embedded(&[])) };
-    Ok(project.layouts()?.spec.axis)
+    let sentence = |layouts: Cow<Layouts>| etw_layouts_project::sentence(&layouts.spec.axis, confidence, arch);
+    built_in().shared_layouts().map_or_else(|_| confidence.to_string(), sentence)
 }
 
 impl Known {

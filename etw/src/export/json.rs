@@ -37,7 +37,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
-    let layouts = project.layouts()?;
+    let layouts = project.shared_layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
     let text = print::compact(&document(&layouts, &registry, &project.statements()?))?;
     write(&[Output { name: "atlas.json".to_owned(), content: text.into() }], args.output.as_deref())

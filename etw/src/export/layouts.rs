@@ -22,7 +22,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
-    let layouts = project.layouts()?;
+    let layouts = project.shared_layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
     let table = packed::table(&layouts, &registry)?;
     let path = place("layouts.bin", &args.output)?;

@@ -59,7 +59,7 @@ enum Format {
 }
 
 pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
-    let layouts = project.layouts()?;
+    let layouts = project.shared_layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
     if registry.kernels.is_empty() {
         return Err("no examined builds: the specs have no facts; name a folder of facts with --facts".into());

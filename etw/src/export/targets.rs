@@ -40,7 +40,7 @@ impl TargetOptions {
         extension: &str,
         content: impl Fn(&ExportTarget) -> C,
     ) -> Result<Outcome, Error> {
-        let layouts = project.layouts()?;
+        let layouts = project.shared_layouts()?;
         let axis = &layouts.spec.axis;
         let registry = project.registry(axis)?;
         let only = self.only.as_deref().map(|only| name(&layouts, among, only)).transpose()?;

@@ -64,7 +64,7 @@ pub struct Args {
 }
 
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
-    let layouts = project.layouts()?;
+    let layouts = project.shared_layouts()?;
     let axis = &layouts.spec.axis;
     let arch = args.arch;
     let pattern = Pattern(args.pattern.as_deref().unwrap_or("*"));
@@ -94,11 +94,12 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     }
     let asked = args.build.as_deref().map(|build| choose(axis, build, arch)).transpose()?;
     let choice = asked.map(|asked| Choice::of(&layouts, &registry, asked, None));
-    let list = structures::list(&layouts, &confirmed(&registry, axis), choice.as_ref(), arch, pattern);
+    let list = structures::list(&layouts, choice.as_ref(), arch, pattern);
     pattern.found(list.is_empty(), "structure", "", layouts.spec.definitions.keys().cloned())?;
     let json = || {
         let target = choice.as_ref().map(|choice| target(axis, choice));
-        object! { #[serde(flatten)] target: target, structures: &list }
+        let list = structures::json(&layouts, &confirmed(&registry, axis), &list);
+        object! { #[serde(flatten)] target: target, structures: list }
     };
     answer(args.format, || structures::text(&layouts, &registry, choice.as_ref(), &list, width), json)
 }

@@ -1,6 +1,7 @@
 //! The list of structures, enumerations and sets of macros.
 
 use super::pattern::Pattern;
+use crate::object::object;
 use crate::print::HEADING;
 use crate::show::{by_confidence, confirmed_in, counted, kind};
 use crate::target::named;
@@ -13,67 +14,62 @@ use etw_layouts_project::Choice;
 use etw_layouts_project::evidence::Confirmed;
 use etw_layouts_project::history::has;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A structure, enumeration or set of macros.
-#[derive(Serialize)]
 pub struct Structure<'a> {
     name: &'a str,
     kind: &'static str,
-    /// The versions in which it exists, as a range.
-    r#in: String,
-    /// The same in words.
-    #[serde(skip)]
-    versions: String,
-    sizes: Vec<Size>,
-    /// The versions in which symbol data verifies it.
-    verified_in: String,
+    /// The versions in which it exists.
+    scope: &'a TargetSet,
+    /// Sizes in bytes, each with the selected targets that have it.
+    sizes: BTreeMap<u64, TargetSet>,
     doc: &'a str,
 }
 
-#[derive(Serialize)]
-struct Size {
-    /// Bytes.
-    size: u64,
-    r#in: String,
-}
-
 /// The structures with matching names that exist at the chosen target or, without one, at any target of the architecture.
-pub fn list<'a>(
-    layouts: &'a Layouts,
-    confirmed: &Confirmed,
-    choice: Option<&Choice>,
-    arch: Option<Arch>,
-    pattern: Pattern,
-) -> Vec<Structure<'a>> {
+pub fn list<'a>(layouts: &'a Layouts, choice: Option<&Choice>, arch: Option<Arch>, pattern: Pattern) -> Vec<Structure<'a>> {
     let axis = &layouts.spec.axis;
-    let wanted = axis.filter(|target| arch.is_none_or(|arch| arch == target.arch));
+    let mut wanted = axis.filter(|target| arch.is_none_or(|arch| arch == target.arch));
+    if let Some(choice) = choice {
+        wanted = wanted.intersection(&[choice.target()].into_iter().collect());
+    }
     let structure = |name: &'a str| {
-        let mut targets = has(layouts, name).intersection(&wanted);
-        if let Some(choice) = choice {
-            let mut one = TargetSet::default();
-            one.insert(choice.target());
-            targets = targets.intersection(&one);
-        }
-        let newest = targets.iter().last()?;
+        let newest = has(layouts, name).intersection(&wanted).iter().last()?;
         let mut sizes: BTreeMap<u64, TargetSet> = BTreeMap::new();
-        for target in targets.iter() {
-            let size = layouts.get(target, name).map(|layout| layout.extent().size).unwrap_or_default();
-            sizes.entry(size).or_default().insert(target);
+        for layout in layouts.of(name) {
+            let targets = layout.targets.intersection(&wanted);
+            if !targets.is_empty() {
+                let same = sizes.entry(layout.extent().size).or_default();
+                *same = same.union(&targets);
+            }
         }
         let definition = layouts.spec.definitions.get(name)?;
-        Some(Structure {
-            name,
-            kind: kind(layouts, name, newest),
-            r#in: axis.describe(&definition.scope),
-            versions: axis.words(&definition.scope),
-            sizes: sizes.into_iter().map(|(size, targets)| Size { size, r#in: axis.describe(&targets) }).collect(),
-            verified_in: axis.describe(&confirmed_in(layouts, confirmed, name)),
-            doc: &definition.doc,
-        })
+        Some(Structure { name, kind: kind(layouts, name, newest), scope: &definition.scope, sizes, doc: &definition.doc })
     };
     let names = layouts.spec.definitions.keys().map(String::as_str);
     names.filter(|name| pattern.matches(name)).filter_map(structure).collect()
+}
+
+/// The list for JSON.
+pub fn json<'a>(layouts: &'a Layouts, confirmed: &Confirmed, list: &'a [Structure]) -> Vec<impl Serialize + use<'a>> {
+    let mut described = HashMap::new();
+    let mut describe = |set: &TargetSet| described.entry(set.clone()).or_insert_with(|| layouts.spec.axis.describe(set)).clone();
+    let one = |structure: &'a Structure| {
+        let size = |(size, targets)| object! { size: size, r#in: describe(targets) };
+        let sizes: Vec<_> = structure.sizes.iter().map(size).collect();
+        object! {
+            name: structure.name,
+            kind: structure.kind,
+            // The versions in which it exists, as a range.
+            r#in: describe(structure.scope),
+            sizes: sizes,
+            // The versions in which symbol data verifies it.
+            verified_in: describe(&confirmed_in(layouts, confirmed, structure.name)),
+            doc: structure.doc,
+        }
+    };
+    list.iter().map(one).collect()
 }
 
 /// The list as text.
@@ -88,11 +84,14 @@ pub fn text(layouts: &Layouts, registry: &Registry, choice: Option<&Choice>, lis
             out += &paragraph(&format!("Layouts of this build: {counts}."), width, "");
         }
     }
+    let mut words = HashMap::new();
     let row = |structure: &Structure| {
-        let [first, last] = [structure.sizes.first(), structure.sizes.last()].map(|size| size.map_or(0, |size| size.size));
+        let sizes = [structure.sizes.first_key_value(), structure.sizes.last_key_value()];
+        let [first, last] = sizes.map(|size| size.map_or(0, |(size, _)| *size));
         let size = if first == last { format!("{first:#x}") } else { format!("{first:#x}-{last:#x}") };
         let summary = structure.doc.split_inclusive(". ").next().unwrap_or_default().trim_end().to_owned();
-        let cells = vec![structure.name.to_owned(), structure.kind.to_owned(), size, structure.versions.clone(), summary];
+        let versions = words.entry(structure.scope.clone()).or_insert_with(|| axis.words(structure.scope)).clone();
+        let cells = vec![structure.name.to_owned(), structure.kind.to_owned(), size, versions, summary];
         Row { style: Style::new(), cells }
     };
     let rows: Vec<_> = list.iter().map(row).collect();

@@ -8,7 +8,7 @@ use etw_layouts_codegen::axis::{Arch, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Choice;
-use etw_layouts_project::evidence::builds_of;
+use etw_layouts_project::evidence::builds;
 use serde::Serialize;
 
 /// A build on an architecture.
@@ -33,6 +33,7 @@ pub struct Target<'a> {
 pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, pattern: Pattern) -> Vec<Target<'a>> {
     let axis = &layouts.spec.axis;
     let wanted = axis.filter(|target| arch.is_none_or(|arch| arch == target.arch));
+    let examined = builds(registry, axis);
     let target = |id: TargetId| {
         let arch = axis.targets[id].arch;
         let kernel = axis.kernel_of(id);
@@ -45,7 +46,7 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, p
             windows: windows(axis, kernel.build),
             same_builds: kernel.same.iter().map(ToString::to_string).collect(),
             confidence: confidence(axis, &Choice::of(layouts, registry, axis.newest(id), None)),
-            examined: builds_of(registry, axis, id),
+            examined: examined.get(&id).copied().unwrap_or_default(),
         }
     };
     let matches = |target: &Target| {

@@ -66,7 +66,7 @@ enum Format {
 }
 
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
-    let layouts = project.layouts()?;
+    let layouts = project.shared_layouts()?;
     let axis = &layouts.spec.axis;
     let registry = project.registry(axis)?;
     let asked = args.structure.as_deref().or(args.to.as_deref());

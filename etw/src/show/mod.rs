@@ -77,7 +77,7 @@ pub struct Args {
 const DEEPEST: usize = 64;
 
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
-    let layouts = project.layouts()?;
+    let layouts = project.shared_layouts()?;
     if let Some(name) = args.structure.as_deref().filter(|name| is_event(&layouts, name)) {
         return events(&layouts, project, name, args);
     }

@@ -103,10 +103,8 @@ pub fn known(layouts: &Layouts, subject: &Subject) -> String {
 
 /// The targets for which symbols verify a structure.
 pub fn confirmed_in(layouts: &Layouts, confirmed: &Confirmed, name: &str) -> TargetSet {
-    let mut set = TargetSet::default();
-    let by_symbols = |&target: &TargetId| confirmed.why_not(layouts, name, target).is_none();
-    has(layouts, name).iter().filter(by_symbols).for_each(|target| set.insert(target));
-    set
+    let seen = has(layouts, name).intersection(&confirmed.targets(name));
+    seen.iter().filter(|&target| layouts.unverifiable(name, target).is_none()).collect()
 }
 
 /// `struct`, `union`, `enum`, `flags` or `constants`.

@@ -8,7 +8,7 @@ use etw_layouts::runtime::packed::{Layout, Layouts, Type};
 use etw_layouts::{Arch, bytemuck};
 use etw_layouts_codegen::emit::packed::{listing, table};
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_codegen::{Sources, read, resolve};
+use etw_layouts_codegen::{Sources, read, resolve, stored};
 
 const AXIS: &str = include_str!("../../../tests/macro/specs/windows.toml");
 const SCALARS: &str = include_str!("../../../tests/macro/specs/scalars.toml");
@@ -24,7 +24,16 @@ members = [
 
 /// Any bytes are refused, or are a table: every walk ends, and what is found by name or by file is what has that name or file. The magic
 /// number, the version and the length are corrected.
+///
+/// Any bytes are also refused as stored layouts and stored builds, or are read; what is read is written and read again.
 pub fn run(input: &[u8]) {
+    if let Some(layouts) = stored::read_layouts(input, Sources::default()) {
+        let again = stored::read_layouts(&stored::layouts(&layouts), Sources::default());
+        assert_eq!(format!("{:?}", Some(layouts)), format!("{again:?}"));
+    }
+    if let Some(registry) = stored::read_registry(input) {
+        assert_eq!(stored::read_registry(&stored::registry(&registry)), Some(registry));
+    }
     let _ = Layouts::from_bytes(input);
     let mut bytes = input.to_vec();
     bytes.resize(bytes.len().max(HEADER), 0);
@@ -79,12 +88,13 @@ fn walk(layout: Layout, depth: usize) {
     }
 }
 
-/// A small table, and the one of the crate.
+/// A small table, the same layouts as they are stored, and the table of the crate.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut sources = Sources::default();
     [("windows.toml", AXIS), ("scalars.toml", SCALARS), ("OUTER.toml", SPEC)]
         .into_iter()
         .for_each(|(path, text)| sources.add(path, text));
     let layouts = resolve(read(sources).expect("a spec")).expect("layouts");
-    vec![table(&layouts, &Registry::default()).expect("a table"), LAYOUTS.bytes().to_vec()]
+    let small = table(&layouts, &Registry::default()).expect("a table");
+    vec![small, stored::layouts(&layouts), LAYOUTS.bytes().to_vec()]
 }

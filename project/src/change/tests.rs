@@ -37,7 +37,7 @@ impl Folder {
     }
 
     fn project(&self) -> Project {
-        Project { generated: Some(|_, _| Ok(Vec::new())), ..Project::at(&self.0) }
+        Project { generated: Some(|_, _, _| Ok(Vec::new())), ..Project::at(&self.0) }
     }
 
     /// One file is unchanged, two change, two are new, and two are removed; one of those did not exist.

@@ -207,7 +207,7 @@ impl Import {
             &project.root.join(facts),
         )?;
         changes.extend(new);
-        let generated = project.generated.map_or(Ok(Vec::new()), |generate| generate(&plan.layouts, &registry))?;
+        let generated = project.generated.map_or(Ok(Vec::new()), |generate| generate(&plan.layouts, &registry, &changes))?;
         let count = generated.len();
         changes.extend(generated);
         lock.replace(changes)?;

@@ -50,7 +50,7 @@ impl SymbolFile {
         }
     }
 
-    pub(super) fn bytes(&self) -> io::Result<Cow<'static, [u8]>> {
+    pub(crate) fn bytes(&self) -> io::Result<Cow<'static, [u8]>> {
         match self {
             Self::OnDisk { path, .. } => symbols::load(path).map(Cow::Owned),
             Self::Embedded { text, .. } => Ok(Cow::Borrowed(text.as_bytes())),

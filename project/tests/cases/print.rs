@@ -9,7 +9,7 @@ use super::{Case, run};
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_project::evidence::{builds_of, confirmed};
+use etw_layouts_project::evidence::{builds, confirmed};
 use etw_layouts_project::map::Map;
 use etw_layouts_project::matrix::Matrix;
 use etw_layouts_project::members::{c_type, keyword};
@@ -74,7 +74,8 @@ fn ask(layouts: &Layouts, registry: &Registry, name: &str) -> Result<String, Err
         }
         outputs.entry(text).or_default().push(structure.unwrap_or("all"));
     }
-    let mut text = format!("  examined builds: {}\n", builds_of(registry, axis, asked.target));
+    let examined = builds(registry, axis).get(&asked.target).copied().unwrap_or_default();
+    let mut text = format!("  examined builds: {examined}\n");
     outputs.iter().for_each(|(output, names)| text += &format!("  {}\n{output}", names.join(", ")));
     Ok(text)
 }
