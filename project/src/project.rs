@@ -187,7 +187,7 @@ impl Project {
     }
 
     /// The files of the facts; empty if their folder does not exist.
-    fn found(&self) -> Result<Vec<SymbolFile>, Error> {
+    pub(crate) fn found(&self) -> Result<Vec<SymbolFile>, Error> {
         self.settled()?;
         match &self.facts {
             Files::Embedded([]) => Ok(Vec::new()),

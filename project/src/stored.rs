@@ -35,7 +35,7 @@ pub fn specs(layouts: &Layouts) -> Vec<u8> {
 /// Facts cannot be read.
 pub fn facts(project: &Project, registry: &Registry, changes: &Changes) -> Result<Vec<u8>, Error> {
     let mut files = BTreeMap::new();
-    for file in project.fact_files()? {
+    for file in project.found()? {
         files.insert(project.shown(file.path()), file.bytes()?);
     }
     for (path, bytes) in changes.iter().filter(|(path, _)| path.extension().is_some_and(|end| end == "facts")) {

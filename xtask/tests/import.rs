@@ -112,8 +112,9 @@ fn project_without_structures(layouts: &Layouts, folder: &Path) {
     for path in ["docs", "facts", "generated/src"] {
         fs::create_dir_all(folder.join(path)).expect("a temporary folder");
     }
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/TRUST.md");
-    fs::copy(page, folder.join("docs/TRUST.md")).expect("the page");
+    for path in ["docs/TRUST.md", "generated/Cargo.toml"] {
+        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path), folder.join(path)).expect(path);
+    }
     for (path, text) in without_structures(layouts) {
         let path = folder.join(path);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a temporary folder");

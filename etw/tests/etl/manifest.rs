@@ -157,7 +157,8 @@ fn partly_decoded() {
     let faults =
         ["2    bytes after the last field, 1 byte left", "1    truncated payload", &format!("1    {unknown}, 2 bytes left")];
     assert!(faults.iter().all(|fault| lines[1..].iter().any(|line| line.starts_with(fault))) && lines.len() == 5, "{out}");
-    let (_, out, err) = run(&["events", "--payload", "fields", "--format", "json", "--manifests", &library, &file]);
+    let args = ["events", "--payload", "fields", "--format", "json", "--diagnostics", "--manifests", &library, &file];
+    let (_, out, err) = run(&args);
     let lines = json(&out);
     let last = lines.iter().find(|event| event["id"] == 4).expect("the event");
     assert_eq!(last["undecoded"], json!({"message": unknown, "offset": 4, "data": "0102"}), "{out}");
