@@ -23,7 +23,7 @@ struct Package {
 ///
 /// A warning is an error, because an import that only some features need is unused without them.
 pub fn alone() -> Result<Step, Error> {
-    checked(|names| {
+    checked(64, |names| {
         let alone = names.iter().map(|name| (*name).to_owned());
         alone.chain([String::new(), names.join(",")]).collect()
     })
@@ -31,20 +31,20 @@ pub fn alone() -> Result<Step, Error> {
 
 /// Checks each published package with all features but one. Code that needs a feature which it does not name fails without it.
 pub fn but_one() -> Result<Step, Error> {
-    checked(|names| {
+    checked(8, |names| {
         let without = |one: &&str| names.iter().filter(|other| *other != one).copied().collect::<Vec<_>>().join(",");
         names.iter().map(without).collect()
     })
 }
 
-/// Checks the sets of features of each published package that has features; a set is a list with commas.
-fn checked(sets: impl Fn(&[&str]) -> BTreeSet<String>) -> Result<Step, Error> {
+/// Checks the sets of features of each published package that has features; a set is a list with commas. See [`sample`] for `step`.
+fn checked(step: usize, sets: impl Fn(&[&str]) -> BTreeSet<String>) -> Result<Step, Error> {
     let cargo = std::env::var("CARGO").unwrap_or("cargo".into());
     let metadata = printed(&["metadata", "--quiet", "--no-deps", "--offline", "--format-version=1"])?;
     let Workspace { packages } = serde_json::from_str(&metadata)?;
     let mut failed = String::new();
     for Package { name, features, .. } in packages.iter().filter(|package| package.publish.is_none()) {
-        let names = sample(features);
+        let names = sample(features, step);
         if names.is_empty() {
             continue;
         }
@@ -60,13 +60,13 @@ fn checked(sets: impl Fn(&[&str]) -> BTreeSet<String>) -> Result<Step, Error> {
     Ok(if failed.is_empty() { Step::Passed } else { Step::Failed(failed) })
 }
 
-/// The features to check, without the default. Of those in a group of many, such as the features of structures, every eighth is checked: they
-/// are generated from one template, and differ only in the features that they need.
-fn sample(features: &BTreeMap<String, Vec<String>>) -> Vec<&str> {
+/// The features to check, without the default. Of those in a group of many, such as the features of structures, one of `step` is
+/// checked: they are generated from one template, and differ only in the features that they need.
+fn sample(features: &BTreeMap<String, Vec<String>>, step: usize) -> Vec<&str> {
     let groups = features.iter().filter(|(name, list)| *name != "default" && list.len() > MANY);
     let members: BTreeSet<&str> = groups.flat_map(|(_, list)| list).map(String::as_str).collect();
     let names = features.keys().map(String::as_str).filter(|name| *name != "default" && !members.contains(name));
-    names.chain(members.iter().step_by(8).copied()).collect()
+    names.chain(members.iter().step_by(step).copied()).collect()
 }
 
 /// A group with more features is checked by samples.
