@@ -135,7 +135,7 @@ fn files(layouts: &Layouts) -> Files {
 
 /// The file with the features of all structures.
 fn with_features(manifest: &str, layouts: &Layouts) -> Result<String, Error> {
-    let last = "# then each structure with those that it embeds.\n";
+    let last = "# then each structure with the structures that it embeds.\n";
     let (own, rest) = manifest.split_once(last).ok_or_else(|| format!("{MANIFEST}: comment is missing: {last}"))?;
     let (_, rest) = rest.split_once("\n[").ok_or_else(|| format!("{MANIFEST}: no table after the features"))?;
     Ok(format!("{own}{last}{}\n[{rest}", rust::manifest(layouts, KERNEL)))

@@ -95,7 +95,7 @@ pub(super) struct Reader<'a> {
     rest: &'a [u8],
     span: Span,
     depth: usize,
-    /// What is left of [`COPIED`].
+    /// The part of [`COPIED`] that is not used yet, in bytes.
     budget: usize,
 }
 

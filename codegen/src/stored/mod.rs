@@ -1,7 +1,7 @@
 //! Specs with their layouts, and examined builds, as bytes that are read in milliseconds. Their texts take ten times as long to read and
 //! to resolve.
 //!
-//! The bytes depend on this version of the crate. They are no file format: a program contains those that it was compiled with.
+//! The bytes are not a file format. They depend on the version of this crate: a program contains the bytes that this version wrote.
 
 mod bytes;
 mod types;

@@ -34,8 +34,8 @@ pub(super) fn features(layouts: &Layouts, other: &str) -> Features {
     features
 }
 
-/// The features as a part of Cargo.toml: groups, of which `other` has the structures whose specs name none, then each structure with those that it
-/// embeds. Each of them enables the feature `targets`.
+/// The features as a part of Cargo.toml. First the groups: a structure whose spec names no group is in the group `other`. Then a feature for each
+/// structure, with the features of the structures that it embeds. Each of them enables the feature `targets`.
 pub fn manifest(layouts: &Layouts, other: &str) -> String {
     let structures = layouts.spec.definitions.iter().filter(|(_, definition)| matches!(definition.body, Body::Aggregate(_)));
     let mut groups: BTreeMap<&str, BTreeSet<String>> = BTreeMap::from([(other, BTreeSet::new())]);
