@@ -8,7 +8,7 @@ use etw_layouts_schemas::trace::collect;
 use std::collections::BTreeMap;
 use std::fs;
 use test_support::consumer::{is_equal, rows};
-use test_support::witness;
+use test_support::installed;
 
 /// Fields with another name in the output of the consumer: the event, the name in the output, and the name in the manifest.
 const NAMED: [(&str, &str, &str); 2] = [("GC/MarkWithType", "Promoted", "Bytes"), ("Create", "IrpPtr", "Irp")];
@@ -92,7 +92,7 @@ const OTHERS: &[(&[&str], &[&str], &str)] = &[
 
 #[test]
 fn equal_values() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_ETL") else { return };
     let (mut events, mut equal, mut wrong) = (0, 0, Vec::new());
     let mut used = BTreeMap::<usize, usize>::new();
     for entry in fs::read_dir(folder.join("expected")).unwrap() {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use test_support::witness;
+use test_support::installed;
 
 /// Number of events that each source lists: ID and version of a provider.
 const LISTED: [(&str, usize); 12] = [
@@ -107,7 +107,7 @@ fn table(path: &Path) -> String {
 /// The catalogue has each row of the table of manifests with all its sources, except kernel events.
 #[test]
 fn rows() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_PAYLOADS") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_PAYLOADS") else { return };
     let mut listed: BTreeMap<(String, String, String), Mask> = BTreeMap::new();
     for entry in entries() {
         for (event, sources) in entry.provider.events.iter().zip(&entry.sources) {

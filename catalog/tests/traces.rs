@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 use std::{fs, io};
-use test_support::witness;
+use test_support::installed;
 
 /// Events that are not decoded to their last byte: trace, event, version, number of events, and the reason.
 const RECORDED: [(&str, &str, u16, usize, &str); 6] = [
@@ -34,7 +34,7 @@ const EVENT_SOURCE: &str = "the provider's own manifest states no field for the 
 fn coverage() {
     let mut paths = Vec::new();
     for (variable, folder) in [("ETW_LAYOUTS_ETL", ""), ("ETW_LAYOUTS_CASES", "traces")] {
-        let Some(root) = witness::folder(variable) else { continue };
+        let Some(root) = installed::folder(variable) else { continue };
         // Traces without the name of a repository are made.
         let is_real = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().contains("__"));
         let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());

@@ -267,10 +267,10 @@ impl Erratum {
     /// The erratum as a sentence.
     pub fn sentence(&self, axis: &Axis) -> String {
         let note = if self.note.is_empty() { String::new() } else { format!(" ({})", self.note) };
-        let shows = match self.witness {
-            spec::Witness::Symbols => "symbols",
-            spec::Witness::Abi => "order and size of the declaration",
-            spec::Witness::Document => "another published reference",
+        let shows = match self.evidence {
+            spec::Evidence::Symbols => "symbols",
+            spec::Evidence::Abi => "order and size of the declaration",
+            spec::Evidence::Document => "another published reference",
         };
         let what = match self.what {
             ErratumKind::Text => String::new(),

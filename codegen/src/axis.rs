@@ -1,4 +1,4 @@
-//! The version axis: its rows in order, their labels and targets.
+//! The version axis: its releases and revisions in order, their labels and targets.
 
 mod describe;
 mod names;
@@ -22,83 +22,88 @@ use std::collections::BTreeMap;
 /// The version axis.
 #[derive(Clone, Debug, Default)]
 pub struct Axis {
-    /// The versions, oldest first.
-    pub versions: Vec<Version>,
-    /// Labels for several versions, with the versions' indices.
-    pub groups: Vec<(String, Vec<usize>)>,
-    /// The build that a group's label denotes, if it denotes a single one: `10-22H2` is 10.0.19045.
-    pub builds: BTreeMap<String, Build>,
-    /// The release name of a group, if it has its own: `10-22H2` is Windows 10 version 22H2.
-    pub names: BTreeMap<String, String>,
-    /// All rows, oldest first.
-    pub kernels: Vec<Kernel>,
-    /// All targets, by row, then by architecture.
+    /// The releases, oldest first.
+    pub releases: Vec<Release>,
+    /// All revisions with layouts of their own, oldest first.
+    pub revisions: Vec<Revision>,
+    /// All targets, by revision, then by architecture.
     pub targets: PerTarget<Target>,
-    /// The architectures that follow another one, each with that one. They have its layouts where no scope names them.
-    pub follows: BTreeMap<Arch, Arch>,
+    /// The architectures that have the ranges of another one, each with that one. They have its layouts where no scope names them.
+    pub ranges: BTreeMap<Arch, Arch>,
     /// The targets that published references cover; all, if the axis does not state them.
     pub documented: TargetSet,
     /// The KB numbers of updates, by build and revision; empty without a list of updates.
     pub kbs: BTreeMap<Build, Vec<u32>>,
     /// Named updates, oldest first.
     pub updates: Vec<Update>,
-    /// Releases without a row on the axis.
-    pub releases: Vec<Release>,
-    /// The architectures of versions that state none.
+    /// Releases without a revision on the axis.
+    pub unimported: Vec<Unimported>,
+    /// The architectures of releases that state none.
     pub architectures: Vec<Arch>,
     /// The range that published references cover, as text.
-    pub documents: Option<String>,
-    /// The comments before keys and tables, by the key, or by the label or name of the table. One entry per line; empty for a
-    /// blank line.
+    pub documented_range: Option<String>,
+    /// The comments before keys and tables, by the key, or by the first label or the name of the table. One entry per line; empty
+    /// for a blank line.
     pub comments: BTreeMap<String, Vec<String>>,
     /// Whether it is the axis of the standard specs.
     pub is_standard: bool,
 }
 
-/// The names for the version of a build that has no row on the axis yet.
+/// A release of Windows.
 #[derive(Clone, Debug)]
 pub struct Release {
-    /// The build.
-    pub build: Build,
-    /// The label of the version.
-    pub label: String,
-    /// The names of the release.
-    pub release: String,
-    /// The module of its first row.
-    pub module: String,
-    /// Other build numbers of the same kernel, each with its first revision.
-    pub same: Vec<Build>,
-}
-
-/// A release of Windows, with its label in published references.
-#[derive(Clone, Debug)]
-pub struct Version {
-    /// The label, such as `early-6.0` or `1709`.
-    pub label: String,
-    /// The names of the release.
-    pub release: String,
+    /// The labels, such as `late-6.0` and `6.0`. No other release has the first one; adjacent releases can share the others.
+    pub labels: Vec<String>,
+    /// The full name.
+    pub name: String,
     /// The reason why no public symbols can verify any of its layouts.
     pub unverifiable: Option<String>,
-    /// The architectures of its rows that state none.
+    /// The architectures of its revisions that state none.
     pub architectures: Vec<Arch>,
 }
 
-/// A row of the axis: a build, and its first revision with known layouts.
+/// A release without a revision on the axis.
 #[derive(Clone, Debug)]
-pub struct Kernel {
+pub struct Unimported {
+    /// The build.
+    pub build: Build,
+    /// The labels.
+    pub labels: Vec<String>,
+    /// The full name.
+    pub name: String,
+    /// The module of its first revision.
+    pub module: String,
+    /// The releases that share its kernel.
+    pub shared: Vec<SharedRelease>,
+}
+
+/// A release with the kernel of another release, under its own build number.
+#[derive(Clone, Debug)]
+pub struct SharedRelease {
+    /// The build with its first revision; 0 if that is unknown.
+    pub build: Build,
+    /// The labels.
+    pub labels: Vec<String>,
+    /// The full name; empty if the name of the other release includes it.
+    pub name: String,
+}
+
+/// A revision with layouts of its own. Later revisions of its build, up to the next one on the axis, have its layouts.
+#[derive(Clone, Debug)]
+pub struct Revision {
     /// Build and revision.
     pub build: Build,
     /// The service pack, if the build is named by one.
     pub service_pack: Option<u32>,
     /// The module of the generated crate.
     pub module: String,
-    /// Index of the version.
-    pub version: usize,
+    /// Index of the release.
+    pub release: usize,
     /// The architectures of the build.
     pub architectures: Vec<Arch>,
-    /// Other build numbers of the same kernel, each with its first revision; 0 if that is unknown.
-    pub same: Vec<Build>,
-    /// Whether an update lists it, and no version does.
+    /// The releases that share its kernel.
+    pub shared: Vec<SharedRelease>,
+    /// Whether an update lists it, and no release does.
     pub of_update: bool,
     /// Whether a file that extends the axis added it.
     pub added: bool,
@@ -106,11 +111,11 @@ pub struct Kernel {
     pub span: Span,
 }
 
-/// A row of the axis on an architecture.
+/// A revision of the axis on an architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Index of the row.
-    pub kernel: usize,
+    /// Index of the revision.
+    pub revision: usize,
     /// The architecture.
     pub arch: Arch,
 }
@@ -122,11 +127,45 @@ pub(crate) fn build(text: &str) -> Option<(Build, bool)> {
     Some((build, count == 4))
 }
 
+impl Release {
+    /// The label that no other release has.
+    pub fn label(&self) -> &str {
+        self.labels.first().map_or("", String::as_str)
+    }
+}
+
 impl Axis {
-    /// The labels that select builds.
+    /// The labels that select builds: the first one of each release, then the others.
     pub fn labels(&self) -> impl Iterator<Item = &str> {
-        let versions = self.versions.iter().map(|v| v.label.as_str());
-        versions.chain(self.groups.iter().map(|(label, _)| label.as_str()))
+        let mut others: Vec<&str> = Vec::new();
+        for (index, release) in self.releases.iter().enumerate() {
+            let own = self.revisions.iter().filter(|revision| revision.release == index);
+            let shared = own.flat_map(|revision| &revision.shared).flat_map(|shared| &shared.labels);
+            for label in release.labels.iter().skip(1).chain(shared) {
+                if !others.contains(&label.as_str()) {
+                    others.push(label);
+                }
+            }
+        }
+        self.releases.iter().map(Release::label).chain(others)
+    }
+
+    /// The releases with a label, or the release whose kernel the release with the label shares.
+    pub fn labelled(&self, label: &str) -> Option<core::ops::Range<usize>> {
+        let has = |release: &Release| release.labels.iter().any(|own| own == label);
+        if let Some(first) = self.releases.iter().position(has) {
+            return Some(first..self.releases.iter().rposition(has)? + 1);
+        }
+        let has = |revision: &&Revision| revision.shared.iter().any(|shared| shared.labels.iter().any(|own| own == label));
+        let release = self.revisions.iter().find(has)?.release;
+        Some(release..release + 1)
+    }
+
+    /// The build number of the release with a label, if it shares the kernel of another one: `10-22H2` is 10.0.19045.
+    pub fn shared_build(&self, label: &str) -> Option<Build> {
+        let shared = self.revisions.iter().flat_map(|revision| &revision.shared);
+        let found = shared.into_iter().find(|shared| shared.labels.iter().any(|own| own == label))?;
+        Some(Build { revision: 0, ..found.build })
     }
 
     /// The words that a range can begin or end with: labels and updates.
@@ -136,26 +175,26 @@ impl Axis {
 
     /// The build that a text names. Without a revision, it is the first revision on the axis, if there is one.
     pub fn build(&self, text: &str) -> Option<Build> {
-        let (build, revision) = self::build(text)?;
-        let first = || self.kernels.iter().find(|kernel| kernel.build.number == build.number).map(|kernel| kernel.build);
-        Some(if revision { build } else { self.same(build).map(|(_, first)| first).or_else(first).unwrap_or(build) })
+        let (build, has_revision) = self::build(text)?;
+        let first = || self.revisions.iter().find(|own| own.build.number == build.number).map(|own| own.build);
+        Some(if has_revision { build } else { self.shared(build).map(|(_, first)| first).or_else(first).unwrap_or(build) })
     }
 
     /// The build with the number that the axis uses for its kernel, and the same revision.
     pub fn canonical(&self, build: Build) -> Build {
-        self.same(build).map_or(build, |(kernel, _)| Build { number: kernel.build.number, ..build })
+        self.shared(build).map_or(build, |(own, _)| Build { number: own.build.number, ..build })
     }
 
-    /// The row that lists the number of a build as another number of its kernel, and the build with its first revision.
-    pub(crate) fn same(&self, build: Build) -> Option<(&Kernel, Build)> {
-        let first = |kernel: &Kernel| kernel.same.iter().copied().find(|same| same.number == build.number);
-        self.kernels.iter().find_map(|kernel| Some((kernel, first(kernel)?)))
+    /// The revision whose kernel a release with this build number shares, and the first build of that release.
+    pub(crate) fn shared(&self, build: Build) -> Option<(&Revision, Build)> {
+        let first = |own: &Revision| own.shared.iter().map(|shared| shared.build).find(|other| other.number == build.number);
+        self.revisions.iter().find_map(|own| Some((own, first(own)?)))
     }
 
     /// The targets of an architecture, oldest first, each with its build.
     pub fn along(&self, arch: Arch) -> impl Iterator<Item = (Build, TargetId)> + Clone {
         let own = self.targets.iter().filter(move |(_, target)| target.arch == arch);
-        own.map(|(id, target)| (self.kernels[target.kernel].build, id))
+        own.map(|(id, target)| (self.revisions[target.revision].build, id))
     }
 
     /// The targets of a build on an architecture, oldest first.
@@ -174,25 +213,25 @@ impl Axis {
         self.targets.iter().filter(|(_, target)| test(**target)).map(|(id, _)| id).collect()
     }
 
-    /// The row of a target.
-    pub fn kernel_of(&self, target: TargetId) -> &Kernel {
-        &self.kernels[self.targets[target].kernel]
+    /// The revision of a target.
+    pub fn revision_of(&self, target: TargetId) -> &Revision {
+        &self.revisions[self.targets[target].revision]
     }
 
     /// The name of a target, such as `10.0.19041.1415-x64`.
     pub fn target_name(&self, target: TargetId) -> String {
-        let Target { kernel, arch } = self.targets[target];
-        format!("{}-{arch}", self.kernel_name(kernel))
+        let Target { revision, arch } = self.targets[target];
+        format!("{}-{arch}", self.revision_name(revision))
     }
 
-    /// The name of a row: build and revision, or service pack.
-    pub fn kernel_name(&self, kernel: usize) -> String {
-        let kernel = &self.kernels[kernel];
-        match kernel.service_pack {
-            Some(pack) if kernel.build.number[0] == 5 => {
-                format!("{:#}-sp{pack}", Build { revision: 0, ..kernel.build })
+    /// The name of a revision: build and revision, or service pack.
+    pub fn revision_name(&self, revision: usize) -> String {
+        let revision = &self.revisions[revision];
+        match revision.service_pack {
+            Some(pack) if revision.build.number[0] == 5 => {
+                format!("{:#}-sp{pack}", Build { revision: 0, ..revision.build })
             }
-            _ => format!("{:#}", kernel.build),
+            _ => format!("{:#}", revision.build),
         }
     }
 }

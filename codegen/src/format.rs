@@ -2,11 +2,10 @@
 //! author.
 
 use crate::emit::toml::{Row, Value, quoted};
-use crate::syntax::{self, Entry, Holds, Node, Sort, TomlTable, Tree};
+use crate::syntax::{self, Entry, Node, TableKind, TomlTable, Tree, ValueForm};
 use toml::de::DeValue;
 
-/// The text of a spec file in the standard format. `None` if files of its kind have no such format: scalars, global variables, and
-/// an axis that extends another.
+/// The text of a spec file in the standard format. `None` if files of its kind have no such format: scalars and global variables.
 ///
 /// The text must be a valid spec. A comment that has no item after it can be lost.
 pub fn formatted(text: &str) -> Option<String> {
@@ -15,11 +14,11 @@ pub fn formatted(text: &str) -> Option<String> {
     let root = tree.root();
     let mut printer = Printer { text: &text, comments: syntax::comments(&text) };
     printer.comments.reverse();
-    let mut out = match root.sort {
-        Sort::File => printer.definition(root),
-        Sort::Events => printer.events(root),
-        Sort::Providers => printer.providers(root),
-        Sort::Axis if root.get("extends").is_none() => return Some(printer.axis(root)),
+    let mut out = match root.kind {
+        TableKind::File => printer.definition(root),
+        TableKind::Events => printer.events(root),
+        TableKind::Providers => printer.providers(root),
+        TableKind::Axis => return Some(printer.axis(root)),
         _ => return None,
     };
     let end = printer.comments(usize::MAX).into_iter().filter(|line| !line.is_empty());
@@ -64,7 +63,7 @@ impl Printer<'_> {
     fn axis(&mut self, root: TomlTable) -> String {
         // The items in the order of the language, each with its comments, which are assigned in the order of the text.
         let mut items = Vec::new();
-        for (order, key) in root.sort.keys().iter().enumerate() {
+        for (order, key) in root.kind.keys().iter().enumerate() {
             if let Some(entry) = root.get(key.name) {
                 let tables = entry.tables();
                 items.extend(tables.iter().map(|table| (order, table.line_end(), entry.clone(), Some(*table))));
@@ -85,7 +84,7 @@ impl Printer<'_> {
                 continue;
             };
             let row = Row { comments, ..self.row(table) };
-            let width = row.pairs.iter().map(|(key, _)| key.len()).filter(|width| *width < 8).max().unwrap_or(0);
+            let width = row.pairs.iter().map(|(key, _)| key.len()).filter(|width| *width < 10).max().unwrap_or(0);
             out += &row.table(&format!("[[{}]]", entry.name), width);
         }
         out
@@ -94,19 +93,19 @@ impl Printer<'_> {
     fn row(&mut self, table: TomlTable) -> Row {
         let (own, end) = table.ends();
         let mut row = Row::default();
-        match table.sort {
+        match table.kind {
             // Their comments are those of the table around them.
-            Sort::Kernel | Sort::Erratum => {}
-            Sort::Constant => row.comments = self.comments(table.span().start),
+            TableKind::Revision | TableKind::SharedRelease | TableKind::Erratum => {}
+            TableKind::Constant => row.comments = self.comments(table.span().start),
             _ => row.comments = self.comments(own),
         }
-        for key in table.sort.keys() {
+        for key in table.kind.keys() {
             row.add(key.name, table.get(key.name).map(|entry| self.value(&entry)));
         }
-        match table.sort {
+        match table.kind {
             // A blank line within a table does not begin a new group.
-            Sort::Constant => row.comments.extend(self.comments(end).into_iter().filter(|line| !line.is_empty())),
-            Sort::Member | Sort::Field | Sort::EventErratum => {
+            TableKind::Constant => row.comments.extend(self.comments(end).into_iter().filter(|line| !line.is_empty())),
+            TableKind::Member | TableKind::Field | TableKind::EventErratum => {
                 if let (true, Some((_, Value::Rows(rows)))) = (table.get("members").is_some(), row.pairs.last_mut()) {
                     // The comments of a group are those of its first member.
                     row.comments.extend(rows.first_mut().map(|first| core::mem::take(&mut first.comments)).unwrap_or_default());
@@ -122,8 +121,8 @@ impl Printer<'_> {
     }
 
     fn value(&mut self, entry: &Entry) -> Value {
-        match entry.key.map(|key| key.holds) {
-            Some(Holds::Tables(_)) => Value::Rows(entry.tables().into_iter().map(|table| self.row(table)).collect()),
+        match entry.key.map(|key| key.form) {
+            Some(ValueForm::Tables(_)) => Value::Rows(entry.tables().into_iter().map(|table| self.row(table)).collect()),
             _ => match (entry.name, entry.value.get_ref()) {
                 ("doc" | "unsettled", DeValue::String(words)) => Value::Words(words.trim().to_owned()),
                 _ => self.plain(entry.value),

@@ -230,12 +230,12 @@ impl Layouts {
         self.spec.axis.is_standard && file.is_some_and(|file| !file.standard)
     }
 
-    /// The reason why no public symbols can verify a type at a target, if its spec or its version states one.
+    /// The reason why no public symbols can verify a type at a target, if its spec or its release states one.
     pub fn unverifiable(&self, name: &str, target: TargetId) -> Option<&str> {
         let axis = &self.spec.axis;
-        let version = axis.kernel_of(target).version;
+        let release = axis.revision_of(target).release;
         let stated = self.spec.definitions.get(name)?.unverifiable.get(target).map(|piece| &piece.value);
-        stated.or(axis.versions[version].unverifiable.as_ref()).map(String::as_str)
+        stated.or(axis.releases[release].unverifiable.as_ref()).map(String::as_str)
     }
 }
 

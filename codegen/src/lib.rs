@@ -13,6 +13,7 @@ mod alike;
 mod assertions;
 pub mod axis;
 mod builder;
+mod convert;
 pub mod ctype;
 mod diagnostic;
 pub mod emit;
@@ -34,6 +35,7 @@ pub mod syntax;
 mod target;
 
 pub use builder::{BuildError, Builder, Generated, Note};
+pub use convert::converted;
 pub use diagnostic::{Diagnostic, Errors, nearest};
 pub use format::formatted;
 pub use load::{CHANGE, files, settled};

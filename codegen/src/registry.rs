@@ -2,21 +2,21 @@
 
 use crate::axis::{Arch, Build};
 use etw_layouts_runtime::Uuid;
-pub use etw_layouts_runtime::meta::WitnessKind;
+pub use etw_layouts_runtime::meta::FactsKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The examined builds, and the facts of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registry {
-    /// The examined builds, by build, then by architecture. A build with several witnesses has an entry for each.
-    pub kernels: Vec<Seen>,
-    /// The sets of facts. Many builds share one.
-    pub witnesses: Vec<Witness>,
+    /// The examined builds, by build, then by architecture. A build with several facts files has an entry for each.
+    pub builds: Vec<ExaminedBuild>,
+    /// The facts files. Many builds share one.
+    pub facts_files: Vec<FactsFile>,
 }
 
-/// An examined build, and one set of facts about it.
+/// An examined build, and one facts file about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct ExaminedBuild {
     /// Build and revision.
     pub build: Build,
     /// The architecture.
@@ -28,8 +28,8 @@ pub struct Seen {
     /// Addresses of its global variables, in bytes from the start of its image. They apply to this PDB if it is known, or else to
     /// this image. If neither is known, they apply to one of the images of this build and architecture.
     pub globals: BTreeMap<String, u64>,
-    /// Index in [`Registry::witnesses`].
-    pub witness: usize,
+    /// Index in [`Registry::facts_files`].
+    pub facts_file: usize,
 }
 
 /// The identity of a PDB.
@@ -54,13 +54,13 @@ pub struct Image {
     pub size: u32,
 }
 
-/// A set of facts: one facts file.
+/// A facts file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Witness {
+pub struct FactsFile {
     /// The file's name, such as `10.0.19041.329-x64.facts`.
     pub name: String,
     /// The kind of evidence.
-    pub kind: WitnessKind,
+    pub kind: FactsKind,
     /// The structures and enumerations that it contains.
     pub holds: BTreeSet<String>,
     /// The members whose offsets it shows, by structure, if it consists of facts from images.

@@ -4,7 +4,7 @@ mod erratum;
 mod piecewise;
 mod visit;
 
-pub use self::erratum::{Erratum, ErratumKind, ErratumValue, Witness};
+pub use self::erratum::{Erratum, ErratumKind, ErratumValue, Evidence};
 pub use self::piecewise::{Piece, Piecewise};
 
 use crate::axis::{Axis, TargetId, TargetSet};
@@ -251,7 +251,7 @@ impl Spec {
 
     /// Whether a standard definition covers a target only because its ranges are open: the axis of a user added the build.
     pub(crate) fn is_extended(&self, definition: &Definition, target: TargetId) -> bool {
-        self.axis.kernel_of(target).added && self.sources.file(definition.name.span).standard
+        self.axis.revision_of(target).added && self.sources.file(definition.name.span).standard
     }
 }
 

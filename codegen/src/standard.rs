@@ -8,7 +8,7 @@ use crate::read::{Reading, read_all};
 use crate::resolve::compiled;
 use crate::source::{Sources, named};
 use crate::spec::{Body, Member, Piecewise, Shape, Spec};
-use crate::syntax::{Sort, Tree};
+use crate::syntax::{TableKind, Tree};
 use std::collections::BTreeSet;
 
 /// Reads a spec set and computes its layouts, as [`compile`](crate::compile) does, after completing it from standard specs, each
@@ -26,8 +26,8 @@ pub fn compile_with(sources: Sources, standard: &[(&str, &str)]) -> Result<Layou
     let (reading, is_theirs) = completed(sources, standard);
     let mut layouts = compiled(reading)?;
     if is_theirs {
-        // `unverifiable` of a version is about the structures of the standard specs.
-        layouts.spec.axis.versions.iter_mut().for_each(|version| version.unverifiable = None);
+        // `unverifiable` of a release is about the structures of the standard specs.
+        layouts.spec.axis.releases.iter_mut().for_each(|release| release.unverifiable = None);
     }
     Ok(layouts)
 }
@@ -51,11 +51,11 @@ fn complete(sources: &mut Sources, standard: &[(&str, &str)]) -> bool {
     let mut axis = false;
     for file in sources.files() {
         let (tree, _) = Tree::parse(&file.text);
-        axis |= tree.root().get("version").is_some() && tree.root().get("extends").is_none();
+        axis |= tree.root().get("release").is_some() && tree.root().get("extends").is_none();
         for entry in tree.root().entries() {
             names.extend(entry.named().iter().map(|own| own.name.to_owned()));
             // A type can have the name of a scalar; names of members do not matter.
-            let types = entry.tables().into_iter().filter(|table| matches!(table.sort, Sort::Aggregate | Sort::Values));
+            let types = entry.tables().into_iter().filter(|table| matches!(table.kind, TableKind::Aggregate | TableKind::Values));
             names.extend(types.filter_map(|table| Some(table.text("name")?.to_owned())));
         }
     }
@@ -86,7 +86,7 @@ fn theirs(path: &str) -> String {
 fn has_all(axis: &Axis, standard: &[(&str, &str)]) -> bool {
     let mut sources = Sources::default();
     let theirs = add(&mut sources, standard, "windows").then(|| read_all(sources).spec.axis);
-    theirs.is_some_and(|theirs| theirs.kernels.iter().all(|theirs| axis.kernels.iter().any(|own| own.build == theirs.build)))
+    theirs.is_some_and(|theirs| theirs.revisions.iter().all(|theirs| axis.revisions.iter().any(|own| own.build == theirs.build)))
 }
 
 /// Adds types that are used but not defined, and the types that these use.

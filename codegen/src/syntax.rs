@@ -1,6 +1,6 @@
 //! The syntax of spec files: a table of all keys, and a lossless tree of a file.
 //!
-//! [`Sort`] lists the keys of each kind of table in the order in which they are written, and the form of their values. [`Tree`] is a
+//! [`TableKind`] lists the keys of each kind of table in the order in which they are written, and the form of their values. [`Tree`] is a
 //! parsed file, with the place of each key and value in the text. Comments are stored separately.
 
 mod comments;
@@ -8,5 +8,5 @@ mod keys;
 mod tree;
 
 pub use comments::comments;
-pub use keys::{Holds, Key, Sort, key};
+pub use keys::{Key, TableKind, ValueForm, key};
 pub use tree::{Entry, Form, Node, Piece, Pieces, TomlTable, Tree};

@@ -24,7 +24,7 @@ pub struct Asked {
 pub enum SelectedBy {
     /// By its build and revision, or by a service pack.
     Revision,
-    /// By a label, or by a build without a revision: it denotes this number of rows of the version axis, and all revisions that
+    /// By a label, or by a build without a revision: it denotes this number of revisions of the version axis, and all revisions that
     /// are not on the axis. The first of them is used.
     First(usize),
     /// Not by a name. The newest build with the selected item is used.
@@ -32,7 +32,7 @@ pub enum SelectedBy {
 }
 
 impl Asked {
-    /// Whether the target is a row of the same build, at the same or an earlier revision.
+    /// Whether the target is of the same build, at the same or an earlier revision.
     pub fn is_of_build(&self, axis: &Axis) -> bool {
         !self.is_of_other_build(axis) && self.taken(axis) <= self.build
     }
@@ -42,10 +42,10 @@ impl Asked {
         self.taken(axis).number != self.build.number
     }
 
-    /// Whether the build number never had this revision: it shares the kernel of another build number, and its first revision is
+    /// Whether the build number never had this revision: it shares the revision of another build number, and its first revision is
     /// later.
     pub fn is_before_its_build(&self, axis: &Axis) -> bool {
-        axis.same(self.own).is_some_and(|(_, first)| self.own.revision < first.revision)
+        axis.shared(self.own).is_some_and(|(_, first)| self.own.revision < first.revision)
     }
 
     /// A note on the target that is used for a build that is not on the version axis.
@@ -55,7 +55,7 @@ impl Asked {
     }
 
     fn taken(&self, axis: &Axis) -> Build {
-        axis.kernel_of(self.target).build
+        axis.revision_of(self.target).build
     }
 }
 
@@ -91,7 +91,7 @@ impl Axis {
         }
     }
 
-    /// The build with a name, on an architecture. A label, or a build without a revision, selects the first of its rows.
+    /// The build with a name, on an architecture. A label, or a build without a revision, selects the first of its revisions.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Axis {
         let whole = if self.label(build).is_none() { whole(build)? } else { None };
         let build = self.label(build).or(whole.as_deref()).unwrap_or(build);
         if axis::build(build)
-            .is_some_and(|(build, _)| self.kernels.iter().any(|kernel| kernel.build.number[2] <= build.number[0]))
+            .is_some_and(|(build, _)| self.revisions.iter().any(|revision| revision.build.number[2] <= build.number[0]))
         {
             return Err(self.no_build(build, arch));
         }
@@ -121,31 +121,31 @@ impl Axis {
             _ => return Err(format!("ambiguous release `{build}`; write {}", self.typed(build))),
         };
         let name = format!("{build}-{arch}");
-        let number = axis::build(build).or_else(|| Some((*self.builds.get(build)?, false)));
-        let of = |target: TargetId| self.targets[target].kernel;
+        let number = axis::build(build).or_else(|| Some((self.shared_build(build)?, false)));
+        let of = |target: TargetId| self.targets[target].revision;
         let named: Vec<_> = match number {
-            Some((number, true)) => return self.kernel(number, arch).map(|asked| Asked { name, ..asked }),
-            Some((number, false)) => match self.same(number) {
+            Some((number, true)) => return self.select(number, arch).map(|asked| Asked { name, ..asked }),
+            Some((number, false)) => match self.shared(number) {
                 Some((_, first)) => {
-                    let asked = self.kernel(first, arch)?;
-                    let kernels = self.line(number, arch).into_iter().filter(|&target| target >= asked.target).count();
-                    return Ok(Asked { name, selected_by: SelectedBy::First(kernels), ..asked });
+                    let asked = self.select(first, arch)?;
+                    let revisions = self.line(number, arch).into_iter().filter(|&target| target >= asked.target).count();
+                    return Ok(Asked { name, selected_by: SelectedBy::First(revisions), ..asked });
                 }
                 None => self.line(number, arch),
             },
             None => {
-                let kernels = self.point(build).unwrap_or_default();
-                self.along(arch).map(|(_, target)| target).filter(|&target| kernels.contains(&of(target))).collect()
+                let revisions = self.point(build).unwrap_or_default();
+                self.along(arch).map(|(_, target)| target).filter(|&target| revisions.contains(&of(target))).collect()
             }
         };
         match (named.first(), number) {
             (Some(&target), _) => {
-                // A service pack denotes one row. Other builds can have revisions that are not on the axis.
-                let is_name = number.is_none() && self.kernel_name(of(target)) == build;
+                // A service pack denotes one revision. Other builds can have revisions that are not on the axis.
+                let is_name = number.is_none() && self.revision_name(of(target)) == build;
                 let selected_by = if is_name { SelectedBy::Revision } else { SelectedBy::First(named.len()) };
                 Ok(Asked { name, selected_by, ..self.newest(target) })
             }
-            (None, Some((number, _))) => self.kernel(number, arch).map(|asked| Asked { name, ..asked }),
+            (None, Some((number, _))) => self.select(number, arch).map(|asked| Asked { name, ..asked }),
             (None, None) => Err(self.no_build(build, arch)),
         }
     }
@@ -163,7 +163,7 @@ impl Axis {
     /// # Errors
     ///
     /// No layouts exist for the build.
-    pub fn kernel(&self, build: Build, arch: Arch) -> Result<Asked, String> {
+    pub fn select(&self, build: Build, arch: Arch) -> Result<Asked, String> {
         let name = format!("{build:#}-{arch}");
         let (own, build) = (build, self.canonical(build));
         match self.placed(build, arch) {
@@ -173,22 +173,22 @@ impl Axis {
     }
 
     fn placed(&self, build: Build, arch: Arch) -> Result<TargetId, Absent> {
-        let newest = self.kernels.last().map(|kernel| kernel.build);
+        let newest = self.revisions.last().map(|revision| revision.build);
         place(build, self.along(arch), newest).map(|(_, target)| target)
     }
 
-    /// The target with the layouts of a build: the last row of the build at or before its revision. Rows of other builds do not
+    /// The target with the layouts of a build: the last revision of the build on the axis at or before its own. Revisions of other builds do not
     /// count.
     pub fn at(&self, build: Build, arch: Arch) -> Option<TargetId> {
         let build = self.canonical(build);
         let target = self.placed(build, arch).ok()?;
-        let own = self.kernel_of(target).build;
+        let own = self.revision_of(target).build;
         (own.number == build.number && own <= build).then_some(target)
     }
 
     /// The selection of a target as the newest one.
     pub fn newest(&self, target: TargetId) -> Asked {
-        let build = self.kernel_of(target).build;
+        let build = self.revision_of(target).build;
         Asked { name: String::new(), selected_by: SelectedBy::Newest, own: build, build, target }
     }
 
@@ -198,12 +198,11 @@ impl Axis {
         is.or_else(|| self.labels().find(|label| label.eq_ignore_ascii_case(text)))
     }
 
-    /// The label to write for the label of a version, which releases of several systems can share: `11-22H2` for `22H2`.
+    /// The label to write for the first label of a release, which releases of several systems can share: `11-22H2` for `22H2`.
     pub fn single<'a>(&'a self, label: &'a str) -> &'a str {
-        let version = self.versions.iter().position(|version| version.label == label);
-        let is_it = |(name, of): &&(String, Vec<usize>)| is_numbered(name, label) && of.iter().copied().eq(version);
-        let found = self.groups.iter().filter(|(name, _)| !self.builds.contains_key(name)).find(is_it);
-        found.map_or(label, |(name, _)| name)
+        let release = self.releases.iter().find(|release| release.label() == label);
+        let is_it = |name: &&String| is_numbered(name, label) && self.labelled(name).is_some_and(|releases| releases.len() == 1);
+        release.and_then(|release| release.labels.iter().find(is_it)).map_or(label, String::as_str)
     }
 
     /// The labels that are another one with the number of a system before it: `10-22H2` and `11-22H2` for `22H2`.
@@ -220,17 +219,17 @@ impl Axis {
 
     /// Whether a text names a build without an architecture.
     fn is_build(&self, text: &str) -> bool {
-        self.label(text).is_some() || self.builds.contains_key(text) || axis::build(text).is_some()
+        self.label(text).is_some() || self.shared_build(text).is_some() || axis::build(text).is_some()
     }
 
     fn no_build(&self, build: &str, arch: Arch) -> String {
-        let kernels = self.point(build).unwrap_or_default();
-        let has = |arch: &Arch| self.along(*arch).any(|(_, target)| kernels.contains(&self.targets[target].kernel));
+        let revisions = self.point(build).unwrap_or_default();
+        let has = |arch: &Arch| self.along(*arch).any(|(_, target)| revisions.contains(&self.targets[target].revision));
         let others: Vec<_> = Arch::ALL.into_iter().filter(has).map(Arch::as_str).collect();
         if !others.is_empty() {
             return format!("no layouts of build `{build}` for {arch}; it has {}", others.join(" and "));
         }
-        if let Some(first) = self.update(build).and_then(|update| update.kernels.first()) {
+        if let Some(first) = self.update(build).and_then(|update| update.revisions.first()) {
             let help = format!("write one of them, such as {first:#}; `etw list --updates {build}` prints them");
             return format!("update `{build}` applies to several builds; {help}");
         }
@@ -254,7 +253,7 @@ impl Axis {
     }
 }
 
-/// Completes a build without its version: 10.0.19045.3570 for `19045.3570`.
+/// Completes a build without its system: 10.0.19045.3570 for `19045.3570`.
 fn whole(text: &str) -> Result<Option<String>, String> {
     match text.parse::<Build>() {
         Ok(Build { number: [major, minor, _], .. }) if text.split('.').count() < 3 => Ok(Some(format!("{major}.{minor}.{text}"))),

@@ -1,7 +1,7 @@
 //! Every confidence in a layout, with a version axis and examined builds of tests.
 
 use etw_layouts_codegen::emit::packed::table;
-use etw_layouts_codegen::registry::{self, Registry, Seen, Witness, WitnessKind};
+use etw_layouts_codegen::registry::{self, ExaminedBuild, FactsFile, FactsKind, Registry};
 use etw_layouts_codegen::{Sources, read, resolve};
 use etw_layouts_runtime::Uuid;
 use etw_layouts_runtime::meta::{Absent, Arch, Build, Confidence, Image, Pdb, UpdateFacts as _};
@@ -30,9 +30,9 @@ const IMAGES: usize = 2;
 /// Symbols that do not contain the structure.
 const OTHERS: usize = 3;
 
-fn seen(build: u32, revision: u32, witness: usize) -> Seen {
+fn seen(build: u32, revision: u32, facts_file: usize) -> ExaminedBuild {
     let build = Build::new(10, 0, build, revision);
-    Seen { build, arch: Arch::X64, pdb: None, image: None, globals: BTreeMap::new(), witness }
+    ExaminedBuild { build, arch: Arch::X64, pdb: None, image: None, globals: BTreeMap::new(), facts_file }
 }
 
 fn pdb(age: u32) -> Option<registry::Pdb> {
@@ -43,13 +43,13 @@ fn image(time_stamp: u32, size: u32) -> Option<registry::Image> {
     Some(registry::Image { name: "a.exe".into(), time_stamp, size })
 }
 
-fn examined() -> Vec<Seen> {
+fn examined() -> Vec<ExaminedBuild> {
     vec![
-        Seen { pdb: pdb(2), ..seen(100, 10, SYMBOLS) },
-        Seen { arch: Arch::X86, ..seen(100, 20, CONVERTED) },
-        Seen { pdb: pdb(1), ..seen(100, 20, SYMBOLS) },
+        ExaminedBuild { pdb: pdb(2), ..seen(100, 10, SYMBOLS) },
+        ExaminedBuild { arch: Arch::X86, ..seen(100, 20, CONVERTED) },
+        ExaminedBuild { pdb: pdb(1), ..seen(100, 20, SYMBOLS) },
         seen(100, 25, OTHERS),
-        Seen { image: image(9, 1), ..seen(100, 28, IMAGES) },
+        ExaminedBuild { image: image(9, 1), ..seen(100, 28, IMAGES) },
         seen(100, 50, CONVERTED),
         seen(150, 9, IMAGES),
         seen(250, 3, SYMBOLS),
@@ -58,16 +58,16 @@ fn examined() -> Vec<Seen> {
         seen(400, 5, OTHERS),
         seen(400, 70, SYMBOLS),
         seen(400, 80, SYMBOLS),
-        Seen { image: image(8, 3), ..seen(600, 5, IMAGES) },
+        ExaminedBuild { image: image(8, 3), ..seen(600, 5, IMAGES) },
     ]
 }
 
 /// The table of an axis with these rows, and of the structure T. Its layouts have 0xA, 0xB and 0xC bytes. `updates` is text of the axis.
-fn bytes(rows: &[Row], updates: &str, kernels: Vec<Seen>) -> Vec<u8> {
+fn bytes(rows: &[Row], updates: &str, builds: Vec<ExaminedBuild>) -> Vec<u8> {
     let mut axis = "architectures = [\"x86\", \"x64\"]\n".to_owned();
     let mut scopes: BTreeMap<char, Vec<String>> = BTreeMap::new();
     for own in rows.chunk_by(|one, other| one.0 == other.0) {
-        axis += &format!("\n[[version]]\nlabel = \"{0}\"\nrelease = \"Release {0}\"\nkernels = [\n", own[0].0);
+        axis += &format!("\n[[release]]\nlabels = [\"{0}\"]\nname = \"Release {0}\"\nrevisions = [\n", own[0].0);
         for (build, revision, layouts) in own {
             let arch = if layouts[0] == '-' { ", architectures = [\"x64\"]" } else { "" };
             let same = if (*build, *revision) == (300, 5) { SAME } else { "" };
@@ -92,20 +92,20 @@ fn bytes(rows: &[Row], updates: &str, kernels: Vec<Seen>) -> Vec<u8> {
     }
     let layouts = resolve(read(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false)))).expect("layouts");
     let kinds = [
-        ("symbols", WitnessKind::Symbols),
-        ("converted", WitnessKind::Converted),
-        ("images", WitnessKind::Images),
-        ("others", WitnessKind::Symbols),
+        ("symbols", FactsKind::Symbols),
+        ("converted", FactsKind::Converted),
+        ("images", FactsKind::Images),
+        ("others", FactsKind::Symbols),
     ];
-    let witness = |(name, kind)| {
+    let facts_file = |(name, kind)| {
         let holds = if name == "others" { [].into() } else { ["T".to_owned()].into() };
-        Witness { name: String::from(name), kind, holds, shows: [].into() }
+        FactsFile { name: String::from(name), kind, holds, shows: [].into() }
     };
-    table(&layouts, &Registry { kernels, witnesses: kinds.map(witness).into() }).expect("a table")
+    table(&layouts, &Registry { builds, facts_files: kinds.map(facts_file).into() }).expect("a table")
 }
 
-/// The key of the row that other builds are the same as.
-const SAME: &str = ", same = [\"10.0.301.7\"]";
+/// The key of the revision whose kernel another release shares.
+const SAME: &str = ", releases = [{ build = \"10.0.301.7\" }]";
 
 fn t<'a>(table: &Layouts<'a>) -> Structure<'a> {
     table.structure("T").expect("the structure")
@@ -148,10 +148,10 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     // The structure does not exist, with the confidence in this.
     ("10.0.400.5", Arch::X64, "documented", &[], "does not have the structure: documented; the symbols of this build do not"),
     ("10.0.400.50", Arch::X64, "uncertain", &[], "10.0.400.5 and 10.0.400.70"),
-    // There is no such kernel.
-    ("10.0.99.1", Arch::X64, "no such kernel", &[], "the oldest build of this architecture is 10.0.100.5"),
-    ("10.0.400.5", Arch::X86, "no such kernel", &[], "the newest build of this architecture is 10.0.300.5, with its updates"),
-    ("10.0.302.1", Arch::X86, "no such kernel", &[], "the newest build of this architecture"),
+    // There is no such build.
+    ("10.0.99.1", Arch::X64, "no such build", &[], "the oldest build of this architecture is 10.0.100.5"),
+    ("10.0.400.5", Arch::X86, "no such build", &[], "the newest build of this architecture is 10.0.300.5, with its updates"),
+    ("10.0.302.1", Arch::X86, "no such build", &[], "the newest build of this architecture"),
     ("10.0.301.1", Arch::X86, "documented", &[0xA], "no symbols of this build were examined"),
 ];
 
@@ -197,11 +197,11 @@ fn without_a_registry_nothing_is_confirmed() {
     assert_eq!(t(&with).select(Build::new(10, 0, 100, 5), Arch::Arm64).unwrap_err(), Absent::Arch);
 }
 
-/// The nearest examined builds determine the confidence, in any order of the registry. If a build has several sets of facts, the strongest
+/// The nearest examined builds determine the confidence, in any order of the registry. If a build has several facts files, the strongest
 /// evidence counts.
 #[test]
 fn the_nearest_examined_build_counts() {
-    let kernels = [
+    let builds = [
         seen(100, 10, CONVERTED),
         seen(100, 10, SYMBOLS),
         seen(100, 20, SYMBOLS),
@@ -209,10 +209,10 @@ fn the_nearest_examined_build_counts() {
         seen(100, 30, CONVERTED),
         seen(100, 50, CONVERTED),
     ];
-    for first in 0..kernels.len() {
-        let mut kernels = kernels.to_vec();
-        kernels.rotate_left(first);
-        let bytes = bytes(&ROWS, "", kernels);
+    for first in 0..builds.len() {
+        let mut builds = builds.to_vec();
+        builds.rotate_left(first);
+        let bytes = bytes(&ROWS, "", builds);
         let table = Layouts::from_bytes(&bytes).expect("a table");
         let cases: [(u32, &str, [Option<u32>; 2]); 8] = [
             (5, "before", [None, Some(10)]),
@@ -255,8 +255,9 @@ fn identical_builds() {
 #[test]
 fn an_update_applies_to_every_branch() {
     let rows = [(100, 5, ['A', 'A']), (100, 40, ['B', 'B']), (200, 5, ['A', 'A']), (200, 30, ['B', 'B']), (300, 5, ['B', 'B'])];
-    let update =
-        |of: &str| format!("\n[[update]]\nname = \"u\"\nkernels = [\"10.0.100.40\", \"10.0.200.30\"]\ndoc = \"A change.\"\n{of}");
+    let update = |of: &str| {
+        format!("\n[[update]]\nname = \"u\"\nrevisions = [\"10.0.100.40\", \"10.0.200.30\"]\ndoc = \"A change.\"\n{of}")
+    };
     let tables = [&update(""), "", &update("architectures = [\"x86\"]\n")]
         .map(|updates| bytes(&rows, updates, vec![seen(100, 10, SYMBOLS), seen(200, 5, SYMBOLS), seen(200, 40, SYMBOLS)]));
     let [of, alone, of_x86] = [0, 1, 2].map(|at| Layouts::from_bytes(&tables[at]).expect("a table"));
@@ -287,24 +288,24 @@ fn an_update_applies_to_every_branch() {
 #[test]
 fn addresses_by_build() {
     let globals: BTreeMap<_, _> = [("Variable".to_owned(), 0x10)].into();
-    let placed = |revision| Seen { globals: globals.clone(), ..seen(100, revision, IMAGES) };
-    let of_image = |revision, size| Seen { image: image(9, size), ..seen(100, revision, IMAGES) };
-    let of_pdb = |revision, age| Seen { pdb: pdb(age), ..placed(revision) };
-    let kernels = vec![
+    let placed = |revision| ExaminedBuild { globals: globals.clone(), ..seen(100, revision, IMAGES) };
+    let of_image = |revision, size| ExaminedBuild { image: image(9, size), ..seen(100, revision, IMAGES) };
+    let of_pdb = |revision, age| ExaminedBuild { pdb: pdb(age), ..placed(revision) };
+    let builds = vec![
         placed(0),
         placed(1),
         of_image(1, 1),
         of_image(1, 1),
         placed(2),
         of_image(2, 1),
-        Seen { image: image(9, 2), ..placed(2) },
+        ExaminedBuild { image: image(9, 2), ..placed(2) },
         placed(3),
         of_pdb(3, 1),
         placed(4),
         of_pdb(5, 2),
-        Seen { arch: Arch::X86, ..placed(6) },
+        ExaminedBuild { arch: Arch::X86, ..placed(6) },
     ];
-    let bytes = bytes(&ROWS, "", kernels);
+    let bytes = bytes(&ROWS, "", builds);
     let table = Layouts::from_bytes(&bytes).expect("a table");
     let file = |size| Some(Image { time_stamp: 9, size });
     for (revision, file, is_known) in [
@@ -330,7 +331,7 @@ fn addresses_by_build() {
 fn a_kernel_is_found_by_its_files() {
     let bytes = bytes(&ROWS, "", examined());
     let table = Layouts::from_bytes(&bytes).expect("a table");
-    let revision = |seen: Option<packed::Seen>| seen.map(|seen| seen.build.revision);
+    let revision = |seen: Option<packed::ExaminedBuild>| seen.map(|seen| seen.build.revision);
     let by_pdb = |age| revision(table.by_pdb(Pdb { guid: Uuid::from_u128(7), age }));
     let by_image = |time_stamp, size| revision(table.by_image(Image { time_stamp, size }));
     assert_eq!([by_pdb(1), by_pdb(2), by_pdb(3)], [Some(20), Some(10), None]);

@@ -13,7 +13,7 @@ fn words_stay() {
         file("", "  { name = \"A\", type = \"ULONG\", in = \"6.1..\" },\n  { name = \"B\", type = \"ULONG\", in = \"6.1..\" },\n  { name = \"C\", type = \"ULONG\", in = \"6.1..\" },\n"),
         file("", "  { in = \"6.1..\", members = [\n    { name = \"A\", type = \"ULONG\" },\n  ] },\n"),
         "[flags]\nname   = \"F\"\ntype   = \"ULONG\"\nconstants = [\n  { name = \"A\", value = 0x0e },\n]\n".into(),
-        "architectures = [\"x64\"]\n\n[[version]]\nlabel   = \"7\"\nrelease = \"Seven\"\narchitectures = [\"x64\"]\nkernels = [\n  { build = \"1.0.7.0\", module = \"v7\" },\n]\n".into(),
+        "architectures = [\"x64\"]\n\n[[release]]\nlabels    = [\"7\"]\nname      = \"Seven\"\narchitectures = [\"x64\"]\nrevisions = [\n  { build = \"1.0.7.0\", module = \"v7\" },\n]\n".into(),
     ] {
         assert_eq!(formatted(&text).as_ref(), Some(&text));
     }
@@ -26,7 +26,7 @@ fn notation_changes() {
     let wanted = "[struct]\nname   = \"S\"\nmembers = [\n  # Why.\n  { name = \"A\", type = \"ULONG\", offset = { x86 = 0x0e, x64 = 0x1 } },\n]\n";
     assert_eq!(formatted(text).as_deref(), Some(wanted));
     assert_eq!(formatted(wanted).as_deref(), Some(wanted));
-    for other in ["[scalar]\nULONG = { size = 4 }\n", "extends = \"windows\"\n", "[global.A]\ndoc=\"A\"\n"] {
+    for other in ["[scalar]\nULONG = { size = 4 }\n", "[global.A]\ndoc=\"A\"\n"] {
         assert_eq!(formatted(other), None);
     }
 }

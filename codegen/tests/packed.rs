@@ -1,7 +1,7 @@
 //! Tables of layouts from specs of two versions: tokens of the older one, and bytes that are not a table.
 
 use etw_layouts_codegen::emit::packed::table;
-use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
+use etw_layouts_codegen::registry::{ExaminedBuild, FactsFile, FactsKind, Registry};
 use etw_layouts_codegen::{Builder, Sources, compile, read, resolve};
 use etw_layouts_runtime::meta::{Arch, Build, Confidence, SymbolSource};
 use etw_layouts_runtime::packed::format::{self, HEADER, OFFSETS, Record, Section, VERSION};
@@ -70,16 +70,17 @@ fn table_of(specs: &[(&str, &str)]) -> Vec<u8> {
         sources.add(*path, *text);
     }
     let layouts = resolve(read(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false)))).expect("layouts");
-    let witness =
-        Witness { name: "a.facts".to_owned(), kind: WitnessKind::Symbols, holds: ["OUTER".to_owned()].into(), shows: [].into() };
-    let kernel = &layouts.spec.axis.kernels[0];
+    let facts_file =
+        FactsFile { name: "a.facts".to_owned(), kind: FactsKind::Symbols, holds: ["OUTER".to_owned()].into(), shows: [].into() };
+    let kernel = &layouts.spec.axis.revisions[0];
     let globals = [("Variable".to_owned(), 0x10)].into();
-    let seen = Seen { build: kernel.build, arch: kernel.architectures[0], pdb: None, image: None, globals, witness: 0 };
-    table(&layouts, &Registry { kernels: vec![seen], witnesses: vec![witness] }).expect("a table")
+    let seen =
+        ExaminedBuild { build: kernel.build, arch: kernel.architectures[0], pdb: None, image: None, globals, facts_file: 0 };
+    table(&layouts, &Registry { builds: vec![seen], facts_files: vec![facts_file] }).expect("a table")
 }
 
 fn any(table: &Layouts) -> (Build, Arch) {
-    let kernel = table.kernels().next().expect("a build");
+    let kernel = table.revisions().next().expect("a build");
     (kernel.build, kernel.architectures().next().expect("an architecture"))
 }
 

@@ -1,58 +1,54 @@
-//! Property: the text that describes a set of targets parses back to the same set, even if an architecture follows another one.
+//! Property: the text that describes a set of targets parses back to the same set, even if an architecture has the ranges of another one.
 
 use etw_layouts_codegen::axis::{Axis, TargetSet};
 use etw_layouts_codegen::{Sources, read};
 
-/// Three architectures. The third one comes late and follows the second one, and one build exists only for it.
+/// Three architectures. The third one comes late and has the ranges of the second one, and one build exists only for it.
 const AXIS: &str = r#"
 architectures = ["x86", "x64"]
-follows = { arm64 = "x64" }
-documents = "5..8 x86, 5..8 x64"
+ranges = { arm64 = "x64" }
+documented_range = "5..8 x86, 5..8 x64"
 
-[[version]]
-label = "5"
+[[release]]
+labels = ["5"]
 architectures = ["x86"]
-kernels = [{ build = "5.0.1", module = "v5" }]
+revisions = [{ build = "5.0.1", module = "v5" }]
 
-[[version]]
-label = "6"
-kernels = [
+[[release]]
+labels = ["6", "all-6"]
+revisions = [
   { build = "6.0.1",   module = "v6" },
 ]
 
-[[version]]
-label = "7"
+[[release]]
+labels = ["7", "all-6"]
 architectures = ["x86", "x64", "arm64"]
-kernels = [
+revisions = [
   { build = "7.0.1",   module = "v7" },
   { build = "7.0.1.3", module = "v7_3", architectures = ["arm64"] },
 ]
 
-[[version]]
-label = "8"
+[[release]]
+labels = ["8"]
 architectures = ["x86", "x64", "arm64"]
-kernels = [{ build = "8.0.1", module = "v8" }]
+revisions = [{ build = "8.0.1", module = "v8" }]
 
-[[version]]
-label = "9"
+[[release]]
+labels = ["9"]
 architectures = ["x64", "arm64"]
-kernels = [
+revisions = [
   { build = "9.0.1",   module = "v9" },
   { build = "9.0.1.7", module = "v9_7" },
 ]
 
 [[update]]
 name = "fix"
-kernels = ["6.0.1.5", "7.0.1.5"]
+revisions = ["6.0.1.5", "7.0.1.5"]
 
 [[update]]
 name = "late"
-kernels = ["6.0.1.9", "9.0.1.7"]
+revisions = ["6.0.1.9", "9.0.1.7"]
 without = ["7.0.1", "8.0.1"]
-
-[[group]]
-label = "all-6"
-of = ["6", "7"]
 "#;
 
 fn axis() -> Axis {

@@ -11,7 +11,7 @@ use crate::source::Source;
 use crate::wire::{KDDEBUGGER_DATA64, letters, view};
 use etw_layouts::LAYOUTS;
 use etw_layouts::members::LOADED_MODULE;
-use etw_layouts::runtime::packed::Seen;
+use etw_layouts::runtime::packed::ExaminedBuild;
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_memory::{Address, Kernel, Limits, Memory, Module, Place, ReadError, Time, Walk};
 use std::cell::{Cell, RefCell};
@@ -205,7 +205,7 @@ impl<S: Source> MemoryDump<S> {
     pub fn identity(&self) -> Identity {
         let image = self.image.as_ref();
         let by_pdb = image.and_then(|image| self.by_pdb(image));
-        let is_it = |seen: &Seen| seen.arch == self.header.arch;
+        let is_it = |seen: &ExaminedBuild| seen.arch == self.header.arch;
         let by_image = image.and_then(|image| LAYOUTS.by_image(image.file)).filter(is_it);
         match (by_pdb, by_image) {
             (Some(seen), _) => Identity { build: seen.build, by: By::Pdb },
@@ -215,7 +215,7 @@ impl<S: Source> MemoryDump<S> {
     }
 
     /// Addresses of the kernel's global variables, in bytes from the image base, if symbols with its PDB were examined: see
-    /// [`Seen::globals`](etw_layouts::runtime::packed::Seen::globals). Empty for all other kernels.
+    /// [`ExaminedBuild::globals`](etw_layouts::runtime::packed::ExaminedBuild::globals). Empty for all other kernels.
     pub fn known_globals(&self) -> Vec<(&'static str, u64)> {
         let seen = self.image.as_ref().and_then(|image| self.by_pdb(image));
         seen.into_iter().flat_map(|seen| seen.globals()).collect()
@@ -232,7 +232,7 @@ impl<S: Source> MemoryDump<S> {
     }
 
     /// The examined kernel with the PDB of an image.
-    fn by_pdb(&self, image: &KernelImage) -> Option<Seen<'static>> {
+    fn by_pdb(&self, image: &KernelImage) -> Option<ExaminedBuild<'static>> {
         LAYOUTS.by_pdb(image.pdb.as_ref()?.id).filter(|seen| seen.arch == self.header.arch)
     }
 

@@ -5,7 +5,7 @@ use etw_layouts::LAYOUTS;
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::runtime::Uuid;
 use etw_layouts::runtime::meta::{Image, Pdb};
-use etw_layouts::runtime::packed::Seen;
+use etw_layouts::runtime::packed::ExaminedBuild;
 use etw_layouts::{Arch, Build};
 use etw_layouts_dump::{By, MemoryDump, Source};
 use etw_layouts_memory::{Address, Memory};
@@ -74,7 +74,7 @@ fn image(file: Image, Pdb { guid, age }: Pdb, name: &str) -> Vec<u8> {
 
 #[test]
 fn identity_of_the_kernel() {
-    let of = |seen: &Seen| seen.arch == Arch::X64 && seen.pdb.is_some() && seen.globals().next().is_some();
+    let of = |seen: &ExaminedBuild| seen.arch == Arch::X64 && seen.pdb.is_some() && seen.globals().next().is_some();
     let by_pdb = LAYOUTS.examined().find(of).expect("a kernel whose PDB was read");
     let by_image = LAYOUTS.examined().find(|seen| seen.arch == Arch::X64 && seen.image.is_some()).expect("a kernel");
     let (pdb, file) = (by_pdb.pdb.expect("a PDB"), by_image.image.expect("an image"));
@@ -109,9 +109,10 @@ fn identity_of_the_kernel() {
 /// Without a PDB, the addresses of the build are used if the build has only one known image, and the dump has the same one.
 #[test]
 fn addresses_by_build() {
-    let by_build =
-        |seen: &Seen| seen.arch == Arch::X64 && seen.pdb.is_none() && seen.image.is_none() && seen.globals().next().is_some();
-    let files = |of: &Seen| -> Vec<Image> {
+    let by_build = |seen: &ExaminedBuild| {
+        seen.arch == Arch::X64 && seen.pdb.is_none() && seen.image.is_none() && seen.globals().next().is_some()
+    };
+    let files = |of: &ExaminedBuild| -> Vec<Image> {
         let own = LAYOUTS.examined().filter(|seen| seen.arch == of.arch && seen.build == of.build);
         own.filter_map(|seen| seen.image).collect()
     };
@@ -135,7 +136,7 @@ fn addresses_by_build() {
     }
     // Builds with the same kernel have the same addresses.
     let same = LAYOUTS.kernels().flat_map(|kernel| kernel.same().map(move |same| (kernel.build.number, same.number)));
-    let is_one = |seen: &Seen, number| by_build(seen) && files(seen).len() == 1 && seen.build.number == number;
+    let is_one = |seen: &ExaminedBuild, number| by_build(seen) && files(seen).len() == 1 && seen.build.number == number;
     let (seen, number) = same
         .filter_map(|(number, same)| LAYOUTS.examined().find(|seen| is_one(seen, number)).zip(Some(same)))
         .next()

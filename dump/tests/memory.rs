@@ -135,7 +135,7 @@ fn without_symbols() {
     let dump = MemoryDump::new(&bytes[..]).expect("a dump");
     let kernel = dump.kernel(system.build);
     let mut walk = Walk::new(&dump, &kernel);
-    assert!(walk.witness().iter().all(|stated| stated.agrees()));
+    assert!(walk.published_offsets().iter().all(|stated| stated.agrees()));
     let found = walk.sessions();
     assert_eq!(found.len(), plan.sessions.len());
     let sessions = dump.sessions(&mut walk, &found, BufferSelection::All);

@@ -5,7 +5,7 @@ use etw_layouts_etl::check::check;
 use etw_layouts_etl::{HeaderType, Trace};
 use std::fs;
 use std::io::Cursor;
-use test_support::witness;
+use test_support::installed;
 
 /// Name of a session, and its numbers of buffers, empty buffers, messages and other events.
 type Counts = (&'static str, usize, usize, usize, usize);
@@ -42,7 +42,7 @@ const EXPECTED: [Expected; 2] = [
 /// Every session and buffer is read up to the last byte of the block, and saved sessions have no format errors.
 #[test]
 fn real_dumps() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_DUMPS") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_DUMPS") else { return };
     for Expected { file, build, blocks, sessions, found } in EXPECTED {
         let bytes = fs::read(folder.join(file)).expect("a dump");
         let dump = Dump::from_bytes(&bytes).expect("a triage dump");

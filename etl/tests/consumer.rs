@@ -6,7 +6,7 @@ use etw_layouts_etl::payload::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use test_support::consumer::{is_equal, rows};
-use test_support::witness;
+use test_support::installed;
 
 /// A field that the consumer prints differently.
 enum Other {
@@ -64,7 +64,7 @@ fn field<'a>(decoded: &Decoded<'a>, name: &str) -> Option<Value<'a>> {
 
 #[test]
 fn equal_values() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_ETL") else { return };
     let (mut events, mut equal, mut used, mut wrong) = (0, 0, BTreeMap::<usize, usize>::new(), Vec::new());
     for entry in fs::read_dir(folder.join("expected")).unwrap() {
         let path = entry.unwrap().path();

@@ -222,7 +222,7 @@ const WRITTEN: usize = 0x48 + 0x20 + 0x24;
 
 /// The trace files in the folder `ETW_LAYOUTS_ETL`.
 fn real_files() -> Vec<std::path::PathBuf> {
-    let Some(folder) = test_support::witness::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
+    let Some(folder) = test_support::installed::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
     let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|extension| extension == "etl")).collect();
     paths.sort();

@@ -4,12 +4,12 @@ use crate::events::in_file;
 use etw_layouts_etl::{ClockType, HeaderType, Trace};
 use std::fmt::Write;
 use std::fs;
+use test_support::installed;
 use test_support::traces::{PRODUCERS, fixture_of};
-use test_support::witness;
 
 #[test]
 fn dissect() {
-    let Some(python) = witness::python("dissect.etl") else { return };
+    let Some(python) = installed::python("dissect.etl") else { return };
     let folder = std::env::temp_dir().join(format!("etw-layouts-dissect-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let mut files = 0;

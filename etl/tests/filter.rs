@@ -4,9 +4,9 @@ use etw_layouts_etl::{ClockType, Event, FileTime, Filter, Scratch, Trace, Uuid, 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs;
+use test_support::installed;
 use test_support::logging::logging;
 use test_support::traces::{PRODUCERS, all, fixture};
-use test_support::witness;
 
 /// A property of events: its name, how to read it, and how to add it to a filter.
 type Field = (&'static str, fn(&Event<'_>, u16) -> Option<u128>, fn(Filter, u128) -> Filter);
@@ -101,7 +101,7 @@ fn last_provider(trace: &Trace<'_>) -> u128 {
 fn filters() {
     let several: BTreeSet<_> = all(12).iter().flat_map(|fixture| fields_of(&fixture.name, &fixture.bytes)).collect();
     assert_eq!(several, FIELDS.map(|(field, ..)| field).into(), "no trace has several values of a property");
-    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_ETL") else { return };
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "etl") {

@@ -8,7 +8,7 @@ use memmap2::Mmap;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
-use test_support::witness;
+use test_support::installed;
 
 const BUFFER: u32 = 4096;
 const EVENTS: usize = 5_000;
@@ -16,7 +16,7 @@ const EVENTS: usize = 5_000;
 #[test]
 fn flat() {
     if allocated().is_none() {
-        return witness::absent("/proc/self/status");
+        return installed::absent("/proc/self/status");
     }
     let folder = std::env::temp_dir().join(format!("etw-layouts-memory-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();

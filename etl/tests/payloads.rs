@@ -7,7 +7,7 @@ use etw_layouts_etl::{Event, Schemas, Scratch, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use test_support::witness;
+use test_support::installed;
 
 /// Events that are not decoded to the last byte: the file, the event as [`outcome`] describes it, their number, and the reason.
 const REST: &[(&str, &str, usize, &str)] = &[
@@ -70,7 +70,7 @@ pub fn each_kernel_event(path: &Path, mut visit: impl FnMut(u32, &Event<'_>, &Sc
 
 /// The trace files of the folder, sorted.
 fn files() -> Vec<(String, std::path::PathBuf)> {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = paths
         .filter(|path| path.extension().is_some_and(|extension| extension == "etl"))

@@ -8,12 +8,12 @@ use etw_layouts_etl::{LogFile, Reader, Scratch, Trace};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Cursor;
+use test_support::installed;
 use test_support::traces::written_again_differs;
-use test_support::witness;
 
 /// The lines of the survey, each with the bytes of its file.
 fn surveyed() -> Vec<(Vec<String>, Vec<u8>)> {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
     let survey = fs::read_to_string(folder.join("survey.tsv")).unwrap();
     let lines = survey.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect::<Vec<_>>());
     let files: Vec<_> = lines.map(|line| (line.clone(), fs::read(folder.join(&line[0])).unwrap())).collect();
@@ -76,7 +76,7 @@ fn survey() {
 
 #[test]
 fn golden() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_ETL") else { return };
     let mut found = 0;
     for entry in fs::read_dir(folder.join("golden")).unwrap() {
         let path = entry.unwrap().path();

@@ -10,8 +10,8 @@ use etw_layouts_etl::{ClockType, Event, Filter, LogFile, Scratch, Trace};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Cursor;
+use test_support::installed;
 use test_support::traces::{PRODUCERS, all, fixture};
-use test_support::witness;
 
 /// The events of a file that a filter selects, in file order, without the log file header. The flag is true for events in the
 /// header buffer.
@@ -77,7 +77,7 @@ fn diagnostics(trace: &Trace<'_>) -> BTreeSet<&'static str> {
 #[test]
 fn relogged() {
     let mut files: Vec<_> = all(12).into_iter().map(|fixture| (fixture.name, fixture.bytes)).collect();
-    if let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") {
+    if let Some(folder) = installed::folder("ETW_LAYOUTS_ETL") {
         let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let paths = paths.filter(|path| path.extension().is_some_and(|extension| extension == "etl"));
         files.extend(paths.map(|path| (path.display().to_string(), fs::read(path).unwrap())));

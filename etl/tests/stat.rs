@@ -7,8 +7,8 @@ use etw_layouts_etl::write::{FileWriter, Record};
 use etw_layouts_etl::{Event, LogFile, Scratch, Trace, names};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
+use test_support::installed;
 use test_support::traces::{PRODUCERS, all};
-use test_support::witness;
 
 fn each(bytes: &[u8], mut take: impl FnMut(&Event<'_>, u16, Option<i64>)) {
     let (trace, mut scratch) = (Trace::from_bytes(bytes).unwrap(), Scratch::default());
@@ -38,7 +38,7 @@ fn key(by: By, event: &Event<'_>, processor: u16) -> String {
 #[test]
 fn counts() {
     let mut files: Vec<_> = all(12).into_iter().map(|fixture| fixture.bytes).collect();
-    if let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") {
+    if let Some(folder) = installed::folder("ETW_LAYOUTS_ETL") {
         let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         files.extend(paths.filter(|path| path.extension().is_some_and(|e| e == "etl")).map(|path| std::fs::read(path).unwrap()));
     }

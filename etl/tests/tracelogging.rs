@@ -4,8 +4,8 @@ use etw_layouts_etl::stat::{By, Key, Stat};
 use etw_layouts_etl::tracelogging::{Count, Data, Fault, Reason, Step};
 use etw_layouts_etl::{Event, Scratch, Trace, Uuid};
 use std::fs;
+use test_support::installed;
 use test_support::logging::{Logging, logging};
-use test_support::witness;
 
 /// The number of steps of the event in a trace, and the fault that ended them.
 fn steps(made: &Logging) -> (usize, Option<Fault>) {
@@ -249,7 +249,7 @@ fn schema() {
 /// All TraceLogging events of real files are decoded.
 #[test]
 fn real() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_ETL") else { return };
     let (mut found, mut values) = (0, 0);
     for entry in fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
@@ -273,7 +273,7 @@ fn real() {
 /// The values are equal to the output of a consumer on Windows.
 #[test]
 fn golden_values() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_ETL") else { return };
     let (mut found, mut all) = (0, String::new());
     for entry in fs::read_dir(folder.join("golden")).unwrap() {
         all += &fs::read_to_string(entry.unwrap().path()).unwrap();

@@ -3,7 +3,7 @@
 use etw_layouts_etl::compression::{self, Format};
 use etw_layouts_etl::xpress::{Error, Reason, compress, decompress};
 use std::path::Path;
-use test_support::witness;
+use test_support::installed;
 
 #[test]
 fn worked_examples() {
@@ -153,14 +153,14 @@ fn encoded() {
 
 #[test]
 fn real_streams() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_ETL") else { return };
     let (mut count, mut theirs, mut ours) = (0, 0, 0);
     for (name, stream, size) in streams(folder.as_ref()) {
         let output = decompressed(Format::Xpress, &stream, size).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(output.len(), size, "{name}");
         if count % 8 == 0 {
-            let witness = xpress_rs::lz77::LZ77Decompressor::new(stream.clone()).decompress();
-            assert!(witness.is_ok_and(|witness| witness == output), "{name}: xpress_rs gives different output");
+            let other = xpress_rs::lz77::LZ77Decompressor::new(stream.clone()).decompress();
+            assert!(other.is_ok_and(|other| other == output), "{name}: xpress_rs gives different output");
         }
         let again = compressed(&output);
         assert_eq!(decompressed(Format::Xpress, &again, size), Ok(output), "{name}");

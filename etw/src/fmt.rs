@@ -4,7 +4,6 @@ use crate::import::diff;
 use crate::print::print;
 use crate::text_table::counted;
 use crate::{Error, Outcome, lock};
-use etw_layouts_codegen::Sources;
 use etw_layouts_project::Project;
 use etw_layouts_project::format::formatted;
 use etw_layouts_project::import::Texts;
@@ -15,7 +14,9 @@ use etw_layouts_project::import::Texts;
 /// characters. Comments stay before the lines that they describe. Ranges, numbers, types, groups and the order of entries stay as
 /// written.
 ///
-/// Some files are not formatted: scalars.toml, files of global variables, and a windows.toml that extends the built-in axis.
+/// Keys of earlier versions of this program are converted, such as `[[version]]` to `[[release]]`.
+///
+/// Some files are not formatted: scalars.toml and files of global variables.
 ///
 ///     etw fmt --specs my-specs
 ///     etw fmt --specs my-specs --check
@@ -35,14 +36,13 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         project.layouts()?;
     }
     let lock = if args.check { None } else { Some(lock(project, "fmt")?) };
-    let layouts = project.layouts()?;
-    let sources: &Sources = &layouts.spec.sources;
-    let changed = formatted(sources)?;
+    let changed = formatted(project)?;
     if changed.is_empty() {
         print("all spec files are formatted\n")?;
         return Ok(Outcome::Good);
     }
     let Some(lock) = lock else {
+        let sources = project.sources()?;
         let files = sources.files().iter().filter(|file| changed.contains_key(&file.path));
         let before: Texts = files.map(|file| (file.path.clone(), file.text.clone())).collect();
         print(&diff(&before, &changed))?;

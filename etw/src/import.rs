@@ -152,7 +152,7 @@ pub fn summary(before: &Texts, plan: &Plan) -> Result<String, Error> {
     }
     for name in &plan.updates {
         let update = plan.layouts.spec.axis.update(name);
-        let kernels: Vec<_> = update.iter().flat_map(|update| &update.kernels).map(|build| format!("{build:#}")).collect();
+        let kernels: Vec<_> = update.iter().flat_map(|update| &update.revisions).map(|build| format!("{build:#}")).collect();
         let kernels = kernels.join(", ");
         let _ = writeln!(out, "{HEADING}update {name}{HEADING:#}: first builds {kernels}, inferred from the ranges of the specs");
     }

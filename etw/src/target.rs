@@ -56,7 +56,7 @@ pub fn target<'a>(axis: &'a Axis, choice: &'a Choice) -> impl Serialize + use<'a
         note: choice.note(axis),
         // The name of the target whose layouts are used.
         target: axis.target_name(choice.target()),
-        build: format!("{:#}", axis.kernels[taken.kernel].build),
+        build: format!("{:#}", axis.revisions[taken.revision].build),
         arch: taken.arch.to_string(),
         #[serde(flatten)] windows: windows(axis, choice.asked.own),
     }

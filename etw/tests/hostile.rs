@@ -11,8 +11,8 @@ use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 use test_support::dumps;
 use test_support::folder::Folder;
+use test_support::installed;
 use test_support::traces::{PRODUCERS, fixture_of};
-use test_support::witness;
 
 /// Whether a command changes files of its folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ fn nothing_outside_changes() {
         }
         cases.push(("atlas", "atlas/atlas.txt".into(), Edit::Path(path)));
     }
-    let pipes = witness::program("mkfifo");
+    let pipes = installed::program("mkfifo");
     cases.retain(|(_, _, edit)| {
         cfg!(unix) && (*edit != Edit::Pipe || pipes.is_some()) || matches!(edit, Edit::Folder | Edit::Path(_) | Edit::Name(_))
     });
@@ -196,7 +196,7 @@ fn apply(edit: Edit, own: &Path, place: &str, outside: &Path) {
         Edit::FileLink | Edit::FolderLink => unreachable!("left out"),
         Edit::Pipe => {
             clear();
-            assert!(witness::program("mkfifo").unwrap().command().arg(&path).status().unwrap().success());
+            assert!(installed::program("mkfifo").unwrap().command().arg(&path).status().unwrap().success());
         }
         Edit::Folder => {
             clear();
@@ -262,9 +262,9 @@ fn prepare(own: &Path) {
 const AXIS: &str = r#"
 architectures = ["x64"]
 
-[[version]]
-label = "one"
-kernels = [{ build = "10.0.19041.1", module = "one" }, { build = "10.0.19041.2", module = "two" }]
+[[release]]
+labels = ["one"]
+revisions = [{ build = "10.0.19041.1", module = "one" }, { build = "10.0.19041.2", module = "two" }]
 "#;
 
 /// The exit status and the output of a command; no status if it does not end.

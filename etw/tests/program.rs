@@ -210,7 +210,7 @@ fn specs_of_users_are_completed_and_verified_against_their_facts() {
             );
         }
     }
-    let row = "[[version]]\nlabel = \"next\"\nkernels = [{ build = \"10.0.60000\", module = \"next\" }]\n";
+    let row = "[[release]]\nlabels = [\"next\"]\nrevisions = [{ build = \"10.0.60000\", module = \"next\" }]\n";
     folder.write("own/windows.toml", &format!("extends = \"windows\"\n\n{row}"));
     folder.write("own/scalars.toml", "[scalar]\nDISTANCE = { size = 8, c = \"unsigned long long\" }\n");
     let later = "\n[[member]]\nname = \"Way\"\ntype = \"DISTANCE\"\nin = \"10.0.50000..\"\n\n[[member]]\nname = \"Id\"\ntype = \"SIZE_T\"\n";
@@ -229,7 +229,7 @@ fn specs_of_users_are_completed_and_verified_against_their_facts() {
         2,
         &["own/windows.toml extends the built-in version axis"],
     );
-    folder.write("own/windows.toml", &format!("extends = \"windows\"\n\n{}", row.replace("\"next\"\nk", "\"1511\"\nk")));
+    folder.write("own/windows.toml", &format!("extends = \"windows\"\n\n{}", row.replace("\"next\"]\nr", "\"1511\"]\nr")));
     folder.says("list --specs own", 2, &["own/windows.toml:5:12", "10.0.60000", "`1511` are not adjacent"]);
     fs::remove_file(folder.0.join("own/windows.toml")).expect("a temporary file");
     folder.write("own/DEVICE_QUEUE.toml", &queue.replace("KTIMER", "KTIMMER"));
@@ -247,7 +247,7 @@ fn specs_are_formatted() {
     let others = [
         (
             "own/windows.toml",
-            "extends=\"windows\"\n[[version]]\nlabel =  \"next\"\nkernels=[{build=\"10.0.60000\",module=\"next\"}]\n",
+            "extends=\"windows\"\n[[release]]\nlabels =  [\"next\"]\nrevisions=[{build=\"10.0.60000\",module=\"next\"}]\n",
         ),
         ("own/scalars.toml", "[scalar]\nDISTANCE={size=8,c=\"unsigned long long\"}\n"),
         ("own/globals.toml", "[global.DeviceList]\ntype =  \"DEVICE *\"\n"),

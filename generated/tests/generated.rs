@@ -2,7 +2,7 @@
 
 use etw_layouts::bytemuck::{self, Zeroable};
 use etw_layouts::runtime::meta::{Absent, Build, Confidence, Image, Reason, SymbolSource};
-use etw_layouts::runtime::packed::{Layouts, Seen};
+use etw_layouts::runtime::packed::{ExaminedBuild, Layouts};
 use etw_layouts::{Arch, LAYOUTS, constants, structures, win7, win10_2004, winxp_sp3};
 
 #[test]
@@ -51,14 +51,14 @@ fn a_layout_is_chosen_by_build() {
     assert!(between(context(Build::new(10, 0, 19045, 2006), Arch::X64).confidence));
     // Without a revision it has the layout of its first, as `etw show --build 10.0.19045` says, and not of the first of 10.0.19041.
     let [first, without] = [2130, 0].map(|revision| context(Build::new(10, 0, 19045, revision), Arch::X64));
-    assert_eq!((first.layout.size, without.layout.size, without.kernel.build), (0x530, 0x530, first.kernel.build));
+    assert_eq!((first.layout.size, without.layout.size, without.revision.build), (0x530, 0x530, first.revision.build));
     assert!(between(without.confidence), "{:?}", without.confidence);
     assert_eq!(context(Build::new(5, 0, 2195, 0), Arch::X86).confidence, Confidence::Documented { unverifiable: false });
     // A build that nobody has seen lies between the first releases of its neighbours.
     let preview = context(Build::new(10, 0, 18277, 1000), Arch::X64);
     let [older, newer] = preview.confidence.neighbours().map(|build| build.map(|build| build.number));
     assert_eq!((older, newer), (Some([10, 0, 17763]), Some([10, 0, 18362])), "{:?}", preview.confidence);
-    let absent = |build, arch| structures::WMI_LOGGER_CONTEXT.select(build, arch).expect_err("no such kernel");
+    let absent = |build, arch| structures::WMI_LOGGER_CONTEXT.select(build, arch).expect_err("no such build");
     assert!(matches!(absent(Build::new(4, 0, 1381, 0), Arch::X86), Absent::Older { .. }));
     // Kernels that are known not to have a structure take none from others.
     assert!(structures::WMI_CLIENT_CONTEXT.select(Build::new(10, 0, 19041, 264), Arch::X64).is_err());
@@ -78,10 +78,10 @@ fn the_table_is_valid() {
 #[test]
 #[cfg_attr(miri, ignore = "it takes minutes")]
 fn every_kernel_is_found_by_what_tells_it() {
-    let id = |seen: Seen| (seen.build, seen.arch);
+    let id = |seen: ExaminedBuild| (seen.build, seen.arch);
     assert!(LAYOUTS.examined().map(id).is_sorted());
     for seen in LAYOUTS.examined() {
-        let same = |found: Option<Seen>| found.map(id) == Some(id(seen));
+        let same = |found: Option<ExaminedBuild>| found.map(id) == Some(id(seen));
         assert!(seen.pdb.is_none_or(|pdb| same(LAYOUTS.by_pdb(pdb))), "{:?}", id(seen));
         assert!(seen.image.is_none_or(|image| same(LAYOUTS.by_image(image))), "{:?}", id(seen));
         let other = seen.image.map(|image| Image { size: image.size ^ 1, ..image });

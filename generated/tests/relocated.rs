@@ -54,7 +54,7 @@ fn every_build() {
     let mut plans = 0;
     let targets = structures::WMI_LOGGER_CONTEXT.targets();
     for target in targets.step_by(if cfg!(miri) { 40 } else { 1 }) {
-        let (build, arch) = (target.kernel.build, target.arch);
+        let (build, arch) = (target.revision.build, target.arch);
         let what = format!("{build} {arch}");
         let plan = Session::plan(&LAYOUTS, build, arch).unwrap_or_else(|error| panic!("{what}: {error}"));
         let session = plan.read(&memory, memory.address).unwrap();

@@ -16,7 +16,7 @@ pub fn modules(error: Error, spec: &Spec) -> TokenStream {
     let others = errors.map(|(span, message)| Error::new(span, message).into_compile_error());
     let first = quote_spanned! { span => const ERROR: usize = ::core::compile_error! { #message }; };
     let names = names(spec);
-    let targets = spec.axis.kernels.iter().filter_map(|kernel| {
+    let targets = spec.axis.revisions.iter().filter_map(|kernel| {
         let module: Ident = syn::parse_str(&kernel.module).ok()?;
         let within = kernel.architectures.iter().map(|arch| format_ident!("{arch}"));
         Some(quote! { pub mod #module { #(pub mod #within { pub use super::super::super::broken::*; })* } })

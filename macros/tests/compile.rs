@@ -4,8 +4,8 @@ mod accepted;
 mod project;
 // Included as a file, because the crate with its dependencies would be compiled twice: tests of procedural macros use dependencies for the host.
 #[allow(dead_code)]
-#[path = "../../tests/support/src/witness.rs"]
-mod witness;
+#[path = "../../tests/support/src/installed.rs"]
+mod installed;
 
 use project::Project;
 
@@ -90,7 +90,7 @@ fn unreadable_specs_are_the_only_error() {
 fn a_host_with_other_alignment() {
     let host = "i686-unknown-linux-gnu";
     if !project::is_installed(host) {
-        return witness::absent(host);
+        return installed::absent(host);
     }
     let project = Project::new("pads");
     let generated = format!(

@@ -84,15 +84,15 @@ mod twins {
         spec = r#"
             architectures = ["x64"]
 
-            [[version]]
-            label = "1"
-            release = "The first"
-            kernels = [{ build = "1.0.0", module = "v1" }]
+            [[release]]
+            labels = ["1"]
+            name = "The first"
+            revisions = [{ build = "1.0.0", module = "v1" }]
 
-            [[version]]
-            label = "1.1"
-            release = "The second"
-            kernels = [{ build = "1.1.0", module = "v1_1" }]
+            [[release]]
+            labels = ["1.1"]
+            name = "The second"
+            revisions = [{ build = "1.1.0", module = "v1_1" }]
         "#,
         spec = r#"
             [scalar]

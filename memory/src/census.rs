@@ -25,7 +25,7 @@ pub struct Census {
 impl<M: Memory + ?Sized> Walk<'_, M> {
     /// Walks sessions, providers and consumers, and compares them with each other; inconsistencies become findings.
     pub fn census(&mut self) -> Census {
-        self.witness();
+        self.published_offsets();
         let sessions = self.sessions();
         let providers = self.providers();
         let consumers = sessions.iter().flat_map(|session| self.consumers(session)).collect();

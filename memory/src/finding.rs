@@ -160,7 +160,7 @@ pub enum FindingKind {
     /// The traits of a provider are malformed.
     Traits(String),
     /// The kernel's own statement of a member offset differs from the layout.
-    Witness {
+    PublishedOffset {
         /// The offset that the kernel states, in bytes.
         stated: u64,
         /// The offset in the layout; `None` if it lacks the member.
@@ -202,7 +202,7 @@ impl FindingKind {
             Self::Disabled { .. } => "disabled",
             Self::Unlinked { .. } => "unlinked",
             Self::Traits(_) => "traits",
-            Self::Witness { .. } => "layout-mismatch",
+            Self::PublishedOffset { .. } => "layout-mismatch",
             Self::Compressed(_) => "compressed",
             Self::Placeholder(_) => "placeholder",
         }
@@ -303,10 +303,10 @@ impl fmt::Display for FindingKind {
                 write!(f, "unlinked registration: {handle} refers to it, but no list does, or a list is corrupt")
             }
             Self::Traits(why) => write!(f, "cannot read provider traits: {why}"),
-            Self::Witness { stated, layout: Some(layout) } => {
+            Self::PublishedOffset { stated, layout: Some(layout) } => {
                 write!(f, "layout mismatch: kernel states offset {stated:#x}, layout has {layout:#x}")
             }
-            Self::Witness { stated, layout: None } => {
+            Self::PublishedOffset { stated, layout: None } => {
                 write!(f, "layout mismatch: kernel states offset {stated:#x}, layout does not have the member")
             }
             Self::Compressed(why) => write!(f, "cannot decompress the whole buffer: {why}"),

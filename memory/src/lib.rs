@@ -75,7 +75,7 @@
 //! | traits of a provider | [`Walk::traits`] | a registration |
 //! | other silos | [`Walk::silos`] | the provider entries of silos, linked to those of the host |
 //! | all of these, with consistency checks | [`Walk::census`] | all of the above |
-//! | member offsets that the kernel itself states | [`Walk::witness`] | `EtwpDebuggerData` |
+//! | member offsets that the kernel itself states | [`Walk::published_offsets`] | `EtwpDebuggerData` |
 //!
 //! The crate `etw-layouts-dump` reads a session with its buffers, compressed ones included, and saves it as a trace file
 //! (`DumpSession::read`).
@@ -111,12 +111,12 @@ mod list;
 mod memory;
 mod object;
 mod provider;
+mod published;
 mod session;
 mod start;
 mod time;
 mod traits;
 mod walk;
-mod witness;
 
 pub use address::Address;
 pub use buffer::{Buffer, BufferBytes, State};
@@ -132,8 +132,8 @@ pub use kernel::{Kernel, Module, Time};
 pub use memory::{Memory, ReadError, SparseMemory};
 pub use object::Object;
 pub use provider::{Enable, Kind, Last, Owner, Provider, Registration, guid_hash};
+pub use published::Stated;
 pub use session::{Routine, Session};
 pub use traits::Traits;
 pub use uuid::Uuid;
 pub use walk::{Limits, Walk};
-pub use witness::Stated;

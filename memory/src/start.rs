@@ -4,8 +4,8 @@ use crate::address::Address;
 use crate::finding::{FindingKind, Place};
 use crate::memory::Memory;
 use crate::object::Object;
+use crate::published;
 use crate::walk::Walk;
-use crate::witness;
 use etw_layouts::constants::WMI_LOGGER_LIMITS;
 
 /// The table of sessions, an array of pointers by number.
@@ -45,7 +45,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let places = WMI_LOGGER_LIMITS::MAXLOGGERS.0 as usize;
         let count = if self.kernel().build().number < [5, 1, 0] { places / 2 } else { places };
         let global = ["WmipLoggerContext", "EtwpLoggerContext"].into_iter().find_map(|name| self.kernel().global(name));
-        let address = global.or_else(|| witness::table(self));
+        let address = global.or_else(|| published::table(self));
         if address.is_none() {
             let name = if state.is_some() { "EtwpDebuggerData" } else { "PspHostSiloGlobals or WmipLoggerContext" };
             self.find(Place { structure: "WMI_LOGGER_CONTEXT", address: Address::NULL, member: "" }, FindingKind::NoGlobal(name));

@@ -38,7 +38,7 @@ const PLANTS: &[(&str, &str, usize, Plant)] = &[
     ("an entry unlinked in both directions, but still counted", "count", 77, unlinked),
     ("a list with an invalid pointer", "pointer", 92, nowhere),
     ("a name longer than its capacity", "text", 92, text),
-    ("a member at another offset than the kernel states", "layout-mismatch", 60, witness),
+    ("a member at another offset than the kernel states", "layout-mismatch", 60, published_offset),
     ("a buffer on a missing page", "pointer", 92, missing),
 ];
 
@@ -263,7 +263,7 @@ fn text(plan: &mut Plan) -> bool {
     plan.kit.set(LOGGER, plan.sessions[1].at, "LoggerName.MaximumLength", 4)
 }
 
-fn witness(plan: &mut Plan) -> bool {
+fn published_offset(plan: &mut Plan) -> bool {
     let known = plan.kit.arch != Arch::X86 && plan.kit.build.number >= [6, 1, 0];
     let at = plan.kit.globals.iter().find(|(name, _)| *name == "EtwpDebuggerData").unwrap().1;
     plan.kit.word(at + 3, 1, 0x10);

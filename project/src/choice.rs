@@ -2,7 +2,7 @@
 
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId, Update};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
-use etw_layouts_codegen::registry::{Registry, Seen, Witness};
+use etw_layouts_codegen::registry::{ExaminedBuild, FactsFile, Registry};
 use etw_layouts_codegen::{Asked, SelectedBy};
 use etw_layouts_runtime::meta::{Confidence, Examined, Line, Reason, choose};
 use std::collections::BTreeMap;
@@ -66,7 +66,7 @@ impl Choice {
 
     /// Whether the selected build is on the version axis and uses its own layout.
     pub(crate) fn is_of_axis(&self, axis: &Axis) -> bool {
-        self.asked.build == axis.kernel_of(self.target()).build
+        self.asked.build == axis.revision_of(self.target()).build
     }
 
     /// The selected build, and the target whose layouts are used, if that is another build.
@@ -99,9 +99,9 @@ impl Choice {
     /// The name of a target, with the build that the confidence names if that build uses its layouts.
     fn row(&self, axis: &Axis, target: TargetId) -> String {
         let (name, arch) = (axis.target_name(target), axis.targets[target].arch);
-        let is_own = |build: &Build| axis.kernel(*build, arch).is_ok_and(|asked| asked.target == target);
+        let is_own = |build: &Build| axis.select(*build, arch).is_ok_and(|asked| asked.target == target);
         let build = self.confidence.neighbours().into_iter().flatten().find(is_own);
-        match build.filter(|build| axis.kernels[axis.targets[target].kernel].build != *build) {
+        match build.filter(|build| axis.revisions[axis.targets[target].revision].build != *build) {
             Some(build) => format!("{name} ({build} has the same layouts)"),
             None => name,
         }
@@ -156,7 +156,7 @@ fn changed_by(layouts: &Layouts, asked: &Asked, structure: &str) -> Option<Strin
     let of = |target: TargetId| layouts.by_target[target].get(structure);
     let branch = axis.line(asked.build, axis.targets[asked.target].arch).into_iter().filter(|&target| target <= asked.target);
     let since = branch.rev().take_while(|&target| of(target) == of(asked.target)).last()?;
-    let build = axis.kernel_of(since).build;
+    let build = axis.revision_of(since).build;
     let own = axis.updates.iter().filter(|update| update.first_of(build) == Some(build));
     let names: Vec<&str> = own.map(|update| update.name.as_str()).collect();
     (!names.is_empty()).then(|| names.join(" and "))
@@ -175,18 +175,18 @@ fn changed_later(layouts: &Layouts, asked: &Asked, structure: &str) -> Option<Bu
 }
 
 fn leader(axis: &Axis, confidence: &Confidence, arch: Arch) -> Option<Arch> {
-    axis.follows.get(&arch).copied().filter(|_| !confidence.is_sure())
+    axis.ranges.get(&arch).copied().filter(|_| !confidence.is_sure())
 }
 
 /// The examined builds in the numbering of the version axis, in order, with their evidence for a structure or for all layouts.
 fn examined(layouts: &Layouts, registry: &Registry, structure: Option<&str>) -> Vec<Examined> {
-    let holds = |witness: &Witness| structure.is_none_or(|name| witness.holds.contains(name));
-    let evidence: Vec<_> = registry.witnesses.iter().map(|witness| witness.kind.evidence(holds(witness))).collect();
-    let examined = |seen: &Seen| {
-        let evidence = (*evidence.get(seen.witness)?)?;
+    let holds = |facts_file: &FactsFile| structure.is_none_or(|name| facts_file.holds.contains(name));
+    let evidence: Vec<_> = registry.facts_files.iter().map(|facts_file| facts_file.kind.evidence(holds(facts_file))).collect();
+    let examined = |seen: &ExaminedBuild| {
+        let evidence = (*evidence.get(seen.facts_file)?)?;
         Some(Examined { build: layouts.spec.axis.canonical(seen.build), arch: seen.arch, evidence })
     };
-    let mut list: Vec<Examined> = registry.kernels.iter().filter_map(examined).collect();
+    let mut list: Vec<Examined> = registry.builds.iter().filter_map(examined).collect();
     list.sort_by_key(|examined| examined.build);
     list
 }
@@ -210,19 +210,19 @@ enum Has<'a> {
 }
 
 impl<'a> Line for Along<'a> {
-    type Kernel = TargetId;
+    type Revision = TargetId;
     type Layout = Has<'a>;
     type Update<'u>
         = &'u Update
     where
         Self: 'u;
 
-    fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, TargetId)> + Clone {
+    fn revisions(&self, arch: Arch) -> impl Iterator<Item = (Build, TargetId)> + Clone {
         self.layouts.spec.axis.along(arch)
     }
 
     fn newest(&self) -> Option<Build> {
-        self.layouts.spec.axis.kernels.last().map(|kernel| kernel.build)
+        self.layouts.spec.axis.revisions.last().map(|kernel| kernel.build)
     }
 
     fn layout(&self, target: TargetId) -> Option<Has<'a>> {

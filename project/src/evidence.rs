@@ -3,7 +3,7 @@
 use crate::choice::Choice;
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Info, Layouts};
-use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
+use etw_layouts_codegen::registry::{ExaminedBuild, FactsFile, FactsKind, Registry};
 use etw_layouts_codegen::spec::{Provenance, Unknown};
 use etw_layouts_runtime::Uuid;
 pub use etw_layouts_runtime::meta::Evidence;
@@ -79,8 +79,8 @@ impl AddressBy {
 /// The number of examined builds that have the layouts of each target.
 pub fn builds(registry: &Registry, axis: &Axis) -> BTreeMap<TargetId, usize> {
     let mut counts = BTreeMap::new();
-    // They are sorted, and a build with several witnesses has an entry for each.
-    for same in registry.kernels.chunk_by(|one, other| (one.build, one.arch) == (other.build, other.arch)) {
+    // They are sorted, and a build with several facts_files has an entry for each.
+    for same in registry.builds.chunk_by(|one, other| (one.build, one.arch) == (other.build, other.arch)) {
         if let Some(target) = axis.at(same[0].build, same[0].arch) {
             *counts.entry(target).or_default() += 1;
         }
@@ -91,16 +91,16 @@ pub fn builds(registry: &Registry, axis: &Axis) -> BTreeMap<TargetId, usize> {
 /// The layouts that the symbols of the examined builds verify. A target represents every revision with its layouts, up to the next target of
 /// its build.
 pub fn confirmed(registry: &Registry, axis: &Axis) -> Confirmed {
-    let mut targets = vec![TargetSet::default(); registry.witnesses.len()];
-    let is_complete = |witness: &Witness| witness.kind != WitnessKind::Images;
-    for seen in registry.kernels.iter().filter(|seen| is_complete(&registry.witnesses[seen.witness])) {
+    let mut targets = vec![TargetSet::default(); registry.facts_files.len()];
+    let is_complete = |facts_file: &FactsFile| facts_file.kind != FactsKind::Images;
+    for seen in registry.builds.iter().filter(|seen| is_complete(&registry.facts_files[seen.facts_file])) {
         if let Some(target) = axis.at(seen.build, seen.arch) {
-            targets[seen.witness].insert(target);
+            targets[seen.facts_file].insert(target);
         }
     }
     let mut confirmed = Confirmed::default();
-    for (witness, targets) in registry.witnesses.iter().zip(&targets).filter(|(witness, _)| is_complete(witness)) {
-        for name in &witness.holds {
+    for (facts_file, targets) in registry.facts_files.iter().zip(&targets).filter(|(facts_file, _)| is_complete(facts_file)) {
+        for name in &facts_file.holds {
             let known = confirmed.0.entry(name.clone()).or_default();
             *known = known.union(targets);
         }
@@ -109,18 +109,18 @@ pub fn confirmed(registry: &Registry, axis: &Axis) -> Confirmed {
 }
 
 /// The examined build with a PDB; of several, the one with the most known addresses.
-pub fn by_pdb(registry: &Registry, guid: Uuid, age: u32) -> Option<&Seen> {
-    let is_it = |seen: &&Seen| seen.pdb.as_ref().is_some_and(|pdb| (pdb.guid, pdb.age) == (guid, age));
-    registry.kernels.iter().filter(is_it).max_by_key(|seen| seen.globals.len())
+pub fn by_pdb(registry: &Registry, guid: Uuid, age: u32) -> Option<&ExaminedBuild> {
+    let is_it = |seen: &&ExaminedBuild| seen.pdb.as_ref().is_some_and(|pdb| (pdb.guid, pdb.age) == (guid, age));
+    registry.builds.iter().filter(is_it).max_by_key(|seen| seen.globals.len())
 }
 
 /// The address of a global variable in a build, from the strongest evidence: its PDB, its image, or its build and architecture.
-pub fn address(registry: &Registry, axis: &Axis, seen: &Seen, name: &str) -> Option<Address> {
-    let of = |seen: &Seen, by| Some(Address { at: *seen.globals.get(name)?, by });
+pub fn address(registry: &Registry, axis: &Axis, seen: &ExaminedBuild, name: &str) -> Option<Address> {
+    let of = |seen: &ExaminedBuild, by| Some(Address { at: *seen.globals.get(name)?, by });
     let by_pdb = || of(by_pdb(registry, seen.pdb.as_ref()?.guid, seen.pdb.as_ref()?.age)?, AddressBy::Pdb);
     let by_image = || {
-        let is_it = |other: &&Seen| other.pdb.is_none() && other.image.is_some() && other.image == seen.image;
-        registry.kernels.iter().filter(is_it).find_map(|other| of(other, AddressBy::Image))
+        let is_it = |other: &&ExaminedBuild| other.pdb.is_none() && other.image.is_some() && other.image == seen.image;
+        registry.builds.iter().filter(is_it).find_map(|other| of(other, AddressBy::Image))
     };
     let by_build = || {
         let (found, images) = self::by_build(registry, axis, seen.build, seen.arch, name)?;
@@ -131,12 +131,19 @@ pub fn address(registry: &Registry, axis: &Axis, seen: &Seen, name: &str) -> Opt
 
 /// The entry for a build and architecture, without PDB and image, that has the address of a global variable; and the number of different
 /// known images of that build and architecture.
-pub fn by_build<'a>(registry: &'a Registry, axis: &Axis, build: Build, arch: Arch, name: &str) -> Option<(&'a Seen, usize)> {
+pub fn by_build<'a>(
+    registry: &'a Registry,
+    axis: &Axis,
+    build: Build,
+    arch: Arch,
+    name: &str,
+) -> Option<(&'a ExaminedBuild, usize)> {
     let build = axis.canonical(build);
-    let is_it = |seen: &&Seen| seen.arch == arch && seen.build.revision == build.revision && axis.canonical(seen.build) == build;
-    let is_placed = |seen: &&Seen| seen.pdb.is_none() && seen.image.is_none() && seen.globals.contains_key(name);
-    let found = registry.kernels.iter().filter(is_placed).find(is_it)?;
-    let same = || registry.kernels.iter().filter(is_it);
+    let is_it =
+        |seen: &&ExaminedBuild| seen.arch == arch && seen.build.revision == build.revision && axis.canonical(seen.build) == build;
+    let is_placed = |seen: &&ExaminedBuild| seen.pdb.is_none() && seen.image.is_none() && seen.globals.contains_key(name);
+    let found = registry.builds.iter().filter(is_placed).find(is_it)?;
+    let same = || registry.builds.iter().filter(is_it);
     let images: BTreeSet<_> = same().filter_map(|seen| seen.image.as_ref()).map(|image| (image.time_stamp, image.size)).collect();
     let pdbs: BTreeSet<_> = same().filter_map(|seen| seen.pdb.as_ref()).map(|pdb| (pdb.guid, pdb.age)).collect();
     Some((found, images.len().max(pdbs.len())))
@@ -145,9 +152,9 @@ pub fn by_build<'a>(registry: &'a Registry, axis: &Axis, build: Build, arch: Arc
 /// Whether an image of this build shows the offset of a member.
 pub fn shows(registry: &Registry, axis: &Axis, build: Build, arch: Arch, structure: &str, member: &str) -> bool {
     let build = axis.canonical(build);
-    let own = registry.kernels.iter().filter(|seen| seen.arch == arch && axis.canonical(seen.build) == build);
-    let mut witnesses = own.filter_map(|seen| registry.witnesses.get(seen.witness));
-    witnesses.any(|witness| witness.shows.get(structure).is_some_and(|members| members.contains(member)))
+    let own = registry.builds.iter().filter(|seen| seen.arch == arch && axis.canonical(seen.build) == build);
+    let mut facts_files = own.filter_map(|seen| registry.facts_files.get(seen.facts_file));
+    facts_files.any(|facts_file| facts_file.shows.get(structure).is_some_and(|members| members.contains(member)))
 }
 
 impl Confirmed {

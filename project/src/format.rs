@@ -1,22 +1,48 @@
 //! The formatter of spec files.
 
 use crate::import::Texts;
-use etw_layouts_codegen::{self as codegen, Sources, syntax};
+use crate::{Error, Project};
+use etw_layouts_codegen::{self as codegen, Sources, compile_with, syntax};
 use std::collections::BTreeMap;
 
-/// The new text of each spec file that is not formatted.
+/// The new text of each spec file of a project that is not formatted, or that has keys of an earlier form of the language.
 ///
-/// Files of structures, of values and of events, and an axis that lists all its builds, are formatted. `scalars.toml`, files of
-/// global variables and an axis that extends another are not.
+/// Files of structures, of values and of events, and the version axis, are formatted. `scalars.toml` and files of global variables
+/// are not.
+///
+/// # Errors
+///
+/// The specs have errors, a key cannot be converted, or a comment would be lost, because the file has no item after it.
+pub fn formatted(project: &Project) -> Result<Texts, Error> {
+    let sources = project.sources()?;
+    let new = converted(&sources)?;
+    compile_with(new.clone(), project.standard)?;
+    Ok(formatted_texts(&sources, &new)?)
+}
+
+/// The specs with the keys of the language.
+fn converted(old: &Sources) -> Result<Sources, String> {
+    let mut new = Sources::default();
+    for file in old.files() {
+        let text = codegen::converted(&file.text).map_err(|error| format!("{}: {error}", file.path))?;
+        new.add(file.path.clone(), text.unwrap_or_else(|| file.text.clone()));
+    }
+    Ok(new)
+}
+
+/// The new text of each file whose old text differs from the standard format of valid specs.
 ///
 /// # Errors
 ///
 /// A comment would be lost, because the file has no item after it.
-pub fn formatted(sources: &Sources) -> Result<Texts, String> {
+pub fn formatted_texts(old: &Sources, new: &Sources) -> Result<Texts, String> {
     let mut changed = Texts::new();
-    for file in sources.files().iter().filter(|file| !file.standard) {
-        let Some(text) = codegen::formatted(&file.text).filter(|text| file.text.replace("\r\n", "\n") != *text) else { continue };
-        if let Some(comment) = lost(&file.text, &text) {
+    for (file, old) in new.files().iter().zip(old.files()).filter(|(file, _)| !file.standard) {
+        let text = codegen::formatted(&file.text).unwrap_or_else(|| file.text.replace("\r\n", "\n"));
+        if old.text.replace("\r\n", "\n") == text {
+            continue;
+        }
+        if let Some(comment) = lost(&old.text, &text) {
             let help = "move it to a line of its own before a member, a constant, a field or a table";
             return Err(format!("{}: formatting would remove the comment `{comment}`; {help}", file.path));
         }

@@ -156,10 +156,10 @@ pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: TargetId) -> 
 /// The runs of builds with equal facts, from the first build with any facts.
 fn stages(axis: &Axis, registry: &Registry, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFact, Source)>) -> Vec<Stage> {
     let mut stages: Vec<Stage> = Vec::new();
-    for kernel in 0..axis.kernels.len() {
+    for kernel in 0..axis.revisions.len() {
         let mut known = Facts::default();
         let mut set = TargetSet::default();
-        for target in targets.iter().filter(|&target| axis.targets[target].kernel == kernel) {
+        for target in targets.iter().filter(|&target| axis.targets[target].revision == kernel) {
             known[axis.targets[target].arch as usize] = Some(facts.get(&target).map(|(fact, _)| fact.clone()));
             set.insert(target);
         }
@@ -202,7 +202,7 @@ fn pairs<'a>(a: &'a Facts, b: &'a Facts) -> impl Iterator<Item = (Option<&'a Tar
 /// Targets outside the set are skipped.
 pub fn base(axis: &Axis, targets: &TargetSet, target: TargetId) -> Option<TargetId> {
     let arch = axis.targets[target].arch;
-    let own = axis.kernel_of(target).build;
+    let own = axis.revision_of(target).build;
     let line = || axis.along(arch).filter(|(_, other)| targets.contains(*other)).take_while(|(build, _)| *build < own);
     let (before, last) = line().last()?;
     match before.number == own.number {
@@ -219,7 +219,7 @@ fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFa
         let first_of = |arch| stage.targets.iter().find(|&target| axis.targets[target].arch == arch);
         let Some(first) = first_of(arch) else { continue };
         // An architecture that follows another changes with it.
-        if axis.follows.get(&arch).is_some_and(|&leader| first_of(leader).is_some()) {
+        if axis.ranges.get(&arch).is_some_and(|&leader| first_of(leader).is_some()) {
             continue;
         }
         let Some(parent) = base(axis, targets, first) else { continue };
@@ -256,7 +256,7 @@ fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFa
     }
     // Updates of an earlier build are not predecessors of this one.
     match same.filter(|_| once.is_empty()) {
-        Some(parent) => format!("as in {}", axis.kernel_name(axis.targets[parent].kernel)),
+        Some(parent) => format!("as in {}", axis.revision_name(axis.targets[parent].revision)),
         None => once.join(", "),
     }
 }
@@ -264,12 +264,13 @@ fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFa
 impl Stage {
     /// Finds the updates that the stage begins and ends with.
     fn ends(&mut self, axis: &Axis, registry: &Registry, all: &TargetSet) {
-        let build = |target| axis.kernel_of(target).build;
+        let build = |target| axis.revision_of(target).build;
         let (Some(first), Some(last)) = (self.targets.iter().next(), self.targets.iter().last()) else { return };
         let before = all.iter().filter(|&target| build(target) < build(first)).last();
         if let Some(before) = before.filter(|&before| build(before).number == build(first).number) {
-            let is_before = |target: TargetId| axis.targets[target].kernel == axis.targets[before].kernel && all.contains(target);
-            let examined = registry.kernels.iter().filter(|seen| axis.at(seen.build, seen.arch).is_some_and(is_before));
+            let is_before =
+                |target: TargetId| axis.targets[target].revision == axis.targets[before].revision && all.contains(target);
+            let examined = registry.builds.iter().filter(|seen| axis.at(seen.build, seen.arch).is_some_and(is_before));
             let last = examined.map(|seen| axis.canonical(seen.build)).filter(|seen| *seen < build(first)).max();
             (self.since, self.last_without) = (Some(build(first)), Some(last.unwrap_or(build(before))));
         }
@@ -283,8 +284,8 @@ impl Stage {
             return axis.words(&self.targets);
         }
         let ends = [self.targets.iter().next(), self.targets.iter().last()].map(|target| {
-            let version = target.map(|target| &axis.versions[axis.kernel_of(target).version].label);
-            version.map_or("", |label| axis.single(label))
+            let release = target.map(|target| axis.releases[axis.revision_of(target).release].label());
+            release.map_or("", |label| axis.single(label))
         });
         let update = |build: Build| {
             let kb: Vec<String> = axis.windows(build).kb.iter().map(|kb| format!("KB{kb}")).collect();
@@ -294,7 +295,7 @@ impl Stage {
         let since = self.since.map(|build| format!(" from {}", update(build))).unwrap_or_default();
         let before = self.before.map(|build| format!(" before {}", update(build))).unwrap_or_default();
         // The newest known build has no end.
-        let is_open = self.targets.iter().last().is_some_and(|last| axis.targets[last].kernel + 1 == axis.kernels.len());
+        let is_open = self.targets.iter().last().is_some_and(|last| axis.targets[last].revision + 1 == axis.revisions.len());
         match ends {
             [first, _] if is_open => format!("{first} and later,{since}"),
             [first, last] if first == last => format!("{first}{since}{before}"),

@@ -50,7 +50,7 @@ pub struct Link {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
     /// It embeds the structure.
-    Holds,
+    Embeds,
     /// It is a pointer, or contains a pointer and other bits.
     PointsTo,
     /// It is the head of a list of them.
@@ -61,7 +61,7 @@ impl Way {
     /// The text of the kind.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Holds => "embeds",
+            Self::Embeds => "embeds",
             Self::PointsTo => "points to",
             Self::Lists => "list head of",
         }
@@ -80,7 +80,7 @@ impl Map {
             .filter_map(|(name, _)| Some((name.as_str(), structure(layouts, name, target)?)))
             .collect();
         let alive = alive(&all);
-        let shown = |link: &Link| link.way != Way::Holds || alive.contains(link.to.as_str());
+        let shown = |link: &Link| link.way != Way::Embeds || alive.contains(link.to.as_str());
         let next =
             |name: &str| -> Vec<&Link> { all.get(name).map_or(&[][..], |s| &s.links).iter().filter(|l| shown(l)).collect() };
         let roots = only.map_or_else(|| roots(&alive, &next), |only| vec![only.to_owned()]);
@@ -194,7 +194,7 @@ fn leads(layouts: &Layouts, field: &Field, info: &Info) -> Vec<(Way, String, Opt
         return stated;
     }
     let mut ty = field.ty.element();
-    let mut way = Way::Holds;
+    let mut way = Way::Embeds;
     while let Type::Pointer { to, .. } = ty {
         (ty, way) = (to.element(), Way::PointsTo);
     }

@@ -7,7 +7,7 @@ use crate::members::{expanded, has};
 use crate::names::{Among, all, declared_as, name, no_member};
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::{Bits, Layouts};
-use etw_layouts_codegen::registry::{Registry, Seen, Witness};
+use etw_layouts_codegen::registry::{ExaminedBuild, FactsFile, Registry};
 use etw_layouts_codegen::{Asked, SelectedBy};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -22,7 +22,7 @@ pub struct OffsetTable<'a> {
     /// The selected global variables.
     pub variables: Vec<String>,
     /// The examined builds of each row, by build, then by architecture.
-    pub builds: Vec<&'a Seen>,
+    pub builds: Vec<&'a ExaminedBuild>,
     /// The number of examined builds without a row: no build of the version axis has their layouts.
     pub without_row: usize,
     layouts: &'a Layouts,
@@ -41,7 +41,7 @@ pub struct Column {
 /// An examined build.
 pub struct Row<'a> {
     /// Its build and architecture, and the identity of its files.
-    pub seen: &'a Seen,
+    pub seen: &'a ExaminedBuild,
     /// For each structure, the confidence in its layout.
     pub choices: Vec<Arc<Choice>>,
     /// For each column, its value.
@@ -103,9 +103,10 @@ pub fn of<'a>(
     }
     let all = distinct(registry);
     let is_wanted = build.map(|build| selected(axis, build)).transpose()?;
-    let wanted: Vec<&Seen> = all.into_iter().filter(|seen| is_wanted.as_ref().is_none_or(|is_wanted| is_wanted(seen))).collect();
+    let wanted: Vec<&ExaminedBuild> =
+        all.into_iter().filter(|seen| is_wanted.as_ref().is_none_or(|is_wanted| is_wanted(seen))).collect();
     let found = wanted.len();
-    let builds: Vec<&Seen> = wanted.into_iter().filter(|seen| axis.kernel(seen.build, seen.arch).is_ok()).collect();
+    let builds: Vec<&ExaminedBuild> = wanted.into_iter().filter(|seen| axis.select(seen.build, seen.arch).is_ok()).collect();
     if let Some(build) = build.filter(|_| builds.is_empty()) {
         let help = "`etw list --targets` prints the examined builds; `etw show STRUCTURE --build` infers a layout";
         return Err(format!("no examined build matches `{build}`; {help}").into());
@@ -115,7 +116,7 @@ pub fn of<'a>(
 }
 
 /// Whether a name selects an examined build.
-type Selected<'a> = Box<dyn Fn(&Seen) -> bool + 'a>;
+type Selected<'a> = Box<dyn Fn(&ExaminedBuild) -> bool + 'a>;
 
 /// The examined builds that a name selects: a range, a label, a build with all its revisions, or one revision.
 fn selected<'a>(axis: &'a Axis, name: &str) -> Result<Selected<'a>, Error> {
@@ -150,11 +151,11 @@ impl<'a> OffsetTable<'a> {
         self.builds.chunk_by(|one, other| one.build.number == other.build.number).flat_map(move |builds| {
             let choices = self.choices(builds, &kinds);
             let axis = &self.layouts.spec.axis;
-            let row = |&seen: &&'a Seen| {
+            let row = |&seen: &&'a ExaminedBuild| {
                 let choices = choices.get(&(seen.build, seen.arch))?.clone();
                 let own = images.get(&(axis.canonical(seen.build), seen.arch));
                 let shows = |column: &Column| {
-                    let shown = own.into_iter().flatten().filter_map(|witness| witness.shows.get(self.structure(column)));
+                    let shown = own.into_iter().flatten().filter_map(|facts_file| facts_file.shows.get(self.structure(column)));
                     column.member.as_ref().is_some_and(|member| shown.into_iter().any(|members| members.contains(member)))
                 };
                 let cell = |(index, column): (usize, &Column)| {
@@ -185,7 +186,7 @@ impl<'a> OffsetTable<'a> {
     fn kinds(&self) -> Vec<usize> {
         let mut known = HashMap::new();
         let kind = |(index, name): (usize, &String)| {
-            let holds: Vec<bool> = self.registry.witnesses.iter().map(|witness| witness.holds.contains(name)).collect();
+            let holds: Vec<bool> = self.registry.facts_files.iter().map(|facts_file| facts_file.holds.contains(name)).collect();
             let mut order = Vec::new();
             let mut number = |id: usize| {
                 order.iter().position(|known| *known == id).unwrap_or_else(|| {
@@ -201,24 +202,24 @@ impl<'a> OffsetTable<'a> {
     }
 
     /// The tables of images, by build and architecture.
-    fn images(&self) -> HashMap<(Build, Arch), Vec<&'a Witness>> {
-        let mut images: HashMap<_, Vec<&Witness>> = HashMap::new();
-        for seen in &self.registry.kernels {
-            let witness = self.registry.witnesses.get(seen.witness).filter(|witness| !witness.shows.is_empty());
-            if let Some(witness) = witness {
-                images.entry((self.layouts.spec.axis.canonical(seen.build), seen.arch)).or_default().push(witness);
+    fn images(&self) -> HashMap<(Build, Arch), Vec<&'a FactsFile>> {
+        let mut images: HashMap<_, Vec<&FactsFile>> = HashMap::new();
+        for seen in &self.registry.builds {
+            let facts_file = self.registry.facts_files.get(seen.facts_file).filter(|facts_file| !facts_file.shows.is_empty());
+            if let Some(facts_file) = facts_file {
+                images.entry((self.layouts.spec.axis.canonical(seen.build), seen.arch)).or_default().push(facts_file);
             }
         }
         images
     }
 
     /// For each of these builds of one number, the confidence in the layout of each structure.
-    fn choices(&self, builds: &[&Seen], kinds: &[usize]) -> BTreeMap<(Build, Arch), Vec<Arc<Choice>>> {
+    fn choices(&self, builds: &[&ExaminedBuild], kinds: &[usize]) -> BTreeMap<(Build, Arch), Vec<Arc<Choice>>> {
         let axis = &self.layouts.spec.axis;
         let own: BTreeSet<(Build, Arch)> = builds.iter().map(|seen| (seen.build, seen.arch)).collect();
         let mut all = BTreeMap::new();
         for arch in Arch::ALL {
-            let own = own.iter().filter(|(_, other)| *other == arch).filter_map(|&at| Some((at, axis.kernel(at.0, arch).ok()?)));
+            let own = own.iter().filter(|(_, other)| *other == arch).filter_map(|&at| Some((at, axis.select(at.0, arch).ok()?)));
             let (own, asked): (Vec<_>, Vec<Asked>) = own.unzip();
             let distinct: Vec<usize> = kinds.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
             let along = |&kind: &usize| {
@@ -280,16 +281,16 @@ impl Places {
 }
 
 /// The examined builds, each with its files once. An entry without a known file is left out if another entry of the build has one.
-fn distinct(registry: &Registry) -> Vec<&Seen> {
-    let mut list: Vec<&Seen> = Vec::new();
-    let mut kernels: BTreeMap<_, Vec<&Seen>> = BTreeMap::new();
-    for seen in &registry.kernels {
+fn distinct(registry: &Registry) -> Vec<&ExaminedBuild> {
+    let mut list: Vec<&ExaminedBuild> = Vec::new();
+    let mut kernels: BTreeMap<_, Vec<&ExaminedBuild>> = BTreeMap::new();
+    for seen in &registry.builds {
         kernels.entry((seen.build, seen.arch)).or_default().push(seen);
     }
     for own in kernels.into_values() {
-        let is_known = |seen: &&Seen| seen.pdb.is_some() || seen.image.is_some();
+        let is_known = |seen: &&ExaminedBuild| seen.pdb.is_some() || seen.image.is_some();
         let any = own.iter().any(is_known);
-        let mut kept: Vec<&Seen> = Vec::new();
+        let mut kept: Vec<&ExaminedBuild> = Vec::new();
         for seen in own.into_iter().filter(|seen| !any || is_known(seen)) {
             if kept.iter().all(|kept| (&kept.pdb, &kept.image) != (&seen.pdb, &seen.image)) {
                 kept.push(seen);

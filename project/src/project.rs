@@ -203,7 +203,7 @@ impl Project {
     ///
     /// Facts cannot be read.
     pub fn tables(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<BuildTable>, Error> {
-        Ok(self.witnesses(axis, wanted)?.into_iter().filter(|table| !table.is_partial()).collect())
+        Ok(self.symbol_facts(axis, wanted)?.into_iter().filter(|table| !table.is_partial()).collect())
     }
 
     /// The facts from kernel images, one table per image: the offsets of some members.
@@ -212,10 +212,10 @@ impl Project {
     ///
     /// Facts cannot be read.
     pub fn images(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<BuildTable>, Error> {
-        Ok(self.witnesses(axis, wanted)?.into_iter().filter(BuildTable::is_partial).collect())
+        Ok(self.symbol_facts(axis, wanted)?.into_iter().filter(BuildTable::is_partial).collect())
     }
 
-    fn witnesses(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<BuildTable>, Error> {
+    fn symbol_facts(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<BuildTable>, Error> {
         let files = self.found()?;
         let read = files.par_iter().map(|file| tables::read(file, axis, wanted, &Stated::default()));
         Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())

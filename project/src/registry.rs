@@ -1,7 +1,7 @@
 //! The registry of examined builds, from the facts.
 
 use crate::tables::BuildTable;
-use etw_layouts_codegen::registry::{Image, Pdb, Registry, Seen, Witness, WitnessKind};
+use etw_layouts_codegen::registry::{ExaminedBuild, FactsFile, FactsKind, Image, Pdb, Registry};
 use etw_layouts_symbols::{self as symbols, Rules};
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 pub fn of(tables: &[BuildTable]) -> Registry {
     let mut registry = Registry::default();
     for of_file in tables.chunk_by(|one, other| one.source == other.source) {
-        let witness = registry.witnesses.len();
-        registry.witnesses.extend(of_file.first().map(self::witness));
-        registry.kernels.extend(of_file.iter().map(|table| seen(table, witness)));
+        let facts_file = registry.facts_files.len();
+        registry.facts_files.extend(of_file.first().map(self::facts_file));
+        registry.builds.extend(of_file.iter().map(|table| seen(table, facts_file)));
     }
     sorted(registry)
 }
@@ -19,35 +19,35 @@ pub fn of(tables: &[BuildTable]) -> Registry {
 /// Merges several registries.
 pub fn merged(parts: impl IntoIterator<Item = Registry>) -> Registry {
     let mut all = Registry::default();
-    for Registry { kernels, witnesses } in parts {
-        let first = all.witnesses.len();
-        all.kernels.extend(kernels.into_iter().map(|seen| Seen { witness: first + seen.witness, ..seen }));
-        all.witnesses.extend(witnesses);
+    for Registry { builds, facts_files } in parts {
+        let first = all.facts_files.len();
+        all.builds.extend(builds.into_iter().map(|seen| ExaminedBuild { facts_file: first + seen.facts_file, ..seen }));
+        all.facts_files.extend(facts_files);
     }
     sorted(all)
 }
 
 fn sorted(mut registry: Registry) -> Registry {
-    registry.kernels.sort_by_key(|seen| (seen.build, seen.arch, seen.witness));
+    registry.builds.sort_by_key(|seen| (seen.build, seen.arch, seen.facts_file));
     registry
 }
 
-fn witness(table: &BuildTable) -> Witness {
+fn facts_file(table: &BuildTable) -> FactsFile {
     let name = table.source.rsplit(['/', '\\']).next().unwrap_or_default();
     let kind = match Rules::for_producer(&table.producer) {
-        _ if table.is_partial() => WitnessKind::Images,
-        Rules::Faithful => WitnessKind::Symbols,
-        Rules::Converted => WitnessKind::Converted,
+        _ if table.is_partial() => FactsKind::Images,
+        Rules::Faithful => FactsKind::Symbols,
+        Rules::Converted => FactsKind::Converted,
     };
     let members =
         |(structure, members): (&String, &BTreeMap<String, u64>)| (structure.clone(), members.keys().cloned().collect());
     let shows = table.offsets.iter().map(members).collect();
-    Witness { name: name.to_owned(), kind, holds: table.holds().cloned().collect(), shows }
+    FactsFile { name: name.to_owned(), kind, holds: table.holds().cloned().collect(), shows }
 }
 
-fn seen(table: &BuildTable, witness: usize) -> Seen {
+fn seen(table: &BuildTable, facts_file: usize) -> ExaminedBuild {
     let pdb = |pdb: &symbols::Pdb| Pdb { name: pdb.name.clone(), guid: pdb.guid, age: pdb.age };
     let image = |image: &symbols::ImageFile| Image { name: image.name.clone(), time_stamp: image.time_stamp, size: image.size };
     let (pdb, image) = (table.pdb.as_ref().map(pdb), table.image.as_ref().map(image));
-    Seen { build: table.build, arch: table.arch, pdb, image, globals: table.globals.clone(), witness }
+    ExaminedBuild { build: table.build, arch: table.arch, pdb, image, globals: table.globals.clone(), facts_file }
 }

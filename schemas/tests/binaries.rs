@@ -6,8 +6,8 @@ use etw_layouts_schemas::{
 };
 use fastrand::Rng;
 use test_support::folder::Folder;
+use test_support::installed::{self, Program};
 use test_support::wevt as kit;
-use test_support::witness::{self, Program};
 
 /// A provider with all kinds of parts, except those that a binary does not contain.
 fn provider(random: &mut Rng) -> Provider {
@@ -134,7 +134,7 @@ fn manifest_and_binary_are_equal() {
 /// A file with headers and a resource directory written by LLVM.
 #[test]
 fn linked_by_llvm() {
-    let (Some(compiler), Some(linker)) = (witness::program("llvm-rc"), witness::program("lld-link")) else { return };
+    let (Some(compiler), Some(linker)) = (installed::program("llvm-rc"), installed::program("lld-link")) else { return };
     let schemas = kinds();
     let (resource, table) = kit::compile(&schemas.providers);
     let folder = Folder::new("linked-by-llvm");

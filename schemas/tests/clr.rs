@@ -5,7 +5,7 @@ use etw_layouts_payload::{InType, OutType};
 use etw_layouts_schemas::{Event, Field, Provider, binary, manifest};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use test_support::witness;
+use test_support::installed;
 
 /// Parts that are newer in the binaries of .NET Core 2.1 and 3.1 than in the manifest: keywords of two events, and values of maps.
 const NEWER: [&str; 7] = [
@@ -20,10 +20,10 @@ const NEWER: [&str; 7] = [
 
 #[test]
 fn manifest_and_binary_are_equal() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_PAYLOADS") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_PAYLOADS") else { return };
     let binary = folder.join("clretwrc.dll");
     if !binary.exists() {
-        return witness::absent("clretwrc.dll");
+        return installed::absent("clretwrc.dll");
     }
     let text = manifest::read(&fs::read(folder.join("ClrEtwAll.man")).unwrap()).unwrap();
     let compiled = binary::read(&fs::read(binary).unwrap(), &[]).unwrap();

@@ -21,10 +21,10 @@ fn before_26h1(text: &str) -> String {
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         let indent = &line[..line.len() - line.trim_start().len()];
-        if line == "[[version]]" {
-            let version: Vec<_> = std::iter::once(line).chain(lines.by_ref().take_while(|line| !line.is_empty())).collect();
-            if !version.contains(&"label   = \"26H1\"") {
-                out += &version.join("\n");
+        if line == "[[release]]" {
+            let release: Vec<_> = std::iter::once(line).chain(lines.by_ref().take_while(|line| !line.is_empty())).collect();
+            if !release.contains(&"labels    = [\"26H1\"]") {
+                out += &release.join("\n");
                 out += "\n\n";
             }
         } else if line.trim_start().starts_with("{ in = \"26H1..\"") {

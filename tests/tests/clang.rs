@@ -8,12 +8,12 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Output, Stdio};
-use test_support::witness::{self, Program};
+use test_support::installed::{self, Program};
 use tests::project;
 
 #[test]
 fn clang_agrees_with_every_layout() {
-    let Some(program) = witness::program("clang") else { return };
+    let Some(program) = installed::program("clang") else { return };
     let clang = |target: &str, text: &str, flags: &[&str]| clang(&program, target, text, flags);
     let layouts = project().layouts().expect("the specs resolve");
     layouts.by_target.ids().collect::<Vec<_>>().into_par_iter().for_each(|target| {
@@ -34,7 +34,7 @@ fn clang_agrees_with_every_layout() {
 /// Every scalar and typedef has the size, alignment and sign of the headers of the SDK.
 #[test]
 fn scalars_equal_those_of_the_sdk() {
-    let Some(program) = witness::program("clang") else { return };
+    let Some(program) = installed::program("clang") else { return };
     let clang = |target: &str, text: &str, flags: &[&str]| clang(&program, target, text, flags);
     let spec = project().layouts().expect("the specs resolve").spec;
     let names: Vec<_> = spec.scalars.keys().chain(spec.typedefs.keys()).filter(|name| *name != "VOID").collect();

@@ -25,12 +25,12 @@ fn edited(edits: &[(&str, &str, &str)]) -> Result<Layouts, Errors> {
 fn a_new_kernel_needs_only_a_row_and_its_changes() {
     let project = tests::project().layouts().expect("the specs resolve");
     let axis = &project.spec.axis;
-    let last = |version: usize| axis.kernels.iter().rfind(|kernel| kernel.version == version).expect("a kernel");
+    let last = |version: usize| axis.revisions.iter().rfind(|kernel| kernel.release == version).expect("a kernel");
     // The line after which each row is inserted, the new build, and the kernel before it.
     let mut rows = Vec::new();
-    let axis_text = &project.spec.sources.file(axis.kernels[0].span).text;
-    for before in (0..axis.versions.len()).map(last) {
-        let mut rows_of = axis.kernels.iter().filter(|kernel| kernel.version == before.version && !kernel.of_update);
+    let axis_text = &project.spec.sources.file(axis.revisions[0].span).text;
+    for before in (0..axis.releases.len()).map(last) {
+        let mut rows_of = axis.revisions.iter().filter(|kernel| kernel.release == before.release && !kernel.of_update);
         let place = project.spec.sources.place(rows_of.next_back().expect("a row").span);
         let line: usize = place.rsplit(':').nth(1).and_then(|line| line.parse().ok()).expect("path:line:column");
         // A row can span several lines.
@@ -44,7 +44,8 @@ fn a_new_kernel_needs_only_a_row_and_its_changes() {
     let later = Build { number: [major, minor, build + 2000], revision: 0 };
     let architectures: Vec<_> = newest.architectures.iter().map(|arch| format!("\"{arch}\"")).collect();
     let architectures = architectures.join(", ");
-    let version = format!("[[version]]\nlabel = \"later\"\narchitectures = [{architectures}]\nkernels = [\n{}\n]\n", row(&later));
+    let version =
+        format!("[[release]]\nlabels = [\"later\"]\narchitectures = [{architectures}]\nrevisions = [\n{}\n]\n", row(&later));
     let all: Vec<_> = rows.iter().map(|(_, build, _)| build.to_string()).collect();
     let member = format!("  {{ name = \"Inserted\", type = \"LIST_ENTRY\", in = \"{}, later..\" }},\n", all.join(", "));
 
@@ -64,7 +65,7 @@ fn a_new_kernel_needs_only_a_row_and_its_changes() {
     }
     let layouts = compile(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
     let size = |build: Build, arch: Arch| {
-        let choice = layouts.spec.axis.kernel(build, arch).ok()?;
+        let choice = layouts.spec.axis.select(build, arch).ok()?;
         layouts.get(choice.target, "WMI_LOGGER_CONTEXT").map(|layout| layout.extent().size)
     };
     let kernels = rows.into_iter().map(|(_, build, before)| (build, before)).chain([(later, newest)]);
@@ -99,8 +100,8 @@ fn a_wrong_documented_number_is_an_error() {
         let messages = errors.messages();
         assert!(messages.len() == 1 && messages[0].contains(message), "{wrong}: {messages:#?}");
     }
-    let documents = "documents = \"5.0..2004 x86, 5.0..2004 x64\"";
-    let errors = edited(&[("windows.toml", documents, "documents = \"5.0..2005 x86\"")]).expect_err("no label");
+    let documents = "documented_range = \"5.0..2004 x86, 5.0..2004 x64\"";
+    let errors = edited(&[("windows.toml", documents, "documented_range = \"5.0..2005 x86\"")]).expect_err("no label");
     assert!(errors.messages()[0].contains("specs/windows.toml") && errors.messages()[0].contains("did you mean `2004`"));
 }
 

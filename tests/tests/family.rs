@@ -4,7 +4,7 @@ use etw_layouts_project::tables::{self, Stated};
 use etw_layouts_symbols::Wanted;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
-use test_support::witness;
+use test_support::installed;
 use tests::project;
 
 /// Words in the names of ETW's types.
@@ -34,7 +34,7 @@ fn every_type_of_the_family_has_a_spec_or_a_reason() {
     for (name, _) in OTHERS {
         assert!(is_of_family(name) && !specified(name), "{name} needs no reason");
     }
-    let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_SYMBOLS") else { return };
     let folders = ["converted", "isf", "kernels", "newest"].map(|name| folder.join(name));
     let files = tables::files(&folders).expect("symbol data");
     let axis = &layouts.spec.axis;

@@ -22,7 +22,7 @@ fn an_image_leads_to_its_symbols() {
     for target in [0, layouts.by_target.len() - 1].map(TargetId::from) {
         let stem = folder.join(axis.target_name(target));
         let names = held(&layouts, target);
-        let kernel = axis.kernel_of(target);
+        let kernel = axis.revision_of(target);
         let resource = folder.join("version.res");
         fs::write(&resource, version_resource(kernel.build)).expect("a temporary file");
         linked(&layouts, target, &linker, &stem, &[resource]);

@@ -29,7 +29,7 @@ fn headers_are_imported_as_specs() {
         let stem = temporary.0.join(&name);
         linked(&layouts, target, &linker, &stem, &[]);
         let at = axis.targets[target];
-        let build = axis.kernel_of(target).build;
+        let build = axis.revision_of(target).build;
         let stated = Stated { build: Some(build.to_string()), arch: Some(at.arch) };
         let pdb = stem.with_file_name(format!("{name}.pdb"));
         let new = tables::read(&SymbolFile::on_disk(pdb.clone()), axis, &Wanted::All, &stated)

@@ -82,7 +82,7 @@ fn own_types_take_precedence_over_types_of_windows() {
 #[test]
 fn an_own_axis_with_the_kernels_of_windows_has_their_types() {
     let device = "[struct]\nname = \"DEVICE\"\n\n[[member]]\nname = \"Timer\"\ntype = \"KTIMER\"\n";
-    let row = "\n[[version]]\nlabel = \"later\"\nkernels = [{ build = \"99.0.1\", module = \"later\" }]\n";
+    let row = "\n[[release]]\nlabels = [\"later\"]\nrevisions = [{ build = \"99.0.1\", module = \"later\" }]\n";
     let windows = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs/windows.toml")).expect("the axis");
     let builder = |axis: &str| Builder::default().text("windows.toml", axis).text("DEVICE.toml", device);
     builder(&format!("{windows}{row}")).generate().unwrap_or_else(|error| panic!("{error}"));
@@ -95,14 +95,14 @@ const EXTENDED: &str = r#"
     extends = "windows"
     architectures = ["x64"]
 
-    [[version]]
-    label   = "2004"
-    kernels = [{ build = "10.0.19041.60000", module = "update" }]
+    [[release]]
+    labels    = ["2004"]
+    revisions = [{ build = "10.0.19041.60000", module = "update" }]
 
-    [[version]]
-    label   = "next"
-    release = "A Windows that nobody has seen"
-    kernels = [{ build = "10.0.60000", module = "next" }, { build = "10.0.60000.7", module = "next_7" }]
+    [[release]]
+    labels    = ["next"]
+    name      = "A Windows that nobody has seen"
+    revisions = [{ build = "10.0.60000", module = "next" }, { build = "10.0.60000.7", module = "next_7" }]
 "#;
 
 mod extended {
@@ -111,10 +111,10 @@ mod extended {
             extends = "windows"
             architectures = ["x64"]
 
-            [[version]]
-            label   = "next"
-            release = "A Windows that nobody has seen"
-            kernels = [{ build = "10.0.60000", module = "next" }, { build = "10.0.60000.7", module = "next_7" }]
+            [[release]]
+            labels    = ["next"]
+            name      = "A Windows that nobody has seen"
+            revisions = [{ build = "10.0.60000", module = "next" }, { build = "10.0.60000.7", module = "next_7" }]
         "#,
         spec = r#"
             [scalar]

@@ -11,9 +11,9 @@ use rayon::prelude::*;
 use std::path::Path;
 use test_support::clang;
 use test_support::folder::Folder;
+use test_support::installed;
 use test_support::linking::linked;
 use test_support::specs::held;
-use test_support::witness;
 use tests::project;
 
 #[test]
@@ -51,7 +51,7 @@ fn agree(layouts: &Layouts, target: TargetId, linker: &clang::Linker, folder: &P
 /// The kernel of XP SP3, plain and compressed. Its PDB states neither architecture nor build.
 #[test]
 fn the_kernel_of_xp_agrees() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_SYMBOLS") else { return };
     let layouts = project().layouts().expect("the specs resolve");
     let names = verify::names(&layouts, None).expect("all names");
     let wanted: Wanted = names.iter().copied().collect();

@@ -76,10 +76,10 @@ fn errors_of_the_axis_are_reported_alone() {
     let standard = tests::project().sources().expect("the specs");
     let standard: Vec<_> = standard.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
     for (from, to, count) in [
-        ("[[version]]", "[[version", 1),
-        ("label   = \"6.1\"", "lable   = \"6.1\"", 2),
+        ("[[release]]", "[[release", 1),
+        ("labels    = [\"6.1\"]", "lables    = [\"6.1\"]", 2),
         ("\"5.0.2195\"", "\"5.0.219x\"", 1),
-        ("[[group]]", "[[group", 1),
+        ("[[update]]", "[[update", 1),
     ] {
         let mut sources = Sources::default();
         for (path, text) in &standard {

@@ -10,7 +10,7 @@ use etw_layouts_symbols::{Aggregate, AggregateKind, Type, TypeFacts};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use test_support::witness;
+use test_support::installed;
 use tests::{project, root};
 
 fn layouts() -> Layouts {
@@ -125,7 +125,7 @@ fn claims_hold_in_both_directions() {
     let mut tables = shipped.clone();
     tables[at].build.number = [10, 0, 99999];
     let found = claims(&tables);
-    let off_the_axis = found.iter().filter(|line| line.contains("no [[version]] for the build of 10.0.99999.329-x64"));
+    let off_the_axis = found.iter().filter(|line| line.contains("no [[release]] for the build of 10.0.99999.329-x64"));
     // The table also contains structures that the newest kernel no longer has.
     assert!(off_the_axis.count() == 1 && found.iter().skip(1).all(|line| line.contains(" not at 10.0.99999")), "{found:#?}");
 
@@ -192,7 +192,7 @@ fn kernels_have_the_layouts_of_a_target() {
     assert_eq!(name("5.1.2600-sp3-x86"), ("5.1.2600-sp3-x86".into(), SelectedBy::Revision));
     // If only a later revision of a build is known, the build number selects that revision.
     let mut later = axis.clone();
-    later.kernels.last_mut().expect("a kernel").build = Build { number: [10, 0, 65000], revision: 1 };
+    later.revisions.last_mut().expect("a kernel").build = Build { number: [10, 0, 65000], revision: 1 };
     let name = |text: &str| later.find(text).map(|asked| (later.target_name(asked.target), asked.is_of_build(&later)));
     assert_eq!(name("10.0.65000-x64"), Ok(("10.0.65000.1-x64".into(), true)));
     assert_eq!(name("10.0.65000.0-x64"), Ok(("10.0.65000.1-x64".into(), false)));
@@ -200,7 +200,7 @@ fn kernels_have_the_layouts_of_a_target() {
         assert!(axis.find(range).is_err_and(|error| error.contains("is a range")), "{range}");
     }
     assert!(axis.find("-x64").is_err());
-    assert!(axis.find("4.0.1381-x86").is_err_and(|error| error.contains("no such kernel: the oldest")));
+    assert!(axis.find("4.0.1381-x86").is_err_and(|error| error.contains("no such build: the oldest")));
     assert!(axis.find("1709").is_err());
     assert!(axis.find("1710-x64").unwrap_err().contains("1709"));
 }
@@ -208,7 +208,7 @@ fn kernels_have_the_layouts_of_a_target() {
 /// Snapshots of the symbol data are among the committed ones. Writing them changes no committed file.
 #[test]
 fn symbol_data_yields_the_committed_snapshots() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_SYMBOLS") else { return };
     let out = std::env::temp_dir().join(format!("etw-layouts-snapshots-{}", std::process::id()));
     fs::create_dir_all(&out).expect("a temporary folder");
     // Start with all committed facts, because imports have added kernels that the symbol data lacks.

@@ -18,14 +18,14 @@ fn every_member_at_every_target() {
     let (mut present, mut absent) = (0, 0);
     for structure in LAYOUTS.structures() {
         let names: BTreeSet<_> = structure.layouts().flat_map(|layout| layout.members()).map(|member| member.name).collect();
-        let targets = LAYOUTS.kernels().flat_map(|kernel| kernel.architectures().map(move |arch| (kernel, arch)));
+        let targets = LAYOUTS.revisions().flat_map(|kernel| kernel.architectures().map(move |arch| (kernel, arch)));
         for (target, (kernel, arch)) in layouts.by_target.ids().zip(targets) {
             let at = layouts.spec.axis.target_name(target);
             let ours = layouts.get(target, structure.name).map(|layout| match &layout.form {
                 Form::Aggregate(aggregate) => aggregate,
                 Form::Enumeration(_) => panic!("{} is a structure", structure.name),
             });
-            let own = structure.targets().find(|target| target.kernel.build == kernel.build && target.arch == arch);
+            let own = structure.targets().find(|target| target.revision.build == kernel.build && target.arch == arch);
             let selected = structure.select(kernel.build, arch);
             let Some((ours, (own, selected))) = ours.zip(own.zip(selected.ok())) else {
                 assert!(ours.is_none() && own.is_none() && selected.is_err(), "{} at {at}", structure.name);

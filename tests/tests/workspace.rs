@@ -27,9 +27,9 @@ fn no_test_is_in_a_library_without_tests() {
     assert!(looked_at > 10, "{looked_at} crates");
 }
 
-/// Tests start other programs only through `witness`, which reports those that are missing. Rust is always there.
+/// Tests start other programs only through `installed`, which reports those that are missing. Rust is always there.
 #[test]
-fn programs_are_started_by_the_witness() {
+fn programs_are_started_through_installed() {
     const ALWAYS: [&str; 2] = ["cargo", "rustc"];
     let mut looked_at = 0;
     for path in sources(&root()) {
@@ -41,7 +41,7 @@ fn programs_are_started_by_the_witness() {
         looked_at += 1;
         for start in text.split(concat!("Command::new", "(\"")).skip(1) {
             let program = start.split('"').next().unwrap_or_default();
-            assert!(ALWAYS.contains(&program), "{}: use witness::program(\"{program}\")", path.display());
+            assert!(ALWAYS.contains(&program), "{}: use installed::program(\"{program}\")", path.display());
         }
     }
     assert!(looked_at > 100, "{looked_at} files");

@@ -9,15 +9,15 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
 use test_support::folder::Folder;
+use test_support::installed;
 use test_support::traces::PRODUCERS;
-use test_support::witness;
 
 const EVENTS: usize = 60_000;
 
 #[test]
 fn flat() {
     if allocated().is_none() {
-        return witness::absent("/proc/self/status");
+        return installed::absent("/proc/self/status");
     }
     let folder = Folder::new("trace-memory");
     for compressed in [false, true] {

@@ -8,7 +8,7 @@ use etw_layouts_trace::{
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::PathBuf;
-use test_support::witness;
+use test_support::installed;
 
 const KERNEL_NETWORK: Uuid = Uuid::from_u128(0x7dd42a49_5329_4832_8dfd_43d979153a88);
 const KERNEL_FILE: Uuid = Uuid::from_u128(0xedd08927_9cc4_4e65_b970_c2560fb5c289);
@@ -104,7 +104,7 @@ fn limits() {
 fn traces() -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
     for (variable, folder) in [("ETW_LAYOUTS_ETL", ""), ("ETW_LAYOUTS_CASES", "traces")] {
-        let Some(path) = witness::folder(variable) else { continue };
+        let Some(path) = installed::folder(variable) else { continue };
         let entries = fs::read_dir(path.join(folder)).expect("the folder of traces");
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
         paths.retain(|path| path.extension().is_some_and(|ending| ending == "etl"));

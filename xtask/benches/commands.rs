@@ -88,7 +88,7 @@ fn symbols(xtask: &std::path::Path) {
             let table = etw_layouts_project::tables::BuildTable {
                 source: String::new(),
                 producer: table.producer,
-                build: axis.kernel_of(axis.find("5.1.2600-sp3-x86").expect("a kernel").target).build,
+                build: axis.revision_of(axis.find("5.1.2600-sp3-x86").expect("a kernel").target).build,
                 label: "5.1.2600-sp3".into(),
                 arch: etw_layouts_codegen::axis::Arch::X86,
                 pdb: table.pdb,

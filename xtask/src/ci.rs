@@ -196,7 +196,7 @@ fn rustup(args: &[&str]) -> Vec<String> {
 }
 
 fn formatted() -> Result<Step, Error> {
-    let changed = format::formatted(&workspace::project().layouts()?.spec.sources)?;
+    let changed = format::formatted(&workspace::project())?;
     let names: Vec<_> = changed.keys().map(String::as_str).collect();
     Ok(match names.is_empty() {
         true => Step::Passed,

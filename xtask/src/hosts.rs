@@ -2,7 +2,7 @@
 
 /// Check for a host.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+pub enum ValueForm {
     /// Tests of layouts, views and traces pass.
     Tests,
     /// The generated crate compiles, including the assertions of its layouts.
@@ -12,13 +12,13 @@ pub enum Holds {
 }
 
 /// The hosts other than the current one, with the check for each.
-pub const HOSTS: [(&str, Holds); 7] = [
+pub const HOSTS: [(&str, ValueForm); 7] = [
     // This target includes its own C library, so linking needs nothing else.
-    ("i686-unknown-linux-musl", Holds::Tests),
-    ("i686-unknown-linux-gnu", Holds::Compiles),
-    ("i686-pc-windows-msvc", Holds::Compiles),
-    ("aarch64-pc-windows-msvc", Holds::Compiles),
-    ("x86_64-unknown-none", Holds::Compiles),
-    ("thumbv7em-none-eabi", Holds::Compiles),
-    ("s390x-unknown-linux-gnu", Holds::Refuses("unsupported big-endian host")),
+    ("i686-unknown-linux-musl", ValueForm::Tests),
+    ("i686-unknown-linux-gnu", ValueForm::Compiles),
+    ("i686-pc-windows-msvc", ValueForm::Compiles),
+    ("aarch64-pc-windows-msvc", ValueForm::Compiles),
+    ("x86_64-unknown-none", ValueForm::Compiles),
+    ("thumbv7em-none-eabi", ValueForm::Compiles),
+    ("s390x-unknown-linux-gnu", ValueForm::Refuses("unsupported big-endian host")),
 ];

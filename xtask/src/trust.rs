@@ -1,6 +1,6 @@
 //! docs/TRUST.md, a handwritten page with generated table rows.
 
-use crate::hosts::{HOSTS, Holds};
+use crate::hosts::{HOSTS, ValueForm};
 use crate::trust_tables::{FUZZ, read, replaced, rows};
 use crate::{Error, fuzz, unsafety};
 
@@ -19,9 +19,9 @@ pub fn page() -> Result<String, Error> {
     };
     let targets: Vec<_> = fuzz::targets()?.into_iter().map(row).collect();
     let hosts = HOSTS.map(|(host, holds)| match holds {
-        Holds::Tests => format!("| {host} | tests of layouts, views and traces run |"),
-        Holds::Compiles => format!("| {host} | all layout assertions compile |"),
-        Holds::Refuses(words) => format!("| {host} | does not compile: \"{words} …\" |"),
+        ValueForm::Tests => format!("| {host} | tests of layouts, views and traces run |"),
+        ValueForm::Compiles => format!("| {host} | all layout assertions compile |"),
+        ValueForm::Refuses(words) => format!("| {host} | does not compile: \"{words} …\" |"),
     });
     let counts = unsafety::counts()?.into_iter();
     let counts: Vec<_> = counts.map(|(path, c)| format!("| {path} | {} | {} | {} |", c.blocks, c.impls, c.functions)).collect();

@@ -23,7 +23,7 @@ fn the_command_fills_an_empty_project() {
     let at = |name: &str| axis.find(name).expect("a target").target;
     let [x64, newer, x86] = [at("6.1-x64"), at("1709-x64"), at("2004-x86")];
     let resource = temporary.0.join("version.res");
-    fs::write(&resource, version_resource(axis.kernel_of(x86).build)).expect("a temporary file");
+    fs::write(&resource, version_resource(axis.revision_of(x86).build)).expect("a temporary file");
     for target in [x64, x86] {
         let stem = temporary.0.join(axis.target_name(target));
         linked(&layouts, target, &linker, &stem, std::slice::from_ref(&resource));

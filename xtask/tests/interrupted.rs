@@ -9,8 +9,7 @@ use std::{env, fs};
 fn a_command_that_writes_completes_an_import() {
     let root: PathBuf = env::temp_dir().join(format!("etw-layouts-interrupted-{}", id()));
     let (windows, page, code) = ("specs/windows.toml", "docs/STATUS.md", "generated/src/axis.rs");
-    let axis =
-        "architectures = [\"x64\"]\n\n[[version]]\nlabel = \"one\"\nkernels = [{ build = \"10.0.1.1\", module = \"one\" }]\n";
+    let axis = "architectures = [\"x64\"]\n\n[[release]]\nlabels = [\"one\"]\nrevisions = [{ build = \"10.0.1.1\", module = \"one\" }]\n";
     let write = |path: &str, text: &str| {
         let file = root.join(path);
         fs::create_dir_all(file.parent().expect("a folder")).expect("a temporary folder");

@@ -1,15 +1,15 @@
 //! Conversion of targets to the shortest scope that denotes them.
 
 use super::scope::{Part, Range, Scope};
-use super::set::KernelSet;
+use super::set::RevisionSet;
 use super::{Arch, Axis, Target, TargetSet, Update};
 
-/// The costs of a scope for its reader: of a part, an end at a label, an end at an update, an end at a single row, and another
+/// The costs of a scope for its reader: of a part, an end at a label, an end at an update, an end at a single revision, and another
 /// word.
 const PART: usize = 2;
 const LABEL: usize = 2;
 const UPDATE: usize = 3;
-const KERNEL: usize = 7;
+const REVISION: usize = 7;
 const WORD: usize = 1;
 
 impl Axis {
@@ -34,7 +34,7 @@ impl Axis {
         }
     }
 
-    /// A range that begins with an update has the builds with the update, in any version. A range that ends with one has the builds
+    /// A range that begins with an update has the builds with the update, in any release. A range that ends with one has the builds
     /// without it. Other ends are inclusive.
     fn range_in_words(&self, range: &Range) -> String {
         let is_update = |name: &str| self.updates.iter().any(|update| update.name == name);
@@ -42,7 +42,7 @@ impl Axis {
             Range::Point(name) => return self.single(name).to_owned(),
             Range::Between(first, last) => (self.single(first), self.single(last)),
         };
-        let versions = match (first, last) {
+        let releases = match (first, last) {
             ("", last) if !last.is_empty() && !is_update(last) => format!("{last} and earlier"),
             (first, last) if is_update(first) && !last.is_empty() && !is_update(last) => format!("{last} and earlier"),
             (first, last) if !first.is_empty() && !is_update(first) && (last.is_empty() || is_update(last)) => {
@@ -53,7 +53,7 @@ impl Axis {
         };
         let with = is_update(first).then(|| format!("with update {first}"));
         let without = is_update(last).then(|| format!("without update {last}"));
-        let words: Vec<_> = [Some(versions), with, without].into_iter().flatten().filter(|word| !word.is_empty()).collect();
+        let words: Vec<_> = [Some(releases), with, without].into_iter().flatten().filter(|word| !word.is_empty()).collect();
         if words.is_empty() { "all versions".to_owned() } else { words.join(", ") }
     }
 
@@ -70,17 +70,17 @@ impl Axis {
         }
     }
 
-    /// Adds the first version to parts that name only an architecture: `x64` becomes `5.2.. x64`. An architecture that follows can
-    /// have an earlier one.
+    /// Adds the first release to parts that name only an architecture: `x64` becomes `5.2.. x64`. An architecture with the
+    /// ranges of another one can have an earlier release.
     fn since(&self, mut scope: Scope) -> Scope {
         for part in &mut scope.0 {
-            let has = |arch: Arch, target: &Target| target.arch == arch || self.follows.get(&target.arch) == Some(&arch);
+            let has = |arch: Arch, target: &Target| target.arch == arch || self.ranges.get(&target.arch) == Some(&arch);
             if let Part::Of(ranges, Some(arch)) = part
                 && ranges.is_empty()
                 && let Some(first) = self.targets.values().find(|target| has(*arch, target))
             {
-                let label = &self.versions[self.kernels[first.kernel].version].label;
-                ranges.push(Range::Between(label.clone(), String::new()));
+                let label = self.releases[self.revisions[first.revision].release].label();
+                ranges.push(Range::Between(label.to_owned(), String::new()));
             }
         }
         scope
@@ -89,14 +89,14 @@ impl Axis {
     /// The shortest scope that denotes a set within another set. It may include any targets outside of the other set.
     pub fn spell(&self, among: &TargetSet, set: &TargetSet) -> Scope {
         let of = |set: &TargetSet, arch: Arch| set.intersection(&self.filter(|t| t.arch == arch));
-        let (leaders, followers): (Vec<_>, Vec<_>) = Arch::ALL.into_iter().partition(|arch| !self.follows.contains_key(arch));
+        let (leaders, followers): (Vec<_>, Vec<_>) = Arch::ALL.into_iter().partition(|arch| !self.ranges.contains_key(arch));
         let (led, wanted) = (self.leading(among), self.leading(set));
         let mut candidates = self.candidates(&led, &wanted, None);
         for arch in leaders {
             candidates.extend(self.candidates(&of(&led, arch), &of(&wanted, arch), Some(arch)));
         }
         let mut scope = Scope(cover(&candidates, &wanted));
-        // An architecture that follows another is named only if it has other targets than following gives it.
+        // An architecture with the ranges of another one is named only if it has other targets than that one.
         let given = self.targets(&scope).unwrap_or_default().intersection(among);
         for arch in followers {
             let (among, wanted) = (of(among, arch), of(set, arch));
@@ -120,26 +120,26 @@ impl Axis {
         if among == set && arch.is_some() {
             return vec![Candidate { part: Part::Of(Vec::new(), arch), targets: set.clone(), cost: PART + word }];
         }
-        let kernels = |set: &TargetSet| set.iter().map(|t| self.targets[t].kernel).collect::<KernelSet>();
-        // A row with a target outside of the set cannot be in a part for all architectures.
-        let exist: Vec<usize> = kernels(among).iter().collect();
-        let other = kernels(&among.difference(set));
+        let revisions = |set: &TargetSet| set.iter().map(|t| self.targets[t].revision).collect::<RevisionSet>();
+        // A revision with a target outside of the set cannot be in a part for all architectures.
+        let exist: Vec<usize> = revisions(among).iter().collect();
+        let other = revisions(&among.difference(set));
         let is_part = *among != arch.map_or_else(|| self.leading(&self.all()), |arch| self.filter(|t| t.arch == arch));
         // For all architectures, a part cannot use an update of only some.
         let is_usable = |update: &Update| arch.map_or(update.architectures.is_none(), |arch| update.is_for(arch));
         let having = |update: &Update| {
-            let rows = || exist.iter().copied().filter(|&kernel| update.has(self.kernels[kernel].build));
-            is_usable(update).then(|| rows().collect())
+            let own = || exist.iter().copied().filter(|&revision| update.has(self.revisions[revision].build));
+            is_usable(update).then(|| own().collect())
         };
         let line = Line {
             axis: self,
             exist: &exist,
             is_part,
-            fits: exist.iter().map(|&kernel| !other.contains(kernel)).collect(),
+            fits: exist.iter().map(|&revision| !other.contains(revision)).collect(),
             having: self.updates.iter().map(having).collect(),
         };
         let mut candidates = Vec::new();
-        let (mut ends, mut between) = (None, KernelSet::default());
+        let (mut ends, mut between) = (None, RevisionSet::default());
         for bounds in line.bounds() {
             if ends.replace((bounds.first, bounds.last)) != Some((bounds.first, bounds.last)) {
                 between = line.between(&bounds);
@@ -149,7 +149,7 @@ impl Axis {
                 continue;
             }
             let (ranges, cost) = line.ranges(&bounds);
-            let targets = among.intersection(&self.filter(|t| included.contains(t.kernel)));
+            let targets = among.intersection(&self.filter(|t| included.contains(t.revision)));
             candidates.push(Candidate { part: Part::Of(ranges, arch), targets, cost: PART + cost + word });
         }
         candidates
@@ -196,33 +196,33 @@ fn greedy(candidates: &[Candidate], set: &TargetSet) -> Vec<Candidate> {
     chosen
 }
 
-/// The rows that a scope may include, oldest first. A place is an index of `exist`.
+/// The revisions that a scope may include, oldest first. A place is an index of `exist`.
 struct Line<'a> {
     axis: &'a Axis,
     exist: &'a [usize],
-    /// Whether the axis has more rows than `exist`: a range from the first row of `exist` may then be open at its start.
+    /// Whether the axis has more revisions than `exist`: a range from the first one of `exist` may then be open at its start.
     is_part: bool,
-    /// For each row, whether the scope may denote it.
+    /// For each revision, whether the scope may denote it.
     fits: Vec<bool>,
-    /// For each update that a part can use, the rows that have it.
-    having: Vec<Option<KernelSet>>,
+    /// For each update that a part can use, the revisions that have it.
+    having: Vec<Option<RevisionSet>>,
 }
 
 /// The conditions of a part.
 #[derive(Clone, Copy, Default)]
 struct Bounds {
-    /// The place of the first row.
+    /// The place of the first revision.
     first: Option<usize>,
-    /// The place of the last row.
+    /// The place of the last revision.
     last: Option<usize>,
-    /// The update that the rows have.
+    /// The update that the revisions have.
     since: Option<usize>,
-    /// The update that the rows do not have.
+    /// The update that the revisions do not have.
     before: Option<usize>,
 }
 
 impl Line<'_> {
-    /// The possible bounds of parts: runs of rows, updates, and updates limited to the versions in which runs begin or end.
+    /// The possible bounds of parts: runs of revisions, updates, and updates limited to the releases in which runs begin or end.
     fn bounds(&self) -> Vec<Bounds> {
         let fits = |at: usize| self.fits.get(at).copied().unwrap_or(false);
         let places = 0..self.exist.len();
@@ -240,7 +240,7 @@ impl Line<'_> {
         if starts.len() < 2 && starts.iter().all(|&at| self.opens(at)) && ends.iter().all(|&at| self.closes(at)) {
             return all;
         }
-        // The versions in which runs begin or end, from their first row to their last.
+        // The releases in which runs begin or end, from their first revision to their last.
         let opening = |&at: &usize| (0..=at).rev().find(|&at| self.opens(at));
         let closing = |&at: &usize| places.clone().skip(at).find(|&at| self.closes(at));
         let (mut opened, mut closed): (Vec<_>, Vec<_>) =
@@ -262,14 +262,14 @@ impl Line<'_> {
         all
     }
 
-    /// The rows from the first place of bounds to the last.
-    fn between(&self, bounds: &Bounds) -> KernelSet {
+    /// The revisions from the first place of bounds to the last.
+    fn between(&self, bounds: &Bounds) -> RevisionSet {
         let (first, last) = (bounds.first.unwrap_or(0), bounds.last.unwrap_or(self.exist.len().saturating_sub(1)));
         self.exist[first..=last].iter().copied().collect()
     }
 
-    /// The rows that have the update `since` and lack the update `before`.
-    fn with_updates(&self, bounds: &Bounds, between: &KernelSet) -> KernelSet {
+    /// The revisions that have the update `since` and lack the update `before`.
+    fn with_updates(&self, bounds: &Bounds, between: &RevisionSet) -> RevisionSet {
         let having = |update: Option<usize>| update.and_then(|update| self.having[update].as_ref());
         let since = having(bounds.since).map_or(between.clone(), |since| between.intersection(since));
         having(bounds.before).map_or(since.clone(), |before| since.difference(before))
@@ -283,8 +283,9 @@ impl Line<'_> {
         let open = (String::new(), 0);
         let named = |at: Option<usize>, whole: &dyn Fn(usize) -> bool| at.map(|at| self.name(at, whole(at)));
         let first = bounds.first.filter(|&first| !(self.is_part && first == 0 && last.is_some() && !self.opens(first)));
-        let start = named(first, &|at| self.opens(at)).map(|name| self.group(name, &|of| of.first()));
-        let end = named(last, &|at| self.closes(at)).map(|name| self.group(name, &|of| of.last()));
+        let start =
+            named(first, &|at| self.opens(at)).map(|name| self.common(first, name, |releases, own| releases.start == own));
+        let end = named(last, &|at| self.closes(at)).map(|name| self.common(last, name, |releases, own| releases.end == own + 1));
         let (since, before) = (bounds.since.map(update), bounds.before.map(update));
         let range = |first: Option<(String, usize)>, last: Option<(String, usize)>| {
             let ((first, cost), (last, more)) = (first.unwrap_or(open.clone()), last.unwrap_or(open.clone()));
@@ -305,20 +306,16 @@ impl Line<'_> {
         (ranges.into_iter().map(|(range, _)| range).collect(), cost)
     }
 
-    /// The name of exactly the rows from one index to another, if such a name exists. The newest row has no such name,
+    /// The name of exactly the revisions from one index to another, if such a name exists. The newest one has no such name,
     /// because its layouts also apply to later builds.
     fn point(&self, first: usize, last: usize) -> Option<(Range, usize)> {
         let (opens, closes, newest) = (self.opens(first), self.closes(last), last + 1 == self.exist.len());
-        let (one, other) = (self.version(first)?, self.version(last)?);
+        let (one, other) = (self.release(first)?, self.release(last)?);
         let (name, cost) = match () {
             () if newest => return None,
             () if opens && closes && one == other => self.name(first, true),
-            () if opens && closes => {
-                let is = |of: &[usize]| of.first() == Some(&one) && of.last() == Some(&other);
-                let (label, _) = self.axis.groups.iter().find(|(_, of)| is(of))?;
-                (label.clone(), LABEL)
-            }
-            // The last known update of a version has no single name either, because its layouts also apply to later updates.
+            () if opens && closes => (self.common_label(one, |releases| *releases == (one..other + 1))?.to_owned(), LABEL),
+            // The last known update of a release has no single name either, because its layouts also apply to later updates.
             () if first == last && !closes => self.name(first, false),
             () => return None,
         };
@@ -326,37 +323,48 @@ impl Line<'_> {
     }
 
     fn name(&self, at: usize, whole: bool) -> (String, usize) {
-        let kernel = self.exist[at];
-        let own = &self.axis.kernels[kernel];
+        let revision = self.exist[at];
+        let own = &self.axis.revisions[revision];
         match whole {
-            true => (self.axis.versions[own.version].label.clone(), LABEL),
+            true => (self.axis.releases[own.release].label().to_owned(), LABEL),
             false => {
-                let name = self.axis.kernel_name(kernel);
-                // Three numbers denote all rows of a build.
+                let name = self.axis.revision_name(revision);
+                // Three numbers denote all revisions of a build.
                 let is_whole = super::build(&name).is_some_and(|(_, revision)| !revision);
-                (if is_whole { name + ".0" } else { name }, KERNEL)
+                (if is_whole { name + ".0" } else { name }, REVISION)
             }
         }
     }
 
-    /// Replaces the label of a version by the label of a group that begins or ends with this version.
-    fn group(&self, (label, cost): (String, usize), end: &dyn Fn(&[usize]) -> Option<&usize>) -> (String, usize) {
-        let is = |of: &[usize]| of.len() > 1 && end(of).is_some_and(|&version| self.axis.versions[version].label == label);
-        let group = self.axis.groups.iter().find(|(_, of)| is(of));
-        (group.map_or(label, |(group, _)| group.clone()), cost)
+    /// Replaces the label of the release of a place by a label that it shares with other releases, if these begin or end with it.
+    fn common(
+        &self,
+        at: Option<usize>,
+        (name, cost): (String, usize),
+        is_end: impl Fn(&core::ops::Range<usize>, usize) -> bool,
+    ) -> (String, usize) {
+        let release = at.and_then(|at| self.release(at)).filter(|&release| self.axis.releases[release].label() == name);
+        let label = release.and_then(|own| self.common_label(own, |releases| releases.len() > 1 && is_end(releases, own)));
+        (label.map_or(name, str::to_owned), cost)
     }
 
-    fn version(&self, at: usize) -> Option<usize> {
-        Some(self.axis.kernels[*self.exist.get(at)?].version)
+    /// A label of a release whose releases pass a test.
+    fn common_label(&self, release: usize, is: impl Fn(&core::ops::Range<usize>) -> bool) -> Option<&str> {
+        let mut others = self.axis.releases[release].labels.iter().skip(1).map(String::as_str);
+        others.find(|label| self.axis.labelled(label).is_some_and(|releases| is(&releases)))
     }
 
-    /// Whether a place is the first of its version.
+    fn release(&self, at: usize) -> Option<usize> {
+        Some(self.axis.revisions[*self.exist.get(at)?].release)
+    }
+
+    /// Whether a place is the first of its release.
     fn opens(&self, at: usize) -> bool {
-        at.checked_sub(1).and_then(|before| self.version(before)) != self.version(at)
+        at.checked_sub(1).and_then(|before| self.release(before)) != self.release(at)
     }
 
-    /// Whether a place is the last of its version.
+    /// Whether a place is the last of its release.
     fn closes(&self, at: usize) -> bool {
-        self.version(at + 1) != self.version(at)
+        self.release(at + 1) != self.release(at)
     }
 }

@@ -21,21 +21,22 @@ impl Axis {
     }
 
     fn release(&self, build: Build) -> Option<&str> {
-        // Several releases can share a kernel. Another build number of the kernel denotes one of them.
-        let own = self.builds.iter().find(|(_, own)| own.number == build.number);
-        let own = own.and_then(|(label, _)| self.names.get(label));
-        let later = || self.releases.iter().find(|release| release.build.number == build.number).map(|release| &release.release);
+        // Several releases can share a kernel. Their build numbers distinguish them.
+        let shared = self.revisions.iter().flat_map(|revision| &revision.shared);
+        let own = shared.into_iter().find(|shared| shared.build.number == build.number && !shared.name.is_empty());
+        let later = || self.unimported.iter().find(|release| release.build.number == build.number).map(|release| &release.name);
         let number = self.canonical(build).number;
-        let kernel = || self.kernels.iter().find(|kernel| kernel.build.number == number);
-        let version = || kernel().map(|kernel| &self.versions[kernel.version].release);
-        own.or_else(later).or_else(version).map(String::as_str)
+        let revision = || self.revisions.iter().find(|revision| revision.build.number == number);
+        let release = || revision().map(|revision| &self.releases[revision.release].name);
+        own.map(|shared| &shared.name).or_else(later).or_else(release).map(String::as_str)
     }
 
     /// The KB numbers of the update of a build: those of its own number, or of another number of its kernel.
     fn kb(&self, build: Build) -> &[u32] {
         let number = self.canonical(build).number;
-        let same = self.kernels.iter().filter(|kernel| kernel.build.number == number).flat_map(|kernel| &kernel.same);
-        let mut builds = [build.number, number].into_iter().chain(same.map(|same| same.number));
+        let shared =
+            self.revisions.iter().filter(|revision| revision.build.number == number).flat_map(|revision| &revision.shared);
+        let mut builds = [build.number, number].into_iter().chain(shared.map(|shared| shared.build.number));
         builds.find_map(|number| self.kbs.get(&Build { number, ..build })).map_or(&[], Vec::as_slice)
     }
 }

@@ -1,7 +1,7 @@
 //! Conversion of a scope to the targets that it denotes.
 
 use super::scope::{Part, Range, Scope};
-use super::{Arch, Axis, Build, Kernel, Target, TargetSet, Update};
+use super::{Arch, Axis, Build, Revision, Target, TargetSet, Update};
 
 impl Axis {
     /// The targets that the text of a scope denotes, or a message about an error in it.
@@ -15,13 +15,13 @@ impl Axis {
         let mut set = None;
         for part in &scope.0 {
             match part {
-                Part::No(arch) if self.follows.contains_key(arch) => {}
+                Part::No(arch) if self.ranges.contains_key(arch) => {}
                 Part::No(_) => {
                     return Err(format!("invalid exclusion `{part}`: only an architecture that follows another can be excluded"));
                 }
                 Part::Of(ranges, arch) => {
                     let within = self.ranges(ranges)?;
-                    let leader = |t: Target| self.follows.get(&t.arch).filter(|_| !named.contains(&t.arch));
+                    let leader = |t: Target| self.ranges.get(&t.arch).filter(|_| !named.contains(&t.arch));
                     let has = |t: Target| match *arch {
                         Some(arch) => t.arch == arch || leader(t) == Some(&arch),
                         None => !named.contains(&t.arch),
@@ -38,7 +38,7 @@ impl Axis {
 
     /// The architectures that follow another one but are named in a scope. Only the scope decides about their targets.
     fn named(&self, scope: &Scope) -> Vec<Arch> {
-        self.follows.keys().copied().filter(|arch| scope.speaks_of(*arch)).collect()
+        self.ranges.keys().copied().filter(|arch| scope.speaks_of(*arch)).collect()
     }
 
     /// Makes several scopes, such as the keys of a table, disjoint. The targets of an architecture that follows another one
@@ -57,9 +57,9 @@ impl Axis {
 
     /// The targets of a set without those of architectures that follow another one.
     pub fn leading(&self, set: &TargetSet) -> TargetSet {
-        match self.follows.is_empty() {
+        match self.ranges.is_empty() {
             true => set.clone(),
-            false => set.difference(&self.filter(|t| self.follows.contains_key(&t.arch))),
+            false => set.difference(&self.filter(|t| self.ranges.contains_key(&t.arch))),
         }
     }
 
@@ -77,7 +77,7 @@ impl Axis {
 
     /// The targets of a range. The range `..2022-01` has the targets without the update.
     fn range(&self, range: &Range) -> Result<TargetSet, String> {
-        let all = 0..self.kernels.len();
+        let all = 0..self.revisions.len();
         let (first, last) = match range {
             Range::Point(name) if self.update(name).is_some() => {
                 return Err(format!(
@@ -87,7 +87,7 @@ impl Axis {
             Range::Point(name) => {
                 return match self.point(name)? {
                     none if none.is_empty() => Err(format!("build `{name}` is not on the version axis")),
-                    kernels => Ok(self.filter(|target| kernels.contains(&target.kernel))),
+                    revisions => Ok(self.filter(|target| revisions.contains(&target.revision))),
                 };
             }
             Range::Between(first, last) => (first, last),
@@ -95,13 +95,14 @@ impl Axis {
         let end = |name: &str| match self.update(name) {
             _ if name.is_empty() => Ok((all.clone(), None)),
             Some(update) => Ok((all.clone(), Some(update))),
-            None => self.point(name).map(|kernels| (kernels, None)),
+            None => self.point(name).map(|revisions| (revisions, None)),
         };
         let ((start, from), (end, before)) = (end(first)?, end(last)?);
-        let newest = || self.kernels.len().checked_sub(1).map(|newest| self.kernel_name(newest)).unwrap_or_default();
-        let has = |update: &Update, target: Target| update.is_for(target.arch) && update.has(self.kernels[target.kernel].build);
+        let newest = || self.revisions.len().checked_sub(1).map(|newest| self.revision_name(newest)).unwrap_or_default();
+        let has =
+            |update: &Update, target: Target| update.is_for(target.arch) && update.has(self.revisions[target.revision].build);
         let targets = self.filter(|target| {
-            let between = (start.start..end.end).contains(&target.kernel);
+            let between = (start.start..end.end).contains(&target.revision);
             between && from.is_none_or(|update| has(update, target)) && before.is_none_or(|update| !has(update, target))
         });
         match () {
@@ -116,23 +117,21 @@ impl Axis {
         }
     }
 
-    /// The rows that one end of a range denotes. For a build without a row it is an empty range, at the place of the build in the
+    /// The revisions that one end of a range denotes. For a build without a revision on the axis it is an empty range, at the place of the build in the
     /// order.
     pub(crate) fn point(&self, text: &str) -> Result<core::ops::Range<usize>, String> {
-        let span_of = |test: &dyn Fn(&Kernel) -> bool| {
-            let first = self.kernels.iter().position(test)?;
-            let last = self.kernels.iter().rposition(test)?;
+        let span_of = |test: &dyn Fn(&Revision) -> bool| {
+            let first = self.revisions.iter().position(test)?;
+            let last = self.revisions.iter().rposition(test)?;
             Some(first..last + 1)
         };
-        let found = if let Some(version) = self.versions.iter().position(|v| v.label == text) {
-            span_of(&|k| k.version == version)
-        } else if let Some((_, of)) = self.groups.iter().find(|(label, _)| label == text) {
-            span_of(&|k| of.contains(&k.version))
+        let found = if let Some(releases) = self.labelled(text) {
+            span_of(&|k| releases.contains(&k.release))
         } else if let Some((build, pack)) = text.split_once("-sp") {
             let build = super::build(build).filter(|(_, revision)| !revision).map(|(build, _)| build.number);
             let pack = pack.parse::<u32>().ok();
             build.zip(pack).and_then(|(build, pack)| span_of(&|k| k.build.number == build && k.service_pack == Some(pack)))
-        } else if let Some(release) = self.releases.iter().find(|release| release.label == text) {
+        } else if let Some(release) = self.unimported.iter().find(|release| release.labels.iter().any(|label| label == text)) {
             Some(self.of_build(release.build))
         } else {
             match super::build(text) {
@@ -144,26 +143,26 @@ impl Axis {
         found.ok_or_else(|| format!("unknown label, build, update or architecture `{text}`"))
     }
 
-    /// The rows of a build, with any revision.
+    /// The revisions of a build.
     fn of_build(&self, build: Build) -> core::ops::Range<usize> {
         let number = self.canonical(build).number;
-        let start = self.kernels.partition_point(|kernel| kernel.build.number < number);
-        start..start + self.kernels[start..].partition_point(|kernel| kernel.build.number == number)
+        let start = self.revisions.partition_point(|revision| revision.build.number < number);
+        start..start + self.revisions[start..].partition_point(|revision| revision.build.number == number)
     }
 
-    /// The row of a revision; revision 0 is the first row of its build.
+    /// A revision as a range of indices; revision 0 is the first one of its build.
     fn of_revision(&self, build: Build) -> Result<core::ops::Range<usize>, String> {
         let (all, wanted) = (self.of_build(build), self.canonical(build));
-        let kernels = &self.kernels[all.clone()];
-        let before = kernels.partition_point(|kernel| kernel.build < wanted);
-        let is = kernels.get(before).is_some_and(|kernel| kernel.build == wanted);
+        let revisions = &self.revisions[all.clone()];
+        let before = revisions.partition_point(|revision| revision.build < wanted);
+        let is = revisions.get(before).is_some_and(|revision| revision.build == wanted);
         match before {
-            0 => Ok(all.start..all.start + usize::from(is || build.revision == 0 && !kernels.is_empty())),
+            0 => Ok(all.start..all.start + usize::from(is || build.revision == 0 && !revisions.is_empty())),
             _ if is => Ok(all.start + before..all.start + before + 1),
-            // A range cannot end between two rows: all builds between them have the layouts of the first row.
+            // A range cannot end between two revisions: all revisions between them have the layouts of the first one.
             _ => Err(format!(
                 "build `{build:#}` is not on the version axis; the previous build is {:#}",
-                kernels[before - 1].build
+                revisions[before - 1].build
             )),
         }
     }

@@ -11,18 +11,18 @@ pub struct Scope(pub Vec<Part>);
 /// A part of a scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The rows that are in all of the ranges, on one architecture or on all that follow no other: `server-2022.. 2022-07.. x64`.
+    /// The revisions that are in all of the ranges, on one architecture or on all that have ranges of their own: `server-2022.. 2022-07.. x64`.
     Of(Vec<Range>, Option<Arch>),
-    /// `no arm64`: an architecture that does not follow here.
+    /// `no arm64`: an architecture that does not have the range of another one here.
     No(Arch),
 }
 
-/// A range of rows. An end is a label, a build, a service pack or an update.
+/// A range of revisions. An end is a label, a build, a service pack or an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Range {
-    /// The rows that one name denotes.
+    /// The revisions that one name denotes.
     Point(String),
-    /// The rows from the first name to the last. An empty name leaves the range open at that end.
+    /// The revisions from the first name to the last. An empty name leaves the range open at that end.
     Between(String, String),
 }
 

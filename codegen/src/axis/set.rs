@@ -10,8 +10,8 @@ pub struct IndexSet<I>(Vec<u64>, PhantomData<I>);
 /// A set of targets.
 pub type TargetSet = IndexSet<TargetId>;
 
-/// A set of rows of the axis.
-pub(super) type KernelSet = IndexSet<usize>;
+/// A set of revisions of the axis.
+pub(super) type RevisionSet = IndexSet<usize>;
 
 impl<I: Copy + From<usize> + Into<usize>> IndexSet<I> {
     /// Adds an index.

@@ -10,7 +10,7 @@ pub struct Update {
     /// Its name in ranges, such as `2022-01`.
     pub name: String,
     /// The first revision of each branch that has it, oldest branch first. Newer builds than the last one have it from the start.
-    pub kernels: Vec<Build>,
+    pub revisions: Vec<Build>,
     /// Builds between or after these that never got it.
     pub without: Vec<[u32; 3]>,
     /// The architectures that it changed, if not all.
@@ -39,8 +39,8 @@ impl Update {
 }
 
 impl UpdateFacts for &Update {
-    fn kernels(&self) -> impl Iterator<Item = Build> {
-        self.kernels.iter().copied()
+    fn revisions(&self) -> impl Iterator<Item = Build> {
+        self.revisions.iter().copied()
     }
 
     fn is_without(&self, number: [u32; 3]) -> bool {

@@ -7,13 +7,13 @@
 use super::order::{is_macros, keyword, ordered};
 use crate::axis::{Arch, TargetId};
 use crate::layouts::{Aggregate, Enumeration, Field, Form, Layouts, Type};
-use crate::registry::{Pdb, Seen};
+use crate::registry::{ExaminedBuild, Pdb};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Writes the table of a target: all types, or one type and the types that it needs. `note` describes the table, and is written
 /// as its producer. With a selected build, the table has the global variables with known addresses.
-pub fn table(layouts: &Layouts, target: TargetId, only: Option<&str>, kernel: Option<&Seen>, note: &str) -> String {
+pub fn table(layouts: &Layouts, target: TargetId, only: Option<&str>, kernel: Option<&ExaminedBuild>, note: &str) -> String {
     let mut table = Table { layouts, base: BTreeMap::new(), structures: Vec::new(), unnamed: 0 };
     let mut enumerations = Vec::new();
     let held = ordered(layouts, target, only);

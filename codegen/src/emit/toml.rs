@@ -188,7 +188,7 @@ impl Printer<'_> {
         row.add("in", self.scopes.range(&erratum.scope.intersection(around), around));
         row.pairs.push(("document", fact(&erratum.document)));
         row.pairs.push(("actual", fact(&erratum.actual)));
-        row.pairs.push(("witness", Value::Plain(quoted(erratum.witness.word()))));
+        row.pairs.push(("evidence", Value::Plain(quoted(erratum.evidence.word()))));
         if !erratum.note.is_empty() {
             row.pairs.push(("note", Value::Plain(quoted(&erratum.note))));
         }

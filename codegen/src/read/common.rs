@@ -3,7 +3,7 @@
 use super::reader::{Reader, Table};
 use crate::axis::{Axis, TargetSet};
 use crate::spec::*;
-use crate::syntax::{Node, Sort};
+use crate::syntax::{Node, TableKind};
 use toml::de::DeValue;
 
 const PROVENANCES: [Provenance; 3] = [Provenance::Document, Provenance::Symbols, Provenance::Inferred];
@@ -47,7 +47,7 @@ pub(super) fn number(
 }
 
 /// A piecewise number that is verified against the computed one; empty if the key is absent.
-pub(super) fn witness(
+pub(super) fn assertion(
     reader: &mut Reader,
     axis: &Axis,
     table: &Table,
@@ -56,7 +56,7 @@ pub(super) fn witness(
     least: u64,
 ) -> Piecewise<u64> {
     let pieces = table.pieces(key);
-    pieces.map(|pieces| reader.witnesses(axis, scope, &pieces, &mut |r, n| r.count(n, least))).unwrap_or_default()
+    pieces.map(|pieces| reader.assertions(axis, scope, &pieces, &mut |r, n| r.count(n, least))).unwrap_or_default()
 }
 
 pub(super) fn source(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Piecewise<Provenance> {
@@ -71,18 +71,18 @@ pub(super) fn unverifiable(reader: &mut Reader, axis: &Axis, table: &Table, scop
 }
 
 pub(super) fn errata(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Vec<Erratum> {
-    let rows = reader.tables(table, "errata", Sort::Erratum);
+    let rows = reader.tables(table, "errata", TableKind::Erratum);
     rows.iter().filter_map(|row| erratum(reader, axis, scope, row)).collect()
 }
 
 /// An entry of `errata`.
 fn erratum(reader: &mut Reader, axis: &Axis, scope: &TargetSet, table: &Table) -> Option<Erratum> {
     let words = WHAT.map(|what| (what.word(), what));
-    let witnesses = [Witness::Symbols, Witness::Abi, Witness::Document].map(|w| (w.word(), w));
+    let evidence = [Evidence::Symbols, Evidence::Abi, Evidence::Document].map(|w| (w.word(), w));
     let what = table.require(reader, "what").and_then(|n| reader.word(n, &words));
     let document = table.require(reader, "document").and_then(|n| fact(reader, n));
     let actual = table.require(reader, "actual").and_then(|n| fact(reader, n));
-    let witness = table.require(reader, "witness").and_then(|n| reader.word(n, &witnesses));
+    let evidence = table.require(reader, "evidence").and_then(|n| reader.word(n, &evidence));
     // The range is not limited to that of the parent: some errata are about versions that lack the item.
     let within = match what {
         Some(ErratumKind::In | ErratumKind::Text) => axis.all(),
@@ -97,7 +97,7 @@ fn erratum(reader: &mut Reader, axis: &Axis, scope: &TargetSet, table: &Table) -
         what: what?,
         document: document?,
         actual: actual?,
-        witness: witness?,
+        evidence: evidence?,
     })
 }
 

@@ -1,13 +1,13 @@
 //! Reads a structure, union, enumeration, or set of constants: one file each.
 
-use super::common::{errata, number, scope, source, unverifiable, witness};
+use super::common::{assertion, errata, number, scope, source, unverifiable};
 use super::member;
 use super::reader::{Reader, Table};
 use super::scalars::{check_name, is_identifier};
 use crate::axis::{Axis, TargetSet};
 use crate::source::At;
 use crate::spec::*;
-use crate::syntax::{self, Node, Sort};
+use crate::syntax::{self, Node, TableKind};
 use std::collections::{HashMap, HashSet};
 
 /// Names that generated code uses, including Rust's own types. An item with such a name would hide them.
@@ -75,7 +75,7 @@ pub(super) fn read(reader: &mut Reader, root: syntax::TomlTable, names: &mut Nam
         return;
     };
     let axis = &spec.axis;
-    let sort = if ["struct", "union"].contains(&kind) { Sort::Aggregate } else { Sort::Values };
+    let sort = if ["struct", "union"].contains(&kind) { TableKind::Aggregate } else { TableKind::Values };
     let Some(subject) = reader.table(&table, sort, node) else { return };
     reader.read_comments(&table);
     // Without a source, the spec itself is the source, and covers all targets.
@@ -115,7 +115,7 @@ pub(super) fn read(reader: &mut Reader, root: syntax::TomlTable, names: &mut Nam
 
 fn aggregate(reader: &mut Reader, axis: &Axis, root: &Table, table: &Table, kind: Kind) -> Option<Definition> {
     let scope = scope(reader, axis, table, &axis.all());
-    let size = witness(reader, axis, table, &scope, "size", 0);
+    let size = assertion(reader, axis, table, &scope, "size", 0);
     let align = number(reader, axis, table, &scope, "align", &mut |r, n| r.power_of_two(n, 8192));
     let pack = number(reader, axis, table, &scope, "pack", &mut |r, n| r.power_of_two(n, 16));
     let comments = reader.comments(table.ends().0);
@@ -164,7 +164,7 @@ fn values(reader: &mut Reader, axis: &Axis, root: &Table, table: &Table, kind: V
     let ty = table.require(reader, "type").and_then(|n| reader.string(n));
     table.require(reader, "constants");
     let comments = reader.comments(table.ends().0);
-    let rows = reader.tables(table, "constants", Sort::Constant);
+    let rows = reader.tables(table, "constants", TableKind::Constant);
     let constants: Vec<_> = rows.iter().filter_map(|row| constant(reader, axis, &scope, row)).collect();
     let mut known: HashMap<&str, Vec<&Constant>> = HashMap::new();
     for one in &constants {

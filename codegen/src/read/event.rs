@@ -7,14 +7,14 @@ use super::who;
 use crate::event::{Class, Erratum, Event, EventType, Field, IN_TYPES, InType, OUT_TYPES, OutType, Size, Versions};
 use crate::source::At;
 use crate::spec::Spec;
-use crate::syntax::{self, Node, Sort};
+use crate::syntax::{self, Node, TableKind};
 use toml::de::DeValue;
 
 pub(super) fn read(reader: &mut Reader, root: syntax::TomlTable, spec: &mut Spec) {
     let table = reader.known(root);
     let node = table.require(reader, "class");
-    let Some(head) = node.and_then(|node| reader.table(&table, Sort::Class, node)) else { return };
-    let rows = reader.tables(&table, "event", Sort::Event);
+    let Some(head) = node.and_then(|node| reader.table(&table, TableKind::Class, node)) else { return };
+    let rows = reader.tables(&table, "event", TableKind::Event);
     if rows.is_empty() {
         reader.error(table.span, "class has no events", "here", "add an [[event]]");
     }
@@ -56,9 +56,9 @@ fn event(reader: &mut Reader, table: &Table) -> Option<Event> {
     });
     by_type(reader, table, "groups", &mut types, &mut |reader, ty, node| ty.group = reader.string(node));
     table.require(reader, "fields");
-    let rows = reader.tables(table, "fields", Sort::Field);
+    let rows = reader.tables(table, "fields", TableKind::Field);
     let fields: Vec<_> = rows.iter().filter_map(|row| field(reader, row)).collect();
-    let rows = reader.tables(table, "errata", Sort::EventErratum);
+    let rows = reader.tables(table, "errata", TableKind::EventErratum);
     let errata = rows.iter().filter_map(|row| erratum(reader, row)).collect();
     let [by, about] = ["by", "about"].map(|key| who::party(reader, table, key));
     let (versions, unsettled, doc) = (versions?, table.text(reader, "unsettled"), table.text(reader, "doc"));
@@ -153,7 +153,7 @@ fn field(reader: &mut Reader, table: &Table) -> Option<Field> {
         check_name(reader, name);
     }
     let ty = table.require(reader, "type").and_then(|node| in_type(reader, node));
-    let rows = reader.tables(table, "fields", Sort::Field);
+    let rows = reader.tables(table, "fields", TableKind::Field);
     let fields = rows.iter().filter_map(|row| field(reader, row)).collect();
     let size = |key| table.get(key).map(|node| (key, node));
     let [count, length] = [size("count"), size("length")].map(|size| size.and_then(|(_, node)| self::size(reader, node)));

@@ -1,12 +1,12 @@
 //! Reads a member of a structure, and its nested members.
 
-use super::common::{errata, number, scope, source, witness};
+use super::common::{assertion, errata, number, scope, source};
 use super::reader::{Reader, Table};
 use super::scalars::{check_name, ctype};
 use crate::axis::{Axis, TargetSet};
 use crate::source::At;
 use crate::spec::*;
-use crate::syntax::{Node, Sort};
+use crate::syntax::{Node, TableKind};
 
 use toml::de::DeValue;
 
@@ -16,7 +16,7 @@ const UNKNOWN: [(&str, Unknown); 4] =
 /// The members of a list, including those of its groups.
 pub(super) fn list(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table, key: &str) -> Vec<Member> {
     let mut members = Vec::new();
-    for table in reader.tables(table, key, Sort::Member) {
+    for table in reader.tables(table, key, TableKind::Member) {
         match table.get("members") {
             Some(_) => members.extend(group(reader, axis, within, &table)),
             None => members.extend(read(reader, axis, within, &table)),
@@ -55,8 +55,8 @@ fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table) -> 
     let shape = shape(reader, axis, table, &scope)?;
     comments.extend(reader.comments(end));
     let bits = number(reader, axis, table, &scope, "bits", &mut |r, n| r.count(n, 0));
-    let mask = witness(reader, axis, table, &scope, "mask", 1);
-    let offset = witness(reader, axis, table, &scope, "offset", 0);
+    let mask = assertion(reader, axis, table, &scope, "mask", 1);
+    let offset = assertion(reader, axis, table, &scope, "offset", 0);
     let align = number(reader, axis, table, &scope, "align", &mut |r, n| r.power_of_two(n, 8192));
     let inline = matches!(shape, Shape::Inline(..));
     let covered = bits.0.iter().fold(TargetSet::default(), |all, piece| all.union(&piece.targets));

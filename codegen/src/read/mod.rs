@@ -21,7 +21,7 @@ pub use scalars::is_identifier;
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::source::Sources;
 use crate::spec::{Body, Definition, Spec};
-use crate::syntax::{self, Sort, Tree};
+use crate::syntax::{self, TableKind, Tree};
 use definition::Names;
 use reader::Reader;
 use std::collections::BTreeSet;
@@ -69,32 +69,32 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
     let incomplete: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();
     let roots = || parsed.iter().map(Tree::root).enumerate();
     let mut reader = Reader::new(&mut errors);
-    axis::read(&mut reader, roots().filter(|(_, root)| root.sort == Sort::Axis), &mut spec.axis);
-    spec.axis.is_standard = spec.axis.kernels.iter().any(|kernel| sources.file(kernel.span).standard);
-    for (file, root) in roots().filter(|(_, root)| root.sort == Sort::Scalars) {
+    axis::read(&mut reader, roots().filter(|(_, root)| root.kind == TableKind::Axis), &mut spec.axis);
+    spec.axis.is_standard = spec.axis.revisions.iter().any(|revision| sources.file(revision.span).standard);
+    for (file, root) in roots().filter(|(_, root)| root.kind == TableKind::Scalars) {
         reader.enter(file);
         scalars::read(&mut reader, root, &mut spec);
     }
     // Skip follow-on errors: those of an incomplete text, and those of ranges that use a rejected part of the axis.
-    let is_axis = |(file, root): &(usize, syntax::TomlTable)| root.sort == Sort::Axis && reader.has_error(*file);
+    let is_axis = |(file, root): &(usize, syntax::TomlTable)| root.kind == TableKind::Axis && reader.has_error(*file);
     let is_axis_wrong = roots().any(|root| is_axis(&root));
     let whole = || roots().filter(|(file, _)| !is_axis_wrong && !incomplete.contains(&(*file as u32)));
     let mut names = Names::default();
-    for (file, root) in whole().filter(|(_, root)| root.sort == Sort::File) {
+    for (file, root) in whole().filter(|(_, root)| root.kind == TableKind::File) {
         reader.enter(file);
         definition::read(&mut reader, root, &mut names, &mut spec);
     }
-    for (file, root) in whole().filter(|(_, root)| root.sort == Sort::Globals) {
+    for (file, root) in whole().filter(|(_, root)| root.kind == TableKind::Globals) {
         reader.enter(file);
         globals::read(&mut reader, root, &mut spec);
     }
     // Events refer to enumerations and flags in other files. Files with errors must not cause follow-on errors here.
     spec.broken = broken(&spec, &sources, roots(), reader.errors());
-    for (file, root) in whole().filter(|(_, root)| root.sort == Sort::Events) {
+    for (file, root) in whole().filter(|(_, root)| root.kind == TableKind::Events) {
         reader.enter(file);
         event::read(&mut reader, root, &mut spec);
     }
-    for (file, root) in whole().filter(|(_, root)| root.sort == Sort::Providers) {
+    for (file, root) in whole().filter(|(_, root)| root.kind == TableKind::Providers) {
         reader.enter(file);
         who::read(&mut reader, root, &mut spec);
     }
@@ -103,8 +103,8 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
     }
     spec.broken = broken(&spec, &sources, roots(), &errors);
     let wrong: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();
-    let basic = roots().filter(|(_, root)| matches!(root.sort, Sort::Axis | Sort::Scalars));
-    let sound = !spec.axis.kernels.is_empty() && !basic.into_iter().any(|(file, _)| wrong.contains(&(file as u32)));
+    let basic = roots().filter(|(_, root)| matches!(root.kind, TableKind::Axis | TableKind::Scalars));
+    let sound = !spec.axis.revisions.is_empty() && !basic.into_iter().any(|(file, _)| wrong.contains(&(file as u32)));
     Reading { spec: Spec { sources, ..spec }, errors, sound }
 }
 
@@ -188,7 +188,7 @@ fn parse<'a>(file: usize, text: &'a str, errors: &mut Vec<Diagnostic>) -> Tree<'
         let key = text.get(range.clone()).unwrap_or_default();
         let around = (text.get(..range.start), text.get(range.end..));
         let is_header = matches!(around, (Some(before), Some(after)) if before.ends_with('[') && after.starts_with(']'));
-        match is_duplicate && is_header && Sort::File.keys().iter().any(|own| own.name == key) {
+        match is_duplicate && is_header && TableKind::File.keys().iter().any(|own| own.name == key) {
             true => reader.twice(range, key),
             false => {
                 reader.error(reader.span(range), "invalid TOML syntax", error.message(), "fix the syntax; specs are TOML 1.1")

@@ -9,7 +9,7 @@ use crate::syntax::{Node, Pieces};
 
 /// The remedy if the axis lacks a build. Only a set without a file of the axis has to begin one.
 fn new_row(axis: &Axis) -> &'static str {
-    match axis.is_standard && !axis.kernels.iter().any(|kernel| kernel.added) {
+    match axis.is_standard && !axis.revisions.iter().any(|revision| revision.added) {
         true => "add the build to windows.toml; begin that file with `extends = \"windows\"` to keep the built-in builds",
         false => "add the build to windows.toml",
     }
@@ -19,7 +19,7 @@ fn new_row(axis: &Axis) -> &'static str {
 fn meant(axis: &Axis, word: &str) -> Option<String> {
     let build = word.parse::<Build>().map_or_else(|error| error.meant(), Some)?;
     let number = axis.canonical(build).number;
-    let is_known = axis.kernels.iter().any(|kernel| kernel.build.number == number);
+    let is_known = axis.revisions.iter().any(|revision| revision.build.number == number);
     Some(format!("{build:#}")).filter(|build| is_known && build != word)
 }
 
@@ -64,7 +64,7 @@ impl Reader<'_> {
     }
 
     /// As [`piecewise`](Self::piecewise), for an assertion, which is verified against the value computed from other facts.
-    pub fn witnesses<T>(
+    pub fn assertions<T>(
         &mut self,
         axis: &Axis,
         within: &TargetSet,

@@ -1,9 +1,10 @@
 //! Takes values out of a parsed TOML text, with an error for every value that is not valid.
 
 use crate::axis::{Arch, TargetSet, architecture};
+use crate::convert;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::{At, Span};
-use crate::syntax::{self, Form, Node, Pieces, Sort};
+use crate::syntax::{self, Form, Node, Pieces, TableKind};
 use core::ops::Range;
 use toml::de::DeValue;
 
@@ -14,6 +15,8 @@ pub(super) struct Reader<'e> {
     pub documented: TargetSet,
     /// The comments of the file that are not assigned to an item yet, last first.
     comments: Vec<(usize, String)>,
+    /// Whether a table has a key of an earlier form of the language.
+    pub has_old_keys: bool,
     errors: &'e mut Vec<Diagnostic>,
 }
 
@@ -25,6 +28,8 @@ const MOST_LISTED: usize = 40;
 pub(super) struct Table<'a> {
     inner: syntax::TomlTable<'a>,
     pub span: Span,
+    /// Whether it has a key of an earlier form of the language. It then lacks the key that replaced this one.
+    has_old_key: bool,
 }
 
 /// Other words for keys, which are too different from the key to be found by spelling.
@@ -44,7 +49,7 @@ const SYNONYMS: [(&str, &str); 11] = [
 
 impl<'e> Reader<'e> {
     pub fn new(errors: &'e mut Vec<Diagnostic>) -> Self {
-        Self { file: 0, documented: TargetSet::default(), comments: Vec::new(), errors }
+        Self { file: 0, documented: TargetSet::default(), comments: Vec::new(), has_old_keys: false, errors }
     }
 
     /// Sets the current file.
@@ -92,17 +97,24 @@ impl<'e> Reader<'e> {
 
     /// A table, with an error for every unknown key.
     pub fn known<'a>(&mut self, inner: syntax::TomlTable<'a>) -> Table<'a> {
-        let keys = || inner.sort.keys().iter().map(|key| key.name);
+        let keys = || inner.kind.keys().iter().map(|key| key.name);
+        let mut has_old_key = false;
         for entry in inner.entries().filter(|entry| entry.key.is_none()) {
+            if let Some(now) = convert::new_key(inner.kind, entry.name) {
+                let help = format!("run `etw fmt` to convert the file: it is now {now}");
+                self.error(self.span(entry.name_span), format!("old key `{}`", entry.name), "not a key of this table", help);
+                (has_old_key, self.has_old_keys) = (true, true);
+                continue;
+            }
             let synonym = SYNONYMS.iter().find(|(word, key)| *word == entry.name && keys().any(|own| own == *key));
             let help = match synonym.map(|(_, key)| *key).or_else(|| nearest(entry.name, keys())) {
                 Some("in") => "write `in` with a range, as in `in = \"6.1..\"`, or remove the key".to_owned(),
                 Some(near) => format!("write `{near}`, or remove the key"),
-                None => format!("use one of the keys {}", listed(inner.sort)),
+                None => format!("use one of the keys {}", listed(inner.kind)),
             };
             self.error(self.span(entry.name_span), format!("unknown key `{}`", entry.name), "not a key of this table", help);
         }
-        Table { inner, span: self.span(inner.span()) }
+        Table { inner, span: self.span(inner.span()), has_old_key }
     }
 
     /// Reports a duplicate header with single brackets.
@@ -113,17 +125,17 @@ impl<'e> Reader<'e> {
     }
 
     /// A node as a table, with an error for every unknown key.
-    pub fn table<'a>(&mut self, around: &Table<'a>, sort: Sort, node: &'a Node<'a>) -> Option<Table<'a>> {
-        let table = around.inner.inner(sort, node).map(|inner| self.known(inner));
+    pub fn table<'a>(&mut self, around: &Table<'a>, kind: TableKind, node: &'a Node<'a>) -> Option<Table<'a>> {
+        let table = around.inner.inner(kind, node).map(|inner| self.known(inner));
         if table.is_none() {
-            let help = format!("write {{ … }} with the keys {}", listed(sort));
+            let help = format!("write {{ … }} with the keys {}", listed(kind));
             self.error(self.span(node.span()), "expected a table", "not a table", help);
         }
         table
     }
 
     /// The tables of a list.
-    pub fn tables<'a>(&mut self, around: &Table<'a>, key: &str, sort: Sort) -> Vec<Table<'a>> {
+    pub fn tables<'a>(&mut self, around: &Table<'a>, key: &str, kind: TableKind) -> Vec<Table<'a>> {
         let entry = around.inner.get(key);
         if let Some(entry) = entry.as_ref().filter(|entry| entry.form() == Some(Form::Header)) {
             let help = format!("write `[[{key}]]`, with double brackets");
@@ -136,7 +148,7 @@ impl<'e> Reader<'e> {
             return Vec::new();
         }
         let nodes = entry.map(|entry| self.array(entry.value));
-        nodes.into_iter().flatten().filter_map(|node| self.table(around, sort, node)).collect()
+        nodes.into_iter().flatten().filter_map(|node| self.table(around, kind, node)).collect()
     }
 
     /// A string with `\n` as line breaks, even if the file has `\r\n`.
@@ -256,8 +268,8 @@ impl<'e> Reader<'e> {
 }
 
 /// The keys of a table, for a message. Only specs with a published reference have errata.
-fn listed(sort: Sort) -> String {
-    let keys = sort.keys().iter().map(|key| key.name).filter(|key| *key != "errata");
+fn listed(kind: TableKind) -> String {
+    let keys = kind.keys().iter().map(|key| key.name).filter(|key| *key != "errata");
     keys.collect::<Vec<_>>().join(", ")
 }
 
@@ -266,6 +278,11 @@ fn listed(sort: Sort) -> String {
 fn is_hidden(c: char) -> bool {
     let turns_direction = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns_direction || c.is_control() && !matches!(c, '\n' | '\t')
+}
+
+/// The first string of an array.
+fn first_string<'a>(node: &'a Node<'a>) -> Option<&'a str> {
+    node.get_ref().as_array()?.first()?.get_ref().as_str()
 }
 
 impl<'a> Table<'a> {
@@ -283,13 +300,14 @@ impl<'a> Table<'a> {
         Some(self.inner.get(key)?.pieces())
     }
 
-    /// Its keys and the tables of its lists, by key, label, name or build, and the end of each, in the order of the text.
+    /// Its keys and the tables of its lists, by key, first label or name, and the end of each, in the order of the text.
     pub fn parts(&self) -> Vec<(String, usize)> {
         let mut parts: Vec<(String, usize)> = Vec::new();
         for entry in self.inner.entries() {
             let tables = entry.tables();
-            let name =
-                |table: &syntax::TomlTable| ["label", "name"].into_iter().find_map(|key| table.text(key)).map(str::to_owned);
+            let name = |table: &syntax::TomlTable| {
+                table.get("labels").and_then(|labels| first_string(labels.value)).or(table.text("name")).map(str::to_owned)
+            };
             parts.extend(tables.iter().filter_map(|table| Some((name(table)?, table.line_end()))));
             if tables.is_empty() {
                 parts.push((entry.name.to_owned(), entry.span().end));
@@ -312,7 +330,7 @@ impl<'a> Table<'a> {
     /// The value of a required key.
     pub fn require(&self, reader: &mut Reader, key: &str) -> Option<&'a Node<'a>> {
         let found = self.get(key);
-        if found.is_none() {
+        if found.is_none() && !self.has_old_key {
             reader.error(self.span, format!("missing key `{key}`"), "here", format!("add `{key} = …`"));
         }
         found

@@ -4,7 +4,7 @@ use super::reader::{Reader, Table};
 use crate::ctype::CType;
 use crate::source::At;
 use crate::spec::{Scalar, Spec};
-use crate::syntax::{self, Holds, Node};
+use crate::syntax::{self, Node, ValueForm};
 use toml::de::DeValue;
 
 pub(super) fn read(reader: &mut Reader, root: syntax::TomlTable, spec: &mut Spec) {
@@ -20,7 +20,7 @@ pub(super) fn read(reader: &mut Reader, root: syntax::TomlTable, spec: &mut Spec
                 let help = "choose another name";
                 let title = format!("invalid type name `{}`", name.value);
                 reader.error(name.span, title, "already used, or not a valid name", help);
-            } else if section.key.is_some_and(|key| key.holds == Holds::NamedPiecewise) {
+            } else if section.key.is_some_and(|key| key.form == ValueForm::NamedPiecewise) {
                 let all = spec.axis.all();
                 let ty = reader.piecewise(&spec.axis, &all, &entry.pieces(), &mut ctype);
                 spec.typedefs.insert(name.value, ty);

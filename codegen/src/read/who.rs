@@ -5,12 +5,12 @@ use super::reader::{Reader, Table};
 use crate::event::{Field, Kind, Party, Provider, ProviderEvent, Versions};
 use crate::source::{At, Span};
 use crate::spec::Spec;
-use crate::syntax::{self, Sort};
+use crate::syntax::{self, TableKind};
 use std::collections::BTreeMap;
 
 pub(super) fn read(reader: &mut Reader, root: syntax::TomlTable, spec: &mut Spec) {
     let table = reader.known(root);
-    for row in reader.tables(&table, "provider", Sort::Provider) {
+    for row in reader.tables(&table, "provider", TableKind::Provider) {
         let Some(provider) = provider(reader, &row) else { continue };
         if let Some(twin) = spec.providers.iter().find(|other| other.guid.value == provider.guid.value) {
             let title = format!("duplicate provider `{}`", provider.name.value);
@@ -24,7 +24,7 @@ pub(super) fn read(reader: &mut Reader, root: syntax::TomlTable, spec: &mut Spec
 fn provider(reader: &mut Reader, table: &Table) -> Option<Provider> {
     let name = table.require(reader, "name").and_then(|node| reader.string(node));
     let guid = table.require(reader, "guid").and_then(|node| super::definition::guid(reader, node));
-    let rows = reader.tables(table, "events", Sort::ProviderEvent);
+    let rows = reader.tables(table, "events", TableKind::ProviderEvent);
     if rows.is_empty() {
         reader.error(table.span, "provider has no events", "here", "add `events = […]`");
     }
@@ -64,7 +64,9 @@ fn event(reader: &mut Reader, table: &Table) -> ProviderEvent {
 
 /// The fields that `by` or `about` names.
 pub(super) fn party(reader: &mut Reader, table: &Table, key: &str) -> Party {
-    let Some(table) = table.get(key).and_then(|node| reader.table(table, Sort::Party, node)) else { return Party::default() };
+    let Some(table) = table.get(key).and_then(|node| reader.table(table, TableKind::Party, node)) else {
+        return Party::default();
+    };
     if table.keys().next().is_none() {
         reader.error(table.span, format!("`{key}` names no field"), "here", "write `process = …`, `thread = …` or both");
     }

@@ -17,7 +17,7 @@ pub struct Erratum {
     /// The actual fact.
     pub actual: ErratumValue,
     /// The evidence.
-    pub witness: Witness,
+    pub evidence: Evidence,
     /// Additional text.
     pub note: String,
     /// The place of the whole erratum.
@@ -58,7 +58,7 @@ pub enum ErratumValue {
 
 /// The evidence for an erratum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Witness {
+pub enum Evidence {
     /// Symbol data.
     Symbols,
     /// The order of the declaration, the documented size, undisputed offsets.
@@ -84,7 +84,7 @@ impl ErratumKind {
     }
 }
 
-impl Witness {
+impl Evidence {
     /// The keyword in specs.
     pub fn word(self) -> &'static str {
         match self {

@@ -63,16 +63,16 @@ pub fn read_layouts(bytes: &[u8], sources: Sources) -> Option<Layouts> {
 
 /// The bytes of examined builds.
 pub fn registry(registry: &Registry) -> Vec<u8> {
-    let Registry { kernels, witnesses } = registry;
+    let Registry { builds, facts_files } = registry;
     bytes(|out| {
-        kernels.write(out);
-        witnesses.write(out);
+        builds.write(out);
+        facts_files.write(out);
     })
 }
 
 /// Reads the bytes that [`registry`] made; `None` if they are not such bytes.
 pub fn read_registry(bytes: &[u8]) -> Option<Registry> {
     let from = &mut Reader::new(bytes)?;
-    let registry = Registry { kernels: Stored::read(from)?, witnesses: Stored::read(from)? };
+    let registry = Registry { builds: Stored::read(from)?, facts_files: Stored::read(from)? };
     from.is_at_end().then_some(registry)
 }

@@ -1,11 +1,11 @@
 //! The parts of each type, in the order in which they are stored. A part that is missing here does not compile.
 
 use super::bytes::{Reader, Stored, Writer};
-use crate::axis::{Arch, Axis, Build, Kernel, PerTarget, Release, Target, Update, Version};
+use crate::axis::{Arch, Axis, Build, PerTarget, Release, Revision, SharedRelease, Target, Unimported, Update};
 use crate::ctype::{CType, Length};
 use crate::event::{self, Class, Event, EventType, InType, OutType, Party, Provider, ProviderEvent, Size, Versions};
 use crate::layouts::{self, Bits, Enumeration, Extent, Field, Form, Info, Layout, Type};
-use crate::registry::{Image, Pdb, Seen, Witness, WitnessKind};
+use crate::registry::{ExaminedBuild, FactsFile, FactsKind, Image, Pdb};
 use crate::source::At;
 use crate::spec::{
     self, Body, Constant, Definition, Erratum, ErratumKind, ErratumValue, Global, Kind, Member, Piece, Piecewise, Provenance,
@@ -54,14 +54,15 @@ macro_rules! enumerations {
 
 structures! {
     Axis {
-        versions, groups, builds, names, kernels, targets, follows, documented, kbs, updates, releases, architectures, documents,
-        comments, is_standard,
+        releases, revisions, targets, ranges, documented, kbs, updates, unimported, architectures, documented_range, comments,
+        is_standard,
     }
-    Version { label, release, unverifiable, architectures }
-    Kernel { build, service_pack, module, version, architectures, same, of_update, added, span }
-    Target { kernel, arch }
-    Update { name, kernels, without, architectures, doc, span }
-    Release { build, label, release, module, same }
+    Release { labels, name, unverifiable, architectures }
+    Revision { build, service_pack, module, release, architectures, shared, of_update, added, span }
+    Target { revision, arch }
+    Update { name, revisions, without, architectures, doc, span }
+    Unimported { build, labels, name, module, shared }
+    SharedRelease { build, labels, name }
     Build { number, revision }
     Scalar { size, signed, c, span }
     Definition { name, scope, source, unverifiable, feature, doc, errata, body, comments, end }
@@ -72,7 +73,7 @@ structures! {
     Global { name, scope, ty, source, doc }
     Values { kind, ty, constants }
     Constant { name, value, scope, guid, source, doc, errata, comments }
-    Erratum { what, scope, checked, document, actual, witness, note, span }
+    Erratum { what, scope, checked, document, actual, evidence, note, span }
     Class { name, group, guid, source, doc, events }
     Event { types, versions, by, about, unsettled, doc, fields, errata, span }
     EventType { name, number, versions, group }
@@ -91,10 +92,10 @@ structures! {
     Bits { position, width }
     Info { doc, scope, source, documented, covered, unknown, leads_to, errata, span }
     Enumeration { size, signed, c, constants }
-    Seen { build, arch, pdb, image, globals, witness }
+    ExaminedBuild { build, arch, pdb, image, globals, facts_file }
     Pdb { name, guid, age }
     Image { name, time_stamp, size }
-    Witness { name, kind, holds, shows }
+    FactsFile { name, kind, holds, shows }
 }
 
 enumerations! {
@@ -107,7 +108,7 @@ enumerations! {
     Shape { 0 Type { 0 types } 1 Inline { 0 kind, 1 members } }
     ErratumKind { 0 Offset {} 1 Size {} 2 Type {} 3 Name {} 4 Value {} 5 Mask {} 6 Bits {} 7 In {} 8 Text {} }
     ErratumValue { 0 Number { 0 number } 1 Text { 0 text } }
-    spec::Witness { 0 Symbols {} 1 Abi {} 2 Document {} }
+    spec::Evidence { 0 Symbols {} 1 Abi {} 2 Document {} }
     CType {
         0 Name { name name, volatile volatile }
         1 Pointer { to to, volatile volatile }
@@ -196,7 +197,7 @@ impl Stored for &'static OutType {
 }
 
 // Its enumeration can get more variants, so the compiler does not find one that is missing here: then nothing is read.
-impl Stored for WitnessKind {
+impl Stored for FactsKind {
     fn write(&self, out: &mut Writer) {
         out.number(*self as u64);
     }

@@ -2,7 +2,7 @@
 
 /// A kind of table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sort {
+pub enum TableKind {
     /// A whole file with one definition.
     File,
     /// `[struct]` and `[union]`.
@@ -17,16 +17,14 @@ pub enum Sort {
     Erratum,
     /// A whole `windows.toml`.
     Axis,
-    /// `[[version]]`.
-    Version,
-    /// An entry of `kernels`.
-    Kernel,
-    /// `[[group]]`.
-    Group,
-    /// `[[update]]`.
-    Update,
     /// `[[release]]`.
     Release,
+    /// An entry of `revisions`.
+    Revision,
+    /// An entry of `releases`.
+    SharedRelease,
+    /// `[[update]]`.
+    Update,
     /// A whole `scalars.toml`.
     Scalars,
     /// An entry of `[scalar]`.
@@ -61,29 +59,29 @@ pub struct Key {
     /// Its name.
     pub name: &'static str,
     /// The form of its value.
-    pub holds: Holds,
+    pub form: ValueForm,
 }
 
 /// The form of the value of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum ValueForm {
     /// One value for all targets.
     Plain,
     /// A value of the declaration that can differ between targets.
     Piecewise,
     /// An assertion that can differ between targets: the computed value is verified against it.
-    Witness,
+    Assertion,
     /// One table.
-    Table(Sort),
+    Table(TableKind),
     /// A list of tables.
-    Tables(Sort),
+    Tables(TableKind),
     /// Tables by user-defined names.
-    Named(Sort),
+    Named(TableKind),
     /// Piecewise values by user-defined names.
     NamedPiecewise,
 }
 
-impl Sort {
+impl TableKind {
     /// The keys, in the order in which they are written.
     pub const fn keys(self) -> &'static [Key] {
         match self {
@@ -94,11 +92,10 @@ impl Sort {
             Self::Constant => CONSTANT,
             Self::Erratum => ERRATUM,
             Self::Axis => AXIS,
-            Self::Version => VERSION,
-            Self::Kernel => KERNEL,
-            Self::Group => GROUP,
-            Self::Update => UPDATE,
             Self::Release => RELEASE,
+            Self::Revision => REVISION,
+            Self::SharedRelease => SHARED_RELEASE,
+            Self::Update => UPDATE,
             Self::Scalars => SCALARS,
             Self::Scalar => SCALAR,
             Self::Globals => GLOBALS,
@@ -116,59 +113,59 @@ impl Sort {
     }
 }
 
-impl Holds {
+impl ValueForm {
     /// Whether the value can differ between targets.
     pub fn is_piecewise(self) -> bool {
-        matches!(self, Self::Piecewise | Self::Witness | Self::NamedPiecewise)
+        matches!(self, Self::Piecewise | Self::Assertion | Self::NamedPiecewise)
     }
 }
 
 /// The key with this name, if this kind of table has one.
-pub fn key(sort: Sort, name: &str) -> Option<&'static Key> {
-    sort.keys().iter().find(|key| key.name == name)
+pub fn key(kind: TableKind, name: &str) -> Option<&'static Key> {
+    kind.keys().iter().find(|key| key.name == name)
 }
 
 const fn plain(name: &'static str) -> Key {
-    Key { name, holds: Holds::Plain }
+    Key { name, form: ValueForm::Plain }
 }
 
 const fn piecewise(name: &'static str) -> Key {
-    Key { name, holds: Holds::Piecewise }
+    Key { name, form: ValueForm::Piecewise }
 }
 
-const fn witness(name: &'static str) -> Key {
-    Key { name, holds: Holds::Witness }
+const fn assertion(name: &'static str) -> Key {
+    Key { name, form: ValueForm::Assertion }
 }
 
-const fn tables(name: &'static str, sort: Sort) -> Key {
-    Key { name, holds: Holds::Tables(sort) }
+const fn tables(name: &'static str, kind: TableKind) -> Key {
+    Key { name, form: ValueForm::Tables(kind) }
 }
 
-const fn table(name: &'static str, sort: Sort) -> Key {
-    Key { name, holds: Holds::Table(sort) }
+const fn table(name: &'static str, kind: TableKind) -> Key {
+    Key { name, form: ValueForm::Table(kind) }
 }
 
 const FILE: &[Key] = &[
-    table("struct", Sort::Aggregate),
-    table("union", Sort::Aggregate),
-    table("enum", Sort::Values),
-    table("flags", Sort::Values),
-    table("constants", Sort::Values),
-    tables("member", Sort::Member),
+    table("struct", TableKind::Aggregate),
+    table("union", TableKind::Aggregate),
+    table("enum", TableKind::Values),
+    table("flags", TableKind::Values),
+    table("constants", TableKind::Values),
+    tables("member", TableKind::Member),
 ];
 
 const AGGREGATE: &[Key] = &[
     plain("name"),
     plain("in"),
-    witness("size"),
+    assertion("size"),
     piecewise("align"),
     piecewise("pack"),
     piecewise("source"),
     piecewise("unverifiable"),
     plain("feature"),
     plain("doc"),
-    tables("errata", Sort::Erratum),
-    tables("members", Sort::Member),
+    tables("errata", TableKind::Erratum),
+    tables("members", TableKind::Member),
 ];
 
 const VALUES: &[Key] = &[
@@ -178,8 +175,8 @@ const VALUES: &[Key] = &[
     piecewise("source"),
     piecewise("unverifiable"),
     plain("doc"),
-    tables("errata", Sort::Erratum),
-    tables("constants", Sort::Constant),
+    tables("errata", TableKind::Erratum),
+    tables("constants", TableKind::Constant),
 ];
 
 const MEMBER: &[Key] = &[
@@ -188,17 +185,17 @@ const MEMBER: &[Key] = &[
     piecewise("bits"),
     plain("in"),
     piecewise("align"),
-    witness("offset"),
-    witness("mask"),
+    assertion("offset"),
+    assertion("mask"),
     plain("values"),
     plain("leads_to"),
     piecewise("source"),
     plain("unknown"),
     plain("doc"),
-    tables("errata", Sort::Erratum),
-    tables("struct", Sort::Member),
-    tables("union", Sort::Member),
-    tables("members", Sort::Member),
+    tables("errata", TableKind::Erratum),
+    tables("struct", TableKind::Member),
+    tables("union", TableKind::Member),
+    tables("members", TableKind::Member),
 ];
 
 const CONSTANT: &[Key] = &[
@@ -208,43 +205,55 @@ const CONSTANT: &[Key] = &[
     plain("guid"),
     piecewise("source"),
     plain("doc"),
-    tables("errata", Sort::Erratum),
+    tables("errata", TableKind::Erratum),
 ];
 
-const ERRATUM: &[Key] = &[plain("what"), plain("in"), plain("document"), plain("actual"), plain("witness"), plain("note")];
+const ERRATUM: &[Key] = &[plain("what"), plain("in"), plain("document"), plain("actual"), plain("evidence"), plain("note")];
 
 const AXIS: &[Key] = &[
     plain("extends"),
     plain("architectures"),
-    plain("follows"),
-    plain("documents"),
-    tables("version", Sort::Version),
-    tables("group", Sort::Group),
-    tables("update", Sort::Update),
-    tables("release", Sort::Release),
+    plain("ranges"),
+    plain("documented_range"),
+    tables("release", TableKind::Release),
+    tables("update", TableKind::Update),
 ];
 
-const VERSION: &[Key] =
-    &[plain("label"), plain("release"), plain("architectures"), plain("unverifiable"), tables("kernels", Sort::Kernel)];
+const RELEASE: &[Key] = &[
+    plain("labels"),
+    plain("name"),
+    plain("architectures"),
+    plain("unverifiable"),
+    tables("revisions", TableKind::Revision),
+    plain("build"),
+    plain("module"),
+    tables("releases", TableKind::SharedRelease),
+];
 
-const KERNEL: &[Key] = &[plain("build"), plain("module"), plain("service_pack"), plain("architectures"), plain("same")];
+const REVISION: &[Key] = &[
+    plain("build"),
+    plain("module"),
+    plain("service_pack"),
+    plain("architectures"),
+    tables("releases", TableKind::SharedRelease),
+];
 
-const GROUP: &[Key] = &[plain("label"), plain("of"), plain("build"), plain("release")];
+const SHARED_RELEASE: &[Key] = &[plain("build"), plain("labels"), plain("name")];
 
-const UPDATE: &[Key] = &[plain("name"), plain("kernels"), plain("without"), plain("architectures"), plain("doc")];
+const UPDATE: &[Key] = &[plain("name"), plain("revisions"), plain("without"), plain("architectures"), plain("doc")];
 
-const RELEASE: &[Key] = &[plain("build"), plain("label"), plain("release"), plain("module"), plain("same")];
-
-const SCALARS: &[Key] =
-    &[Key { name: "scalar", holds: Holds::Named(Sort::Scalar) }, Key { name: "typedef", holds: Holds::NamedPiecewise }];
+const SCALARS: &[Key] = &[
+    Key { name: "scalar", form: ValueForm::Named(TableKind::Scalar) },
+    Key { name: "typedef", form: ValueForm::NamedPiecewise },
+];
 
 const SCALAR: &[Key] = &[plain("size"), plain("signed"), plain("c")];
 
-const GLOBALS: &[Key] = &[Key { name: "global", holds: Holds::Named(Sort::Global) }];
+const GLOBALS: &[Key] = &[Key { name: "global", form: ValueForm::Named(TableKind::Global) }];
 
 const GLOBAL: &[Key] = &[plain("in"), piecewise("type"), piecewise("source"), plain("doc")];
 
-const EVENTS: &[Key] = &[table("class", Sort::Class), tables("event", Sort::Event)];
+const EVENTS: &[Key] = &[table("class", TableKind::Class), tables("event", TableKind::Event)];
 
 const CLASS: &[Key] = &[plain("name"), plain("group"), plain("guid"), plain("source"), plain("doc")];
 
@@ -253,12 +262,12 @@ const EVENT: &[Key] = &[
     plain("version"),
     plain("versions"),
     plain("groups"),
-    table("by", Sort::Party),
-    table("about", Sort::Party),
+    table("by", TableKind::Party),
+    table("about", TableKind::Party),
     plain("unsettled"),
     plain("doc"),
-    tables("fields", Sort::Field),
-    tables("errata", Sort::EventErratum),
+    tables("fields", TableKind::Field),
+    tables("errata", TableKind::EventErratum),
 ];
 
 const FIELD: &[Key] = &[
@@ -273,16 +282,17 @@ const FIELD: &[Key] = &[
     plain("optional"),
     plain("unsettled"),
     plain("doc"),
-    tables("fields", Sort::Field),
+    tables("fields", TableKind::Field),
 ];
 
 const PARTY: &[Key] = &[plain("process"), plain("thread")];
 
-const PROVIDERS: &[Key] = &[tables("provider", Sort::Provider)];
+const PROVIDERS: &[Key] = &[tables("provider", TableKind::Provider)];
 
-const PROVIDER: &[Key] = &[plain("name"), plain("guid"), plain("source"), plain("doc"), tables("events", Sort::ProviderEvent)];
+const PROVIDER: &[Key] =
+    &[plain("name"), plain("guid"), plain("source"), plain("doc"), tables("events", TableKind::ProviderEvent)];
 
-const PROVIDER_EVENT: &[Key] = &[plain("ids"), plain("version"), table("by", Sort::Party), table("about", Sort::Party)];
+const PROVIDER_EVENT: &[Key] = &[plain("ids"), plain("version"), table("by", TableKind::Party), table("about", TableKind::Party)];
 
 const EVENT_ERRATUM: &[Key] =
     &[plain("field"), plain("source"), plain("version"), plain("states"), plain("actual"), plain("doc")];

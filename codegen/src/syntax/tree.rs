@@ -1,6 +1,6 @@
 //! A spec file as a tree, with the place of each key and value in the text.
 
-use super::keys::{Holds, Key, Sort, key};
+use super::keys::{Key, TableKind, ValueForm, key};
 use core::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
@@ -19,7 +19,7 @@ pub struct Tree<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct TomlTable<'a> {
     /// The kind of table.
-    pub sort: Sort,
+    pub kind: TableKind,
     text: &'a str,
     entries: &'a DeTable<'a>,
     start: usize,
@@ -89,15 +89,15 @@ impl<'a> Tree<'a> {
     /// definition.
     pub fn root(&'a self) -> TomlTable<'a> {
         let has = |keys: &[&str]| self.root.iter().any(|(key, _)| keys.contains(&&**key.get_ref()));
-        let sort = match () {
-            () if has(&["extends", "version", "architectures", "release"]) => Sort::Axis,
-            () if has(&["scalar", "typedef"]) => Sort::Scalars,
-            () if has(&["global"]) => Sort::Globals,
-            () if has(&["class", "event"]) => Sort::Events,
-            () if has(&["provider"]) => Sort::Providers,
-            () => Sort::File,
+        let kind = match () {
+            () if has(&["extends", "architectures", "release"]) => TableKind::Axis,
+            () if has(&["scalar", "typedef"]) => TableKind::Scalars,
+            () if has(&["global"]) => TableKind::Globals,
+            () if has(&["class", "event"]) => TableKind::Events,
+            () if has(&["provider"]) => TableKind::Providers,
+            () => TableKind::File,
         };
-        TomlTable { sort, text: self.text, entries: &self.root, start: 0, end: 0 }
+        TomlTable { kind, text: self.text, entries: &self.root, start: 0, end: 0 }
     }
 }
 
@@ -116,13 +116,13 @@ impl<'a> TomlTable<'a> {
     pub fn entries(self) -> impl Iterator<Item = Entry<'a>> {
         self.entries.iter().map(move |(name, value)| {
             let (name_span, text): (_, &'a str) = (name.span(), name.get_ref());
-            Entry { key: key(self.sort, text), name: text, name_span, value, text: self.text }
+            Entry { key: key(self.kind, text), name: text, name_span, value, text: self.text }
         })
     }
 
     /// A node inside it, as a table of a kind.
-    pub fn inner(self, sort: Sort, node: &'a Node<'a>) -> Option<TomlTable<'a>> {
-        table(sort, self.text, node)
+    pub fn inner(self, kind: TableKind, node: &'a Node<'a>) -> Option<TomlTable<'a>> {
+        table(kind, self.text, node)
     }
 
     /// The entry of a key, if it is present.
@@ -147,7 +147,7 @@ impl<'a> TomlTable<'a> {
 
     /// The end of its own keys and the end of its lists, each with its whole line.
     pub(crate) fn ends(self) -> (usize, usize) {
-        let lists = self.entries().filter(|entry| entry.key.is_some_and(|key| matches!(key.holds, Holds::Tables(_))));
+        let lists = self.entries().filter(|entry| entry.key.is_some_and(|key| matches!(key.form, ValueForm::Tables(_))));
         let end = self.line_end();
         (lists.map(|entry| entry.value.span().start).min().unwrap_or(end), end)
     }
@@ -177,19 +177,19 @@ impl<'a> Entry<'a> {
 
     /// The tables in the value: one, or those of a list. Other elements of the list are left out.
     pub fn tables(&self) -> Vec<TomlTable<'a>> {
-        let sort = match self.key.map(|key| key.holds) {
-            Some(Holds::Table(sort) | Holds::Tables(sort) | Holds::Named(sort)) => sort,
+        let kind = match self.key.map(|key| key.form) {
+            Some(ValueForm::Table(kind) | ValueForm::Tables(kind) | ValueForm::Named(kind)) => kind,
             _ => return Vec::new(),
         };
         match self.value.get_ref() {
-            DeValue::Array(list) => list.iter().filter_map(|node| table(sort, self.text, node)).collect(),
-            _ => table(sort, self.text, self.value).into_iter().collect(),
+            DeValue::Array(list) => list.iter().filter_map(|node| table(kind, self.text, node)).collect(),
+            _ => table(kind, self.text, self.value).into_iter().collect(),
         }
     }
 
     /// The entries with user-defined names in the value; each has the key of this entry.
     pub fn named(&self) -> Vec<Entry<'a>> {
-        let named = self.key.filter(|key| matches!(key.holds, Holds::Named(_) | Holds::NamedPiecewise));
+        let named = self.key.filter(|key| matches!(key.form, ValueForm::Named(_) | ValueForm::NamedPiecewise));
         let (text, entries) = (self.text, self.value.get_ref().as_table().filter(|_| named.is_some()));
         let entry = |(name, value): (&'a Spanned<_>, &'a Node<'a>)| {
             let name_text: &'a std::borrow::Cow<'a, str> = Spanned::get_ref(name);
@@ -205,10 +205,10 @@ impl<'a> Entry<'a> {
 }
 
 /// A node as a table of a kind.
-fn table<'a>(sort: Sort, text: &'a str, node: &'a Node<'a>) -> Option<TomlTable<'a>> {
+fn table<'a>(kind: TableKind, text: &'a str, node: &'a Node<'a>) -> Option<TomlTable<'a>> {
     let DeValue::Table(entries) = node.get_ref() else { return None };
     let span = node.span();
-    Some(TomlTable { sort, text, entries, start: span.start, end: span.end })
+    Some(TomlTable { kind, text, entries, start: span.start, end: span.end })
 }
 
 impl<'a> Pieces<'a> {

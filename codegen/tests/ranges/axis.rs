@@ -63,34 +63,35 @@ impl Axis {
     pub fn text(&self) -> String {
         let mut out = format!("architectures = {:?}\n", self.architectures);
         if self.follows {
-            out += "follows = { arm64 = \"x64\" }\n";
+            out += "ranges = { arm64 = \"x64\" }\n";
         }
         if let Some(documents) = &self.documents {
-            let _ = writeln!(out, "documents = {documents:?}");
+            let _ = writeln!(out, "documented_range = {documents:?}");
         }
         let of = |of: &Option<Vec<Arch>>| of.as_ref().map(|of| format!("architectures = {of:?}"));
         let mut modules = 0..;
         for Version { label, architectures, rows } in &self.versions {
-            let _ = writeln!(out, "[[version]]\nlabel = {label:?}");
+            // The labels of groups are further labels of their releases.
+            let groups = self.groups.iter().filter(|group| group.of.contains(label)).map(|group| &group.label);
+            let labels: Vec<_> = [label].into_iter().chain(groups).collect();
+            let _ = writeln!(out, "[[release]]\nlabels = {labels:?}");
             out.extend(of(architectures).map(|line| line + "\n"));
-            out += "kernels = [\n";
+            out += "revisions = [\n";
             for Row { build, pack, architectures, same } in rows {
                 let mut keys =
                     vec![format!("build = \"{}\"", build.text()), format!("module = \"m{}\"", modules.next().unwrap_or(0))];
                 keys.extend(pack.map(|pack| format!("service_pack = {pack}")));
                 keys.extend(of(architectures));
                 if !same.is_empty() {
-                    keys.push(format!("same = {}", list(same)));
+                    let all: Vec<_> = same.iter().map(|build| format!("{{ build = \"{}\" }}", build.text())).collect();
+                    keys.push(format!("releases = [{}]", all.join(", ")));
                 }
                 let _ = writeln!(out, "  {{ {} }},", keys.join(", "));
             }
             out += "]\n";
         }
-        for Group { label, of } in &self.groups {
-            let _ = writeln!(out, "[[group]]\nlabel = {label:?}\nof = {of:?}");
-        }
         for Update { name, kernels, without, architectures } in &self.updates {
-            let _ = writeln!(out, "[[update]]\nname = {name:?}\nkernels = {}", list(kernels));
+            let _ = writeln!(out, "[[update]]\nname = {name:?}\nrevisions = {}", list(kernels));
             if !without.is_empty() {
                 let without: Vec<_> = without.iter().map(|&number| Build { number, revision: None }).collect();
                 let _ = writeln!(out, "without = {}", list(&without));
@@ -99,7 +100,7 @@ impl Axis {
         }
         for (index, Release { label, build }) in self.releases.iter().enumerate() {
             let build = build.text();
-            let _ = writeln!(out, "[[release]]\nbuild = \"{build}\"\nlabel = {label:?}\nrelease = \"R\"\nmodule = \"r{index}\"");
+            let _ = writeln!(out, "[[release]]\nlabels = [{label:?}]\nname = \"R\"\nbuild = \"{build}\"\nmodule = \"r{index}\"");
         }
         out
     }

@@ -127,7 +127,7 @@ fn targets(spec: &Spec, set: &TargetSet) -> Targets {
 }
 
 fn name(spec: &Spec, target: etw_layouts_codegen::axis::TargetId) -> Target {
-    let build = spec.axis.kernel_of(target).build;
+    let build = spec.axis.revision_of(target).build;
     (build.number, build.revision, spec.axis.targets[target].arch.as_str())
 }
 

@@ -21,17 +21,18 @@ pub struct Branch {
 pub fn branches(axis: &Axis, registry: &Registry) -> Vec<Branch> {
     let mut branches = Vec::new();
     for number in numbers(axis, registry) {
-        let same = axis.kernels.iter().flat_map(|kernel| kernel.same.iter().map(|same| (same, kernel.build.number)));
-        let first = same.filter(|(same, _)| same.number == number).map(|(same, canonical)| (same.revision, canonical)).next();
+        let shared = axis.revisions.iter().flat_map(|own| own.shared.iter().map(|shared| (shared.build, own.build.number)));
+        let first =
+            shared.filter(|(build, _)| build.number == number).map(|(build, canonical)| (build.revision, canonical)).next();
         let (end, canonical) = first.unwrap_or((u32::MAX, number));
-        let rows = axis.kernels.iter().map(|kernel| kernel.build).filter(|build| build.number == canonical);
-        let seen = registry.kernels.iter().map(|seen| axis.canonical(seen.build)).filter(|build| build.number == canonical);
+        let rows = axis.revisions.iter().map(|kernel| kernel.build).filter(|build| build.number == canonical);
+        let seen = registry.builds.iter().map(|seen| axis.canonical(seen.build)).filter(|build| build.number == canonical);
         let updates = axis.updates.iter().filter_map(|update| update.first_of(Build { number: canonical, revision: 0 }));
         let ends = seen.flat_map(|build| [build.revision, build.revision.saturating_add(1)]);
         let revisions = rows.chain(updates).map(|build| build.revision).chain(ends).chain([0]);
         let revisions: BTreeSet<u32> = revisions.filter(|revision| *revision < end).collect();
         for arch in ARCHITECTURES {
-            let points = revisions.iter().filter_map(|&revision| axis.kernel(Build { number, revision }, arch).ok());
+            let points = revisions.iter().filter_map(|&revision| axis.select(Build { number, revision }, arch).ok());
             branches.push(Branch { number, arch, points: points.collect() });
         }
     }
@@ -41,7 +42,7 @@ pub fn branches(axis: &Axis, registry: &Registry) -> Vec<Branch> {
 
 /// The build numbers of the axis, of examined builds and of updates.
 pub fn numbers(axis: &Axis, registry: &Registry) -> BTreeSet<[u32; 3]> {
-    let own = axis.kernels.iter().flat_map(|kernel| kernel.same.iter().chain([&kernel.build]));
-    let seen = registry.kernels.iter().map(|kernel| &kernel.build);
+    let own = axis.revisions.iter().flat_map(|kernel| kernel.shared.iter().map(|shared| &shared.build).chain([&kernel.build]));
+    let seen = registry.builds.iter().map(|seen| &seen.build);
     own.chain(seen).chain(axis.kbs.keys()).map(|build| build.number).collect()
 }

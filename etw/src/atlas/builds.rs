@@ -55,7 +55,7 @@ struct TargetData<'a> {
 /// The data of the script.
 pub fn data(atlas: &Atlas) -> Result<String, Error> {
     let targets = atlas.kernels.iter().map(|(target, kernel)| {
-        let own = atlas.axis.kernel_of(target);
+        let own = atlas.axis.revision_of(target);
         TargetData {
             name: &kernel.name,
             arch: atlas.axis.targets[target].arch.as_str(),
@@ -81,7 +81,7 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
 /// revision, and releases.
 fn names(atlas: &Atlas) -> BTreeMap<String, Named> {
     let axis = atlas.axis;
-    let kernels = (0..axis.kernels.len()).map(|kernel| axis.kernel_name(kernel));
+    let kernels = (0..axis.revisions.len()).map(|kernel| axis.revision_name(kernel));
     let numbers = numbers(axis, atlas.registry).into_iter().flat_map(|number| [dotted(number), number[2].to_string()]);
     let ends = axis.labels().filter_map(|label| label.split_once('-')).map(|(_, end)| end.to_owned());
     let names: BTreeSet<String> = axis.labels().map(str::to_owned).chain(kernels).chain(numbers).chain(ends).collect();
@@ -90,7 +90,7 @@ fn names(atlas: &Atlas) -> BTreeMap<String, Named> {
         let named = match axis.find_build(name, arch) {
             Ok(Asked { own, target, .. }) => {
                 // A build number without its own row has no known revision.
-                let build = if own.revision == 0 { axis.kernel_of(target).build } else { own };
+                let build = if own.revision == 0 { axis.revision_of(target).build } else { own };
                 Named::Build(dotted(build.number), build.revision)
             }
             Err(error) if error.starts_with("ambiguous") => Named::Error(error),
@@ -123,7 +123,8 @@ fn releases<'a>(atlas: &'a Atlas, arch: Arch) -> impl Iterator<Item = (Arch, Str
 }
 
 fn same(atlas: &Atlas) -> BTreeMap<String, (String, u32)> {
-    let pairs = atlas.axis.kernels.iter().flat_map(|kernel| kernel.same.iter().map(|same| (same, kernel.build.number)));
+    let pairs =
+        atlas.axis.revisions.iter().flat_map(|kernel| kernel.shared.iter().map(|shared| (shared.build, kernel.build.number)));
     pairs.map(|(same, own)| (dotted(same.number), (dotted(own), same.revision))).collect()
 }
 

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::event;
 use etw_layouts_codegen::axis::{PerTarget, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::registry::{Registry, Seen};
+use etw_layouts_codegen::registry::{ExaminedBuild, Registry};
 use etw_layouts_codegen::spec::{Body, Definition, Spec};
 use etw_layouts_project::Choice;
 use etw_layouts_project::diff::Side;
@@ -28,8 +28,8 @@ pub fn atlas<'a>(
     wanted: impl Fn(&str) -> bool + Sync,
 ) -> Result<Atlas<'a>, Error> {
     let axis = &layouts.spec.axis;
-    let mut seen: HashMap<TargetId, Vec<&Seen>> = HashMap::new();
-    for kernel in &registry.kernels {
+    let mut seen: HashMap<TargetId, Vec<&ExaminedBuild>> = HashMap::new();
+    for kernel in &registry.builds {
         if let Some(target) = axis.at(kernel.build, kernel.arch) {
             seen.entry(target).or_default().push(kernel);
         }

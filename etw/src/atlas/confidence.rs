@@ -67,7 +67,7 @@ impl Confidences {
 
     /// The types whose layout at a target is inferred or uncertain, each with the targets of the other layouts that it can be.
     pub fn unexamined(&self, atlas: &Atlas, target: TargetId) -> BTreeMap<&str, &[usize]> {
-        let (build, arch) = (atlas.axis.kernel_of(target).build, atlas.axis.targets[target].arch);
+        let (build, arch) = (atlas.axis.revision_of(target).build, atlas.axis.targets[target].arch);
         let is_it = |branch: &Branch| (branch.number, branch.arch) == (build.number, arch);
         let Some(branch) = atlas.branches.iter().position(is_it) else { return BTreeMap::new() };
         let is_own = |asked: &Asked| asked.own.revision == build.revision;
@@ -155,8 +155,8 @@ fn kinds(atlas: &Atlas, names: &[&str]) -> Vec<usize> {
     names.iter().map(kind).collect()
 }
 
-/// The indexes of the witnesses that contain a structure.
+/// The indexes of the facts_files that contain a structure.
 fn holds(atlas: &Atlas, name: &str) -> Vec<usize> {
-    let witnesses = atlas.registry.witnesses.iter().enumerate();
-    witnesses.filter(|(_, witness)| witness.holds.contains(name)).map(|(index, _)| index).collect()
+    let facts_files = atlas.registry.facts_files.iter().enumerate();
+    facts_files.filter(|(_, facts_file)| facts_file.holds.contains(name)).map(|(index, _)| index).collect()
 }

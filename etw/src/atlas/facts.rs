@@ -8,7 +8,7 @@ use super::{marks, paths};
 use crate::event::Event;
 use etw_layouts_codegen::axis::{Axis, PerTarget, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Form, LayoutId, Layouts};
-use etw_layouts_codegen::registry::{Registry, Seen};
+use etw_layouts_codegen::registry::{ExaminedBuild, Registry};
 use etw_layouts_codegen::spec::{Body, Constant, Definition, Provenance};
 use etw_layouts_project::diff::Side;
 use etw_layouts_project::matrix::Matrix;
@@ -56,7 +56,7 @@ pub struct AtlasTarget<'a> {
     pub name: String,
     pub choice: Choice,
     /// The examined builds that have its layouts.
-    pub seen: Vec<&'a Seen>,
+    pub seen: Vec<&'a ExaminedBuild>,
     /// Its definitions, for comparisons.
     pub side: Side,
     /// The targets of its architecture before and after it.
@@ -152,12 +152,12 @@ impl<'a> Atlas<'a> {
 
     /// The release of a target.
     pub fn release(&self, target: TargetId) -> &str {
-        &self.axis.versions[self.axis.kernel_of(target).version].release
+        &self.axis.releases[self.axis.revision_of(target).release].name
     }
 
-    /// The label of a target's version.
+    /// The first label of a target's release.
     pub fn label(&self, target: TargetId) -> &str {
-        self.axis.single(&self.axis.versions[self.axis.kernel_of(target).version].label)
+        self.axis.single(self.axis.releases[self.axis.revision_of(target).release].label())
     }
 
     /// The build of a target, without the architecture.
@@ -167,8 +167,8 @@ impl<'a> Atlas<'a> {
 
     /// Whether a target is an update, not a release.
     pub fn is_update(&self, target: TargetId) -> bool {
-        let kernel = self.axis.kernel_of(target);
-        let before = self.kernels[target].before.map(|before| self.axis.kernel_of(before));
+        let kernel = self.axis.revision_of(target);
+        let before = self.kernels[target].before.map(|before| self.axis.revision_of(before));
         before.is_some_and(|before| before.build.number == kernel.build.number) && kernel.service_pack.is_none()
     }
 }

@@ -29,7 +29,7 @@ pub fn page(atlas: &Atlas) -> (String, String) {
         html.el("p", &[("class", &"ways")], |html| {
             html.link("events.html", format_args!("{events} kernel events in {classes} classes, with their payloads"));
             html.link("values.html", format_args!("{} enumerations, flags and sets of constants", atlas.values.len()));
-            html.link("kernels.html", format_args!("{} builds, with the symbols that prove them", atlas.axis.kernels.len()));
+            html.link("kernels.html", format_args!("{} builds, with the symbols that prove them", atlas.axis.revisions.len()));
             if let Some(target) = atlas.axis.along(ARCHITECTURES[0]).map(|(_, target)| target).last() {
                 html.link(atlas.map_page(target), "Map of the references between structures");
             }
@@ -193,7 +193,7 @@ pub fn kernels(atlas: &Atlas) -> (String, String) {
             html.el("table", &[("class", &"list builds")], |html| {
                 head(html, &["Build", "Label", "Release", "x64", "x86", "arm64"]);
                 html.el("tbody", &[], |html| {
-                    (0..atlas.axis.kernels.len()).rev().for_each(|kernel| self::kernel(atlas, kernel, html))
+                    (0..atlas.axis.revisions.len()).rev().for_each(|kernel| self::kernel(atlas, kernel, html))
                 });
             });
         });
@@ -207,20 +207,20 @@ fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
             .axis
             .targets
             .ids()
-            .find(|&target| atlas.axis.targets[target].kernel == number && atlas.axis.targets[target].arch == arch)
+            .find(|&target| atlas.axis.targets[target].revision == number && atlas.axis.targets[target].arch == arch)
     };
     let any = ARCHITECTURES.into_iter().find_map(target);
-    let version = &atlas.axis.versions[atlas.axis.kernels[number].version];
+    let release = &atlas.axis.releases[atlas.axis.revisions[number].release];
     let update = any.is_some_and(|any| atlas.is_update(any));
     html.el("tr", &[("class", &if update { "update" } else { "release" })], |html| {
         html.el("th", &[("scope", &"row")], |html| {
-            html.text(atlas.axis.kernel_name(number));
+            html.text(atlas.axis.revision_name(number));
             if update {
                 html.leaf("small", &[], " update");
             }
         });
-        html.leaf("td", &[], atlas.axis.single(&version.label));
-        html.leaf("td", &[], &version.release);
+        html.leaf("td", &[], atlas.axis.single(release.label()));
+        html.leaf("td", &[], &release.name);
         for arch in ARCHITECTURES {
             html.el("td", &[], |html| {
                 let Some(target) = target(arch) else { return html.text("—") };

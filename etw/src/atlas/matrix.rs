@@ -75,7 +75,7 @@ fn head<'a>(atlas: &'a Atlas, name: &str, column: &Column, release: &mut &'a str
             |html| html.text(span(atlas, column)),
         );
         let from = if update { "update " } else { "" };
-        let kb: String = atlas.axis.windows(atlas.axis.kernel_of(first).build).kb.iter().map(|kb| format!(" KB{kb}")).collect();
+        let kb: String = atlas.axis.windows(atlas.axis.revision_of(first).build).kb.iter().map(|kb| format!(" KB{kb}")).collect();
         html.leaf("small", &[], format_args!("{from}{}{kb}", atlas.build(first).trim_start_matches("10.0.")));
         html.el("span", &[("class", &"seen")], |html| {
             for &(target, confidence) in &column.targets {

@@ -32,10 +32,8 @@ impl<'a> Scopes<'a> {
             number.split('.').count() == 2 && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
         };
         let release = |label: &str| {
-            let version = self.axis.versions.iter().find(|version| version.label == label);
-            let group = || self.axis.groups.iter().find(|(group, _)| group == label);
-            let version = version.or_else(|| self.axis.versions.get(*group()?.1.first()?))?;
-            version.release.split(',').next()
+            let release = self.axis.releases.get(self.axis.labelled(label)?.start)?;
+            release.name.split(',').next()
         };
         let one = |word: &str| {
             let label = word.trim_end_matches([',', ';']);
@@ -47,6 +45,6 @@ impl<'a> Scopes<'a> {
 
     /// The build of a target, without the architecture.
     pub fn build(&self, target: TargetId) -> String {
-        self.axis.kernel_name(self.axis.targets[target].kernel)
+        self.axis.revision_name(self.axis.targets[target].revision)
     }
 }

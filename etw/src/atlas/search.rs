@@ -67,7 +67,7 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
 
 /// The label and the release of a target, as search terms.
 fn release(atlas: &Atlas, target: TargetId) -> String {
-    format!("{} · {}", atlas.axis.windows(atlas.axis.kernel_of(target).build), atlas.label(target))
+    format!("{} · {}", atlas.axis.windows(atlas.axis.revision_of(target).build), atlas.label(target))
 }
 
 /// The examined builds: name, page, and as search terms the GUID and age of the PDB and the time stamp of the image.

@@ -84,7 +84,7 @@ fn now(atlas: &Atlas, structure: &Structure, matrix: &Matrix, suffix: &str, html
         return;
     };
     let Some(sheet) = structure.sheets.get(&column.layout) else { return };
-    let kernel = atlas.axis.kernel_of(target);
+    let kernel = atlas.axis.revision_of(target);
     let data: [(&str, &dyn Display); 2] = [("class", &"which"), ("data-arch", &matrix.arch)];
     html.el("h2", &data, |html| {
         html.text(format_args!("{}, {}: {:#x} bytes", atlas.axis.windows(kernel.build), matrix.arch, sheet.size));

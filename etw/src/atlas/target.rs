@@ -5,7 +5,7 @@ use super::frame::{copy, page as framed, scrolled};
 use super::{compare, marks, paths};
 use crate::html::Html;
 use etw_layouts_codegen::axis::TargetId;
-use etw_layouts_codegen::registry::{Seen, WitnessKind};
+use etw_layouts_codegen::registry::{ExaminedBuild, FactsKind};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
@@ -23,7 +23,7 @@ pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
             true => html.leaf("p", &[], "No symbols or images of builds with these layouts were examined."),
             false => {
                 html.leaf("p", &[], "Symbol files with name, GUID and age; images with name, time stamp and size.");
-                witnesses(atlas, kernel, html);
+                facts_files(atlas, kernel, html);
             }
         }
         if let Some(before) = kernel.before {
@@ -63,10 +63,10 @@ fn facts(atlas: &Atlas, target: TargetId, html: &mut Html) {
         marks::source(html, atlas.source(None, target, kernel.choice.confidence), kernel.choice.confidence);
         html.text(format_args!(" {}", kernel.choice.sentence(atlas.axis)));
     });
-    let same = &atlas.axis.kernel_of(target).same;
-    if !same.is_empty() {
-        let same: Vec<_> = same.iter().map(ToString::to_string).collect();
-        fact("Also", &|html| html.text(same.join(", ")));
+    let shared = &atlas.axis.revision_of(target).shared;
+    if !shared.is_empty() {
+        let builds: Vec<_> = shared.iter().map(|shared| shared.build.to_string()).collect();
+        fact("Also", &|html| html.text(builds.join(", ")));
     }
     for (name, other) in [("Previous", kernel.before), ("Next", kernel.after)] {
         if let Some(other) = other {
@@ -81,7 +81,7 @@ fn facts(atlas: &Atlas, target: TargetId, html: &mut Html) {
             .axis
             .targets
             .ids()
-            .filter(|&other| other != target && atlas.axis.targets[other].kernel == atlas.axis.targets[target].kernel)
+            .filter(|&other| other != target && atlas.axis.targets[other].revision == atlas.axis.targets[target].revision)
     };
     if others().next().is_some() {
         fact("Other architectures", &|html| {
@@ -123,11 +123,11 @@ fn structures(atlas: &Atlas, target: TargetId, html: &mut Html) {
     });
 }
 
-fn witnesses(atlas: &Atlas, kernel: &AtlasTarget, html: &mut Html) {
+fn facts_files(atlas: &Atlas, kernel: &AtlasTarget, html: &mut Html) {
     // The target's own build first, then the latest.
     let own = kernel.name.rsplit_once('-').map_or("", |(build, _)| build);
-    let is_known = |seen: &Seen| seen.pdb.is_some() || seen.image.is_some();
-    let mut list: Vec<&Seen> = kernel.seen.clone();
+    let is_known = |seen: &ExaminedBuild| seen.pdb.is_some() || seen.image.is_some();
+    let mut list: Vec<&ExaminedBuild> = kernel.seen.clone();
     // A build without identity is left out if the same build is also listed with one.
     list.retain(|own| is_known(own) || !kernel.seen.iter().any(|seen| seen.build == own.build && is_known(seen)));
     list.sort_by_key(|seen| (seen.build.to_string() != own, seen.pdb.is_none(), std::cmp::Reverse(seen.build.revision)));
@@ -142,7 +142,7 @@ fn witnesses(atlas: &Atlas, kernel: &AtlasTarget, html: &mut Html) {
     }
 }
 
-fn table(atlas: &Atlas, list: &[&Seen], label: &str, known: &mut BTreeSet<String>, html: &mut Html) {
+fn table(atlas: &Atlas, list: &[&ExaminedBuild], label: &str, known: &mut BTreeSet<String>, html: &mut Html) {
     scrolled(html, label, |html| {
         html.el("table", &[("class", &"list identities")], |html| {
             html.el("thead", &[], |html| {
@@ -152,23 +152,23 @@ fn table(atlas: &Atlas, list: &[&Seen], label: &str, known: &mut BTreeSet<String
                     }
                 });
             });
-            html.el("tbody", &[], |html| list.iter().for_each(|seen| witness(atlas, seen, known, html)));
+            html.el("tbody", &[], |html| list.iter().for_each(|seen| facts_file(atlas, seen, known, html)));
         });
     });
 }
 
 /// The id of the row of an examined build: the identity of its symbols or its image.
-pub fn row_id(seen: &Seen) -> Option<String> {
+pub fn row_id(seen: &ExaminedBuild) -> Option<String> {
     let pdb = seen.pdb.as_ref().map(|pdb| format!("pdb-{:x}{:x}", pdb.guid.simple(), pdb.age));
     pdb.or_else(|| seen.image.as_ref().map(|image| format!("image-{:08x}", image.time_stamp)))
 }
 
-fn witness(atlas: &Atlas, seen: &Seen, known: &mut BTreeSet<String>, html: &mut Html) {
-    let kind = atlas.registry.witnesses.get(seen.witness).map(|witness| witness.kind);
+fn facts_file(atlas: &Atlas, seen: &ExaminedBuild, known: &mut BTreeSet<String>, html: &mut Html) {
+    let kind = atlas.registry.facts_files.get(seen.facts_file).map(|facts_file| facts_file.kind);
     let words = match kind {
-        Some(WitnessKind::Symbols) => "symbols",
-        Some(WitnessKind::Converted) => "converted symbols",
-        Some(WitnessKind::Images) => "image",
+        Some(FactsKind::Symbols) => "symbols",
+        Some(FactsKind::Converted) => "converted symbols",
+        Some(FactsKind::Images) => "image",
         _ => "",
     };
     // Of two rows with the same identity, the first has the id.

@@ -143,7 +143,7 @@ fn runs(atlas: &Atlas, has: &TargetSet, matrix: &Matrix, runs: &[Run], times: &m
 
 /// The targets of a run, and the change at its first target.
 fn time(atlas: &Atlas, has: &TargetSet, list: &[RunData], run: &RunData) -> String {
-    let windows = |index: usize| atlas.axis.windows(atlas.axis.kernel_of(TargetId::from(index)).build);
+    let windows = |index: usize| atlas.axis.windows(atlas.axis.revision_of(TargetId::from(index)).build);
     let end = if run.0 == run.1 { String::new() } else { format!(" to {}", windows(run.1)) };
     let target = TargetId::from(run.0);
     let change = history::base(atlas.axis, has, target).map(|base| {
@@ -155,7 +155,7 @@ fn time(atlas: &Atlas, has: &TargetSet, list: &[RunData], run: &RunData) -> Stri
 
 /// The change at the first target of a run, compared with the previous update or with the first build of the previous release.
 fn change(atlas: &Atlas, target: TargetId, base: TargetId, run: &RunData, before: Option<&RunData>) -> String {
-    let is_update = atlas.axis.kernel_of(target).build.number == atlas.axis.kernel_of(base).build.number;
+    let is_update = atlas.axis.revision_of(target).build.number == atlas.axis.revision_of(base).build.number;
     let change = match before {
         None => "new",
         Some(before) if (&before.2, &before.3) == (&run.2, &run.3) => return format!("as in {}", atlas.build(base)),

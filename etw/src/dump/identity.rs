@@ -254,7 +254,7 @@ fn layout((structure, chosen): (&'static str, &Result<Selection<'_>, Absent>), a
             structure,
             confidence: chosen.confidence.word(),
             evidence: sentence(&chosen.confidence, arch),
-            of: Some(chosen.kernel.build.to_string()),
+            of: Some(chosen.revision.build.to_string()),
             substituted: chosen.confidence.is_inferred(),
         },
         Err(absent) => Layout { structure, confidence: "absent", evidence: absent.to_string(), of: None, substituted: false },

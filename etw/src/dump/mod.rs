@@ -189,7 +189,7 @@ fn whole(
     }
     known.report(&input.name, out);
     let mut walk = Walk::new(dump, &kernel).with_limits(dump.limits());
-    walk.witness();
+    walk.published_offsets();
     let found = walk.sessions();
     let sessions = dump.sessions(&mut walk, &found, selection);
     let of_dump = dump.diagnostics().iter().cloned().map(DumpDiagnostic::Dump);

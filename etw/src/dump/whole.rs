@@ -46,7 +46,7 @@ pub fn run<S: Source>(
     let mut walk = Walk::new(dump, kernel).with_limits(dump.limits());
     let census = walk.census();
     // The census compares these offsets with the layouts; here they are printed.
-    let layout_check = Walk::new(dump, kernel).witness();
+    let layout_check = Walk::new(dump, kernel).published_offsets();
     let sessions = dump.sessions(&mut walk, &census.sessions, selection);
     let (lines, found) = lines(None, &sessions, Some(known));
     let mut of = |provider: &Provider, one| if provider.kind == Kind::Group { None } else { walk.traits(one) };

@@ -48,27 +48,27 @@ pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
 pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry, statements: &Statements) -> impl Serialize + use<'a> {
     let axis = &layouts.spec.axis;
     let targets = axis.targets.iter().map(|(index, target)| {
-        let kernel = &axis.kernels[target.kernel];
-        let version = &axis.versions[kernel.version];
+        let revision = &axis.revisions[target.revision];
+        let release = &axis.releases[revision.release];
         object! {
             name: axis.target_name(index),
-            build: build(kernel.build),
+            build: build(revision.build),
             arch: target.arch.to_string(),
-            version: &version.label,
-            release: &version.release,
-            same_builds: kernel.same.iter().map(|same| format!("{same:#}")).collect::<Vec<_>>(),
+            label: release.label(),
+            release: &release.name,
+            shared_builds: revision.shared.iter().map(|shared| format!("{:#}", shared.build)).collect::<Vec<_>>(),
         }
     });
     let names: BTreeMap<&str, usize> =
         layouts.spec.definitions.keys().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
-    let witnesses = registry.witnesses.iter().map(|witness| {
+    let facts_files = registry.facts_files.iter().map(|facts_file| {
         object! {
-            name: &witness.name,
-            kind: witness.kind.word(),
-            structures: witness.holds.iter().filter_map(|name| names.get(name.as_str()).copied()).collect::<Vec<_>>(),
+            name: &facts_file.name,
+            kind: facts_file.kind.word(),
+            structures: facts_file.holds.iter().filter_map(|name| names.get(name.as_str()).copied()).collect::<Vec<_>>(),
         }
     });
-    let builds = registry.kernels.iter().map(|seen| {
+    let builds = registry.builds.iter().map(|seen| {
         object! {
             build: build(seen.build),
             arch: seen.arch.to_string(),
@@ -76,7 +76,7 @@ pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry, statements: &S
             pdb: seen.pdb.as_ref().map(pdb),
             image: seen.image.as_ref().map(image),
             variables: &seen.globals,
-            evidence_source: seen.witness,
+            evidence_source: seen.facts_file,
         }
     });
     let variables = layouts.spec.globals.values().map(|global| {
@@ -98,7 +98,7 @@ pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry, statements: &S
         structures: layouts.spec.definitions.values().map(|one| structure(layouts, registry, one)).collect::<Vec<_>>(),
         events: event::events(&layouts.spec, statements),
         variables: variables.collect::<Vec<_>>(),
-        evidence_sources: witnesses.collect::<Vec<_>>(),
+        evidence_sources: facts_files.collect::<Vec<_>>(),
         builds: builds.collect::<Vec<_>>(),
     }
 }
@@ -131,7 +131,7 @@ fn structure<'a>(layouts: &'a Layouts, registry: &Registry, definition: &'a Defi
             kind: erratum.what.word(),
             document: erratum.document.to_string(),
             actual: erratum.actual.to_string(),
-            evidence_source: erratum.witness.word(),
+            evidence_source: erratum.evidence.word(),
             note: &erratum.note,
             targets: list(&erratum.scope),
         }

@@ -61,7 +61,7 @@ enum Format {
 pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let layouts = project.shared_layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
-    if registry.kernels.is_empty() {
+    if registry.builds.is_empty() {
         return Err("no examined builds: the specs have no facts; name a folder of facts with --facts".into());
     }
     let found = offsets::of(&layouts, &registry, &args.members, args.build.as_deref())?;

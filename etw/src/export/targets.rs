@@ -6,7 +6,7 @@ use crate::target;
 use crate::{Error, Outcome, no_stdout};
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::registry::{Pdb, Registry, Seen};
+use etw_layouts_codegen::registry::{ExaminedBuild, Pdb, Registry};
 use etw_layouts_project::evidence::{by_build, by_pdb};
 use etw_layouts_project::names::{Among, name};
 use etw_layouts_project::{Choice, Project};
@@ -46,7 +46,7 @@ impl TargetOptions {
         let only = self.only.as_deref().map(|only| name(&layouts, among, only)).transpose()?;
         let has = |target: TargetId| only.is_none_or(|only| layouts.get(target, only).is_some());
         let mut outputs = Vec::new();
-        let mut add = |name: String, pdb: Option<&Seen>| -> Result<(), Error> {
+        let mut add = |name: String, pdb: Option<&ExaminedBuild>| -> Result<(), Error> {
             let choice = Choice::of(&layouts, &registry, axis.find(&name)?, only);
             if let Some(only) = only.filter(|_| !has(choice.target())) {
                 return Err(target::absent(&layouts, &choice, only));
@@ -78,7 +78,7 @@ pub struct ExportTarget<'a> {
     /// The only structure to write, if one is selected.
     pub only: Option<&'a str>,
     /// The examined build whose PDB was selected.
-    pdb: Option<&'a Seen>,
+    pdb: Option<&'a ExaminedBuild>,
 }
 
 impl ExportTarget<'_> {
@@ -99,10 +99,10 @@ impl ExportTarget<'_> {
 
     /// The selected build if the addresses of its global variables are known, and their source; otherwise the reason why they are not. The
     /// addresses are those of one PDB, or of the only known image of a build and architecture.
-    pub fn placed(&self) -> Result<(&Seen, String), String> {
+    pub fn placed(&self) -> Result<(&ExaminedBuild, String), String> {
         let axis = &self.layouts.spec.axis;
         let (asked, arch) = (&self.choice.asked, axis.targets[self.choice.target()].arch);
-        let is_placed = |seen: &&Seen| seen.pdb.is_some() && !seen.globals.is_empty();
+        let is_placed = |seen: &&ExaminedBuild| seen.pdb.is_some() && !seen.globals.is_empty();
         let unknown = "the addresses of the global variables of this build are unknown; import its PDB with `etw import`";
         if let Some(seen) = self.pdb {
             return Some(seen).filter(is_placed).map(of_pdb).ok_or_else(|| unknown.to_owned());
@@ -116,8 +116,8 @@ impl ExportTarget<'_> {
         if asked.is_before_its_build(axis) {
             return Err(unknown.into());
         }
-        let is_it = |seen: &&Seen| seen.arch == arch && axis.canonical(seen.build) == axis.canonical(asked.build);
-        let mut own: Vec<&Seen> = self.registry.kernels.iter().filter(is_it).filter(is_placed).collect();
+        let is_it = |seen: &&ExaminedBuild| seen.arch == arch && axis.canonical(seen.build) == axis.canonical(asked.build);
+        let mut own: Vec<&ExaminedBuild> = self.registry.builds.iter().filter(is_it).filter(is_placed).collect();
         own.dedup_by(|one, other| one.pdb == other.pdb);
         match own[..] {
             [] => self.by_build().unwrap_or_else(|| Err(unknown.into())),
@@ -130,7 +130,7 @@ impl ExportTarget<'_> {
     }
 
     /// The entry of the selected build in a table of images that names only build and architecture. `None` if there is none.
-    fn by_build(&self) -> Option<Result<(&Seen, String), String>> {
+    fn by_build(&self) -> Option<Result<(&ExaminedBuild, String), String>> {
         let (axis, asked) = (&self.layouts.spec.axis, &self.choice.asked);
         let arch = axis.targets[self.choice.target()].arch;
         let mut names = self.layouts.spec.globals.keys();
@@ -149,7 +149,7 @@ impl ExportTarget<'_> {
 }
 
 /// The examined build with a PDB.
-fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a Seen, Error> {
+fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a ExaminedBuild, Error> {
     let parsed = wanted.rsplit_once('-').and_then(|(guid, age)| Some((guid.parse::<Uuid>().ok()?, age.parse::<u32>().ok()?)));
     let Some((guid, age)) = parsed else {
         let help = "write 32 hexadecimal digits, `-` and the age, as in 3177d310-00ba-7590-ded3-35936c93e374-1";
@@ -160,7 +160,7 @@ fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a Seen, Error>
 }
 
 /// An examined build, and its PDB as the source of the addresses.
-fn of_pdb(seen: &Seen) -> (&Seen, String) {
+fn of_pdb(seen: &ExaminedBuild) -> (&ExaminedBuild, String) {
     let pdb = seen.pdb.as_ref().map(named).unwrap_or_default();
     (seen, format!("symbols of PDB {pdb}"))
 }

@@ -28,7 +28,7 @@ pub struct Global<'a> {
 pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, pattern: Pattern) -> Vec<Global<'a>> {
     let global = |name: &'a str| {
         let global = &layouts.spec.globals[name];
-        let placed = || registry.kernels.iter().filter(|seen| seen.globals.contains_key(name));
+        let placed = || registry.builds.iter().filter(|seen| seen.globals.contains_key(name));
         let files: BTreeSet<_> = placed().filter_map(|seen| seen.pdb.as_ref()).map(|pdb| (pdb.guid, pdb.age)).collect();
         let by_build = placed().filter(|seen| seen.pdb.is_none() && seen.image.is_none());
         Global {

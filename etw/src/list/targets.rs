@@ -22,7 +22,7 @@ pub struct Target<'a> {
     #[serde(flatten)]
     windows: Windows<'a>,
     /// Other build numbers of the same kernel.
-    same_builds: Vec<String>,
+    shared_builds: Vec<String>,
     /// The confidence in its layouts, and the number of examined builds that have them.
     #[serde(flatten)]
     confidence: Confidence,
@@ -36,15 +36,15 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, p
     let examined = builds(registry, axis);
     let target = |id: TargetId| {
         let arch = axis.targets[id].arch;
-        let kernel = axis.kernel_of(id);
-        let version = &axis.versions[kernel.version];
+        let revision = axis.revision_of(id);
+        let release = &axis.releases[revision.release];
         Target {
             target: axis.target_name(id),
-            build: format!("{:#}", kernel.build),
+            build: format!("{:#}", revision.build),
             arch: arch.to_string(),
-            label: axis.single(&version.label),
-            windows: windows(axis, kernel.build),
-            same_builds: kernel.same.iter().map(ToString::to_string).collect(),
+            label: axis.single(release.label()),
+            windows: windows(axis, revision.build),
+            shared_builds: revision.shared.iter().map(|shared| shared.build.to_string()).collect(),
             confidence: confidence(axis, &Choice::of(layouts, registry, axis.newest(id), None)),
             examined: examined.get(&id).copied().unwrap_or_default(),
         }
@@ -54,7 +54,7 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, p
         names
             .into_iter()
             .chain(target.windows.names())
-            .chain(target.same_builds.iter().map(String::as_str))
+            .chain(target.shared_builds.iter().map(String::as_str))
             .any(|name| pattern.matches(name))
     };
     wanted.iter().map(target).filter(matches).collect()
@@ -64,9 +64,9 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, p
 pub fn text(list: &[Target], width: Option<usize>) -> String {
     let row = |target: &Target| {
         let examined = if target.examined == 0 { "-".to_owned() } else { target.examined.to_string() };
-        let same =
-            if target.same_builds.is_empty() { String::new() } else { format!(", also {}", target.same_builds.join(", ")) };
-        let release = format!("{}{same}", target.windows.release.unwrap_or_default());
+        let also =
+            if target.shared_builds.is_empty() { String::new() } else { format!(", also {}", target.shared_builds.join(", ")) };
+        let release = format!("{}{also}", target.windows.release.unwrap_or_default());
         Row {
             style: Style::new(),
             cells: vec![

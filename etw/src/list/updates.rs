@@ -27,7 +27,7 @@ pub fn list<'a>(axis: &'a Axis, pattern: Pattern) -> Vec<Update<'a>> {
         name: &update.name,
         doc: &update.doc,
         architectures: update.architectures.as_ref().map(|list| list.iter().map(ToString::to_string).collect()),
-        builds: update.kernels.iter().map(|&kernel| windows(axis, kernel)).collect(),
+        builds: update.revisions.iter().map(|&kernel| windows(axis, kernel)).collect(),
         without: update.without.iter().map(|&number| format!("{:#}", Build { number, revision: 0 })).collect(),
     };
     let matches = |update: &Update| {

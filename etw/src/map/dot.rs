@@ -23,7 +23,7 @@ pub fn dot(map: &Map, axis: &Axis, choice: &Choice) -> String {
     }
     for (structure, link) in links() {
         let style = match link.way {
-            Way::Holds => "dashed",
+            Way::Embeds => "dashed",
             Way::PointsTo => "solid",
             Way::Lists => "bold",
         };

@@ -15,7 +15,7 @@ const TEXT: (u64, u64) = (18, 8);
 
 /// The kinds of references, each with its CSS class and its text in the legend.
 pub(crate) const WAYS: [(Way, &str, &str); 3] =
-    [(Way::Holds, "holds", "embeds"), (Way::PointsTo, "points", "points to"), (Way::Lists, "lists", "list head of")];
+    [(Way::Embeds, "holds", "embeds"), (Way::PointsTo, "points", "points to"), (Way::Lists, "lists", "list head of")];
 
 /// The style sheet of a picture file; on a page, the style sheet of the page replaces it.
 const STYLE: &str = "svg { background: #fff; font: 12px monospace; } text { fill: #1b2230; } text.head { font-weight: bold; }

@@ -109,7 +109,7 @@ pub fn nearest(layouts: &Layouts, registry: &Registry, subject: &Subject) -> Opt
         Confidence::Inferred(_) | Confidence::Uncertain { .. } => own,
         _ => return None,
     };
-    let of = |build| Some(Choice::of(layouts, registry, axis.kernel(build, arch).ok()?, Some(structure)));
+    let of = |build| Some(Choice::of(layouts, registry, axis.select(build, arch).ok()?, Some(structure)));
     let [older, newer] = choice.confidence.neighbours();
     let before = || axis.along(own).map(|(build, _)| build).filter(|build| *build < choice.asked.build).last();
     let after = || axis.along(own).map(|(build, _)| build).find(|build| *build > choice.asked.build);

@@ -136,7 +136,7 @@ fn confidence_is_that_of_the_library() {
                     continue;
                 }
                 let asked =
-                    axis.kernel(format!("{build}.{from}").parse().expect("a build"), arch.parse().expect("an architecture"));
+                    axis.select(format!("{build}.{from}").parse().expect("a build"), arch.parse().expect("an architecture"));
                 let asked = asked.expect("a target");
                 let sentence = column.and_then(|column| number(&confidence["columns"][column][index]));
                 let sentence = sentence.and_then(|sentence| confidence["sentences"][sentence][0].as_str());

@@ -4,7 +4,7 @@ use crate::atlas::{picture, run, specs, written};
 use crate::atlas_look::chromium;
 use crate::contract::Folder;
 use etw_layouts_codegen::axis::Arch;
-use etw_layouts_codegen::registry::Seen;
+use etw_layouts_codegen::registry::ExaminedBuild;
 use etw_layouts_project::Choice;
 use etw_layouts_project::diff::{Verdict, changes, sides};
 use etw_layouts_project::members::members;
@@ -377,15 +377,15 @@ impl Browser {
     fn a_kernel_by_its_identity(&self) {
         let (_, registry) = specs();
         let (layouts, _) = specs();
-        let page = |seen: &Seen| {
+        let page = |seen: &ExaminedBuild| {
             let target = layouts.spec.axis.at(seen.build, seen.arch).expect("a target");
             let pdb = seen.pdb.as_ref().map(|pdb| format!("pdb-{:x}{:x}", pdb.guid.simple(), pdb.age));
             let id = pdb.or_else(|| seen.image.as_ref().map(|image| format!("image-{:08x}", image.time_stamp)));
             format!("kernel/{}.html#{}", layouts.spec.axis.target_name(target), id.expect("an identity"))
         };
-        let own = |seen: &&Seen| seen.arch == Arch::X64 && layouts.spec.axis.at(seen.build, seen.arch).is_some();
-        let symbols = registry.kernels.iter().filter(own).rfind(|seen| seen.pdb.is_some()).expect("a kernel");
-        let image = registry.kernels.iter().filter(own).rfind(|seen| seen.image.is_some()).expect("a kernel");
+        let own = |seen: &&ExaminedBuild| seen.arch == Arch::X64 && layouts.spec.axis.at(seen.build, seen.arch).is_some();
+        let symbols = registry.builds.iter().filter(own).rfind(|seen| seen.pdb.is_some()).expect("a kernel");
+        let image = registry.builds.iter().filter(own).rfind(|seen| seen.image.is_some()).expect("a kernel");
         let pdb = symbols.pdb.as_ref().expect("a PDB");
         let guid = format!("{:X}", pdb.guid.simple());
         let dashed = format!("{{{}-{}-{}-{}-{}}}", &guid[..8], &guid[8..12], &guid[12..16], &guid[16..20], &guid[20..]);

@@ -3,7 +3,7 @@
 use crate::atlas::{FILES, run, run_with, written};
 use serde_json::{Value, json};
 use std::env;
-use test_support::witness;
+use test_support::installed;
 
 /// The window size of a phone, in pixels.
 const PHONE: &str = "--window-size=390,844";
@@ -13,9 +13,9 @@ const DARK: &str = "--blink-settings=preferredColorScheme=0";
 /// The browser, if there is one.
 pub fn chromium() -> Option<String> {
     let chromium = env::var("ETW_LAYOUTS_CHROMIUM").unwrap_or_else(|_| "chromium".into());
-    let starts = witness::starts(&chromium);
+    let starts = installed::starts(&chromium);
     if !starts {
-        witness::absent("chromium");
+        installed::absent("chromium");
     }
     starts.then_some(chromium)
 }
@@ -79,7 +79,7 @@ fn types_of_a_comparison_are_links() {
 #[test]
 fn pages_violate_no_rule_of_axe() {
     let Some(chromium) = chromium() else { return };
-    let Some(axe) = env::var_os("ETW_LAYOUTS_AXE") else { return witness::absent("axe-core") };
+    let Some(axe) = env::var_os("ETW_LAYOUTS_AXE") else { return installed::absent("axe-core") };
     let source = axe.to_string_lossy().replace('\\', "/");
     let script = format!(
         "await wait(300);

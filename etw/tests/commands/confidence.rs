@@ -103,7 +103,7 @@ fn confidence_is_that_of_the_structure() {
     let output = etw(&["show", "LUID", "--build", "5.1.2600.5512", "--arch", "x64"]);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(
-        output.status.code() == Some(2) && message.contains("no such kernel: the oldest build of this architecture is"),
+        output.status.code() == Some(2) && message.contains("no such build: the oldest build of this architecture is"),
         "{message}"
     );
 }

@@ -40,21 +40,21 @@ fn branches() -> (Layouts, Registry) {
             "windows.toml",
             r#"
 architectures = ["x86", "x64"]
-follows = { arm64 = "x64" }
-documents = "one x64"
+ranges = { arm64 = "x64" }
+documented_range = "one x64"
 
-[[version]]
-label = "one"
-kernels = [{ build = "1.0.100.1", module = "one" }, { build = "1.0.100.20", module = "one_20", architectures = ["x64"] }]
+[[release]]
+labels = ["one"]
+revisions = [{ build = "1.0.100.1", module = "one" }, { build = "1.0.100.20", module = "one_20", architectures = ["x64"] }]
 
-[[version]]
-label = "two"
-kernels = [{ build = "1.0.200.1", module = "two" }, { build = "1.0.200.30", module = "two_30" }]
+[[release]]
+labels = ["two"]
+revisions = [{ build = "1.0.200.1", module = "two" }, { build = "1.0.200.30", module = "two_30" }]
 
-[[version]]
-label = "three"
+[[release]]
+labels = ["three"]
 architectures = ["x64", "arm64"]
-kernels = [{ build = "1.0.300.1", module = "three" }]
+revisions = [{ build = "1.0.300.1", module = "three" }]
 "#,
         ),
         (

@@ -23,7 +23,7 @@ fn members_are_verified_only_by_tables_of_their_kernel() {
         let faithful = Rules::for_producer(&table.producer) == Rules::Faithful;
         table.types.keys().for_each(|name| *holds.entry(name.clone()).or_default() |= faithful);
     }
-    let rows = axis.targets.values().map(|target| (axis.kernels[target.kernel].build, target.arch));
+    let rows = axis.targets.values().map(|target| (axis.revisions[target.revision].build, target.arch));
     let kernels: BTreeSet<(Build, _)> = best.keys().copied().chain(rows).collect();
     let mut shown = BTreeSet::new();
     for image in project().images(axis, &names.iter().copied().collect()).expect("shipped images") {
@@ -41,7 +41,7 @@ fn members_are_verified_only_by_tables_of_their_kernel() {
             let Ok(subject) = Subject::find(&layouts, &registry, name, Some(&asked), Some(arch)) else { continue };
             let subject = subject.expanded(1);
             let target = subject.choice.target();
-            let stated = axis.kernel_of(target).build == build && axis.documented.contains(target);
+            let stated = axis.revision_of(target).build == build && axis.documented.contains(target);
             let members = subject.members(&layouts);
             let known = subject.known(&layouts, &registry, &members);
             for (member, known) in members.iter().zip(&known).filter(|(member, _)| member.path.is_some()) {

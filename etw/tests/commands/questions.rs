@@ -49,7 +49,7 @@ impl Random {
 /// Questions about examined builds, builds between them, unknown builds and builds that do not exist, on all architectures.
 fn questions(layouts: &Layouts, registry: &Registry) -> Vec<Question> {
     let mut random = Random(37);
-    let examined: Vec<Build> = registry.kernels.iter().map(|seen| seen.build).collect::<BTreeSet<_>>().into_iter().collect();
+    let examined: Vec<Build> = registry.builds.iter().map(|seen| seen.build).collect::<BTreeSet<_>>().into_iter().collect();
     let mut builds: Vec<Build> =
         ["4.0.1381.1", "5.0.2000.1", "10.0.65000.1", "10.0.18277.1000"].map(|build| build.parse().expect("a build")).into();
     for _ in 0..12 {
@@ -159,7 +159,7 @@ fn all_functions_give_the_same_answer() {
         let layout = own["layouts"].as_array().into_iter().flatten().find(has);
         let exported = layout.and_then(|layout| layout["members"].as_array()?.iter().find(|own| own["name"] == *member));
         assert_eq!(exported.and_then(of_json), expected, "export json: {about}");
-        if axis.kernel_of(target).build == choice.asked.build {
+        if axis.revision_of(target).build == choice.asked.build {
             assert!(contains(&own["confidence"][choice.confidence.word()], target.into()), "export json: {about}");
         }
         let history =

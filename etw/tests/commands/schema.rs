@@ -20,7 +20,7 @@ pub fn text(layouts: &Layouts, registry: &Registry, (own, seen): (&Layouts, &Reg
     let mut add = |command: &str, json: Value| paths(&json, command, &mut schema);
     let newest = layouts.by_target.ids().rfind(|&target| axis.targets[target].arch == Arch::X64).expect("x64");
     for name in layouts.by_target[newest].keys() {
-        let build = axis.kernel_of(newest).build.to_string();
+        let build = axis.revision_of(newest).build.to_string();
         let subject = Subject::find(layouts, registry, name, Some(&build), Some(Arch::X64)).expect(name).expanded(9);
         add("show", serde_json::to_value(show::json(layouts, registry, &subject)).expect("JSON"));
     }

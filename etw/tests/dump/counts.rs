@@ -137,7 +137,7 @@ fn every_count_is_listed() {
     listed.extend([compare(&path, &[]), compare(&path, &["--free"])]);
     println!("{listed:?}");
     assert!(listed.iter().all(|count| *count > 10));
-    let Some(real) = test_support::witness::folder("ETW_LAYOUTS_DUMPS") else { return };
+    let Some(real) = test_support::installed::folder("ETW_LAYOUTS_DUMPS") else { return };
     for entry in fs::read_dir(real).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|ending| ending == "dmp") {

@@ -62,8 +62,8 @@ fn events_are_selected_like_those_of_traces() {
         vec!["--payload", "hex"],
         vec!["--payload", "fields"],
     ]) {
-        let (read, witness) = (events_of("dump", Path::new(&path), &options), events_of("etl", &traces, &options));
-        assert_eq!(read, witness, "{options:?}");
+        let (read, expected) = (events_of("dump", Path::new(&path), &options), events_of("etl", &traces, &options));
+        assert_eq!(read, expected, "{options:?}");
         counts.push(read.len());
     }
     println!("{counts:?} of {}", all.len());

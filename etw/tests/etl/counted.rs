@@ -4,8 +4,8 @@ use crate::{Folder, PRODUCER, START, json, mixed, run, text, trace_of};
 use etw_layouts_etl::{LogFile, Uuid};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use test_support::installed;
 use test_support::records::{Written, written};
-use test_support::witness;
 
 /// Rows of events with the same name state how they differ.
 #[test]
@@ -15,7 +15,7 @@ fn rows_of_one_name() {
     let image = Uuid::from_u128(0x2cb1_5d1d_5fc1_11d2_abe1_00a0_c911_f518);
     // Image/DCStart as a kernel event of two groups, and as an event of its class.
     folder.file("a.etl", written(&[kernel(0x0303), kernel(0x1403), kernel(0x0403), Written::class(2, (image, 3), vec![0; 60])]));
-    let folders = [text(&folder.0)].into_iter().chain(witness::folder("ETW_LAYOUTS_ETL").map(|shared| text(&shared)));
+    let folders = [text(&folder.0)].into_iter().chain(installed::folder("ETW_LAYOUTS_ETL").map(|shared| text(&shared)));
     for (index, folder) in folders.enumerate() {
         let out = run(&["stat", "--by", "event", &folder]).1;
         let rows: Vec<_> =
@@ -38,7 +38,7 @@ fn counted_events() {
     folder.file("mixed.etl", mixed());
     folder.file("deep/lost.etl", trace_of(log));
     let mut folders = vec![text(&folder.0)];
-    folders.extend(witness::folder("ETW_LAYOUTS_ETL").map(|shared| text(&shared)));
+    folders.extend(installed::folder("ETW_LAYOUTS_ETL").map(|shared| text(&shared)));
     for (folder, options) in folders.iter().flat_map(|folder| [(folder, &[][..]), (folder, &["--opcode", "1", "--opcode", "2"])])
     {
         let events = json(&run(&[&["events", "--format", "json", folder], options].concat()).1);

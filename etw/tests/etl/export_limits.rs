@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
+use test_support::installed::{self, Program};
 use test_support::records::{Written, written};
-use test_support::witness::{self, Program};
 
 /// Events with TraceLogging schemas: a kind for each name, with fields of four bytes.
 fn kinds(names: impl Iterator<Item = String>, fields: usize) -> Vec<u8> {
@@ -99,7 +99,7 @@ fn signal(kill: &Program, child: &Child, name: &str) {
 #[test]
 #[cfg(target_os = "linux")]
 fn shorter_between_the_passes() {
-    let Some(kill) = witness::program("kill") else { return };
+    let Some(kill) = installed::program("kill") else { return };
     let folder = Folder::new("shorter");
     let output = folder.0.join("out");
     // The rows of the first trace take much longer than to stop the program.

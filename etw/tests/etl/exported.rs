@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::path::Path;
+use test_support::installed;
 use test_support::logging::logging;
-use test_support::witness;
 
 /// A trace of two processes; the second process opens files.
 fn opening() -> Vec<u8> {
@@ -292,7 +292,7 @@ fn is_same(own: &Value, named: Option<&Value>, field: &Value) -> bool {
 /// Other programs read the same data: 1,000 random rows of each trace, with pyarrow, DuckDB, polars and pandas.
 #[test]
 fn read_by_python() {
-    let Some(python) = witness::python("pyarrow, duckdb, polars, pandas") else { return };
+    let Some(python) = installed::python("pyarrow, duckdb, polars, pandas") else { return };
     let folder = Folder::new("exported-python");
     let files = traces(&folder);
     let inputs: Vec<_> = files.iter().map(String::as_str).collect();

@@ -29,8 +29,8 @@ use std::io::{Cursor, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use test_support::folder::Folder;
+use test_support::installed;
 use test_support::traces::{PRODUCERS, fixture_of};
-use test_support::witness;
 
 const PRODUCER: Producer = Producer::new(10, 0, 19041, Arch::X64);
 const COMMANDS: [&str; 4] = ["info", "events", "check", "stat"];
@@ -77,7 +77,7 @@ fn damaged() -> Vec<u8> {
 
 /// The trace files of the folder in the environment variable, if it is set.
 fn shared() -> Vec<String> {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "etl")).map(|path| text(&path)).collect()
 }
@@ -177,7 +177,7 @@ fn pipes_are_read() {
     let folder = Folder::new("pipes");
     let file = folder.file("a.etl", trace());
     let fifo = text(&folder.0.join("fifo"));
-    let made = witness::program("mkfifo").map(|mkfifo| mkfifo.command().arg(&fifo).status().unwrap().success());
+    let made = installed::program("mkfifo").map(|mkfifo| mkfifo.command().arg(&fifo).status().unwrap().success());
     assert_ne!(made, Some(false));
     let names = if made.is_some() { &["-", "/dev/stdin", fifo.as_str()][..] } else { &["-", "/dev/stdin"] };
     for (command, options) in

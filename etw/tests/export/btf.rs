@@ -7,7 +7,7 @@ use etw_layouts_codegen::layouts::{Aggregate, Form, Layouts, Type};
 use std::collections::BTreeMap;
 use std::fs;
 use test_support::folder::Folder;
-use test_support::witness;
+use test_support::installed;
 
 /// A member: its name, its offset in bytes with the position of a bit field, and its size in bytes.
 type Member = (String, String, u64);
@@ -15,7 +15,7 @@ type Member = (String, String, u64);
 /// pahole prints the sizes and offsets of all members of all targets. It computes the size of a pointer from the file.
 #[test]
 fn types_are_read_by_pahole() {
-    let Some(pahole) = witness::program("pahole") else { return };
+    let Some(pahole) = installed::program("pahole") else { return };
     let layouts = layouts();
     let folder = Folder::new("btf");
     let (mut structures, mut members) = (0, 0);

@@ -11,13 +11,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use test_support::folder::Folder;
-use test_support::witness::{self, Program};
+use test_support::installed::{self, Program};
 
 const ASSERTED: &str = "-DETW_LAYOUTS_ASSERTIONS=1";
 
 #[test]
 fn headers_compile_as_c_and_cpp() {
-    let Some(program) = witness::program("clang") else { return };
+    let Some(program) = installed::program("clang") else { return };
     let clang =
         |layouts: &Layouts, target: TargetId, language: &str, text: &str| clang(&program, layouts, target, language, text);
     let layouts = layouts();
@@ -67,9 +67,9 @@ fn headers_with_a_prefix_work_with_windows_h() {
     let folder = Folder::new("windows");
     let installed = Path::new("/usr/share/mingw-w64/include");
     if !installed.join("windows.h").exists() {
-        return witness::absent("mingw-w64");
+        return installed::absent("mingw-w64");
     }
-    let Some(program) = witness::program("clang") else { return };
+    let Some(program) = installed::program("clang") else { return };
     const WINDOWS: [&str; 4] = ["windows.h", "evntrace.h", "evntcons.h", "evntprov.h"];
     let layouts = layouts();
     let axis = &layouts.spec.axis;
@@ -111,7 +111,7 @@ fn headers_compile_with_gcc() {
     let headers =
         ["", "L"].map(|prefix| c::header(&layouts, TargetId::FIRST, Some("SAME_NAMES"), Style { prefix, ..Style::default() }));
     headers.iter().for_each(|header| assert_eq!(gcc.messages(header), ""));
-    let Some(program) = witness::program("clang") else { return };
+    let Some(program) = installed::program("clang") else { return };
     for (header, language) in headers.iter().flat_map(|header| [(header, "c++"), (header, "c")]) {
         assert_eq!(clang(&program, &layouts, TargetId::FIRST, language, header), "");
     }
@@ -121,7 +121,7 @@ fn headers_compile_with_gcc() {
 /// also applies to a constant that two enumerations have.
 #[test]
 fn headers_compile_with_any_names() {
-    let (Some(program), Some(gcc)) = (witness::program("clang"), Gcc::find()) else { return };
+    let (Some(program), Some(gcc)) = (installed::program("clang"), Gcc::find()) else { return };
     let types = ["int", "int_", "long", "class", "auto", "template", "size_t", "wchar_t", "NULL", "ANYSIZE_ARRAY", "std", "unix"];
     let members = ["class", "class_", "new", "and", "int", "static_assert", "NULL", "ANYSIZE_ARRAY", "linux", "Own"];
     let members: String = members.map(|name| format!("\n[[member]]\nname = \"{name}\"\ntype = \"ULONG\"\n")).concat();
@@ -246,7 +246,7 @@ struct Gcc([Program; 2]);
 
 impl Gcc {
     fn find() -> Option<Self> {
-        Some(Self([witness::program("g++")?, witness::program("gcc")?]))
+        Some(Self([installed::program("g++")?, installed::program("gcc")?]))
     }
 
     /// The messages for a header, as C++ and as C.

@@ -20,7 +20,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use test_support::folder::Folder;
-use test_support::witness;
+use test_support::installed;
 
 mod btf;
 mod headers;
@@ -276,7 +276,7 @@ fn offsets_cover_every_examined_build() {
         "WMI_LOGGER_CONTEXT",
     ];
     let table = etw_layouts_project::offsets::of(&layouts, &registry, &asked.map(str::to_owned), None).expect("members");
-    for seen in &registry.kernels {
+    for seen in &registry.builds {
         assert!(table.builds.iter().any(|row| (row.build, row.arch) == (seen.build, seen.arch)), "{seen:?}");
     }
     let csv: String = etw_layouts_cli::export::csv(&table).collect();
@@ -324,7 +324,7 @@ fn offsets_of_all_members_are_those_of_each() {
             etw_layouts_project::offsets::of(&layouts, &registry, std::slice::from_ref(name), Some("2004")).expect("a structure");
         for (own, row) in one.rows().zip(&rows) {
             assert_eq!(values(&own, 0), values(row, index), "{name} {}", row.seen.build);
-            let asked = layouts.spec.axis.kernel(row.seen.build, row.seen.arch).expect("a build");
+            let asked = layouts.spec.axis.select(row.seen.build, row.seen.arch).expect("a build");
             assert_eq!(own.choices[0].confidence, Choice::of(&layouts, &registry, asked, Some(name)).confidence, "{name}");
         }
     }
@@ -363,7 +363,7 @@ fn offsets_contain_no_formulas() {
     let layouts = layouts();
     let mut registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
     let names = ["=cmd|'/c calc'!A1.pdb", "+1.pdb", "-1,2.pdb", "@a.pdb"];
-    for (pdb, name) in registry.kernels.iter_mut().filter_map(|seen| seen.pdb.as_mut()).zip(names) {
+    for (pdb, name) in registry.builds.iter_mut().filter_map(|seen| seen.pdb.as_mut()).zip(names) {
         name.clone_into(&mut pdb.name);
     }
     let table = etw_layouts_project::offsets::of(&layouts, &registry, &["LUID.LowPart".to_owned()], None).expect("a member");
@@ -415,9 +415,9 @@ fn read(format: &str, folder: &Folder) {
         "c" => "pycparser",
         _ => "jsonschema",
     };
-    let Some(python) = witness::python(package) else { return };
+    let Some(python) = installed::python(package) else { return };
     // The headers are preprocessed.
-    if format == "c" && witness::program("clang").is_none() {
+    if format == "c" && installed::program("clang").is_none() {
         return;
     }
     let output = python.command().arg(script).arg(format).arg(&folder.0).output().expect("Python runs");
@@ -441,7 +441,7 @@ fn sample(layouts: &Layouts) -> Vec<TargetId> {
 
 /// The output of a program for a text; none if the program is not installed.
 fn piped(program: &str, arguments: &[&str], text: &str) -> Option<String> {
-    let installed = witness::program(program)?;
+    let installed = installed::program(program)?;
     let output = fed(installed.command().args(arguments), text).expect("the program runs");
     assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
     Some(String::from_utf8_lossy(&output.stdout).into_owned())

@@ -117,7 +117,7 @@ fn touch(event: &Event<'_>, trace: &Trace<'_>) {
 fn views(input: &[u8]) {
     let Some((&[which, kernel, arch, at], memory)) = input.split_first_chunk() else { return };
     let structure = LAYOUTS.structures().nth(usize::from(which) % LAYOUTS.structures().count().max(1));
-    let kernel = LAYOUTS.kernels().nth(usize::from(kernel) % LAYOUTS.kernels().count().max(1));
+    let kernel = LAYOUTS.revisions().nth(usize::from(kernel) % LAYOUTS.revisions().count().max(1));
     let Some((structure, kernel)) = structure.zip(kernel) else { return };
     let arch = if arch % 2 == 0 { Arch::X86 } else { Arch::X64 };
     let selected = structure.select(kernel.build, arch);

@@ -50,7 +50,7 @@ pub fn run(input: &[u8]) {
                 assert!(format!("{view:?}").len() < 1 << 23);
             }
         }
-        for kernel in table.kernels().take(4) {
+        for kernel in table.revisions().take(4) {
             for build in [kernel.build, Build { revision: kernel.build.revision.wrapping_add(1), ..kernel.build }] {
                 for arch in Arch::ALL {
                     let Ok(selected) = structure.select(build, arch) else { continue };

@@ -1,6 +1,6 @@
 //! The tables of an import that are new. A table with a wrong or doubtful build is refused.
 
-use super::kernel_of;
+use super::build_on_axis;
 use crate::tables::BuildTable;
 use crate::verify::Comparison;
 use crate::verify::label::{self, Doubt};
@@ -40,7 +40,7 @@ pub fn admitted(
     let axis = &layouts.spec.axis;
     let names = verify::names(layouts, None)?;
     let seen = registry::of(shipped);
-    let reduced = |table: BuildTable| facts::reduced(BuildTable { build: kernel_of(table.build, axis), ..table });
+    let reduced = |table: BuildTable| facts::reduced(BuildTable { build: build_on_axis(table.build, axis), ..table });
     let tables: Vec<_> = tables.into_iter().map(reduced).collect();
     let pdbs = registry::merged([seen.clone(), registry::of(&tables)]);
     let (mut wrong, mut notes) = (Vec::new(), Vec::new());

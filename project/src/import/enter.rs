@@ -147,7 +147,8 @@ impl Entering<'_> {
                 place.set(&mut aggregate.align, align);
                 place.set(&mut aggregate.pack, pack);
                 place.assert(&mut aggregate.size, Some(theirs.size));
-                let sibling = |&t: &TargetId| spec.axis.targets[t].kernel == at.kernel && spec.axis.targets[t].arch != at.arch;
+                let sibling =
+                    |&t: &TargetId| spec.axis.targets[t].revision == at.revision && spec.axis.targets[t].arch != at.arch;
                 let before = aggregate.members.clone();
                 let mut alignment = Alignment {
                     place,
@@ -316,7 +317,7 @@ pub fn near(axis: &Axis, target: TargetId) -> Vec<TargetId> {
     // Targets with equal keys keep the order of the axis: the older one comes first.
     list.sort_by_key(|&t| {
         let other = axis.targets[t];
-        let distance = other.kernel.abs_diff(at.kernel);
+        let distance = other.revision.abs_diff(at.revision);
         (Some(t) != before, before.is_none() && other.arch != at.arch, distance, other.arch != at.arch)
     });
     list

@@ -188,7 +188,7 @@ impl Fill<'_> {
         let seen = self.seen();
         let axis = &self.spec.axis;
         let mut unseen: Vec<_> = axis.targets.ids().filter(|target| !seen.contains(target)).collect();
-        unseen.sort_by_key(|&target| (axis.follows.contains_key(&axis.targets[target].arch), target));
+        unseen.sort_by_key(|&target| (axis.ranges.contains_key(&axis.targets[target].arch), target));
         for target in unseen {
             let lacks = |definition: &&mut Definition| is_new(definition) && !definition.scope.contains(target);
             for definition in self.spec.definitions.values_mut().filter(lacks) {
@@ -239,18 +239,18 @@ fn beside(axis: &Axis, within: &TargetSet, target: TargetId) -> [Option<TargetId
 /// and not the previous one.
 fn source(axis: &Axis, target: TargetId, seen: &BTreeSet<TargetId>, definition: &mut Definition) -> Option<TargetId> {
     let at = axis.targets[target];
-    let of_kernel = |kernel: usize| axis.targets.ids().filter(move |&t| axis.targets[t].kernel == kernel && t != target);
+    let of_kernel = |kernel: usize| axis.targets.ids().filter(move |&t| axis.targets[t].revision == kernel && t != target);
     let goes_with = |t: TargetId| {
         let [own, other] = [at.arch, axis.targets[t].arch];
-        axis.follows.get(&own) == Some(&other) || axis.follows.get(&other) == Some(&own) && seen.contains(&t)
+        axis.ranges.get(&own) == Some(&other) || axis.ranges.get(&other) == Some(&own) && seen.contains(&t)
     };
-    if let Some(same) = of_kernel(at.kernel).find(|&t| goes_with(t)) {
+    if let Some(same) = of_kernel(at.revision).find(|&t| goes_with(t)) {
         return Some(same);
     }
     let [before, after] = beside(axis, &axis.all(), target);
     let mut like = |other: Option<TargetId>| {
-        let other = axis.targets[other?].kernel;
-        let sibling = of_kernel(at.kernel).find(|t| seen.contains(t))?;
+        let other = axis.targets[other?].revision;
+        let sibling = of_kernel(at.revision).find(|t| seen.contains(t))?;
         let its = of_kernel(other).find(|&t| axis.targets[t].arch == axis.targets[sibling].arch)?;
         Some(is_same(definition, sibling, its))
     };

@@ -1,7 +1,7 @@
 //! The first build of a layout, if complete symbols exist only for a later update: the build of the first image that shows the
 //! layout.
 
-use super::kernel_of;
+use super::build_on_axis;
 use crate::tables::BuildTable;
 use crate::verify::ours;
 use etw_layouts_codegen::axis::{Axis, Build, TargetId};
@@ -13,7 +13,7 @@ use etw_layouts_symbols::compare_offsets;
 pub fn first_image(layouts: &Layouts, images: &[BuildTable], rows: [TargetId; 2], structure: &str) -> Option<Build> {
     let axis = &layouts.spec.axis;
     let [old, new] = rows.map(|target| ours::types(layouts, target, &[structure]));
-    let mut images: Vec<_> = images.iter().map(|image| (kernel_of(image.build, axis), image)).collect();
+    let mut images: Vec<_> = images.iter().map(|image| (build_on_axis(image.build, axis), image)).collect();
     images.retain(|(_, image)| image.offsets.contains_key(structure));
     images.sort_by_key(|(build, _)| *build);
     let has =
@@ -24,7 +24,7 @@ pub fn first_image(layouts: &Layouts, images: &[BuildTable], rows: [TargetId; 2]
 
 /// The previous row of the same build and architecture.
 pub(super) fn before(axis: &Axis, row: TargetId) -> Option<TargetId> {
-    let of = |target: TargetId| axis.kernel_of(target).build;
+    let of = |target: TargetId| axis.revision_of(target).build;
     let same = axis.filter(|target| target.arch == axis.targets[row].arch);
     same.iter().filter(|&target| of(target).number == of(row).number && of(target) < of(row)).last()
 }

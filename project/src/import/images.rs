@@ -3,8 +3,8 @@
 //! Images contain no complete structure. A border is added as an assumed table: structures with image offsets have the layouts of
 //! the following row, all others those of the previous row.
 
+use super::build_on_axis;
 use super::first_image::{before, first_image};
-use super::kernel_of;
 use super::place::Place;
 use super::types::by_value;
 use crate::Error;
@@ -43,7 +43,7 @@ impl Images {
     pub fn of(axis: &Axis, shipped: Vec<BuildTable>, read: Vec<BuildTable>) -> Self {
         let key = |table: &BuildTable| {
             let image = table.image.as_ref().map(|image| (image.name.clone(), image.time_stamp, image.size));
-            (kernel_of(table.build, axis), table.arch, image)
+            (build_on_axis(table.build, axis), table.arch, image)
         };
         let mut all: BTreeMap<_, BuildTable> = shipped.into_iter().map(|table| (key(&table), table)).collect();
         let mut new = BTreeMap::new();
@@ -81,9 +81,9 @@ impl Images {
         let axis = &layouts.spec.axis;
         let Some(before) = before(axis, row) else { return Ok(Vec::new()) };
         let arch = axis.targets[row].arch;
-        let of = |target: TargetId| axis.kernel_of(target).build;
+        let of = |target: TargetId| axis.revision_of(target).build;
         let between = of(before)..of(row);
-        let is_between = |image: &&BuildTable| image.arch == arch && between.contains(&kernel_of(image.build, axis));
+        let is_between = |image: &&BuildTable| image.arch == arch && between.contains(&build_on_axis(image.build, axis));
         let images: Vec<BuildTable> = self.all.iter().filter(is_between).cloned().collect();
         let stated: BTreeSet<&str> = images.iter().flat_map(BuildTable::holds).map(String::as_str).collect();
         let first = stated.iter().filter_map(|&name| Some((name, first_image(layouts, &images, [before, row], name)?)));
@@ -178,5 +178,5 @@ fn allowed(axis: &Axis, types: &Types, border: Build, images: &[BuildTable], nam
     let Some(facts) = types.get(name) else { return false };
     let own = Types::from([(name.to_owned(), facts.clone())]);
     let agrees = |image: &BuildTable| compare_offsets(&own, &image.offsets).iter().all(|report| report.differences.is_empty());
-    images.iter().filter(|image| kernel_of(image.build, axis) >= border).all(agrees)
+    images.iter().filter(|image| build_on_axis(image.build, axis) >= border).all(agrees)
 }

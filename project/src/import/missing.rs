@@ -67,7 +67,7 @@ pub fn corrected(layouts: &Layouts, tables: &[&BuildTable], new: &[&BuildTable])
 
 /// The reason that the specs state for the nearest revision of the build before or after a target, or a general one.
 fn reason(axis: &Axis, definition: &Definition, target: TargetId) -> String {
-    let line = axis.line(axis.kernel_of(target).build, axis.targets[target].arch);
+    let line = axis.line(axis.revision_of(target).build, axis.targets[target].arch);
     let before = line.iter().rev().filter(|other| **other < target);
     let after = line.iter().filter(|other| **other > target);
     let stated = before.chain(after).find_map(|&other| definition.unverifiable.get(other));

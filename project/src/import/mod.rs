@@ -32,7 +32,7 @@ pub use checked::{Refused, checked, verified};
 pub use first_image::first_image;
 pub use images::Border;
 pub use plan::{Input, Plan, plan};
-pub use rows::kernel_of;
+pub use rows::build_on_axis;
 pub use texts::{MARK, Texts};
 
 use self::admitted::{Admitted, admitted};

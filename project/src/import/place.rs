@@ -24,7 +24,7 @@ impl Place {
         let at = axis.targets[target];
         let follows = |other: &TargetId| {
             let other = axis.targets[*other];
-            other.kernel == at.kernel && axis.follows.get(&other.arch) == Some(&at.arch)
+            other.revision == at.revision && axis.ranges.get(&other.arch) == Some(&at.arch)
         };
         Self { target, followers: axis.targets.ids().filter(follows).filter(|other| !has_table(*other)).collect() }
     }

@@ -73,7 +73,7 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
     for (index, &table) in tables.iter().enumerate() {
         let now = match layouts.take() {
             Some(layouts) => Some(layouts),
-            None if texts::axis(&texts)?.kernels.is_empty() => None,
+            None if texts::axis(&texts)?.revisions.is_empty() => None,
             None => Some(texts::layouts(&texts)?),
         };
         let known = || input.known.iter().chain(tables[..index].iter().copied());

@@ -16,10 +16,10 @@ const LEAST: usize = 24;
 
 /// Adds new builds to updates where that shortens the specs. Returns the spec, and the changed updates by name.
 pub fn regrouped(spec: &Spec, old: &Axis) -> (Spec, BTreeSet<String>) {
-    let is_new = |build: &Build| !old.kernels.iter().any(|kernel| kernel.build == *build);
-    let builds = spec.axis.kernels.iter().map(|kernel| kernel.build);
+    let is_new = |build: &Build| !old.revisions.iter().any(|kernel| kernel.build == *build);
+    let builds = spec.axis.revisions.iter().map(|kernel| kernel.build);
     let is_update =
-        |build: &Build| spec.axis.kernels.iter().any(|kernel| kernel.build.number == build.number && kernel.build < *build);
+        |build: &Build| spec.axis.revisions.iter().any(|kernel| kernel.build.number == build.number && kernel.build < *build);
     let new: Vec<Build> = builds.filter(is_new).filter(is_update).collect();
     // Only ranges with a new build can become shorter.
     let named: Vec<String> = new.iter().map(|build| format!("{build:#}")).collect();
@@ -65,14 +65,14 @@ fn cost(spec: &Spec, changed: &[&Definition]) -> usize {
 /// The axis with a build added to an update. It replaces a later revision of the build in the update, if there is one.
 fn joined(axis: &Axis, update: usize, build: Build) -> Option<(Axis, String)> {
     let mut axis = axis.clone();
-    let Update { kernels, name, without, .. } = &mut axis.updates[update];
-    let last = kernels.last().copied()?;
-    let later = match kernels.iter().position(|kernel| kernel.number == build.number) {
-        Some(at) if kernels[at] > build => Some(std::mem::replace(&mut kernels[at], build)),
+    let Update { revisions, name, without, .. } = &mut axis.updates[update];
+    let last = revisions.last().copied()?;
+    let later = match revisions.iter().position(|kernel| kernel.number == build.number) {
+        Some(at) if revisions[at] > build => Some(std::mem::replace(&mut revisions[at], build)),
         // Newer builds than the last one of the update have it from the start.
         None if build.number < last.number => {
-            let at = kernels.partition_point(|kernel| *kernel < build);
-            kernels.insert(at, build);
+            let at = revisions.partition_point(|kernel| *kernel < build);
+            revisions.insert(at, build);
             without.retain(|number| *number != build.number);
             None
         }
@@ -80,10 +80,10 @@ fn joined(axis: &Axis, update: usize, build: Build) -> Option<(Axis, String)> {
     };
     let name = name.clone();
     // The replaced revision remains a row of the axis.
-    let is_named = |axis: &Axis, build: Build| axis.updates.iter().any(|update| update.kernels.contains(&build));
+    let is_named = |axis: &Axis, build: Build| axis.updates.iter().any(|update| update.revisions.contains(&build));
     let alone: Vec<bool> =
-        axis.kernels.iter().map(|kernel| Some(kernel.build) == later && !is_named(&axis, kernel.build)).collect();
-    axis.kernels.iter_mut().zip(alone).filter(|(_, alone)| *alone).for_each(|(kernel, _)| kernel.of_update = false);
+        axis.revisions.iter().map(|kernel| Some(kernel.build) == later && !is_named(&axis, kernel.build)).collect();
+    axis.revisions.iter_mut().zip(alone).filter(|(_, alone)| *alone).for_each(|(kernel, _)| kernel.of_update = false);
     Some((axis, name))
 }
 
@@ -95,10 +95,10 @@ fn begun(axis: &Axis, one: Build, other: Build) -> Option<(Axis, String)> {
         return None;
     }
     let newest = axis.updates.last().map_or(Default::default(), |update| update.span);
-    let mut kernels = vec![one, other];
-    kernels.sort();
+    let mut revisions = vec![one, other];
+    revisions.sort();
     let update =
-        Update { name: name.clone(), kernels, without: Vec::new(), architectures: None, doc: String::new(), span: newest };
+        Update { name: name.clone(), revisions, without: Vec::new(), architectures: None, doc: String::new(), span: newest };
     axis.updates.push(update);
     Some((axis, name))
 }

@@ -1,32 +1,32 @@
-//! Rows that an import adds to the version axis.
+//! Revisions that an import adds to the version axis.
 
-use etw_layouts_codegen::axis::{Arch, Axis, Build, Kernel, TargetId, Version};
+use etw_layouts_codegen::axis::{Arch, Axis, Build, Release, Revision, TargetId};
 use etw_layouts_codegen::spec::{ErratumKind, ErratumValue, Spec};
 
-/// The build as the axis names it: several build numbers can have the same kernel.
-pub fn kernel_of(build: Build, axis: &Axis) -> Build {
-    let release = axis.releases.iter().find(|release| release.same.iter().any(|same| same.number == build.number));
+/// The build as the axis names it: several build numbers can have the same revision.
+pub fn build_on_axis(build: Build, axis: &Axis) -> Build {
+    let release = axis.unimported.iter().find(|release| release.shared.iter().any(|shared| shared.build.number == build.number));
     let number = release.map_or(build.number, |release| release.build.number);
     axis.canonical(Build { number, ..build })
 }
 
 /// Index of a build on an architecture.
 pub fn find(axis: &Axis, build: Build, arch: Arch) -> Option<TargetId> {
-    axis.targets.iter().find(|(_, t)| t.arch == arch && axis.kernels[t.kernel].build == build).map(|(id, _)| id)
+    axis.targets.iter().find(|(_, t)| t.arch == arch && axis.revisions[t.revision].build == build).map(|(id, _)| id)
 }
 
 /// A copy of the spec in which a build has another revision, wherever it is named.
 pub fn moved(spec: &Spec, from: Build, to: Build) -> Spec {
     let mut moved = spec.clone();
-    for kernel in moved.axis.kernels.iter_mut().filter(|kernel| kernel.build == from) {
-        kernel.module = match stem(&kernel.module, from) {
-            stem if stem == kernel.module => kernel.module.clone(),
+    for revision in moved.axis.revisions.iter_mut().filter(|revision| revision.build == from) {
+        revision.module = match stem(&revision.module, from) {
+            stem if stem == revision.module => revision.module.clone(),
             stem => format!("{stem}_{}", to.revision),
         };
-        kernel.build = to;
+        revision.build = to;
     }
     for update in &mut moved.axis.updates {
-        update.kernels.iter_mut().filter(|kernel| **kernel == from).for_each(|kernel| *kernel = to);
+        update.revisions.iter_mut().filter(|revision| **revision == from).for_each(|revision| *revision = to);
     }
     for definition in moved.definitions.values_mut() {
         definition.each_erratum(&mut |erratum| {
@@ -57,63 +57,61 @@ fn renamed(text: &str, from: &str, to: &str) -> String {
 /// Adds a build to the axis, for an architecture and those that follow it in other revisions of the build.
 pub fn add(axis: &mut Axis, build: Build, arch: Arch) {
     let with = |of: &[Arch]| Arch::ALL.into_iter().filter(|a| *a == arch || of.contains(a)).collect::<Vec<_>>();
-    if let Some(kernel) = axis.kernels.iter_mut().find(|kernel| kernel.build == build) {
+    if let Some(revision) = axis.revisions.iter_mut().find(|revision| revision.build == build) {
         // Architectures outside the update need a separate row.
-        kernel.of_update &= kernel.architectures.contains(&arch);
-        kernel.architectures = with(&kernel.architectures);
+        revision.of_update &= revision.architectures.contains(&arch);
+        revision.architectures = with(&revision.architectures);
         return;
     }
     let module = module(axis, build);
-    let of_build = |kernel: &&Kernel| kernel.build.number == build.number;
+    let of_build = |revision: &&Revision| revision.build.number == build.number;
     // Architectures follow as in other revisions of this build.
     let follows = |other: &Arch| {
-        let is_known = axis.kernels.iter().filter(of_build).any(|kernel| kernel.architectures.contains(other));
-        is_known && axis.follows.get(other) == Some(&arch)
+        let is_known = axis.revisions.iter().filter(of_build).any(|revision| revision.architectures.contains(other));
+        is_known && axis.ranges.get(other) == Some(&arch)
     };
     let architectures = Arch::ALL.into_iter().filter(|other| *other == arch || follows(other)).collect();
-    let at = axis.kernels.partition_point(|kernel| kernel.build < build);
-    let known = axis.kernels.iter().find(of_build).map(|kernel| kernel.version);
-    let mut same = Vec::new();
-    let version = known.unwrap_or_else(|| {
-        let release = axis.releases.iter().position(|release| release.build.number == build.number);
-        // The version gets the name of the release.
-        let (label, release) = match release.map(|index| axis.releases.remove(index)) {
+    let at = axis.revisions.partition_point(|revision| revision.build < build);
+    let known = axis.revisions.iter().find(of_build).map(|revision| revision.release);
+    let mut shared = Vec::new();
+    let release = known.unwrap_or_else(|| {
+        let unimported = axis.unimported.iter().position(|release| release.build.number == build.number);
+        let (labels, name) = match unimported.map(|index| axis.unimported.remove(index)) {
             Some(release) => {
-                same = release.same;
-                (release.label, release.release)
+                shared = release.shared;
+                (release.labels, release.name)
             }
-            None => (build.number[2].to_string(), format!("Windows build {}", build.number[2])),
+            None => (vec![build.number[2].to_string()], format!("Windows build {}", build.number[2])),
         };
-        let index = axis.kernels[..at].last().map_or(0, |kernel| kernel.version + 1);
+        let index = axis.revisions[..at].last().map_or(0, |revision| revision.release + 1);
         let architectures = axis.architectures.clone();
-        axis.versions.insert(index, Version { label, release, unverifiable: None, architectures });
-        axis.kernels.iter_mut().filter(|kernel| kernel.version >= index).for_each(|kernel| kernel.version += 1);
-        axis.groups.iter_mut().flat_map(|(_, of)| of).filter(|of| **of >= index).for_each(|of| *of += 1);
+        axis.releases.insert(index, Release { labels, name, unverifiable: None, architectures });
+        axis.revisions.iter_mut().filter(|revision| revision.release >= index).for_each(|revision| revision.release += 1);
         index
     });
-    let kernel = Kernel {
+    let revision = Revision {
         build,
         service_pack: None,
         module,
-        version,
+        release,
         architectures,
-        same,
+        shared,
         of_update: false,
         added: false,
         span: Default::default(),
     };
-    axis.kernels.insert(at, kernel);
+    axis.revisions.insert(at, revision);
 }
 
 /// Module name of a build: that of its first revision or service pack, followed by the own revision. The first revision has no
 /// suffix.
 fn module(axis: &Axis, build: Build) -> String {
-    let of_build: Vec<_> = axis.kernels.iter().filter(|kernel| kernel.build.number == build.number).collect();
-    let pack = of_build.iter().rfind(|kernel| kernel.build < build && kernel.service_pack.is_some());
+    let of_build: Vec<_> = axis.revisions.iter().filter(|revision| revision.build.number == build.number).collect();
+    let pack = of_build.iter().rfind(|revision| revision.build < build && revision.service_pack.is_some());
     let first = pack.or(of_build.first());
-    let release = axis.releases.iter().find(|release| release.build.number == build.number);
+    let release = axis.unimported.iter().find(|release| release.build.number == build.number);
     match (first, release) {
-        (Some(kernel), _) => format!("{}_{}", stem(&kernel.module, kernel.build), build.revision),
+        (Some(revision), _) => format!("{}_{}", stem(&revision.module, revision.build), build.revision),
         (None, Some(release)) => release.module.clone(),
         (None, None) => format!("build_{}", build.number.map(|n| n.to_string()).join("_")),
     }

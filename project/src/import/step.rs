@@ -19,7 +19,7 @@ pub enum Step {
 /// The effect of a table on the specs. `known` are the tables that the specs have been verified against.
 pub fn of<'a, I: Iterator<Item = &'a BuildTable>>(layouts: &Layouts, table: &BuildTable, known: impl Fn() -> I) -> Step {
     let axis = &layouts.spec.axis;
-    let build = |target: TargetId| axis.kernel_of(target).build;
+    let build = |target: TargetId| axis.revision_of(target).build;
     let own = axis.at(table.build, table.arch);
     let next = axis.line(table.build, table.arch).into_iter().find(|&target| build(target) > table.build);
     if own.is_some_and(|own| agrees(layouts, own, table)) {
@@ -27,7 +27,7 @@ pub fn of<'a, I: Iterator<Item = &'a BuildTable>>(layouts: &Layouts, table: &Bui
     }
     if let Some(next) = next.filter(|&next| agrees(layouts, next, table)) {
         let between = table.build..build(next);
-        let row = axis.kernels.iter().any(|kernel| between.contains(&kernel.build));
+        let row = axis.revisions.iter().any(|kernel| between.contains(&kernel.build));
         let holds = |other: &BuildTable| {
             let moved = axis.at(build(next), other.arch);
             !between.contains(&axis.canonical(other.build)) || moved.is_none_or(|target| agrees(layouts, target, other))
@@ -58,7 +58,7 @@ pub fn later<'a>(
     known: impl Iterator<Item = &'a BuildTable>,
 ) -> Option<&'a BuildTable> {
     let axis = &layouts.spec.axis;
-    let own = axis.at(build, new.arch).filter(|&own| axis.kernel_of(own).build != build)?;
+    let own = axis.at(build, new.arch).filter(|&own| axis.revision_of(own).build != build)?;
     let after = known.filter(|other| other.build > build && axis.at(other.build, other.arch) == Some(own));
     after.min_by_key(|other| (other.build, Rules::for_producer(&other.producer) == Rules::Converted))
 }

@@ -82,7 +82,7 @@ const NOT_SHOWN: [u32; 3] = [10, 0, 10240];
 #[test]
 fn round_trip() {
     let (texts, tables) = shipped();
-    let kernels: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).collect();
+    let kernels: Vec<Build> = layouts(&texts).spec.axis.revisions.iter().map(|k| k.build).collect();
     let first = kernels.iter().position(|build| build.number == [6, 0, 6001]).expect("Vista SP1");
     kernels[first..].par_iter().enumerate().for_each(|(i, &build)| {
         let i = first + i;
@@ -101,7 +101,7 @@ fn round_trip() {
 fn round_trip_in_the_middle() {
     let (texts, tables) = shipped();
     let truth = layouts(&texts);
-    let kernels: Vec<Build> = truth.spec.axis.kernels.iter().map(|k| k.build).collect();
+    let kernels: Vec<Build> = truth.spec.axis.revisions.iter().map(|k| k.build).collect();
     let names = [
         "6.1.7601.24000",
         "6.3.9600.19913",
@@ -126,7 +126,7 @@ fn round_trip_in_the_middle() {
 fn any_order() {
     let (texts, tables) = shipped();
     let build = |text: &str| text.parse::<Build>().expect("a build");
-    let kernels: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).collect();
+    let kernels: Vec<Build> = layouts(&texts).spec.axis.revisions.iter().map(|k| k.build).collect();
     let builds: Vec<Build> = ["6.1.7601.24000", "6.3.9600.19913", "10.0.17134.1", "10.0.20348.469"].map(build).to_vec();
     let others: Vec<Build> = kernels.iter().copied().filter(|other| !builds.contains(other)).collect();
     let before = taken_out(&texts, &builds.iter().copied().collect());
@@ -193,7 +193,7 @@ fn known_layouts() {
     let known = [tables.clone(), vec![as_of("6.1.7601.17514", "6.1.7601.23950")]].concat();
     let plan = imported(&texts, &known, std::slice::from_ref(&earlier));
     verified(&plan.layouts, &known, &[earlier]).unwrap_or_else(|error| panic!("{error}"));
-    let rows = plan.layouts.spec.axis.kernels.iter().filter(|kernel| kernel.build.number == [6, 1, 7601]);
+    let rows = plan.layouts.spec.axis.revisions.iter().filter(|kernel| kernel.build.number == [6, 1, 7601]);
     assert_eq!(rows.map(|kernel| kernel.build.revision).collect::<Vec<_>>(), [17514, 23418, 23900, 23950, 24000, 24540]);
 }
 
@@ -203,7 +203,7 @@ fn edited_by_hand() {
     let (texts, tables) = shipped();
     let [first, second, later] =
         ["10.0.19041.264", "10.0.19041.1415", "10.0.20348.1"].map(|text| text.parse::<Build>().expect("a build"));
-    let kernels: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).collect();
+    let kernels: Vec<Build> = layouts(&texts).spec.axis.revisions.iter().map(|k| k.build).collect();
     let before = taken_out(&texts, &kernels.iter().copied().filter(|build| *build >= first).collect());
     let known = best(&tables, &kernels.iter().copied().filter(|build| *build < first).collect::<Vec<_>>());
     let mut texts = imported(&before, &known, &best(&tables, &[first])).texts;
@@ -223,7 +223,7 @@ fn edited_by_hand() {
 fn edited_by_hand_between_architectures() {
     let (texts, tables) = shipped();
     let first = "10.0.19041.264".parse::<Build>().expect("a build");
-    let kernels: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).collect();
+    let kernels: Vec<Build> = layouts(&texts).spec.axis.revisions.iter().map(|k| k.build).collect();
     let mut texts = taken_out(&texts, &kernels.iter().copied().filter(|build| *build >= first).collect());
     let mut known = best(&tables, &kernels.iter().copied().filter(|build| *build < first).collect::<Vec<_>>());
     let path = "specs/etw/ETW_PARTITION_CONTEXT.toml";
@@ -307,7 +307,7 @@ fn best(tables: &[BuildTable], builds: &[Build]) -> Vec<BuildTable> {
     let named = |table: &BuildTable| table.types.values().filter(|facts| matches!(facts, TypeFacts::Enumeration(_))).count();
     let row = |table: &BuildTable| {
         let target = axis.at(table.build, table.arch)?;
-        [table.build, axis.kernel_of(target).build].into_iter().find(|build| builds.contains(build))
+        [table.build, axis.revision_of(target).build].into_iter().find(|build| builds.contains(build))
     };
     let mut of: Vec<(Build, &BuildTable)> = tables.iter().filter_map(|table| Some((row(table)?, table))).collect();
     of.sort_by_key(|(_, table)| (converted(table), table.build, Reverse(named(table))));

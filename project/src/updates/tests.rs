@@ -59,7 +59,7 @@ fn named_updates_have_the_month_of_their_name() {
     let named: Vec<_> = axis.updates.iter().filter(|update| is_month(&update.name)).collect();
     assert!(named.len() >= 5, "{}", named.len());
     for update in named {
-        let months = update.kernels.iter().filter_map(|kernel| calendar.month(&axis, *kernel));
+        let months = update.revisions.iter().filter_map(|kernel| calendar.month(&axis, *kernel));
         let months: Vec<_> = months.map(|month| month.to_string()).collect();
         assert!(months.iter().any(|month| update.name.starts_with(month)), "{}: {months:?}", update.name);
     }

@@ -16,7 +16,7 @@ use crate::tables::BuildTable;
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::{Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
-use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
+use etw_layouts_codegen::registry::{ExaminedBuild, FactsFile, FactsKind, Registry};
 use etw_layouts_runtime::meta::{Absent, place};
 use etw_layouts_symbols::compare::Difference;
 use etw_layouts_symbols::{Pdb, Rules, TypeFacts, Types, compare};
@@ -35,9 +35,9 @@ pub fn pdb_of(axis: &Axis, seen: &Registry, table: &Checked) -> Option<String> {
     let Pdb { guid, .. } = table.pdb.as_ref()?;
     let label = (table.asked.build, axis.targets[table.asked.target].arch);
     // A linker creates a GUID only once. The age counts later changes of the file.
-    let is_it = |seen: &&Seen| seen.pdb.as_ref().is_some_and(|pdb| pdb.guid == *guid);
-    let is_other = |seen: &&Seen| (axis.canonical(seen.build), seen.arch) != label;
-    let other = seen.kernels.iter().filter(is_it).find(is_other)?;
+    let is_it = |seen: &&ExaminedBuild| seen.pdb.as_ref().is_some_and(|pdb| pdb.guid == *guid);
+    let is_other = |seen: &&ExaminedBuild| (axis.canonical(seen.build), seen.arch) != label;
+    let other = seen.builds.iter().filter(is_it).find(is_other)?;
     Some(format!("{}-{}", other.build, other.arch))
 }
 
@@ -108,18 +108,18 @@ impl Doubt {
             let others = others(layouts, table, &structures);
             (!others.is_empty()).then(|| named(axis, &others))
         };
-        if !axis.kernels.iter().any(|kernel| is_named(kernel.build))
-            && !axis.releases.iter().any(|release| is_named(release.build))
+        if !axis.revisions.iter().any(|kernel| is_named(kernel.build))
+            && !axis.unimported.iter().any(|release| is_named(release.build))
         {
             return equal.or_else(of_any).map(Self::Unknown);
         }
-        let newest = axis.kernels.last().map(|kernel| kernel.build);
+        let newest = axis.revisions.last().map(|kernel| kernel.build);
         if let Err(Absent::Newer { last }) = place(table.build, axis.along(table.arch), newest) {
             return Some(Self::Ended(last));
         }
         let line = axis.line(table.build, table.arch);
         let own = axis.at(table.build, table.arch);
-        match line.iter().copied().find(|&target| axis.kernel_of(target).build > table.build) {
+        match line.iter().copied().find(|&target| axis.revision_of(target).build > table.build) {
             _ if line.is_empty() || own.is_some_and(|own| agrees(layouts, own, table)) => None,
             Some(next) if agrees(layouts, next, table) => equal.map(Self::Earlier),
             _ => equal.or_else(of_any).map(Self::Other),
@@ -169,8 +169,8 @@ fn is_wrong(compared: &Comparison) -> bool {
 /// The target whose layouts a build has according to symbols, without a table of it. Images do not count: they show too few layouts.
 fn known(layouts: &Layouts, seen: &Registry, own: Option<&str>, asked: &Asked) -> Option<TargetId> {
     let mut others = seen.clone();
-    let counts = |witness: &Witness| witness.kind != WitnessKind::Images && own != Some(witness.name.as_str());
-    others.kernels.retain(|kernel| seen.witnesses.get(kernel.witness).is_some_and(counts));
+    let counts = |facts_file: &FactsFile| facts_file.kind != FactsKind::Images && own != Some(facts_file.name.as_str());
+    others.builds.retain(|build| seen.facts_files.get(build.facts_file).is_some_and(counts));
     let choice = Choice::of(layouts, &others, asked.clone(), None);
     choice.confidence.is_sure().then(|| choice.target())
 }

@@ -204,7 +204,7 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Mis
         }
     }
     for table in checked {
-        let taken = axis.kernel_of(table.asked.target);
+        let taken = axis.revision_of(table.asked.target);
         if !table.asked.is_of_build(axis) {
             let (spec, symbols) = match table.asked.is_of_other_build(axis) {
                 true => {

@@ -35,7 +35,7 @@ pub fn compared(layouts: &Layouts, names: &[&str], images: &[BuildTable], facts:
 /// The builds whose layouts an image may have, the most likely first. A build that is not on the axis is between the first
 /// revisions of its neighbours, because the updates of each build are a separate branch.
 fn candidates(axis: &Axis, build: Build, arch: Arch) -> Vec<Asked> {
-    let Ok(taken) = axis.kernel(build, arch) else { return Vec::new() };
+    let Ok(taken) = axis.select(build, arch) else { return Vec::new() };
     let newer = axis.along(arch).find(|(newer, _)| taken.is_of_other_build(axis) && *newer > taken.build);
     let newer = newer.map(|(_, target)| Asked { target, ..taken.clone() });
     [taken].into_iter().chain(newer).collect()

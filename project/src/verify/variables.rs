@@ -9,7 +9,7 @@ use crate::evidence::by_pdb;
 use crate::tables::BuildTable;
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::registry::{Registry, Seen};
+use etw_layouts_codegen::registry::{ExaminedBuild, Registry};
 use serde::Serialize;
 
 /// The comparison of the global variables of a table.
@@ -27,7 +27,7 @@ impl Variables {
     /// The variables of a table that is verified against a target.
     pub fn of(layouts: &Layouts, facts: Option<&Registry>, table: &BuildTable, target: TargetId) -> Self {
         let spec = &layouts.spec;
-        let own: Vec<&Seen> = match (facts, &table.pdb) {
+        let own: Vec<&ExaminedBuild> = match (facts, &table.pdb) {
             (Some(facts), Some(pdb)) => by_pdb(facts, pdb.guid, pdb.age).into_iter().collect(),
             (Some(facts), None) => of_image(layouts, facts, table),
             (None, _) => Vec::new(),
@@ -60,14 +60,15 @@ impl Variables {
 }
 
 /// The builds with a known PDB that can be the build of an image.
-fn of_image<'a>(layouts: &Layouts, facts: &'a Registry, table: &BuildTable) -> Vec<&'a Seen> {
+fn of_image<'a>(layouts: &Layouts, facts: &'a Registry, table: &BuildTable) -> Vec<&'a ExaminedBuild> {
     let axis = &layouts.spec.axis;
     let build = axis.canonical(table.build);
-    let is_other = |seen: &Seen| match (&table.image, &seen.image) {
+    let is_other = |seen: &ExaminedBuild| match (&table.image, &seen.image) {
         (Some(own), Some(image)) => (own.time_stamp, own.size) != (image.time_stamp, image.size),
         _ => false,
     };
-    let may_be =
-        |seen: &&Seen| seen.pdb.is_some() && seen.arch == table.arch && axis.canonical(seen.build) == build && !is_other(seen);
-    if table.globals.is_empty() { Vec::new() } else { facts.kernels.iter().filter(may_be).collect() }
+    let may_be = |seen: &&ExaminedBuild| {
+        seen.pdb.is_some() && seen.arch == table.arch && axis.canonical(seen.build) == build && !is_other(seen)
+    };
+    if table.globals.is_empty() { Vec::new() } else { facts.builds.iter().filter(may_be).collect() }
 }

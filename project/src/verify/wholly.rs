@@ -43,7 +43,7 @@ pub fn compared(layouts: &Layouts, names: &[&str], table: &BuildTable) -> Result
 ///
 /// As [`compared`].
 pub(super) fn asked(layouts: &Layouts, table: &BuildTable) -> Result<Asked, Error> {
-    Ok(layouts.spec.axis.kernel(table.build, table.arch).map_err(|e| format!("{}: {e}", table.source))?)
+    Ok(layouts.spec.axis.select(table.build, table.arch).map_err(|e| format!("{}: {e}", table.source))?)
 }
 
 /// Compares a table with the layouts of a target.

@@ -16,7 +16,7 @@ use etw_layouts_project::members::{c_type, keyword};
 use etw_layouts_project::offsets::Variable;
 use etw_layouts_project::subject::Subject;
 use etw_layouts_project::tables::Stated;
-use etw_layouts_project::{Choice, Error, diff, errata, facts, format, history, offsets, verify};
+use etw_layouts_project::{Choice, Error, Project, diff, errata, facts, format, history, offsets, verify};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
@@ -47,7 +47,7 @@ fn answer(case: &Case) -> Result<String, Error> {
             "offsets" => table(&layouts, &registry, &words[1..]),
             "verify" => verified(case, &words[1..]),
             "errata" => Ok(errata::list(&layouts, Some(words[1])).iter().map(|line| format!("  {line}\n")).collect()),
-            "format" => formatted(&layouts),
+            "format" => formatted(&project),
             "snapshot" => snapshot(case, &words[1..]),
             "updates" => Ok(layouts.spec.axis.kbs.iter().map(|(build, kbs)| format!("  {build}: {kbs:?}\n")).collect()),
             _ => panic!("{line}"),
@@ -261,8 +261,8 @@ fn snapshot(case: &Case, words: &[&str]) -> Result<String, Error> {
     Ok(text)
 }
 
-fn formatted(layouts: &Layouts) -> Result<String, Error> {
-    Ok(format::formatted(&layouts.spec.sources)?.into_iter().map(|(path, text)| format!("  {path}\n{text}")).collect())
+fn formatted(project: &Project) -> Result<String, Error> {
+    Ok(format::formatted(project)?.into_iter().map(|(path, text)| format!("  {path}\n{text}")).collect())
 }
 
 fn verified(case: &Case, words: &[&str]) -> Result<String, Error> {

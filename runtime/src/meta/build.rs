@@ -7,7 +7,7 @@ use core::str::FromStr;
 /// The facts about a named update, in any form.
 pub trait UpdateFacts {
     /// First build of each branch with the update, oldest branch first. Builds after the last of them have it from the start.
-    fn kernels(&self) -> impl Iterator<Item = Build>;
+    fn revisions(&self) -> impl Iterator<Item = Build>;
 
     /// Whether a build after the last of these, or between them, never got the update.
     fn is_without(&self, number: [u32; 3]) -> bool;
@@ -20,13 +20,13 @@ pub trait UpdateFacts {
         match self.first_of(build) {
             Some(first) => first.revision <= build.revision,
             None if self.is_without(build.number) => false,
-            None => self.kernels().last().is_some_and(|last| last.number < build.number),
+            None => self.revisions().last().is_some_and(|last| last.number < build.number),
         }
     }
 
     /// The first build with the update on the branch of a build, if the branch got it by servicing.
     fn first_of(&self, build: Build) -> Option<Build> {
-        self.kernels().find(|kernel| kernel.number == build.number)
+        self.revisions().find(|revision| revision.number == build.number)
     }
 }
 

@@ -214,7 +214,7 @@ impl Absent {
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Structure { .. } => "no such structure",
-            _ => "no such kernel",
+            _ => "no such build",
         }
     }
 }
@@ -277,10 +277,10 @@ impl fmt::Display for Reason {
 impl fmt::Display for Absent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Arch => f.write_str("no kernel of this architecture is known"),
-            Self::Older { first } => write!(f, "no such kernel: the oldest build of this architecture is {first}"),
+            Self::Arch => f.write_str("no build of this architecture is known"),
+            Self::Older { first } => write!(f, "no such build: the oldest build of this architecture is {first}"),
             Self::Newer { last } => {
-                write!(f, "no such kernel: the newest build of this architecture is {last}, with its updates")
+                write!(f, "no such build: the newest build of this architecture is {last}, with its updates")
             }
             Self::Structure { confidence } => write!(f, "this build does not have the structure: {confidence}"),
         }

@@ -8,7 +8,7 @@ use core::cmp::Ordering;
 /// on the axis.
 pub trait Line {
     /// A build of the version axis on an architecture.
-    type Kernel: Copy;
+    type Revision: Copy;
     /// A layout.
     type Layout: Copy + PartialEq;
     /// A named update.
@@ -17,13 +17,13 @@ pub trait Line {
         Self: 'a;
 
     /// The builds of the version axis on an architecture, oldest first.
-    fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, Self::Kernel)> + Clone;
+    fn revisions(&self, arch: Arch) -> impl Iterator<Item = (Build, Self::Revision)> + Clone;
 
     /// The newest build of the version axis, of any architecture.
     fn newest(&self) -> Option<Build>;
 
     /// The layout of a build; `None` if it lacks the structure.
-    fn layout(&self, kernel: Self::Kernel) -> Option<Self::Layout>;
+    fn layout(&self, revision: Self::Revision) -> Option<Self::Layout>;
 
     /// The examined builds of a branch, or of all branches, in any order, with the evidence for the structure.
     fn examined(&self, branch: Option<[u32; 3]>) -> impl Iterator<Item = Examined>;
@@ -61,7 +61,7 @@ pub enum Evidence {
 #[non_exhaustive]
 pub struct Chosen<K, L> {
     /// The build of the version axis with the selected layout.
-    pub kernel: K,
+    pub revision: K,
     /// The layout; `None` if the build lacks the structure.
     pub layout: Option<L>,
     /// Confidence in the layout, or in the absence of the structure.
@@ -80,22 +80,22 @@ pub struct Chosen<K, L> {
 /// There is no such build.
 pub fn place<K>(
     build: Build,
-    mut kernels: impl Iterator<Item = (Build, K)> + Clone,
+    mut revisions: impl Iterator<Item = (Build, K)> + Clone,
     newest: Option<Build>,
 ) -> Result<(Build, K), Absent> {
-    let mut own = kernels.clone().filter(|(kernel, _)| kernel.number == build.number);
-    if let Some(found) = own.clone().take_while(|(kernel, _)| *kernel <= build).last().or_else(|| own.next()) {
+    let mut own = revisions.clone().filter(|(revision, _)| revision.number == build.number);
+    if let Some(found) = own.clone().take_while(|(revision, _)| *revision <= build).last().or_else(|| own.next()) {
         return Ok(found);
     }
-    let Some((first, _)) = kernels.clone().next() else { return Err(Absent::Arch) };
-    let Some((older, _)) = kernels.clone().take_while(|(kernel, _)| *kernel < build).last() else {
+    let Some((first, _)) = revisions.clone().next() else { return Err(Absent::Arch) };
+    let Some((older, _)) = revisions.clone().take_while(|(revision, _)| *revision < build).last() else {
         return Err(Absent::Older { first });
     };
     let ends = |(newest, older): (Build, Build)| newest.number > older.number;
-    if !kernels.clone().any(|(kernel, _)| kernel > build) && newest.is_some_and(|newest| ends((newest, older))) {
+    if !revisions.clone().any(|(revision, _)| revision > build) && newest.is_some_and(|newest| ends((newest, older))) {
         return Err(Absent::Newer { last: older });
     }
-    kernels.find(|(kernel, _)| kernel.number == older.number).ok_or(Absent::Older { first })
+    revisions.find(|(revision, _)| revision.number == older.number).ok_or(Absent::Older { first })
 }
 
 /// The layout for a build, with its confidence.
@@ -107,33 +107,35 @@ pub fn place<K>(
 /// # Errors
 ///
 /// There is no such build.
-pub fn choose<S: Line>(line: &S, build: Build, arch: Arch) -> Result<Chosen<S::Kernel, S::Layout>, Absent> {
-    let (row, kernel) = place(build, line.kernels(arch), line.newest())?;
-    let asked = Asked { line, build, arch, row, layout: line.layout(kernel) };
+pub fn choose<S: Line>(line: &S, build: Build, arch: Arch) -> Result<Chosen<S::Revision, S::Layout>, Absent> {
+    let (row, revision) = place(build, line.revisions(arch), line.newest())?;
+    let asked = Asked { line, build, arch, row, layout: line.layout(revision) };
     let Answer { confidence, of, known } = asked.answer();
     // Several rows can have the selected layout; that of the build itself comes first.
-    let other =
-        of.and_then(|of| asked.at(of, arch)).map(|(_, kernel)| kernel).filter(|kernel| line.layout(*kernel) != asked.layout);
-    let kernel = other.unwrap_or(kernel);
-    Ok(Chosen { kernel, layout: line.layout(kernel), confidence, arch, known })
+    let other = of
+        .and_then(|of| asked.at(of, arch))
+        .map(|(_, revision)| revision)
+        .filter(|revision| line.layout(*revision) != asked.layout);
+    let revision = other.unwrap_or(revision);
+    Ok(Chosen { revision, layout: line.layout(revision), confidence, arch, known })
 }
 
 impl<K: Copy, L: Copy + PartialEq> Chosen<K, L> {
     /// The builds of the version axis whose layouts the requested build can have, the selected one first. There are others if the layout is
     /// uncertain or partly verified, or if the symbols of the build lack the structure: those from the nearest known build before it to the nearest after it, oldest first, each distinct layout once.
-    pub fn candidates<S: Line<Kernel = K, Layout = L>>(&self, line: &S) -> impl Iterator<Item = (K, Option<L>)> {
-        let (own, arch) = ((self.kernel, self.layout), self.arch);
+    pub fn candidates<S: Line<Revision = K, Layout = L>>(&self, line: &S) -> impl Iterator<Item = (K, Option<L>)> {
+        let (own, arch) = ((self.revision, self.layout), self.arch);
         let is_open = match self.confidence {
             Confidence::Uncertain { .. } | Confidence::PartlyVerified => true,
             Confidence::Documented { unverifiable } => unverifiable,
             Confidence::Verified(_) | Confidence::Inferred(_) => false,
         };
         let known = if is_open { self.known } else { [None; 2] };
-        let [first, last] = known.map(|build| place(build?, line.kernels(arch), line.newest()).ok().map(|(row, _)| row));
+        let [first, last] = known.map(|build| place(build?, line.revisions(arch), line.newest()).ok().map(|(row, _)| row));
         let is_between = move |row: Build| first.is_some_and(|first| first <= row) && last.is_some_and(|last| row <= last);
         let rows = move || {
-            let rows = line.kernels(arch).filter(move |(row, _)| is_between(*row));
-            rows.map(move |(_, kernel)| (kernel, line.layout(kernel)))
+            let rows = line.revisions(arch).filter(move |(row, _)| is_between(*row));
+            rows.map(move |(_, revision)| (revision, line.layout(revision)))
         };
         let is_new = move |(index, layout): (usize, Option<L>)| {
             layout != own.1 && !rows().take(index).any(|(_, earlier)| earlier == layout)
@@ -298,13 +300,13 @@ impl<S: Line> Asked<'_, S> {
     /// The next build of this branch with another layout; otherwise the first build of a newer branch that has all updates of
     /// this build. Later changes of other branches do not apply to this one.
     fn next(&self) -> Option<Build> {
-        let is_ahead = |kernel| self.updates().all(|update| !update.has(self.build) || update.has(kernel));
-        let mut later = self.line.kernels(self.arch).filter(|(kernel, _)| *kernel > self.build);
-        let next = later.find(|(kernel, row)| match kernel.number > self.build.number {
-            true => is_ahead(*kernel),
+        let is_ahead = |revision| self.updates().all(|update| !update.has(self.build) || update.has(revision));
+        let mut later = self.line.revisions(self.arch).filter(|(revision, _)| *revision > self.build);
+        let next = later.find(|(revision, row)| match revision.number > self.build.number {
+            true => is_ahead(*revision),
             false => self.line.layout(*row) != self.layout,
         });
-        next.map(|(kernel, _)| kernel)
+        next.map(|(revision, _)| revision)
     }
 
     /// The other architectures, the most similar first.
@@ -327,8 +329,8 @@ impl<S: Line> Asked<'_, S> {
     }
 
     /// The row of the version axis for a build.
-    fn at(&self, build: Build, arch: Arch) -> Option<(Build, S::Kernel)> {
-        place(build, self.line.kernels(arch), self.line.newest()).ok()
+    fn at(&self, build: Build, arch: Arch) -> Option<(Build, S::Revision)> {
+        place(build, self.line.revisions(arch), self.line.newest()).ok()
     }
 
     /// Whether this build can have the layout of another one. Symbols that lack a structure do not show that it is absent in a build for
@@ -343,7 +345,7 @@ impl<S: Line> Asked<'_, S> {
     }
 
     fn layout_of(&self, build: Build, arch: Arch) -> Option<S::Layout> {
-        self.at(build, arch).and_then(|(_, kernel)| self.line.layout(kernel))
+        self.at(build, arch).and_then(|(_, revision)| self.line.layout(revision))
     }
 
     /// Whether symbols of other builds of this branch lack the structure, although it exists there.
@@ -391,10 +393,11 @@ impl<S: Line> Asked<'_, S> {
     /// An examined build of another branch that has the updates that gave this branch its layout, if symbols verify this layout on the
     /// architecture.
     fn of_branch(&self) -> Option<Build> {
-        let branch = self.line.kernels(self.arch).filter(|(kernel, _)| kernel.number == self.build.number && *kernel <= self.row);
+        let branch =
+            self.line.revisions(self.arch).filter(|(revision, _)| revision.number == self.build.number && *revision <= self.row);
         let mut since = None;
-        for (kernel, layout) in branch.map(|(kernel, row)| (kernel, self.line.layout(row))) {
-            since = if layout == self.layout { since.or(Some(kernel)) } else { None };
+        for (revision, layout) in branch.map(|(revision, row)| (revision, self.line.layout(row))) {
+            since = if layout == self.layout { since.or(Some(revision)) } else { None };
         }
         let since = since?;
         let is_own = |update: &S::Update<'_>| update.first_of(since) == Some(since);

@@ -8,4 +8,4 @@ mod registry;
 pub use build::{Arch, Build, ParseError, UpdateFacts};
 pub use confidence::{Absent, Confidence, Reason, SymbolSource};
 pub use line::{Chosen, Evidence, Examined, Line, choose, place};
-pub use registry::{Image, Pdb, WitnessKind};
+pub use registry::{FactsKind, Image, Pdb};

@@ -24,7 +24,7 @@ pub struct Image {
 /// Source of facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum WitnessKind {
+pub enum FactsKind {
     /// The symbols of the kernel.
     Symbols,
     /// Converted symbols, which lost some information.
@@ -40,7 +40,7 @@ impl Pdb {
     }
 }
 
-impl WitnessKind {
+impl FactsKind {
     /// The keyword in JSON documents.
     pub fn word(self) -> &'static str {
         match self {

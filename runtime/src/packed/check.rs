@@ -3,10 +3,11 @@
 use super::Layouts;
 use super::error::{Error, Problem};
 use super::format::{
-    Build, Change, Constant, DEPTH, DIMENSIONS, Global, HEADER, Holding, Image, KERNELS, Kernel, Layout, MAGIC, Member, NONE,
-    Name, Number, OFFSETS, Pdb, Record, Section, Seen, Shape, Structure, Text, Type, Update, VERSION, Values, Variable, Witness,
+    Build, Change, Constant, DEPTH, DIMENSIONS, ExaminedBuild, FactsFile, Global, HEADER, Holding, Image, Layout, MAGIC, Member,
+    NONE, Name, Number, OFFSETS, Pdb, REVISIONS, Record, Revision, Section, Shape, Structure, Text, Type, Update, VERSION,
+    Values, Variable,
 };
-use super::registry::{arch, witness_kind};
+use super::registry::{arch, facts_kind};
 
 /// Checks a table.
 ///
@@ -79,35 +80,35 @@ fn builds(table: Layouts) -> Result<(), Error> {
     let is_mask = |mask: u8| if mask < 8 { Ok(()) } else { Err(Problem::Value) };
     sorted(table, |it: Number| (it.major, it.minor, it.build))?;
     each(table, |_, it: Build| within::<Number>(table, it.number))?;
-    sorted(table, |it: Kernel| (it.number, it.revision))?;
-    each(table, |_, it: Kernel| {
+    sorted(table, |it: Revision| (it.number, it.revision))?;
+    each(table, |_, it: Revision| {
         within::<Number>(table, it.number)?;
         within::<Name>(table, it.label)?;
-        range::<Build>(table, it.same, it.same_count)?;
+        range::<Build>(table, it.shared, it.shared_count)?;
         is_mask(it.architectures)
     })?;
     each(table, |_, it: Update| {
         within::<Name>(table, it.name)?;
-        range::<Build>(table, it.kernels, u16::from(it.kernel_count) + u16::from(it.without_count))?;
+        range::<Build>(table, it.revisions, u16::from(it.revision_count) + u16::from(it.without_count))?;
         is_mask(it.architectures)
     })?;
-    if table.count::<Kernel>() <= KERNELS { Ok(()) } else { wrong::<Kernel>(KERNELS, Problem::Index) }
+    if table.count::<Revision>() <= REVISIONS { Ok(()) } else { wrong::<Revision>(REVISIONS, Problem::Index) }
 }
 
 fn registry(table: Layouts) -> Result<(), Error> {
-    each(table, |_, it: Witness| {
+    each(table, |_, it: FactsFile| {
         within::<Name>(table, it.name)?;
-        witness_kind(it.kind).map(|_| ()).ok_or(Problem::Value)
+        facts_kind(it.kind).map(|_| ()).ok_or(Problem::Value)
     })?;
     each(table, |_, it: Global| within::<Name>(table, it.name))?;
     each(table, |_, it: Variable| within::<Name>(table, it.name))?;
     few::<Pdb>(table)?;
     few::<Image>(table)?;
-    few::<Seen>(table)?;
+    few::<ExaminedBuild>(table)?;
     let mut before = None;
-    each(table, |_, it: Seen| {
+    each(table, |_, it: ExaminedBuild| {
         within::<Number>(table, it.number)?;
-        within::<Witness>(table, it.witness)?;
+        within::<FactsFile>(table, it.facts_file)?;
         arch(it.arch).ok_or(Problem::Value)?;
         range::<Global>(table, it.globals, it.global_count)?;
         unless_none::<Pdb>(table, it.pdb)?;
@@ -116,12 +117,12 @@ fn registry(table: Layouts) -> Result<(), Error> {
     })?;
     let mut before = None;
     each(table, |_, it: Pdb| {
-        within::<Seen>(table, it.seen)?;
+        within::<ExaminedBuild>(table, it.seen)?;
         in_order(&mut before, (it.guid, it.age), false)
     })?;
     let mut before = None;
     each(table, |_, it: Image| {
-        within::<Seen>(table, it.seen)?;
+        within::<ExaminedBuild>(table, it.seen)?;
         in_order(&mut before, (it.time_stamp, it.size), false)
     })
 }
@@ -129,7 +130,7 @@ fn registry(table: Layouts) -> Result<(), Error> {
 fn structures(table: Layouts) -> Result<(), Error> {
     few::<Layout>(table)?;
     each(table, |_, it: Change| {
-        within::<Kernel>(table, it.kernel)?;
+        within::<Revision>(table, it.revision)?;
         unless_none::<Layout>(table, it.layout)?;
         arch(it.arch).map(|_| ()).ok_or(Problem::Value)
     })?;
@@ -141,7 +142,7 @@ fn structures(table: Layouts) -> Result<(), Error> {
         range::<Change>(table, it.changes, it.change_count)?;
         let mut before = None;
         for change in table.records::<Change>(it.changes, it.change_count.into()) {
-            in_order(&mut before, (change.kernel, change.arch), true)?;
+            in_order(&mut before, (change.revision, change.arch), true)?;
             let is_own = |layout: Layout| layout.name == it.name;
             if change.layout != NONE && !table.record(change.layout.into()).is_some_and(is_own) {
                 return Err(Problem::Value);
@@ -149,7 +150,7 @@ fn structures(table: Layouts) -> Result<(), Error> {
         }
         Ok(())
     })?;
-    let holdings = table.count::<Structure>().saturating_mul(table.count::<Witness>().div_ceil(8));
+    let holdings = table.count::<Structure>().saturating_mul(table.count::<FactsFile>().div_ceil(8));
     if table.count::<Holding>() == holdings { Ok(()) } else { Err(Error::Section(Section::Holding)) }
 }
 

@@ -16,7 +16,7 @@ pub const OFFSETS: usize = 16;
 /// The index that means "none".
 pub const NONE: u16 = u16::MAX;
 /// Maximum number of builds of the version axis, which bounds the time of a selection.
-pub const KERNELS: usize = 512;
+pub const REVISIONS: usize = 512;
 /// Maximum depth of structures in structures; a structure without nested ones has depth 0.
 pub const DEPTH: u8 = 64;
 /// Maximum number of dimensions of an array.
@@ -119,7 +119,7 @@ records! {
         revision: u32,
     }
     /// A build of the version axis. They are sorted by build.
-    Kernel {
+    Revision {
         /// Index of its number.
         number: u16,
         /// The revision.
@@ -129,32 +129,32 @@ records! {
         /// Its architectures, one bit each: 1 for x86, 2 for x64, 4 for ARM64.
         architectures: u8,
         /// Number of builds that are identical to it, each with its first revision.
-        same_count: u8,
+        shared_count: u8,
         /// Index of the first of them in the lists of builds.
-        same: u32,
+        shared: u32,
     }
     /// A named update, oldest first.
     Update {
         /// Its name.
         name: u16,
-        /// The architectures that it changed, as in [`Kernel`]; 0 for all.
+        /// The architectures that it changed, as in [`Revision`]; 0 for all.
         architectures: u8,
         /// Number of the first builds with the update, one of each branch.
-        kernel_count: u8,
+        revision_count: u8,
         /// Number of builds that never got it.
         without_count: u8,
         /// Index of the first build with the update in the lists of builds. Builds that never got the update follow, with revision 0.
-        kernels: u32,
+        revisions: u32,
     }
     /// A set of facts, for one or many builds.
-    Witness {
+    FactsFile {
         /// Name of the facts file.
         name: u16,
         /// 0 symbols, 1 converted symbols, 2 images.
         kind: u8,
     }
     /// An examined build. They are sorted by build, then by architecture.
-    Seen {
+    ExaminedBuild {
         /// Index of its number.
         number: u16,
         /// The revision.
@@ -166,7 +166,7 @@ records! {
         /// Index of the first address.
         globals: u32,
         /// Index of its facts.
-        witness: u16,
+        facts_file: u16,
         /// Index of its PDB, or [`NONE`].
         pdb: u16,
         /// Index of its image, or [`NONE`].
@@ -211,16 +211,16 @@ records! {
         /// Index of the first change, which follows the last change of the structure before it.
         changes: u32,
     }
-    /// Whether the witnesses contain a structure, one bit each from the lowest; for each structure as many bytes as the witnesses need.
+    /// Whether the facts files contain a structure, one bit each from the lowest; for each structure as many bytes as the facts files need.
     Holding {
-        /// Eight witnesses.
+        /// Eight facts files.
         bits: u8,
     }
     /// A change of the layout, up to the next change of the same architecture. Those of a structure are sorted by build, then by architecture.
     Change {
         /// Index of the first build of the version axis with the change.
-        kernel: u16,
-        /// The architecture, as in [`Seen`].
+        revision: u16,
+        /// The architecture, as in [`ExaminedBuild`].
         arch: u8,
         /// Index of the layout; [`NONE`] if the structure does not exist.
         layout: u16,

@@ -25,7 +25,7 @@ pub use layout::{Element, Layout, Type, Values};
 pub(crate) use member::Located;
 pub use member::{Member, Missing};
 pub(crate) use misdeclared::never_fits;
-pub use registry::{Kernel, Seen, Update, Witness};
+pub use registry::{ExaminedBuild, FactsFile, Revision, Update};
 pub use structure::{Selection, Structure, Target};
 
 use format::{HEADER, NONE, Name, OFFSETS, Record, Section, Text};

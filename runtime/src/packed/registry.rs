@@ -2,19 +2,19 @@
 
 use super::format::{self, NONE};
 use super::{Layouts, partition};
-use crate::meta::{Arch, Build, Image, Pdb, UpdateFacts, WitnessKind};
+use crate::meta::{Arch, Build, FactsKind, Image, Pdb, UpdateFacts};
 use uuid::Uuid;
 
 /// A build of the version axis.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Kernel<'a> {
+pub struct Revision<'a> {
     /// Build and revision.
     pub build: Build,
     /// Name of the release, such as `1709`.
     pub label: &'a str,
     table: Layouts<'a>,
-    record: format::Kernel,
+    record: format::Revision,
 }
 
 /// A change delivered by servicing, on several branches at about the same time.
@@ -30,7 +30,7 @@ pub struct Update<'a> {
 /// An examined build.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Seen<'a> {
+pub struct ExaminedBuild<'a> {
     /// Build and revision in the numbering of the version axis: an update of 10.0.19045 is one of 10.0.19041.
     pub build: Build,
     /// The architecture.
@@ -40,26 +40,26 @@ pub struct Seen<'a> {
     /// Image, if known.
     pub image: Option<Image>,
     /// Its facts.
-    pub witness: Witness<'a>,
+    pub facts_file: FactsFile<'a>,
     table: Layouts<'a>,
-    record: format::Seen,
+    record: format::ExaminedBuild,
 }
 
 /// A set of facts, for one or many builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Witness<'a> {
+pub struct FactsFile<'a> {
     /// Name of the facts file.
     pub name: &'a str,
     /// Source of the facts.
-    pub kind: WitnessKind,
+    pub kind: FactsKind,
 }
 
 impl<'a> Layouts<'a> {
     /// The builds of the version axis, oldest first.
-    pub fn kernels(&self) -> impl Iterator<Item = Kernel<'a>> + Clone + use<'a> {
+    pub fn revisions(&self) -> impl Iterator<Item = Revision<'a>> + Clone + use<'a> {
         let this = *self;
-        (0..this.count::<format::Kernel>()).filter_map(move |at| this.kernel(at))
+        (0..this.count::<format::Revision>()).filter_map(move |at| this.revision(at))
     }
 
     /// The named updates, oldest first.
@@ -69,15 +69,15 @@ impl<'a> Layouts<'a> {
     }
 
     /// The examined builds, by build, then by architecture.
-    pub fn examined(&self) -> impl Iterator<Item = Seen<'a>> + use<'a> {
+    pub fn examined(&self) -> impl Iterator<Item = ExaminedBuild<'a>> + use<'a> {
         let this = *self;
-        (0..this.count::<format::Seen>()).filter_map(move |at| this.seen(at))
+        (0..this.count::<format::ExaminedBuild>()).filter_map(move |at| this.seen(at))
     }
 
     /// The sets of facts about the examined builds.
-    pub fn witnesses(&self) -> impl Iterator<Item = Witness<'a>> + use<'a> {
+    pub fn facts_files(&self) -> impl Iterator<Item = FactsFile<'a>> + use<'a> {
         let this = *self;
-        (0..this.count::<format::Witness>()).filter_map(move |at| this.witness(at))
+        (0..this.count::<format::FactsFile>()).filter_map(move |at| this.facts_file(at))
     }
 
     /// The global variables that the specs define. A build has some of them.
@@ -87,7 +87,7 @@ impl<'a> Layouts<'a> {
     }
 
     /// The build with a symbol file.
-    pub fn by_pdb(&self, pdb: Pdb) -> Option<Seen<'a>> {
+    pub fn by_pdb(&self, pdb: Pdb) -> Option<ExaminedBuild<'a>> {
         let key = |at: usize| self.record::<format::Pdb>(at).map(|it| (it.guid, it.age));
         let wanted = Some((pdb.guid.as_u128(), pdb.age));
         let at = partition(0, self.count::<format::Pdb>(), |at| key(at) < wanted);
@@ -95,7 +95,7 @@ impl<'a> Layouts<'a> {
     }
 
     /// The build with an image. If many images share a time stamp, such as 0, the size decides.
-    pub fn by_image(&self, image: Image) -> Option<Seen<'a>> {
+    pub fn by_image(&self, image: Image) -> Option<ExaminedBuild<'a>> {
         let key = |at: usize| self.record::<format::Image>(at).map(|it| (it.time_stamp, it.size));
         let wanted = Some((image.time_stamp, image.size));
         let at = partition(0, self.count::<format::Image>(), |at| key(at) < wanted);
@@ -105,7 +105,7 @@ impl<'a> Layouts<'a> {
     /// The examined build with addresses of global variables for a build, architecture and image, from a table by build and architecture
     /// only. `None` if the table may be of another image: `image` is not the only known one; or no image is known, but a PDB is; or the
     /// revision is 0, which can mean unknown.
-    pub fn by_build(&self, build: Build, arch: Arch, image: Option<Image>) -> Option<Seen<'a>> {
+    pub fn by_build(&self, build: Build, arch: Arch, image: Option<Image>) -> Option<ExaminedBuild<'a>> {
         let same = || self.examined_of(Some(build.number)).filter_map(|record| self.seen_of(record));
         let same = || same().filter(|seen| seen.arch == arch && seen.build == build);
         let mut images = same().filter_map(|seen| seen.image);
@@ -116,32 +116,34 @@ impl<'a> Layouts<'a> {
         same().find(|seen| seen.pdb.is_none() && seen.image.is_none() && seen.record.global_count > 0).filter(|_| is_only)
     }
 
-    /// The build on the axis that is identical to a build. The revision is kept; 0 becomes the first one, because no kernel with
+    /// The build on the axis that is identical to a build. The revision is kept; 0 becomes the first one, because no revision with
     /// that number has a lower revision.
     pub fn canonical(&self, build: Build) -> Build {
-        self.same(build).map_or(build, |(kernel, first)| {
+        self.shared(build).map_or(build, |(own, first)| {
             let revision = if build.revision == 0 { first.revision } else { build.revision };
-            Build { number: kernel.build.number, revision }
+            Build { number: own.build.number, revision }
         })
     }
 
     /// The build on the axis that a build is identical to, and the build with its first revision.
-    pub(super) fn same(&self, build: Build) -> Option<(Kernel<'a>, Build)> {
-        self.kernels().find_map(|kernel| Some((kernel, kernel.same().find(|same| same.number == build.number)?)))
+    pub(super) fn shared(&self, build: Build) -> Option<(Revision<'a>, Build)> {
+        self.revisions().find_map(|revision| Some((revision, revision.shared().find(|other| other.number == build.number)?)))
     }
 
-    pub(super) fn kernel(&self, at: usize) -> Option<Kernel<'a>> {
-        let record = self.record::<format::Kernel>(at)?;
+    pub(super) fn revision(&self, at: usize) -> Option<Revision<'a>> {
+        let record = self.record::<format::Revision>(at)?;
         let build = self.build(record.number, record.revision);
-        Some(Kernel { build, label: self.text(record.label), table: *self, record })
+        Some(Revision { build, label: self.text(record.label), table: *self, record })
     }
 
     /// The records of the examined revisions of a build, or of all builds.
-    pub(super) fn examined_of(&self, number: Option<[u32; 3]>) -> impl Iterator<Item = format::Seen> + use<'a> {
-        let count = self.count::<format::Seen>();
+    pub(super) fn examined_of(&self, number: Option<[u32; 3]>) -> impl Iterator<Item = format::ExaminedBuild> + use<'a> {
+        let count = self.count::<format::ExaminedBuild>();
         let [start, end] = number.map_or([0, count], |number| {
             let at = |is_before: &dyn Fn([u32; 3]) -> bool| {
-                partition(0, count, |at| self.record::<format::Seen>(at).is_some_and(|it| is_before(self.number(it.number))))
+                partition(0, count, |at| {
+                    self.record::<format::ExaminedBuild>(at).is_some_and(|it| is_before(self.number(it.number)))
+                })
             };
             [at(&|own| own < number), at(&|own| own <= number)]
         });
@@ -157,27 +159,27 @@ impl<'a> Layouts<'a> {
         self.record::<format::Number>(at.into()).map_or([0; 3], |it| [it.major, it.minor, it.build])
     }
 
-    fn seen(&self, at: usize) -> Option<Seen<'a>> {
+    fn seen(&self, at: usize) -> Option<ExaminedBuild<'a>> {
         self.seen_of(self.record(at)?)
     }
 
-    fn seen_of(&self, record: format::Seen) -> Option<Seen<'a>> {
+    fn seen_of(&self, record: format::ExaminedBuild) -> Option<ExaminedBuild<'a>> {
         let pdb = (record.pdb != NONE).then(|| self.record::<format::Pdb>(record.pdb.into())).flatten();
         let image = (record.image != NONE).then(|| self.record::<format::Image>(record.image.into())).flatten();
-        Some(Seen {
+        Some(ExaminedBuild {
             build: self.build(record.number, record.revision),
             arch: arch(record.arch)?,
             pdb: pdb.map(|it| Pdb { guid: Uuid::from_u128(it.guid), age: it.age }),
             image: image.map(|it| Image { time_stamp: it.time_stamp, size: it.size }),
-            witness: self.witness(record.witness.into())?,
+            facts_file: self.facts_file(record.facts_file.into())?,
             table: *self,
             record,
         })
     }
 
-    fn witness(&self, at: usize) -> Option<Witness<'a>> {
-        let record = self.record::<format::Witness>(at)?;
-        Some(Witness { name: self.text(record.name), kind: witness_kind(record.kind)? })
+    fn facts_file(&self, at: usize) -> Option<FactsFile<'a>> {
+        let record = self.record::<format::FactsFile>(at)?;
+        Some(FactsFile { name: self.text(record.name), kind: facts_kind(record.kind)? })
     }
 
     fn builds(&self, start: u32, count: u8) -> impl Iterator<Item = Build> + Clone + use<'a> {
@@ -186,7 +188,7 @@ impl<'a> Layouts<'a> {
     }
 }
 
-impl<'a> Kernel<'a> {
+impl<'a> Revision<'a> {
     /// Architectures that the build exists for.
     pub fn architectures(&self) -> impl Iterator<Item = Arch> + Clone + use<> {
         let mask = self.record.architectures;
@@ -194,8 +196,8 @@ impl<'a> Kernel<'a> {
     }
 
     /// Other builds that are identical to this one, revision by revision, each with its first revision; 0 if unknown.
-    pub fn same(&self) -> impl Iterator<Item = Build> + Clone + use<'a> {
-        self.table.builds(self.record.same, self.record.same_count)
+    pub fn shared(&self) -> impl Iterator<Item = Build> + Clone + use<'a> {
+        self.table.builds(self.record.shared, self.record.shared_count)
     }
 }
 
@@ -206,16 +208,16 @@ impl<'a> Update<'a> {
         Arch::ALL.into_iter().filter(move |arch| has(mask, *arch))
     }
 
-    /// Builds after the last of [`UpdateFacts::kernels`], or between them, that never got the update.
+    /// Builds after the last of [`UpdateFacts::revisions`], or between them, that never got the update.
     pub fn without(&self) -> impl Iterator<Item = [u32; 3]> + use<'a> {
-        let start = self.record.kernels.saturating_add(self.record.kernel_count.into());
+        let start = self.record.revisions.saturating_add(self.record.revision_count.into());
         self.table.builds(start, self.record.without_count).map(|build| build.number)
     }
 }
 
 impl UpdateFacts for Update<'_> {
-    fn kernels(&self) -> impl Iterator<Item = Build> {
-        self.table.builds(self.record.kernels, self.record.kernel_count)
+    fn revisions(&self) -> impl Iterator<Item = Build> {
+        self.table.builds(self.record.revisions, self.record.revision_count)
     }
 
     fn is_without(&self, number: [u32; 3]) -> bool {
@@ -227,7 +229,7 @@ impl UpdateFacts for Update<'_> {
     }
 }
 
-impl<'a> Seen<'a> {
+impl<'a> ExaminedBuild<'a> {
     /// Addresses of its global variables, by name, in bytes from the image base. They are valid for its PDB if that is known, otherwise for
     /// its image; if neither is known, for one of the images of this build and architecture: see [`Layouts::by_build`].
     pub fn globals(&self) -> impl Iterator<Item = (&'a str, u64)> + use<'a> {
@@ -247,6 +249,6 @@ pub(super) fn has(mask: u8, arch: Arch) -> bool {
     mask >> arch as u8 & 1 == 1
 }
 
-pub(super) fn witness_kind(number: u8) -> Option<WitnessKind> {
-    [WitnessKind::Symbols, WitnessKind::Converted, WitnessKind::Images].get(usize::from(number)).copied()
+pub(super) fn facts_kind(number: u8) -> Option<FactsKind> {
+    [FactsKind::Symbols, FactsKind::Converted, FactsKind::Images].get(usize::from(number)).copied()
 }

@@ -1,7 +1,7 @@
 //! Structures of a table, and selection by build.
 
 use super::layout::Layout;
-use super::registry::{Kernel, Update, arch, has, witness_kind};
+use super::registry::{Revision, Update, arch, facts_kind, has};
 use super::{Layouts, format};
 use crate::meta::{Absent, Arch, Build, Chosen, Confidence, Examined, Line, choose};
 use crate::token::{LayoutOf, Token, Tokens};
@@ -22,7 +22,7 @@ pub struct Selection<'a, S = ()> {
     /// The layout.
     pub layout: LayoutOf<'a, S>,
     /// The build of the version axis with this layout.
-    pub kernel: Kernel<'a>,
+    pub revision: Revision<'a>,
     /// Confidence in the layout for the requested build.
     pub confidence: Confidence,
     chosen: Chosen<(u16, Arch), u16>,
@@ -33,7 +33,7 @@ pub struct Selection<'a, S = ()> {
 #[non_exhaustive]
 pub struct Target<'a, S = ()> {
     /// The build.
-    pub kernel: Kernel<'a>,
+    pub revision: Revision<'a>,
     /// The architecture.
     pub arch: Arch,
     /// The layout of the structure.
@@ -95,8 +95,8 @@ impl<'a, S> Structure<'a, S> {
     ///
     /// There is no such build, or it lacks the structure.
     pub fn select(&self, build: Build, arch: Arch) -> Result<Selection<'a, S>, Absent> {
-        let Selection { layout, kernel, confidence, chosen, along } = self.rows().select(build, arch)?;
-        Ok(Selection { layout: LayoutOf::known(layout.layout()), kernel, confidence, chosen, along })
+        let Selection { layout, revision, confidence, chosen, along } = self.rows().select(build, arch)?;
+        Ok(Selection { layout: LayoutOf::known(layout.layout()), revision, confidence, chosen, along })
     }
 
     /// The distinct layouts, oldest first.
@@ -111,19 +111,19 @@ impl<'a, S> Structure<'a, S> {
     /// The builds and architectures of the version axis that have the structure, oldest first, each with its layout.
     pub fn targets(&self) -> impl Iterator<Item = Target<'a, S>> + use<'a, S> {
         let this = *self;
-        let targets = this.table.kernels().flat_map(|kernel| kernel.architectures().map(move |arch| (kernel, arch)));
-        targets.filter_map(move |(kernel, arch)| {
-            let Selection { layout, confidence, .. } = this.select(kernel.build, arch).ok()?;
-            Some(Target { kernel, arch, layout, confidence })
+        let targets = this.table.revisions().flat_map(|revision| revision.architectures().map(move |arch| (revision, arch)));
+        targets.filter_map(move |(revision, arch)| {
+            let Selection { layout, confidence, .. } = this.select(revision.build, arch).ok()?;
+            Some(Target { revision, arch, layout, confidence })
         })
     }
 
     /// Changes of the layout, oldest first: the first build with the change, and the layout; `None` if the structure does not exist.
-    pub fn history(&self) -> impl Iterator<Item = (Kernel<'a>, Arch, Option<LayoutOf<'a, S>>)> + use<'a, S> {
+    pub fn history(&self) -> impl Iterator<Item = (Revision<'a>, Arch, Option<LayoutOf<'a, S>>)> + use<'a, S> {
         let rows = self.rows();
         rows.changes().filter_map(move |change| {
             let layout = Layout::at(rows.table, change.layout).map(LayoutOf::known);
-            Some((rows.table.kernel(change.kernel.into())?, arch(change.arch)?, layout))
+            Some((rows.table.revision(change.revision.into())?, arch(change.arch)?, layout))
         })
     }
 
@@ -197,23 +197,23 @@ impl<'a> Rows<'a> {
     /// As [`Structure::select`], compiled once for all structures.
     fn select(self, build: Build, arch: Arch) -> Result<Selection<'a>, Absent> {
         let table = self.table;
-        let has_none = table.same(build).is_some_and(|(_, first)| build.revision < first.revision);
+        let has_none = table.shared(build).is_some_and(|(_, first)| build.revision < first.revision);
         let build = table.canonical(build);
         let along = Along { rows: self, unseen: has_none.then_some(build) };
         let chosen = choose(&along, build, arch)?;
         let confidence = chosen.confidence;
         let layout = chosen.layout.and_then(|layout| Layout::at(table, layout)).ok_or(Absent::Structure { confidence })?;
-        let kernel = table.kernel(chosen.kernel.0.into()).ok_or(Absent::Arch)?;
-        Ok(Selection { layout: layout.into(), kernel, confidence, chosen, along })
+        let revision = table.revision(chosen.revision.0.into()).ok_or(Absent::Arch)?;
+        Ok(Selection { layout: layout.into(), revision, confidence, chosen, along })
     }
 
     fn changes(&self) -> impl DoubleEndedIterator<Item = format::Change> + Clone + use<'a> {
         self.table.records::<format::Change>(self.record.changes, self.record.change_count.into())
     }
 
-    /// Whether the witnesses contain the structure, one bit each.
+    /// Whether the facts files contain the structure, one bit each.
     fn holdings(&self) -> &'a [u8] {
-        let size = self.table.count::<format::Witness>().div_ceil(8);
+        let size = self.table.count::<format::FactsFile>().div_ceil(8);
         let start = self.index.saturating_mul(size);
         self.table.section_bytes::<format::Holding>().get(start..start.saturating_add(size)).unwrap_or_default()
     }
@@ -228,39 +228,40 @@ struct Along<'a> {
 }
 
 impl<'a> Line for Along<'a> {
-    type Kernel = (u16, Arch);
+    type Revision = (u16, Arch);
     type Layout = u16;
     type Update<'u>
         = Update<'a>
     where
         Self: 'u;
 
-    fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, Self::Kernel)> + Clone {
+    fn revisions(&self, arch: Arch) -> impl Iterator<Item = (Build, Self::Revision)> + Clone {
         let table = self.rows.table;
-        let own = (0..).zip(table.all::<format::Kernel>()).filter(move |(_, kernel)| has(kernel.architectures, arch));
-        own.map(move |(at, kernel)| (table.build(kernel.number, kernel.revision), (at, arch)))
+        let own = (0..).zip(table.all::<format::Revision>()).filter(move |(_, revision)| has(revision.architectures, arch));
+        own.map(move |(at, revision)| (table.build(revision.number, revision.revision), (at, arch)))
     }
 
     fn newest(&self) -> Option<Build> {
         let table = self.rows.table;
-        Some(table.kernel(table.count::<format::Kernel>().checked_sub(1)?)?.build)
+        Some(table.revision(table.count::<format::Revision>().checked_sub(1)?)?.build)
     }
 
-    fn layout(&self, (kernel, arch): Self::Kernel) -> Option<u16> {
-        let change = self.rows.changes().rfind(|change| change.arch == arch as u8 && change.kernel <= kernel)?;
+    fn layout(&self, (revision, arch): Self::Revision) -> Option<u16> {
+        let change = self.rows.changes().rfind(|change| change.arch == arch as u8 && change.revision <= revision)?;
         (change.layout != format::NONE).then_some(change.layout)
     }
 
     fn examined(&self, branch: Option<[u32; 3]>) -> impl Iterator<Item = Examined> {
         let table = self.rows.table;
         // Some questions go through all examined builds, so their sections are found once.
-        let (numbers, witnesses) = (table.section_bytes::<format::Number>(), table.section_bytes::<format::Witness>());
+        let (numbers, facts_files) = (table.section_bytes::<format::Number>(), table.section_bytes::<format::FactsFile>());
         let holdings = self.rows.holdings();
         table.examined_of(branch).filter_map(move |seen| {
             let format::Number { major, minor, build } = format::Number::nth(numbers, seen.number.into())?;
             let build = Build::new(major, minor, build, seen.revision);
-            let kind = witness_kind(format::Witness::nth(witnesses, seen.witness.into())?.kind)?;
-            let is_held = holdings.get(usize::from(seen.witness) / 8).is_some_and(|bits| bits >> (seen.witness % 8) & 1 == 1);
+            let kind = facts_kind(format::FactsFile::nth(facts_files, seen.facts_file.into())?.kind)?;
+            let is_held =
+                holdings.get(usize::from(seen.facts_file) / 8).is_some_and(|bits| bits >> (seen.facts_file % 8) & 1 == 1);
             let evidence = kind.evidence(is_held)?;
             (self.unseen != Some(build)).then_some(Examined { build, arch: arch(seen.arch)?, evidence })
         })
@@ -294,16 +295,21 @@ impl<S> fmt::Debug for Structure<'_, S> {
 
 impl<S> fmt::Debug for Target<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kernel, arch, layout, confidence } = self;
+        let Self { revision, arch, layout, confidence } = self;
         let mut shown = f.debug_struct("Target");
-        shown.field("kernel", &kernel.build).field("arch", arch).field("layout", layout).field("confidence", confidence).finish()
+        shown
+            .field("revision", &revision.build)
+            .field("arch", arch)
+            .field("layout", layout)
+            .field("confidence", confidence)
+            .finish()
     }
 }
 
 impl<S> fmt::Debug for Selection<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { layout, kernel, confidence, .. } = self;
+        let Self { layout, revision, confidence, .. } = self;
         let mut shown = f.debug_struct("Selection");
-        shown.field("layout", layout).field("kernel", &kernel.build).field("confidence", confidence).finish_non_exhaustive()
+        shown.field("layout", layout).field("revision", &revision.build).field("confidence", confidence).finish_non_exhaustive()
     }
 }

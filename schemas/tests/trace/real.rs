@@ -7,11 +7,11 @@ use etw_layouts_schemas::{Event, Field, Map, Provider, manifest};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use test_support::event_infos::META_DATA;
-use test_support::witness;
+use test_support::installed;
 
 /// The traces with schemas. Prints the numbers of event schemas, maps and EventSource manifests.
 fn traces() -> Vec<(String, Collected)> {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
     let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "etl"));
     paths.sort();
@@ -75,7 +75,7 @@ fn all_are_read() {
 /// The schemas of .NET events are equal to the manifest of .NET in all properties that both state.
 #[test]
 fn equal_to_the_manifest_of_dotnet() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_PAYLOADS") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_PAYLOADS") else { return };
     let manifest = manifest::read(&fs::read(folder.join("ClrEtwAll.man")).unwrap()).unwrap();
     let by_guid: BTreeMap<_, _> = manifest.providers.iter().map(|provider| (provider.guid, provider)).collect();
     for (name, collected) in traces() {

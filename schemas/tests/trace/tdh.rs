@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::mem::offset_of;
 use std::path::Path;
 use std::process::Stdio;
-use test_support::witness::{self, Program};
+use test_support::installed::{self, Program};
 
 /// Assertions in C that members have the same offsets as in Rust.
 macro_rules! offsets {
@@ -25,8 +25,8 @@ fn assert(text: &mut String, expression: &str, value: u64) {
 #[test]
 fn structures_of_tdh_h() {
     let headers = Path::new("/usr/share/mingw-w64/include");
-    let Ok(header) = std::fs::read_to_string(headers.join("tdh.h")) else { return witness::absent("mingw-w64") };
-    let Some(program) = witness::program("clang") else { return };
+    let Ok(header) = std::fs::read_to_string(headers.join("tdh.h")) else { return installed::absent("mingw-w64") };
+    let Some(program) = installed::program("clang") else { return };
     let mut text = String::new();
     offsets!(text, TRACE_EVENT_INFO: ProviderGuid ProviderGuid EventGuid EventGuid EventDescriptor EventDescriptor
         DecodingSource DecodingSource ProviderNameOffset ProviderNameOffset LevelNameOffset LevelNameOffset

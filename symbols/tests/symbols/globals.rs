@@ -2,9 +2,9 @@
 
 use etw_layouts_symbols::{Symbols, Wanted, globals, read};
 use std::collections::BTreeMap;
+use test_support::installed;
 use test_support::isf as fixture;
 use test_support::pdb::{container, modules, record, streams, words};
-use test_support::witness;
 
 const NAMES: [&str; 3] = ["EtwpDebuggerData", "WmipLoggerContext", "NtBuildNumber"];
 
@@ -90,7 +90,7 @@ fn of_tables() {
 /// Real files, if they are available.
 #[test]
 fn of_real_files() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_SYMBOLS") else { return };
     let mut tables = 0;
     for entry in std::fs::read_dir(folder.join("isf")).unwrap() {
         let path = entry.unwrap().path();

@@ -4,8 +4,8 @@ use crate::pdb::msfz;
 use etw_layouts_symbols::pdb::{self, Error};
 use etw_layouts_symbols::{SymbolTable, Wanted};
 use std::path::Path;
+use test_support::installed;
 use test_support::pdb::{container, file, information, modules, record, streams, type_stream, words};
-use test_support::witness;
 
 fn logger(input: &[u8]) -> Result<SymbolTable, Error> {
     pdb::read(input, &Wanted::from_iter(["LOGGER"]))
@@ -226,7 +226,7 @@ fn every_real_file_gives_types_or_its_own_message() {
         ("types_x86_syzygy.pdb", Ok(40)),
         ("wntdll_win10or11_x86_1C96EAD8.pdb", Ok(594)),
     ];
-    let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_SYMBOLS") else { return };
     for (file, expected) in EXPECTED {
         let input = std::fs::read(Path::new(&folder).join("pdb").join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
         match (pdb::read(&input, &Wanted::All), expected) {

@@ -4,11 +4,11 @@ use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::snapshot::Kernel;
 use etw_layouts_symbols::{Arch, Offsets, Rules, Snapshot, compare, isf};
 use std::path::{Path, PathBuf};
-use test_support::witness;
+use test_support::installed;
 
 #[test]
 fn a_snapshot_keeps_every_fact_of_a_table() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_SYMBOLS") else { return };
     let tables = tables(folder.as_ref());
     assert!(!tables.is_empty(), "no .json.xz below {}", folder.display());
     for path in tables {

@@ -6,8 +6,8 @@ use etw_layouts_symbols::{Pdb, Uuid};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, process};
+use test_support::installed;
 use test_support::pe::{Random, cabinet, msf, pdb};
-use test_support::witness;
 
 /// The folder of the file in a store.
 const HOME: &str = "ntkrnlmp.pdb/BBED7C2955FBE4522AAA23F4B8677AD91f";
@@ -290,7 +290,7 @@ fn no_entry_panics() {
 /// Real files, if they are available: GUID and age are those that their images state.
 #[test]
 fn real_files() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_SYMBOLS") else { return };
     let files = [
         ("ntkrnlpa_xpsp3_x86_30B5FB31.pdb", 0x30B5_FB31_AE7E_4ACA_ABA7_50AA_241F_F331, 1),
         ("ntdll_win7_x86_E3C1142B.pdb", 0xE3C1_142B_AD00_4AB1_A930_386A_8D55_7B99, 2),

@@ -1,6 +1,6 @@
 //! Compiles C text with clang and LLD to images and program databases.
 
-use crate::witness::{self, Program};
+use crate::installed::{self, Program};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,17 +18,17 @@ pub struct Linker {
     lld: Vec<String>,
 }
 
-/// LLD from the system or from Rust. Calls [`witness::absent`] if LLD or clang is missing.
+/// LLD from the system or from Rust. Calls [`installed::absent`] if LLD or clang is missing.
 pub fn linker() -> Option<Linker> {
     let runs = |command: &[String]| Command::new(&command[0]).args(&command[1..]).arg("--version").output().is_ok();
-    let clang = witness::program("clang")?;
+    let clang = installed::program("clang")?;
     let rust = Command::new("rustc").args(["--print", "target-libdir"]).output().ok()?;
     let library = PathBuf::from(String::from_utf8_lossy(&rust.stdout).trim());
     let rust_lld = library.with_file_name("bin").join("rust-lld").display().to_string();
     let candidates = [vec!["lld-link".into()], vec![rust_lld, "-flavor".into(), "link".into()]];
     let found = candidates.into_iter().find(|candidate| runs(candidate));
     if found.is_none() {
-        witness::absent("lld-link");
+        installed::absent("lld-link");
     }
     Some(Linker { clang, lld: found? })
 }

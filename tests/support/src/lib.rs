@@ -12,6 +12,7 @@ pub mod dumps;
 #[cfg(feature = "traces")]
 pub mod event_infos;
 pub mod folder;
+pub mod installed;
 #[cfg(feature = "symbols")]
 pub mod isf;
 #[cfg(feature = "kernels")]
@@ -34,4 +35,3 @@ pub mod specs;
 pub mod traces;
 #[cfg(feature = "schemas")]
 pub mod wevt;
-pub mod witness;

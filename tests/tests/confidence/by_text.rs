@@ -1,7 +1,7 @@
 //! Forgets an examined build in the texts of specs and facts, as an author would who never read its tables.
 
 use super::forget::{Known, Target};
-use etw_layouts_codegen::axis::{Arch, Build, Kernel};
+use etw_layouts_codegen::axis::{Arch, Build, Revision};
 use std::collections::BTreeMap;
 use std::fs;
 use tests::root;
@@ -86,8 +86,8 @@ impl<'a> Workspace<'a> {
     /// row, the architecture has no such row.
     fn specs_without(&self, target: Target) -> Result<Texts, &'static str> {
         let axis = &self.known.layouts.spec.axis;
-        let kernels = &axis.kernels;
-        let of_branch = |row: &Kernel| row.build.number == target.0.number && row.architectures.contains(&target.1);
+        let kernels = &axis.revisions;
+        let of_branch = |row: &Revision| row.build.number == target.0.number && row.architectures.contains(&target.1);
         let earlier = kernels.iter().rposition(|row| of_branch(row) && row.build <= target.0);
         let Some(index) = earlier else { return Ok(self.specs.clone()) };
         let row = &kernels[index];
@@ -97,12 +97,12 @@ impl<'a> Workspace<'a> {
         });
         if row.build != target.0 {
             // The row comes from another architecture. Without facts of its own, only an architecture that follows another has it.
-            let is_only = within.filter(|other| other.1 == target.1).count() == 1 && !axis.follows.contains_key(&target.1);
+            let is_only = within.filter(|other| other.1 == target.1).count() == 1 && !axis.ranges.contains_key(&target.1);
             return if is_only { self.split(index, target.1, None) } else { Ok(self.specs.clone()) };
         }
         let later = within.filter(|(build, _)| *build > row.build);
         let next = later.clone().find(|(_, arch)| *arch == target.1).map(|next| next.0);
-        let is_of_version = |(build, _): &(Build, _)| kernels.iter().any(|it| it.build == *build && it.version == row.version);
+        let is_of_version = |(build, _): &(Build, _)| kernels.iter().any(|it| it.build == *build && it.release == row.release);
         let is_first = axis.along(target.1).find(is_of_version).is_some_and(|first| first.0 == row.build);
         if next.is_none() && is_first {
             return Err("ranges name the version on this architecture");
@@ -135,7 +135,7 @@ impl<'a> Workspace<'a> {
     }
 
     /// The specs without the entry of a row in the list of its version.
-    fn removed(&self, row: &Kernel) -> Result<Texts, &'static str> {
+    fn removed(&self, row: &Revision) -> Result<Texts, &'static str> {
         if row.service_pack.is_some() {
             return Err("ranges name the service pack");
         }
@@ -149,7 +149,7 @@ impl<'a> Workspace<'a> {
 
     /// The specs in which a row begins on one architecture with another build, or does not exist there.
     fn split(&self, index: usize, arch: Arch, next: Option<Build>) -> Result<Texts, &'static str> {
-        let kernels = &self.known.layouts.spec.axis.kernels;
+        let kernels = &self.known.layouts.spec.axis.revisions;
         let row = &kernels[index];
         let is_first = kernels[..index].last().is_none_or(|before| before.build.number != row.build.number);
         if is_first && kernels.get(index + 1).is_some_and(|later| later.build.number == row.build.number) {

@@ -7,7 +7,7 @@
 use etw_layouts::runtime::meta::{Evidence, Examined, Line};
 use etw_layouts_codegen::axis::{self, Arch, Build, TargetId};
 use etw_layouts_codegen::layouts::{Form, LayoutId, Layouts};
-use etw_layouts_codegen::registry::{Registry, WitnessKind};
+use etw_layouts_codegen::registry::{FactsKind, Registry};
 use std::collections::{BTreeMap, BTreeSet};
 use tests::project;
 
@@ -45,8 +45,8 @@ impl Known {
         let layouts = project().layouts().expect("the specs resolve");
         let registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
         let mut examined: BTreeMap<Target, Vec<usize>> = BTreeMap::new();
-        for seen in &registry.kernels {
-            examined.entry((layouts.spec.axis.canonical(seen.build), seen.arch)).or_default().push(seen.witness);
+        for seen in &registry.builds {
+            examined.entry((layouts.spec.axis.canonical(seen.build), seen.arch)).or_default().push(seen.facts_file);
         }
         let mut known = Self { layouts, registry, examined, structures: Vec::new() };
         let is_there = |name: &&String| known.layouts.by_target.ids().any(|target| known.layout(target, name).is_some());
@@ -65,15 +65,15 @@ impl Known {
     /// The evidence of each set of facts about a target for a structure.
     fn evidence(&self, target: &Target, structure: &str) -> impl Iterator<Item = Evidence> {
         self.examined.get(target).into_iter().flatten().filter_map(move |&facts| {
-            let witness = &self.registry.witnesses[facts];
-            witness.kind.evidence(witness.holds.contains(structure))
+            let facts_file = &self.registry.facts_files[facts];
+            facts_file.kind.evidence(facts_file.holds.contains(structure))
         })
     }
 
     /// Whether a set of facts about a target is a table, not offsets of an image.
     pub fn has_table(&self, target: &Target) -> bool {
         let mut of_target = self.examined.get(target).into_iter().flatten();
-        of_target.any(|&facts| self.registry.witnesses[facts].kind != WitnessKind::Images)
+        of_target.any(|&facts| self.registry.facts_files[facts].kind != FactsKind::Images)
     }
 
     /// Forgets the facts about targets. With `keeps_rows`, it is still known since which revision a branch has its updates, because
@@ -94,7 +94,7 @@ impl Known {
     /// from other architectures and begins when the facts about any architecture begin.
     fn rows_without(&self, arch: Arch, out: &BTreeSet<Target>) -> Vec<(Build, TargetId)> {
         let rows = self.rows(arch);
-        let follows = self.layouts.spec.axis.follows.contains_key(&arch);
+        let follows = self.layouts.spec.axis.ranges.contains_key(&arch);
         let row = |index: usize| {
             let (begin, target) = rows[index];
             let next = rows.get(index + 1).map(|row| row.0).filter(|next| next.number == begin.number);
@@ -124,14 +124,14 @@ impl Known {
         let mut updates = self.layouts.spec.axis.updates.clone();
         let shown = |build: Build| self.examined.keys().filter(move |target| target.0 == build);
         for update in &mut updates {
-            for build in std::mem::take(&mut update.kernels) {
+            for build in std::mem::take(&mut update.revisions) {
                 let is_gone = shown(build).next().is_some() && shown(build).all(|target| out.contains(target));
                 let later = || {
                     let later = self.examined.keys().filter(|target| target.0.number == build.number && target.0 > build);
                     later.filter(|target| !out.contains(target)).map(|target| target.0).min()
                 };
                 match if is_gone { later() } else { Some(build) } {
-                    Some(build) => update.kernels.push(build),
+                    Some(build) => update.revisions.push(build),
                     None => update.without.push(build.number),
                 }
             }
@@ -156,14 +156,14 @@ impl<'a> One<'a> {
 }
 
 impl Line for One<'_> {
-    type Kernel = TargetId;
+    type Revision = TargetId;
     type Layout = LayoutId;
     type Update<'u>
         = &'u axis::Update
     where
         Self: 'u;
 
-    fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, TargetId)> + Clone {
+    fn revisions(&self, arch: Arch) -> impl Iterator<Item = (Build, TargetId)> + Clone {
         self.forgotten.rows.get(&arch).into_iter().flatten().copied()
     }
 

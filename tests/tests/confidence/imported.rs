@@ -108,7 +108,7 @@ fn forgotten(known: &Known, target: Target, without: &Without) -> Result<(), Str
     };
     import().map_err(|error| format!("the import is refused: {error}"))?;
     let after = project.layouts().map_err(|error| format!("the imported specs do not resolve: {error}"))?;
-    let at = |layouts: &Layouts| layouts.spec.axis.kernel(target.0, target.1).expect("an examined build").target;
+    let at = |layouts: &Layouts| layouts.spec.axis.select(target.0, target.1).expect("an examined build").target;
     // A type that no table of the target has is not imported. Converted tables lack some constants of enumerations.
     let is_shown = |(of, evidence): &(Target, Evidence)| *of == target && *evidence != Evidence::Lacks;
     let shown = known.structures.iter().filter(|(_, evidence)| evidence.iter().any(is_shown));

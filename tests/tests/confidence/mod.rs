@@ -93,7 +93,7 @@ impl Count {
             let mut last = None;
             let out = evidence.iter().filter(|(target, _)| forgotten.out.contains(target));
             for (target, evidence) in out.take(most) {
-                let truth = known.layouts.spec.axis.kernel(target.0, target.1).expect("an examined build").target;
+                let truth = known.layouts.spec.axis.select(target.0, target.1).expect("an examined build").target;
                 let layout = known.layout(truth, structure);
                 let shows = match evidence {
                     Evidence::Symbols | Evidence::Converted => layout.is_some(),
@@ -184,7 +184,7 @@ fn modes(known: &Known) -> Vec<Mode> {
     let of =
         |test: &dyn Fn(&Target) -> bool| examined.iter().copied().filter(|target| test(target)).collect::<BTreeSet<Target>>();
     let updates = &known.layouts.spec.axis.updates;
-    let firsts: BTreeSet<Build> = updates.iter().flat_map(|update| update.kernels.iter().copied()).collect();
+    let firsts: BTreeSet<Build> = updates.iter().flat_map(|update| update.revisions.iter().copied()).collect();
     // An update of a branch lasts until the next update of the branch.
     let within = |first: Build, build: Build| {
         let end = firsts.iter().copied().find(|next| *next > first && next.number == first.number);

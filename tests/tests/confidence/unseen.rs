@@ -4,12 +4,12 @@ use etw_layouts::runtime::packed::Selection;
 use etw_layouts::{Arch, Build, LAYOUTS};
 use etw_layouts_symbols::{Symbols, TypeFacts, Types, Wanted, load, read};
 use std::collections::BTreeMap;
-use test_support::witness;
+use test_support::installed;
 
 /// Compares all tables of a folder, whose files are named BUILD-ARCHITECTURE.
 #[test]
 fn no_layout_of_an_unknown_table_is_wrong_and_sure() {
-    let Some(folder) = witness::folder("ETW_LAYOUTS_CASES") else { return };
+    let Some(folder) = installed::folder("ETW_LAYOUTS_CASES") else { return };
     let files = std::fs::read_dir(folder.join("tables")).expect("the folder of tables");
     let mut sure = 0;
     for path in files.map(|entry| entry.expect("an entry").path()) {

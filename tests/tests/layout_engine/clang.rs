@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::process::Stdio;
-use test_support::witness::Program;
+use test_support::installed::Program;
 
 /// clang for a target of the Microsoft ABI.
 #[derive(Clone, Copy, Debug)]

@@ -17,7 +17,7 @@ use etw_layouts_codegen::{Sources, compile};
 use rayon::prelude::*;
 use std::env;
 use std::time::Instant;
-use test_support::witness::{self, Program};
+use test_support::installed::{self, Program};
 
 /// The number of groups of random declarations. Later declarations of a group may embed earlier ones.
 const GROUPS: usize = 4000;
@@ -27,7 +27,7 @@ const SEED: u64 = 0x4554_5720_2026;
 
 #[test]
 fn random_structures_are_laid_out_as_clang_does() {
-    let Some(clang) = witness::program("clang") else { return };
+    let Some(clang) = installed::program("clang") else { return };
     let seed = env::var("LAYOUT_SEED").map_or(SEED, |text| text.parse().expect("LAYOUT_SEED is a decimal number"));
     let start = Instant::now();
     let groups = random::groups(seed, GROUPS);

@@ -5,12 +5,12 @@ use std::fmt::Write;
 
 /// A version axis with one kernel for all architectures, in the order of `Clang::all`.
 pub const AXIS: &str = r#"architectures = ["x86", "x64", "arm64"]
-follows = { arm64 = "x64" }
+ranges = { arm64 = "x64" }
 
-[[version]]
-label   = "1"
-release = "One"
-kernels = [{ build = "1.0.1", module = "one" }]
+[[release]]
+labels    = ["1"]
+name      = "One"
+revisions = [{ build = "1.0.1", module = "one" }]
 "#;
 
 pub const SCALARS: &str = r#"[scalar]

@@ -1,11 +1,11 @@
 //! Rewrites spec files with the same facts in another order, spacing and spelling, and with comments anywhere.
 
 use core::ops::Range;
-use etw_layouts_codegen::syntax::{Entry, Node, Sort, Tree, key};
+use etw_layouts_codegen::syntax::{Entry, Node, TableKind, Tree, key};
 use oorandom::Rand32;
 
 /// The kinds of tables in lists. All other tables in a value are pieces.
-const KEYED: [Sort; 3] = [Sort::Member, Sort::Constant, Sort::Erratum];
+const KEYED: [TableKind; 3] = [TableKind::Member, TableKind::Constant, TableKind::Erratum];
 
 /// An author with a random style.
 pub struct Hand {
@@ -23,11 +23,13 @@ impl Hand {
     /// A file in the author's style. For a definition, the comments of the file are left out.
     pub fn written(&mut self, path: &str, text: &str) -> String {
         let tree = Tree::parse(text).0;
-        match tree.root().sort {
-            Sort::File => self.definition(text, &tree),
-            Sort::Axis if self.with_comments => self.lines(text),
+        match tree.root().kind {
+            TableKind::File => self.definition(text, &tree),
+            TableKind::Axis if self.with_comments => self.lines(text),
             // Other files keep the form of their authors.
-            Sort::Axis | Sort::Scalars | Sort::Globals | Sort::Events | Sort::Providers => text.to_owned(),
+            TableKind::Axis | TableKind::Scalars | TableKind::Globals | TableKind::Events | TableKind::Providers => {
+                text.to_owned()
+            }
             sort => panic!("{path} is {sort:?}"),
         }
     }

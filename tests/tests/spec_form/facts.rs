@@ -9,7 +9,7 @@ use std::fmt::Debug;
 /// A line for each fact, and for the axis.
 pub fn of(spec: &Spec) -> Vec<String> {
     let mut axis = spec.axis.clone();
-    axis.kernels.iter_mut().for_each(|kernel| kernel.span = Span::default());
+    axis.revisions.iter_mut().for_each(|kernel| kernel.span = Span::default());
     axis.updates.iter_mut().for_each(|update| update.span = Span::default());
     axis.comments.clear();
     let mut lines = vec![format!("{axis:?}")];
@@ -56,8 +56,8 @@ fn constant(constant: &Constant) -> String {
 
 fn errata(errata: &[Erratum]) -> String {
     let one = |erratum: &Erratum| {
-        let Erratum { what, scope, checked, document, actual, witness, note, span: _ } = erratum;
-        let said = format!("{what:?} {document:?} {actual:?} {witness:?} {note:?}");
+        let Erratum { what, scope, checked, document, actual, evidence, note, span: _ } = erratum;
+        let said = format!("{what:?} {document:?} {actual:?} {evidence:?} {note:?}");
         format!("{said} {} {}", targets(scope), targets(checked))
     };
     errata.iter().map(one).collect::<Vec<_>>().join("; ")

@@ -8,7 +8,8 @@ use by_hand::Hand;
 use etw_layouts_codegen::emit::rust::{Options, emit_inline};
 use etw_layouts_codegen::spec::Spec;
 use etw_layouts_codegen::{Sources, read, resolve};
-use etw_layouts_project::format::formatted;
+use etw_layouts_project::format;
+use etw_layouts_project::import::Texts;
 use std::collections::BTreeMap;
 use tests::project;
 
@@ -24,12 +25,15 @@ fn shipped_specs_are_in_their_form() {
     assert!(spaces.is_empty(), "spaces at ends of lines: {spaces:?}");
 }
 
-/// Another group could shorten ranges, but the words of ranges are those of their author.
+/// Another label of two releases could shorten ranges, but the words of ranges are those of their author.
 #[test]
-fn a_new_group_changes_no_file() {
-    let group = "[[group]]\nlabel = \"early-10\"\nof    = [\"1607\", \"1703\"]\n\n[[group]]";
-    let texts =
-        shipped().sources.files().iter().map(|file| (file.path.clone(), file.text.replacen("[[group]]", group, 1))).collect();
+fn a_new_label_changes_no_file() {
+    let labelled = |text: &str| {
+        let text = text.replacen("[\"1607\", \"server-2016\"]", "[\"1607\", \"server-2016\", \"early-10\"]", 1);
+        text.replacen("[\"1703\"]", "[\"1703\", \"early-10\"]", 1)
+    };
+    let texts: Texts = shipped().sources.files().iter().map(|file| (file.path.clone(), labelled(&file.text))).collect();
+    assert_eq!(texts.values().map(|text| text.matches("early-10").count()).sum::<usize>(), 2);
     assert_eq!(formatted(&spec_of(&texts).sources), Ok(BTreeMap::new()));
 }
 
@@ -81,8 +85,7 @@ fn formatting_keeps_facts_and_comments() {
 /// If the form has no place for a comment, formatting fails with an error that shows the comment.
 #[test]
 fn no_comment_is_dropped() {
-    let axis =
-        "architectures = [\"x64\"]\n\n[[version]]\nlabel = \"7\"\nkernels = [\n  { build = \"1.0.7\", module = \"v7\" },\n]\n";
+    let axis = "architectures = [\"x64\"]\n\n[[release]]\nlabels = [\"7\"]\nrevisions = [\n  { build = \"1.0.7\", module = \"v7\" },\n]\n";
     let scalars = include_str!("../../macro/specs/scalars.toml");
     for at in 0..=axis.lines().count() {
         let mut lines: Vec<_> = axis.lines().collect();
@@ -97,6 +100,10 @@ fn no_comment_is_dropped() {
             Err(error) => assert!(error.contains("windows.toml: formatting would remove the comment `# A comment.`"), "{error}"),
         }
     }
+}
+
+fn formatted(sources: &Sources) -> Result<Texts, String> {
+    format::formatted_texts(sources, sources)
 }
 
 fn shipped() -> Spec {

@@ -1,16 +1,16 @@
 //! Supported hosts, and the oldest supported compiler.
 
 use super::{Run, Step, cargo, cargo_of, rustup};
-use crate::hosts::{HOSTS, Holds};
+use crate::hosts::{HOSTS, ValueForm};
 use crate::{Error, workspace};
 
 pub(super) fn steps() -> Vec<(String, Run)> {
     let mut steps: Vec<(String, Run)> = Vec::new();
     for (host, holds) in HOSTS {
         match holds {
-            Holds::Tests => steps.push((format!("host {host}"), Box::new(move || on_installed(host, || tested(host))))),
-            Holds::Compiles => {}
-            Holds::Refuses(words) => {
+            ValueForm::Tests => steps.push((format!("host {host}"), Box::new(move || on_installed(host, || tested(host))))),
+            ValueForm::Compiles => {}
+            ValueForm::Refuses(words) => {
                 steps.push((format!("host {host}"), Box::new(move || on_installed(host, || refused(host, words)))));
             }
         }
@@ -45,7 +45,7 @@ fn check(hosts: &[&str]) -> Result<Step, Error> {
 }
 
 fn compiled() -> Result<Step, Error> {
-    let all = HOSTS.iter().filter(|(_, holds)| *holds == Holds::Compiles).map(|(host, _)| *host);
+    let all = HOSTS.iter().filter(|(_, holds)| *holds == ValueForm::Compiles).map(|(host, _)| *host);
     let (there, absent): (Vec<_>, Vec<_>) = all.partition(|host| installed(host));
     let step = if there.is_empty() { Step::Passed } else { check(&there)? };
     Ok(match step {

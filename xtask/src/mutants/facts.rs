@@ -1,7 +1,7 @@
 //! The facts in a spec file, and their mutations.
 
 use core::ops::Range;
-use etw_layouts_codegen::syntax::{Entry, Holds, Node, Pieces, Sort, TomlTable, Tree};
+use etw_layouts_codegen::syntax::{Entry, Node, Pieces, TableKind, TomlTable, Tree, ValueForm};
 
 /// A mutation of one fact.
 #[derive(Clone, Debug)]
@@ -90,18 +90,20 @@ impl Finder<'_> {
 
     fn file(&mut self, root: TomlTable) {
         for entry in root.entries() {
-            match entry.key.map(|key| key.holds) {
-                Some(Holds::Tables(Sort::Member)) => self.members(root, &entry.tables()),
-                Some(Holds::Tables(Sort::Version)) => entry.tables().into_iter().for_each(|version| self.version(version)),
-                Some(Holds::Tables(Sort::Update)) => entry.tables().into_iter().for_each(|update| self.update(update)),
-                Some(Holds::Tables(Sort::Event)) => entry.tables().into_iter().for_each(|event| self.event(event)),
+            match entry.key.map(|key| key.form) {
+                Some(ValueForm::Tables(TableKind::Member)) => self.members(root, &entry.tables()),
+                Some(ValueForm::Tables(TableKind::Release)) => {
+                    entry.tables().into_iter().for_each(|release| self.release(release))
+                }
+                Some(ValueForm::Tables(TableKind::Update)) => entry.tables().into_iter().for_each(|update| self.update(update)),
+                Some(ValueForm::Tables(TableKind::Event)) => entry.tables().into_iter().for_each(|event| self.event(event)),
                 // The class of a file is tested through its events.
-                Some(Holds::Table(Sort::Class)) => {}
-                Some(Holds::Table(_)) => {
+                Some(ValueForm::Table(TableKind::Class)) => {}
+                Some(ValueForm::Table(_)) => {
                     entry.tables().into_iter().for_each(|table| self.table(table, entry.name == "struct"));
                 }
-                Some(Holds::Named(Sort::Scalar)) => self.scalars(&entry),
-                Some(Holds::NamedPiecewise) => self.typedefs(&entry),
+                Some(ValueForm::Named(TableKind::Scalar)) => self.scalars(&entry),
+                Some(ValueForm::NamedPiecewise) => self.typedefs(&entry),
                 _ => {}
             }
         }
@@ -147,19 +149,19 @@ impl Finder<'_> {
         }
     }
 
-    /// The builds of kernels on the version axis.
-    fn version(&mut self, version: TomlTable) {
-        for kernel in version.tables("kernels") {
-            if let Some(build) = kernel.get("build") {
+    /// The builds of revisions on the version axis.
+    fn release(&mut self, release: TomlTable) {
+        for revision in release.tables("revisions") {
+            if let Some(build) = revision.get("build") {
                 self.build(build.value);
             }
         }
     }
 
-    /// The first kernels of a named update.
+    /// The first revisions of a named update.
     fn update(&mut self, update: TomlTable) {
-        let kernels = update.get("kernels").and_then(|kernels| kernels.value.get_ref().as_array());
-        kernels.into_iter().flatten().for_each(|build| self.build(build));
+        let revisions = update.get("revisions").and_then(|revisions| revisions.value.get_ref().as_array());
+        revisions.into_iter().flatten().for_each(|build| self.build(build));
     }
 
     fn build(&mut self, build: &Node) {
@@ -170,9 +172,9 @@ impl Finder<'_> {
     /// A table; `ordered` states whether the order of its members matters in groups.
     fn table(&mut self, table: TomlTable, ordered: bool) {
         for entry in table.entries() {
-            let holds = entry.key.map(|key| key.holds);
+            let holds = entry.key.map(|key| key.form);
             // Sources are not verified.
-            if holds.is_some_and(Holds::is_piecewise) && entry.name != "source" {
+            if holds.is_some_and(ValueForm::is_piecewise) && entry.name != "source" {
                 self.scopes(&entry.pieces());
             }
             match entry.name {
@@ -187,7 +189,7 @@ impl Finder<'_> {
                 "name" => self.add(FactKind::Name, entry.value.span().end - 1..entry.value.span().end - 1, "X"),
                 _ => {}
             }
-            if let Some(Holds::Tables(Sort::Member | Sort::Constant)) = holds {
+            if let Some(ValueForm::Tables(TableKind::Member | TableKind::Constant)) = holds {
                 let tables = entry.tables();
                 // The order of union branches and constants does not matter.
                 let ordered = entry.name == "struct" || entry.name == "members" && ordered;

@@ -88,9 +88,9 @@ impl Bench {
         let wanted = names.iter().copied().collect();
         let tables = project.tables(&layouts.spec.axis, &wanted)?;
         let registry = project.registry(&layouts.spec.axis)?;
-        let (versions, updates) = (&layouts.spec.axis.versions, &layouts.spec.axis.updates);
-        let labels = versions.iter().map(|version| &version.label).chain(updates.iter().map(|update| &update.name));
-        let labels = labels.cloned().collect();
+        let (releases, updates) = (&layouts.spec.axis.releases, &layouts.spec.axis.updates);
+        let updates = updates.iter().map(|update| update.name.clone());
+        let labels = releases.iter().map(|release| release.label().to_owned()).chain(updates).collect();
         let types = all_types(&layouts, &names);
         let reaches = scope::reaches(&layouts);
         let events = events::Events::of(&layouts.spec, project.statements()?);

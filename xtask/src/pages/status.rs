@@ -37,10 +37,10 @@ pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Err
     let axis = &layouts.spec.axis;
     let of_version = |version: usize, arch: Arch| -> Vec<TargetId> {
         let own = axis.along(arch).map(|(_, target)| target);
-        own.filter(|&target| axis.kernel_of(target).version == version).collect()
+        own.filter(|&target| axis.revision_of(target).release == version).collect()
     };
-    for (version, stated) in axis.versions.iter().enumerate().rev() {
-        let mut release = stated.release.as_str();
+    for (version, stated) in axis.releases.iter().enumerate().rev() {
+        let mut release = stated.name.as_str();
         for arch in ARCHITECTURES {
             let targets = of_version(version, arch);
             if targets.is_empty() {
@@ -57,8 +57,8 @@ pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Err
     }
     out += "\n## Updates\n\nBuilds that changed layouts, the number of examined builds up to the next one, and the changed structures. The first build of a release is\n\
             compared with the first build of the preceding release.\n";
-    for (version, stated) in axis.versions.iter().enumerate().rev() {
-        let _ = write!(out, "\n### {}\n\n", stated.release);
+    for (version, stated) in axis.releases.iter().enumerate().rev() {
+        let _ = write!(out, "\n### {}\n\n", stated.name);
         out += "| from | PDB | converted symbols | image only | changed layouts |\n|---|---|---|---|---|\n";
         for arch in ARCHITECTURES {
             let older = (0..version).rev().find_map(|older| Some((older, *of_version(older, arch).first()?)));
@@ -68,7 +68,7 @@ pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Err
                 let changed = match (before, older) {
                     (Some(before), _) => changed(layouts, &names, before, target),
                     (None, Some((older, first))) => {
-                        format!("since {}: {}", axis.versions[older].label, changed(layouts, &names, first, target))
+                        format!("since {}: {}", axis.releases[older].label(), changed(layouts, &names, first, target))
                     }
                     (None, None) => "first build of this architecture".into(),
                 };
@@ -94,7 +94,7 @@ struct Seen<'a> {
     /// The builds, with their strongest evidence.
     kernels: PerTarget<BTreeMap<Build, Evidence>>,
     /// The sets of facts.
-    witnesses: PerTarget<BTreeSet<usize>>,
+    facts_files: PerTarget<BTreeSet<usize>>,
     /// The number of builds without a target.
     elsewhere: usize,
 }
@@ -102,22 +102,22 @@ struct Seen<'a> {
 impl<'a> Seen<'a> {
     fn of(layouts: &'a Layouts, registry: &'a Registry) -> Self {
         let axis = &layouts.spec.axis;
-        let (mut kernels, mut witnesses) = (
+        let (mut kernels, mut facts_files) = (
             axis.targets.ids().map(|_| BTreeMap::new()).collect::<PerTarget<_>>(),
             axis.targets.ids().map(|_| BTreeSet::new()).collect::<PerTarget<_>>(),
         );
         let mut elsewhere = BTreeSet::new();
-        for kernel in &registry.kernels {
+        for kernel in &registry.builds {
             let Some(target) = axis.at(kernel.build, kernel.arch) else {
                 elsewhere.insert((kernel.build, kernel.arch));
                 continue;
             };
-            witnesses[target].insert(kernel.witness);
-            let read = registry.witnesses[kernel.witness].kind.evidence(true);
+            facts_files[target].insert(kernel.facts_file);
+            let read = registry.facts_files[kernel.facts_file].kind.evidence(true);
             let best = kernels[target].entry(axis.canonical(kernel.build)).or_insert(Evidence::Lacks);
             *best = (*best).max(read.unwrap_or(Evidence::Lacks));
         }
-        Self { layouts, registry, kernels, witnesses, elsewhere: elsewhere.len() }
+        Self { layouts, registry, kernels, facts_files, elsewhere: elsewhere.len() }
     }
 
     /// The number of builds of a target with this strongest evidence.
@@ -169,8 +169,8 @@ impl<'a> Seen<'a> {
 
     /// The strongest evidence for a structure from the builds of a target.
     fn best(&self, name: &str, target: TargetId) -> Option<Evidence> {
-        let witnesses = self.witnesses[target].iter().map(|&witness| &self.registry.witnesses[witness]);
-        let said = witnesses.filter_map(|witness| witness.kind.evidence(witness.holds.contains(name))).max();
+        let facts_files = self.facts_files[target].iter().map(|&facts_file| &self.registry.facts_files[facts_file]);
+        let said = facts_files.filter_map(|facts_file| facts_file.kind.evidence(facts_file.holds.contains(name))).max();
         said.max(self.layouts.unverifiable(name, target).map(|_| Evidence::Lacks))
     }
 }
@@ -232,9 +232,9 @@ mod tests {
         let tables = project.tables(axis, &names.iter().copied().collect()).expect("shipped tables");
         let seen = Seen::of(&layouts, &registry);
         let mut most = 0;
-        for (version, arch) in (0..axis.versions.len()).flat_map(|version| Arch::ALL.map(|arch| (version, arch))) {
+        for (version, arch) in (0..axis.releases.len()).flat_map(|version| Arch::ALL.map(|arch| (version, arch))) {
             let targets: Vec<_> =
-                axis.filter(|target| target.arch == arch && axis.kernels[target.kernel].version == version).iter().collect();
+                axis.filter(|target| target.arch == arch && axis.revisions[target.revision].release == version).iter().collect();
             let own = tables.iter().filter(|table| axis.at(table.build, table.arch).is_some_and(|at| targets.contains(&at)));
             let (faithful, any): (Vec<_>, Vec<_>) =
                 own.partition(|table| Rules::for_producer(&table.producer) == Rules::Faithful);
@@ -243,7 +243,7 @@ mod tests {
             };
             let (faithful, any) = (held(&faithful), held(&any));
             let [verified, converted, partly, not_in_symbols, not_seen] = seen.counts(&names, &targets);
-            let label = &axis.versions[version].label;
+            let label = axis.releases[version].label();
             assert!(verified <= faithful.len(), "{label}-{arch}: {verified} verified");
             assert!(
                 verified + converted <= faithful.union(&any).count(),

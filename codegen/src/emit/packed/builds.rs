@@ -3,30 +3,30 @@
 use super::sections::{Sections, number};
 use crate::axis::{Arch, Axis, Build};
 use crate::layouts::Layouts;
-use crate::registry::{Registry, Seen, WitnessKind};
+use crate::registry::{ExaminedBuild, FactsKind, Registry};
 use etw_layouts_runtime::packed::format::{self, NONE};
 use std::collections::BTreeMap;
 
 /// Adds the version axis, and the examined builds with their files, their facts and the addresses of their global variables.
 pub fn builds(layouts: &Layouts, registry: &Registry, out: &mut Sections) -> Result<(), String> {
     let axis = &layouts.spec.axis;
-    let mut examined: Vec<_> = registry.kernels.iter().map(|seen| (axis.canonical(seen.build), seen)).collect();
-    examined.sort_by_key(|(build, seen)| (*build, seen.arch, seen.witness));
+    let mut examined: Vec<_> = registry.builds.iter().map(|seen| (axis.canonical(seen.build), seen)).collect();
+    examined.sort_by_key(|(build, seen)| (*build, seen.arch, seen.facts_file));
     let numbers = Numbers::new(axis, &examined, out)?;
     numbers.axis(axis, out)?;
     for name in layouts.spec.globals.keys() {
         let name = out.name(name);
         out.add(&format::Variable { name })?;
     }
-    for witness in &registry.witnesses {
-        let kind = match witness.kind {
-            WitnessKind::Symbols => 0,
-            WitnessKind::Converted => 1,
-            WitnessKind::Images => 2,
+    for facts_file in &registry.facts_files {
+        let kind = match facts_file.kind {
+            FactsKind::Symbols => 0,
+            FactsKind::Converted => 1,
+            FactsKind::Images => 2,
             other => return Err(format!("unknown kind of facts {other:?}: update the writer of tables")),
         };
-        let name = out.name(&witness.name);
-        out.add(&format::Witness { name, kind })?;
+        let name = out.name(&facts_file.name);
+        out.add(&format::FactsFile { name, kind })?;
     }
     numbers.examined(&examined, out)
 }
@@ -35,11 +35,14 @@ pub fn builds(layouts: &Layouts, registry: &Registry, out: &mut Sections) -> Res
 struct Numbers(BTreeMap<[u32; 3], u16>);
 
 impl Numbers {
-    fn new(axis: &Axis, examined: &[(Build, &Seen)], out: &mut Sections) -> Result<Self, String> {
-        let kernels = axis.kernels.iter().flat_map(|kernel| kernel.same.iter().chain([&kernel.build]));
-        let updates = axis.updates.iter().flat_map(|update| &update.kernels);
+    fn new(axis: &Axis, examined: &[(Build, &ExaminedBuild)], out: &mut Sections) -> Result<Self, String> {
+        let revisions = axis
+            .revisions
+            .iter()
+            .flat_map(|revision| revision.shared.iter().map(|shared| &shared.build).chain([&revision.build]));
+        let updates = axis.updates.iter().flat_map(|update| &update.revisions);
         let without = axis.updates.iter().flat_map(|update| &update.without).copied();
-        let all = kernels.chain(updates).chain(examined.iter().map(|(build, _)| build)).map(|build| build.number);
+        let all = revisions.chain(updates).chain(examined.iter().map(|(build, _)| build)).map(|build| build.number);
         let mut numbers: BTreeMap<_, _> = all.chain(without).map(|number| (number, 0)).collect();
         for (index, (&[major, minor, build], own)) in numbers.iter_mut().enumerate() {
             out.add(&format::Number { major, minor, build })?;
@@ -50,14 +53,14 @@ impl Numbers {
 
     fn axis(&self, axis: &Axis, out: &mut Sections) -> Result<(), String> {
         let mask = |architectures: &[Arch]| architectures.iter().fold(0, |mask, arch| mask | 1 << *arch as u8);
-        for kernel in &axis.kernels {
-            let record = format::Kernel {
-                number: self.0[&kernel.build.number],
-                revision: kernel.build.revision,
-                label: out.name(&axis.versions[kernel.version].label),
-                architectures: mask(&kernel.architectures),
-                same_count: number("identical builds", kernel.same.len())?,
-                same: self.list(kernel.same.iter().copied(), out)?,
+        for revision in &axis.revisions {
+            let record = format::Revision {
+                number: self.0[&revision.build.number],
+                revision: revision.build.revision,
+                label: out.name(axis.releases[revision.release].label()),
+                architectures: mask(&revision.architectures),
+                shared_count: number("builds with the kernel of another one", revision.shared.len())?,
+                shared: self.list(revision.shared.iter().map(|shared| shared.build), out)?,
             };
             out.add(&record)?;
         }
@@ -66,9 +69,9 @@ impl Numbers {
             let record = format::Update {
                 name: out.name(&update.name),
                 architectures: mask(update.architectures.as_deref().unwrap_or_default()),
-                kernel_count: number("builds of an update", update.kernels.len())?,
+                revision_count: number("builds of an update", update.revisions.len())?,
                 without_count: number("builds without an update", update.without.len())?,
-                kernels: self.list(update.kernels.iter().copied().chain(without), out)?,
+                revisions: self.list(update.revisions.iter().copied().chain(without), out)?,
             };
             out.add(&record)?;
         }
@@ -84,7 +87,7 @@ impl Numbers {
         Ok(first)
     }
 
-    fn examined(&self, examined: &[(Build, &Seen)], out: &mut Sections) -> Result<(), String> {
+    fn examined(&self, examined: &[(Build, &ExaminedBuild)], out: &mut Sections) -> Result<(), String> {
         let pdbs = sorted(examined, |seen| seen.pdb.as_ref().map(|pdb| (pdb.guid.as_u128(), pdb.age)));
         let images = sorted(examined, |seen| seen.image.as_ref().map(|image| (image.time_stamp, image.size)));
         let (mut pdb_of, mut image_of) = (vec![NONE; examined.len()], vec![NONE; examined.len()]);
@@ -103,13 +106,13 @@ impl Numbers {
                 let name = out.name(name);
                 out.add(&format::Global { name, address })?;
             }
-            let record = format::Seen {
+            let record = format::ExaminedBuild {
                 number: self.0[&build.number],
                 revision: build.revision,
                 arch: seen.arch as u8,
                 global_count: number("global variables", seen.globals.len())?,
                 globals,
-                witness: number("sets of facts", seen.witness)?,
+                facts_file: number("facts files", seen.facts_file)?,
                 pdb,
                 image,
             };
@@ -120,7 +123,7 @@ impl Numbers {
 }
 
 /// The places of the builds that have a key, sorted by the key.
-fn sorted<K: Ord>(examined: &[(Build, &Seen)], key: impl Fn(&Seen) -> Option<K>) -> Vec<(K, usize)> {
+fn sorted<K: Ord>(examined: &[(Build, &ExaminedBuild)], key: impl Fn(&ExaminedBuild) -> Option<K>) -> Vec<(K, usize)> {
     let mut keyed: Vec<_> = examined.iter().enumerate().filter_map(|(place, (_, seen))| Some((key(seen)?, place))).collect();
     keyed.sort();
     keyed

@@ -1,20 +1,20 @@
 //! The listing of a table: what a reader of its bytes finds, as text whose differences can be reviewed.
 
 use etw_layouts_runtime::meta::UpdateFacts as _;
-use etw_layouts_runtime::packed::{Layout, Layouts, Seen, Structure, Type};
+use etw_layouts_runtime::packed::{ExaminedBuild, Layout, Layouts, Structure, Type};
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 
 /// The listing of a table. Layouts of a structure are numbered, the oldest first.
 pub fn listing(table: &Layouts, header: &str) -> String {
     let mut text = format!("# {header}\n\n# Builds at which layouts change or a release begins\n");
-    for kernel in table.kernels() {
-        let same = kernel.same().map(|same| format!(" = {same}")).collect::<String>();
-        let _ = writeln!(text, "{} {} {}{same}", kernel.build, kernel.label, joined(kernel.architectures()));
+    for revision in table.revisions() {
+        let shared = revision.shared().map(|build| format!(" = {build}")).collect::<String>();
+        let _ = writeln!(text, "{} {} {}{shared}", revision.build, revision.label, joined(revision.architectures()));
     }
     text.push_str("\n# Updates\n");
     for update in table.updates() {
-        let _ = write!(text, "{} {}", update.name, joined(update.kernels()));
+        let _ = write!(text, "{} {}", update.name, joined(update.revisions()));
         update.without().for_each(|[major, minor, build]| _ = write!(text, " without {major}.{minor}.{build}"));
         update.architectures().for_each(|arch| _ = write!(text, " {arch}"));
         text.push('\n');
@@ -49,14 +49,14 @@ pub fn listing(table: &Layouts, header: &str) -> String {
 }
 
 fn history(structure: Structure, number: impl Fn(Layout) -> usize, text: &mut String) {
-    for (kernel, arch, layout) in structure.history() {
+    for (revision, arch, layout) in structure.history() {
         let layout = layout.map_or("none".to_owned(), |layout| number(layout.layout()).to_string());
-        let _ = writeln!(text, " {} {arch}: {layout}", kernel.build);
+        let _ = writeln!(text, " {} {arch}: {layout}", revision.build);
     }
 }
 
-fn examined(seen: Seen, text: &mut String) {
-    let _ = write!(text, "{} {} {}", seen.build, seen.arch, seen.witness.name);
+fn examined(seen: ExaminedBuild, text: &mut String) {
+    let _ = write!(text, "{} {} {}", seen.build, seen.arch, seen.facts_file.name);
     if let Some(pdb) = seen.pdb {
         let _ = write!(text, " pdb {} {}", pdb.guid, pdb.age);
     }

@@ -56,8 +56,8 @@ fn sections(layouts: &Layouts, registry: &Registry, is_wanted: impl Fn(&str) -> 
         };
         out.add(&structure)?;
         changes.iter().try_for_each(|change| out.add(change).map(|_| ()))?;
-        for witnesses in registry.witnesses.chunks(8) {
-            let bits = witnesses.iter().rev().fold(0, |byte, witness| byte << 1 | u8::from(witness.holds.contains(name)));
+        for facts_files in registry.facts_files.chunks(8) {
+            let bits = facts_files.iter().rev().fold(0, |byte, facts_file| byte << 1 | u8::from(facts_file.holds.contains(name)));
             out.add(&format::Holding { bits })?;
         }
     }
@@ -78,9 +78,9 @@ fn changes(layouts: &Layouts, name: &str, members: &mut Members, out: &mut Secti
         let before = &mut last[target.arch as usize];
         if *before != layout {
             *before = layout;
-            changes.push(format::Change { kernel: number("builds", target.kernel)?, arch: target.arch as u8, layout });
+            changes.push(format::Change { revision: number("builds", target.revision)?, arch: target.arch as u8, layout });
         }
     }
-    changes.sort_by_key(|change| (change.kernel, change.arch));
+    changes.sort_by_key(|change| (change.revision, change.arch));
     Ok(changes)
 }

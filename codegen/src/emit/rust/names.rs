@@ -103,11 +103,11 @@ pub fn join(path: &str, name: &str) -> String {
 /// A name with the first build of the targets, and with the architecture if there is only one.
 pub(super) fn name_since(axis: &Axis, structure: &str, path: &str, targets: &TargetSet, taken: &mut Taken) -> String {
     let Some(first) = targets.iter().next() else { return structure.to_owned() };
-    let (kernel, arch) = since(axis, first);
+    let (revision, arch) = since(axis, first);
     let only = is_of(axis, targets, arch);
     let name = |arch: &str| {
         let path = if path.is_empty() { String::new() } else { format!("_{path}") };
-        format!("{structure}_{}{arch}{path}", kernel.replace(['.', '-'], "_"))
+        format!("{structure}_{}{arch}{path}", revision.replace(['.', '-'], "_"))
     };
     let (short, long) = (name(""), name(&format!("_{arch}")));
     // If two types begin at the same build, the architecture of the first target distinguishes them, even if a type has several
@@ -116,17 +116,17 @@ pub(super) fn name_since(axis: &Axis, structure: &str, path: &str, targets: &Tar
     taken.numbered(if short_is_free { short } else { long })
 }
 
-/// The build of a target and its architecture. The first build of a version is named by the label of the version.
+/// The build of a target and its architecture. The first build of a release is named by the label of the release.
 fn since(axis: &Axis, target: TargetId) -> (String, Arch) {
-    let Target { kernel, arch } = axis.targets[target];
-    let version = axis.kernels[kernel].version;
-    let opens = axis.kernels.iter().position(|kernel| kernel.version == version) == Some(kernel);
-    (if opens { axis.versions[version].label.clone() } else { axis.kernel_name(kernel) }, arch)
+    let Target { revision, arch } = axis.targets[target];
+    let release = axis.revisions[revision].release;
+    let opens = axis.revisions.iter().position(|revision| revision.release == release) == Some(revision);
+    (if opens { axis.releases[release].label().to_owned() } else { axis.revision_name(revision) }, arch)
 }
 
 /// Whether all targets have the same architecture. Architectures that follow the same one count as equal.
 fn is_of(axis: &Axis, targets: &TargetSet, arch: Arch) -> bool {
-    let leader = |arch: Arch| axis.follows.get(&arch).copied().unwrap_or(arch);
+    let leader = |arch: Arch| axis.ranges.get(&arch).copied().unwrap_or(arch);
     targets.iter().all(|target| leader(axis.targets[target].arch) == leader(arch))
 }
 
@@ -175,10 +175,10 @@ impl Emitter<'_> {
     pub(super) fn since(&self, targets: &TargetSet) -> String {
         let axis = &self.layouts.spec.axis;
         let Some(first) = targets.iter().next() else { return String::new() };
-        let (kernel, arch) = since(axis, first);
+        let (revision, arch) = since(axis, first);
         match is_of(axis, targets, arch) {
-            true => format!("since {kernel} on {arch}"),
-            false => format!("since {kernel}"),
+            true => format!("since {revision} on {arch}"),
+            false => format!("since {revision}"),
         }
     }
 

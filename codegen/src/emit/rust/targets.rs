@@ -29,7 +29,7 @@ struct Block<'a> {
 impl Emitter<'_> {
     pub(super) fn targets(&self) -> Module {
         let axis = &self.layouts.spec.axis;
-        let mut taken = Taken::of(axis.kernels.iter().map(|kernel| kernel.module.clone()));
+        let mut taken = Taken::of(axis.revisions.iter().map(|revision| revision.module.clone()));
         let sets = self.sets(&mut taken);
         let blocks = self.blocks(&sets, &mut taken);
         let mut text = self.header("A module for each build, with a module for each of its architectures.");
@@ -44,18 +44,18 @@ impl Emitter<'_> {
         }
         // For each architecture, the path of the module where its types changed last, and its sets.
         let mut before: BTreeMap<Arch, (String, Vec<&str>)> = BTreeMap::new();
-        for (number, kernel) in axis.kernels.iter().enumerate() {
-            let targets = axis.targets.iter().filter(|(_, target)| target.kernel == number);
+        for (number, revision) in axis.revisions.iter().enumerate() {
+            let targets = axis.targets.iter().filter(|(_, target)| target.revision == number);
             let own = targets.map(|(id, target)| (id, target.arch, imported(&sets, id)));
             let own: Vec<_> = own.filter(|(_, _, sets)| !sets.is_empty()).collect();
             if own.is_empty() {
                 continue;
             }
-            let (name, release) = (axis.kernel_name(number), &axis.versions[kernel.version].release);
-            let _ = writeln!(text, "\n/// {release}: the types of {name}.\npub mod {} {{", kernel.module);
+            let (name, release) = (axis.revision_name(number), &axis.releases[revision.release].name);
+            let _ = writeln!(text, "\n/// {release}: the types of {name}.\npub mod {} {{", revision.module);
             for (id, arch, sets) in own {
                 // The first build of an architecture that follows another one can have the same types as that one.
-                let leader = axis.follows.get(&arch).and_then(|leader| before.get(leader));
+                let leader = axis.ranges.get(&arch).and_then(|leader| before.get(leader));
                 match before.get(&arch).or(leader) {
                     Some((module, old)) if *old == sets => {
                         let alias = if module.ends_with(&format!("::{arch}")) { String::new() } else { format!(" as {arch}") };
@@ -68,7 +68,7 @@ impl Emitter<'_> {
                         let uses: Vec<_> = block.map(|block| block.name.as_str()).into_iter().chain(own).collect();
                         let uses = globs("pub use super::super::", &uses, 8);
                         let _ = writeln!(text, "    /// The types of {name}, on {arch}.\n    pub mod {arch} {{\n{uses};\n    }}");
-                        before.insert(arch, (format!("{}::{arch}", kernel.module), sets));
+                        before.insert(arch, (format!("{}::{arch}", revision.module), sets));
                     }
                 }
             }
@@ -134,7 +134,7 @@ impl Emitter<'_> {
         let differs = |block: &Block| block.targets.iter().any(|&id| imported(sets, id).len() > block.sets.len());
         for block in blocks.iter_mut().filter(|block| differs(block)) {
             let target = axis.targets[block.targets[0]];
-            block.name = taken.numbered(format!("since_{}_{}", axis.kernels[target.kernel].module, target.arch));
+            block.name = taken.numbered(format!("since_{}_{}", axis.revisions[target.revision].module, target.arch));
         }
         blocks
     }

@@ -108,8 +108,8 @@ impl Scopes<'_> {
         let of = |arch: Arch| within.intersection(&self.axis.filter(|target| target.arch == arch));
         let mut pieces = Vec::new();
         let (mut given, mut alone) = (TargetSet::default(), Vec::new());
-        for arch in Arch::ALL.into_iter().filter(|arch| !self.axis.follows.contains_key(arch)) {
-            let followers = self.axis.follows.iter().filter(|(_, leader)| **leader == arch);
+        for arch in Arch::ALL.into_iter().filter(|arch| !self.axis.ranges.contains_key(arch)) {
+            let followers = self.axis.ranges.iter().filter(|(_, leader)| **leader == arch);
             let own = of(arch);
             if own.is_empty() {
                 continue;
@@ -127,13 +127,13 @@ impl Scopes<'_> {
             given = given.union(&set);
             pieces.push((arch.to_string(), texts));
         }
-        for arch in self.axis.follows.keys().copied() {
+        for arch in self.axis.ranges.keys().copied() {
             let own = of(arch).difference(&given);
             let texts = merged(texts.iter().map(|(targets, text)| (targets.intersection(&own), text.clone())));
             match self.inner(&texts, &own)? {
                 Some(value) => pieces.push((arch.to_string(), value)),
                 // Without a key of its own, it would follow; in an assertion, only where references document it.
-                None if alone.contains(&self.axis.follows[&arch]) => {
+                None if alone.contains(&self.axis.ranges[&arch]) => {
                     let following = if are_places { own.intersection(&self.documented) } else { own };
                     if !following.is_empty() {
                         return None;

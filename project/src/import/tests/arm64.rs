@@ -27,7 +27,7 @@ fn arm64_follows_an_import_of_x64() {
     // ARM64 is unchanged in all other builds.
     for (target, at) in layouts(&texts).spec.axis.targets.iter().filter(|(_, at)| at.arch == Arch::Arm64) {
         let old = layouts(&texts);
-        let kernel = old.spec.axis.kernels[at.kernel].build;
+        let kernel = old.spec.axis.revisions[at.revision].build;
         let now = find(axis, kernel, Arch::Arm64).expect("a row");
         assert!(facts(&old, target) == facts(&plan.layouts, now), "{kernel}");
     }

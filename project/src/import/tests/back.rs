@@ -23,7 +23,7 @@ pub fn back(before: &Texts, known: &[BuildTable], new: &[BuildTable], truth: &La
     }
     let axis = &after.layouts.spec.axis;
     for (target, at) in axis.targets.iter() {
-        let build = axis.kernels[at.kernel].build;
+        let build = axis.revisions[at.revision].build;
         let place = find(&truth.spec.axis, build, at.arch).expect("on the axis");
         let rules = new.iter().find(|t| (t.build, t.arch) == (build, at.arch)).map(|t| Rules::for_producer(&t.producer));
         let (ours, theirs) = (facts(&after.layouts, target), facts(truth, place));

@@ -89,10 +89,10 @@ fn images_restore_borders() {
     assert_eq!(facts_of, [Arch::X64, Arch::Arm64].map(|arch| (build("10.0.17763.1075"), arch, 1, 1)));
     assert!(plan.same.is_empty());
     let (ours, theirs) = (&plan.layouts.spec.axis, &truth.spec.axis);
-    let builds = |axis: &etw_layouts_codegen::axis::Axis| axis.kernels.iter().map(|kernel| kernel.build).collect::<Vec<_>>();
+    let builds = |axis: &etw_layouts_codegen::axis::Axis| axis.revisions.iter().map(|kernel| kernel.build).collect::<Vec<_>>();
     assert_eq!(builds(ours), builds(theirs));
     for (target, at) in theirs.targets.iter() {
-        let (build, name) = (theirs.kernels[at.kernel].build, theirs.target_name(target));
+        let (build, name) = (theirs.revisions[at.revision].build, theirs.target_name(target));
         // The specs state the update for all builds and architectures. The images are of one build, and none is of x86.
         let Some(own) = find(ours, build, at.arch) else {
             assert_eq!(name, "10.0.17763.1075-x86");

@@ -16,11 +16,11 @@ pub fn taken_out(texts: &Texts, builds: &BTreeSet<Build>) -> Texts {
     let mut out: Texts =
         texts.iter().filter(|(path, _)| path.ends_with("scalars.toml")).map(|(p, t)| (p.clone(), t.clone())).collect();
     let mut axis = without(&old, builds);
-    let reach = old.scope(old.documents.as_deref().expect("how far documents reach")).expect("a scope");
-    axis.documents = None;
+    let reach = old.scope(old.documented_range.as_deref().expect("how far documents reach")).expect("a scope");
+    axis.documented_range = None;
     out.insert(path.clone(), emit::toml::axis(&axis));
     let read = |out: &Texts| texts::spec(out).axis;
-    axis.documents = Some(ended(&old, &read(&out), &reach));
+    axis.documented_range = Some(ended(&old, &read(&out), &reach));
     out.insert(path.clone(), emit::toml::axis(&axis));
     spec.axis = read(&out);
     let new = spec.axis.clone();
@@ -67,47 +67,42 @@ fn kept_errata(errata: &mut Vec<Erratum>) {
     errata.retain(|erratum| !erratum.scope.is_empty() && erratum.what != ErratumKind::In);
 }
 
-/// The axis without some builds, and without versions, groups and updates that become empty.
+/// The axis without some builds, and without releases and updates that become empty.
 fn without(old: &Axis, builds: &BTreeSet<Build>) -> Axis {
     let mut axis = old.clone();
-    axis.kernels.retain(|kernel| !builds.contains(&kernel.build));
-    let is_left = |version: usize| axis.kernels.iter().any(|kernel| kernel.version == version);
-    let left: Vec<usize> = (0..axis.versions.len()).filter(|&version| is_left(version)).collect();
-    let place = |version: usize| left.iter().position(|other| *other == version);
-    axis.versions = left.iter().map(|&version| old.versions[version].clone()).collect();
-    axis.groups = old.groups.iter().map(|(label, of)| (label.clone(), of.iter().filter_map(|of| place(*of)).collect())).collect();
-    axis.groups.retain(|(label, of): &(String, Vec<usize>)| {
-        let build = old.builds.get(label);
-        !of.is_empty() && build.is_none_or(|build| axis.kernels.iter().any(|k| k.build.number == old.canonical(*build).number))
-    });
-    axis.kernels.iter_mut().for_each(|kernel| kernel.version = place(kernel.version).expect("a version that is left"));
-    // The first remaining build of a version is named after the version.
-    for version in 0..axis.versions.len() {
-        let first = axis.kernels.iter_mut().find(|kernel| kernel.version == version);
+    axis.revisions.retain(|kernel| !builds.contains(&kernel.build));
+    let is_left = |release: usize| axis.revisions.iter().any(|kernel| kernel.release == release);
+    let left: Vec<usize> = (0..axis.releases.len()).filter(|&release| is_left(release)).collect();
+    let place = |release: usize| left.iter().position(|other| *other == release);
+    axis.releases = left.iter().map(|&release| old.releases[release].clone()).collect();
+    axis.revisions.iter_mut().for_each(|kernel| kernel.release = place(kernel.release).expect("a release that is left"));
+    // The first remaining build of a release is named after the release.
+    for release in 0..axis.releases.len() {
+        let first = axis.revisions.iter_mut().find(|kernel| kernel.release == release);
         first.into_iter().for_each(|kernel| kernel.of_update = false);
     }
     let gone = |build: &Build| builds.contains(build);
     for update in &mut axis.updates {
-        let last = update.kernels.last().copied();
-        update.kernels.retain(|build| !gone(build));
+        let last = update.revisions.last().copied();
+        update.revisions.retain(|build| !gone(build));
         // Builds after the last one of an update have the update from the start. If the last one is removed, builds between the
         // old and the new last one must be excluded.
-        let between = axis.kernels.iter().map(|kernel| kernel.build.number);
+        let between = axis.revisions.iter().map(|kernel| kernel.build.number);
         let own: BTreeSet<_> = between.filter(|number| last.is_some_and(|last| *number <= last.number)).collect();
-        let listed: BTreeSet<_> = update.kernels.iter().map(|build| build.number).collect();
-        let least = update.kernels.last().map_or([0; 3], |last| last.number);
+        let listed: BTreeSet<_> = update.revisions.iter().map(|build| build.number).collect();
+        let least = update.revisions.last().map_or([0; 3], |last| last.number);
         let more =
             own.into_iter().filter(|number| *number > least && !listed.contains(number) && !update.without.contains(number));
         update.without.extend(more.collect::<Vec<_>>());
         update.without.sort();
     }
-    axis.updates.retain(|update| !update.kernels.is_empty());
+    axis.updates.retain(|update| !update.revisions.is_empty());
     axis
 }
 
 /// Maps a set of targets from one axis to another.
 fn mapped(old: &Axis, new: &Axis, set: &TargetSet) -> TargetSet {
-    let place = |t: TargetId| find(new, old.kernel_of(t).build, old.targets[t].arch);
+    let place = |t: TargetId| find(new, old.revision_of(t).build, old.targets[t].arch);
     set.iter().filter_map(place).collect()
 }
 
@@ -115,7 +110,7 @@ fn mapped(old: &Axis, new: &Axis, set: &TargetSet) -> TargetSet {
 fn ended(old: &Axis, axis: &Axis, set: &TargetSet) -> String {
     let set = mapped(old, axis, set);
     let builds = |arch| {
-        let of = set.iter().map(|t| axis.targets[t]).filter(|t| t.arch == arch).map(|t| axis.kernels[t.kernel].build);
+        let of = set.iter().map(|t| axis.targets[t]).filter(|t| t.arch == arch).map(|t| axis.revisions[t.revision].build);
         let builds: Vec<Build> = of.collect();
         let number = |build: &Build| Build { revision: 0, ..*build };
         Some(format!("{:#}..{:#} {arch}", number(builds.first()?), number(builds.last()?)))

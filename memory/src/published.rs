@@ -56,7 +56,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     ///
     /// The meaning of these bytes is known from public research on 64-bit kernels of 6.1 and later; symbols have no type for
     /// them. The result is therefore empty for 32-bit kernels.
-    pub fn witness(&mut self) -> Vec<Stated> {
+    pub fn published_offsets(&mut self) -> Vec<Stated> {
         let Some(data) = data(self) else { return Vec::new() };
         let mut bytes = [0; STATEMENTS];
         let Some(at) = data.plus(FIRST) else { return Vec::new() };
@@ -69,7 +69,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let stated = members(self).into_iter().zip(bytes);
         let stated: Vec<_> = stated.map(|((member, layout), byte)| Stated { member, stated: byte.into(), layout }).collect();
         for one in stated.iter().filter(|one| !one.agrees()) {
-            let kind = FindingKind::Witness { stated: one.stated, layout: one.layout };
+            let kind = FindingKind::PublishedOffset { stated: one.stated, layout: one.layout };
             self.find(Place { structure: "WMI_BUFFER_HEADER", address: Address::NULL, member: one.member }, kind);
         }
         stated

@@ -62,22 +62,22 @@ pub fn starts(name: &str) -> bool {
 ///
 /// # Panics
 ///
-/// [`REQUIRED`] names the witness.
-pub fn absent(witness: &str) {
+/// [`REQUIRED`] names the tool.
+pub fn absent(tool: &str) {
     // Miri supports neither files nor programs.
     if cfg!(miri) {
         return;
     }
     let required = env::var(REQUIRED).unwrap_or_default();
-    let is_required = required.split_whitespace().any(|name| witness.split(", ").any(|part| part == name));
-    assert!(!is_required, "{witness} is absent, and {REQUIRED} names it");
+    let is_required = required.split_whitespace().any(|name| tool.split(", ").any(|part| part == name));
+    assert!(!is_required, "{tool} is absent, and {REQUIRED} names it");
     let crate_name = env::current_exe().ok().and_then(|path| Some(path.file_stem()?.to_str()?.rsplit_once('-')?.0.to_owned()));
     let test = format!("{} {}", crate_name.unwrap_or_default(), thread::current().name().unwrap_or("a test"));
     // `eprintln` is not used, because the test harness shows its output only for failing tests.
-    let _ = writeln!(std::io::stderr(), "skipped: {test}: {witness} is missing");
+    let _ = writeln!(std::io::stderr(), "skipped: {test}: {tool} is missing");
     let Some(folder) = records() else { return };
-    let file = format!("{test} {witness}").replace([':', '/', ' '], "_");
-    let _ = fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(file), format!("{witness}\t{test}")));
+    let file = format!("{test} {tool}").replace([':', '/', ' '], "_");
+    let _ = fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(file), format!("{tool}\t{test}")));
 }
 
 /// The tests that were skipped since the last call: pairs of missing program or folder and test, sorted.
@@ -86,7 +86,7 @@ pub fn missed() -> Vec<(String, String)> {
     let taken = |path: &Path| {
         let text = fs::read_to_string(path).ok()?;
         fs::remove_file(path).ok()?;
-        text.split_once('\t').map(|(witness, test)| (witness.to_owned(), test.to_owned()))
+        text.split_once('\t').map(|(tool, test)| (tool.to_owned(), test.to_owned()))
     };
     let mut missed: Vec<_> = entries.flatten().filter_map(|entry| taken(&entry.path())).collect();
     missed.sort();
