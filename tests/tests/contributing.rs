@@ -6,7 +6,7 @@ use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::{Sources, compile};
 use etw_layouts_project::diff::{changes, sides};
-use etw_layouts_project::format::formatted;
+use etw_layouts_project::format::formatted_texts;
 use etw_layouts_project::subject::Subject;
 use std::fs;
 use tests::{project, root};
@@ -53,7 +53,8 @@ fn worked_examples(page: &str, count: usize) {
     }
     printed += rest;
     assert_eq!(examples, count);
-    let changed = formatted(&layouts(&specs).spec.sources).expect("no comment would be lost");
+    let sources = layouts(&specs).spec.sources;
+    let changed = formatted_texts(&sources, &sources).expect("no comment would be lost");
     for path in added {
         assert_eq!(changed.get(path), None, "an example is not in its form");
     }
