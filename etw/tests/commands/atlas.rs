@@ -289,7 +289,7 @@ pub fn run_with(chromium: &str, more: &[&str], folder: &Folder, address: &str, s
     let text = text.replacen("<head>", &format!("<head>{first}"), 1).replacen("</body>", &format!("{last}</body>"), 1);
     let page = folder.0.join(Path::new(path).with_extension("test.html"));
     fs::write(&page, text).expect("a temporary file");
-    let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=30000", "--dump-dom"];
+    let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=60000", "--dump-dom"];
     let address = format!("file://{}{hash}", page.display());
     let output = Command::new(chromium).args(arguments).args(more).arg(address).output().expect("chromium runs");
     let dom = String::from_utf8_lossy(&output.stdout).into_owned();
