@@ -4,7 +4,7 @@
 //! offsets. Members of the table are assigned to members of the same name in this order, such that as much as possible of the
 //! nearest target is kept. A member without an assignment is added where its offset requires.
 
-use super::ascent::{Ascent, NamedMembers};
+use super::ascent::{NamedMembers, ascending};
 use super::place::Place;
 use super::renamed;
 use super::shared::{self, together};
@@ -164,12 +164,10 @@ impl Alignment<'_> {
     /// The child of each member, such that the children are in ascending order and the sum of weights is maximal.
     fn ordered(&self, children: &[Member], facts: &[SymbolMember]) -> Vec<Option<usize>> {
         let named = NamedMembers::of(children);
-        let mut ascent = Ascent::over(children.len());
-        for (i, fact) in facts.iter().enumerate() {
+        ascending(facts.iter().map(|fact| {
             let suits = |&(c, member): &(usize, &Member)| Some((c, self.weight(member, fact)?, children[c].name.is_none()));
-            ascent.step(i, named.get(&fact.name).iter().filter_map(suits));
-        }
-        ascent.highest(facts.len())
+            named.get(&fact.name).iter().filter_map(suits).collect()
+        }))
     }
 
     /// Similarity of a table's member to a member of the same name in the definition.
