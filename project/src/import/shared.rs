@@ -5,47 +5,28 @@ use etw_layouts_codegen::spec::Member;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Groups of members such that different groups share no bytes, each in the given order.
-fn runs(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
+/// Groups of members such that different groups share no bytes, each in the given order. A group of members that share bytes
+/// includes those that begin before its union can end: the size of a union is a multiple of its alignment.
+pub fn unions(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..facts.len()).collect();
     order.sort_by_key(|&i| facts[i].unit());
-    let mut runs: Vec<Vec<usize>> = Vec::new();
-    let mut last = 0;
-    for i in order {
-        let (start, end) = facts[i].unit();
-        match runs.last_mut() {
-            Some(run) if start < last => {
-                run.push(i);
-                last = last.max(end);
-            }
-            _ => {
-                runs.push(vec![i]);
-                last = end;
-            }
-        }
-    }
-    runs.iter_mut().for_each(|run| run.sort_unstable());
-    runs.sort_unstable();
-    runs
-}
-
-/// As [`runs`], but a group also includes the members that begin before its union can end: the size of a union is a multiple of
-/// its alignment.
-pub fn unions(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
-    let start = |run: &Vec<usize>| run.iter().map(|&i| facts[i].unit().0).min();
-    let end = |run: &Vec<usize>| {
-        let end = run.iter().map(|&i| facts[i].unit().1).max()?;
-        end.checked_next_multiple_of(run.iter().map(|&i| 8 * facts[i].least_alignment()).max()?)
-    };
-    let shared = |run: &Vec<usize>| run.iter().any(|&i| !facts[i].shares_unit(&facts[run[0]]));
-    let mut in_order = runs(facts);
-    in_order.sort_by_key(start);
     let mut all: Vec<Vec<usize>> = Vec::new();
-    for run in in_order {
-        match all.last_mut().filter(|union| union.len() > 1 && shared(union) && start(&run) < end(union)) {
-            Some(union) => union.extend(run),
-            None => all.push(run),
+    let (mut end, mut alignment, mut is_union) = (0_u64, 1, false);
+    for i in order {
+        let (start, own_end) = facts[i].unit();
+        let reach = if is_union { end.next_multiple_of(alignment) } else { end };
+        match all.last_mut().filter(|_| start < reach) {
+            Some(union) => {
+                // Bit fields of one unit need no union.
+                is_union |= !facts[i].shares_unit(&facts[union[0]]);
+                union.push(i);
+            }
+            None => {
+                (end, alignment, is_union) = (0, 1, false);
+                all.push(vec![i]);
+            }
         }
+        (end, alignment) = (end.max(own_end), alignment.max(8 * facts[i].least_alignment()));
     }
     all.iter_mut().for_each(|union| union.sort_unstable());
     all.sort_unstable();
