@@ -9,4 +9,4 @@ mod tree;
 
 pub use comments::comments;
 pub use keys::{Holds, Key, Sort, key};
-pub use tree::{Entry, Form, Node, Piece, Pieces, TomlTable, Tree};
+pub use tree::{Entry, Node, Piece, Pieces, TomlTable, Tree};

@@ -3,7 +3,7 @@
 use crate::axis::{Arch, TargetSet, architecture};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::{At, Span};
-use crate::syntax::{self, Form, Node, Pieces, Sort};
+use crate::syntax::{self, Node, Pieces, Sort};
 use core::ops::Range;
 use toml::de::DeValue;
 
@@ -125,7 +125,7 @@ impl<'e> Reader<'e> {
     /// The tables of a list.
     pub fn tables<'a>(&mut self, around: &Table<'a>, key: &str, sort: Sort) -> Vec<Table<'a>> {
         let entry = around.inner.get(key);
-        if let Some(entry) = entry.as_ref().filter(|entry| entry.form() == Some(Form::Header)) {
+        if let Some(entry) = entry.as_ref().filter(|entry| entry.has_header()) {
             let help = format!("write `[[{key}]]`, with double brackets");
             self.error(
                 self.span(entry.name_span.clone()),

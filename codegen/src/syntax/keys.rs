@@ -72,7 +72,7 @@ pub enum Holds {
     /// A value of the declaration that can differ between targets.
     Piecewise,
     /// An assertion that can differ between targets: the computed value is verified against it.
-    Witness,
+    Assertion,
     /// One table.
     Table(Sort),
     /// A list of tables.
@@ -119,7 +119,7 @@ impl Sort {
 impl Holds {
     /// Whether the value can differ between targets.
     pub fn is_piecewise(self) -> bool {
-        matches!(self, Self::Piecewise | Self::Witness | Self::NamedPiecewise)
+        matches!(self, Self::Piecewise | Self::Assertion | Self::NamedPiecewise)
     }
 }
 
@@ -136,8 +136,8 @@ const fn piecewise(name: &'static str) -> Key {
     Key { name, holds: Holds::Piecewise }
 }
 
-const fn witness(name: &'static str) -> Key {
-    Key { name, holds: Holds::Witness }
+const fn assertion(name: &'static str) -> Key {
+    Key { name, holds: Holds::Assertion }
 }
 
 const fn tables(name: &'static str, sort: Sort) -> Key {
@@ -160,7 +160,7 @@ const FILE: &[Key] = &[
 const AGGREGATE: &[Key] = &[
     plain("name"),
     plain("in"),
-    witness("size"),
+    assertion("size"),
     piecewise("align"),
     piecewise("pack"),
     piecewise("source"),
@@ -188,8 +188,8 @@ const MEMBER: &[Key] = &[
     piecewise("bits"),
     plain("in"),
     piecewise("align"),
-    witness("offset"),
-    witness("mask"),
+    assertion("offset"),
+    assertion("mask"),
     plain("values"),
     plain("leads_to"),
     piecewise("source"),

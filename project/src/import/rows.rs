@@ -1,5 +1,6 @@
 //! Rows that an import adds to the version axis.
 
+use super::texts;
 use etw_layouts_codegen::axis::{Arch, Axis, Build, Kernel, TargetId, Version};
 use etw_layouts_codegen::spec::{ErratumKind, ErratumValue, Spec};
 
@@ -9,6 +10,9 @@ pub fn kernel_of(build: Build, axis: &Axis) -> Build {
     let number = release.map_or(build.number, |release| release.build.number);
     axis.canonical(Build { number, ..build })
 }
+
+/// Note on a new revision, if another build has a revision on the axis.
+const SEVERAL: &str = "if several builds received the change of a new revision, name it: replace their rows by one `[[update]]`";
 
 /// Index of a build on an architecture.
 pub fn find(axis: &Axis, build: Build, arch: Arch) -> Option<TargetId> {
@@ -73,6 +77,12 @@ pub fn add(axis: &mut Axis, build: Build, arch: Arch) {
     let architectures = Arch::ALL.into_iter().filter(|other| *other == arch || follows(other)).collect();
     let at = axis.kernels.partition_point(|kernel| kernel.build < build);
     let known = axis.kernels.iter().find(of_build).map(|kernel| kernel.version);
+    let is_first =
+        |kernel: &Kernel| !axis.kernels.iter().any(|k| k.build.number == kernel.build.number && k.build < kernel.build);
+    let is_revised = axis.kernels.iter().any(|kernel| kernel.build.number != build.number && !is_first(kernel));
+    if let Some(version) = known.filter(|_| is_revised) {
+        texts::remark(axis.comments.entry(axis.versions[version].label.clone()).or_default(), SEVERAL);
+    }
     let mut same = Vec::new();
     let version = known.unwrap_or_else(|| {
         let release = axis.releases.iter().position(|release| release.build.number == build.number);
