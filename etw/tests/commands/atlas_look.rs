@@ -114,7 +114,8 @@ fn pages_violate_no_rule_of_axe() {
         json!(pages)
     );
     let folder = written();
-    fs::write(folder.0.join("frames.html"), "<!doctype html>\n<html><head></head><body></body></html>").expect("a temporary file");
+    fs::write(folder.0.join("frames.html"), "<!doctype html>\n<html><head></head><body></body></html>")
+        .expect("a temporary file");
     for (is_dark, look) in [(false, &[][..]), (true, &[DARK])] {
         let found = run_with(&chromium, &[&["--allow-file-access-from-files"], look].concat(), &folder, "frames.html", &script);
         assert_eq!(found.as_array().map(Vec::len), Some(pages.len()), "{found}");
