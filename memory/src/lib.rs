@@ -119,7 +119,7 @@ mod walk;
 mod witness;
 
 pub use address::Address;
-pub use buffer::{Buffer, BufferBytes, State};
+pub use buffer::{Buffer, BufferBytes, MAX_BUFFER_SIZE, State};
 pub use census::Census;
 pub use consumer::Consumer;
 /// Global variables that walks use, by their names in symbols. Each kernel has some of them.
