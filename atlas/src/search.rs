@@ -2,7 +2,6 @@
 
 use crate::facts::Atlas;
 use crate::paths;
-use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::spec::Body;
 use etw_layouts_project::Error;
 use serde::Serialize;
@@ -46,15 +45,9 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
         entries.push(Entry(&event.name, paths::event_address(&event.name), "event", hook, words, fields, "field"));
     }
     for (target, one) in atlas.kernels.iter() {
-        entries.push(Entry(
-            &one.name,
-            paths::target_page(&one.name),
-            "build",
-            release(atlas, target),
-            String::new(),
-            Vec::new(),
-            "",
-        ));
+        // The label and the release of a target are search terms.
+        let note = format!("{} · {}", atlas.axis.windows(atlas.axis.kernel_of(target).build), atlas.label(target));
+        entries.push(Entry(&one.name, paths::target_page(&one.name), "build", note, String::new(), Vec::new(), ""));
     }
     let examined = examined(atlas);
     entries.extend(
@@ -63,11 +56,6 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
             .map(|(name, page, note)| Entry(name, page.clone(), "examined", note.clone(), String::new(), Vec::new(), "")),
     );
     Ok(format!("window.atlasSearch = {};\n", serde_json::to_string(&entries)?))
-}
-
-/// The label and the release of a target, as search terms.
-fn release(atlas: &Atlas, target: TargetId) -> String {
-    format!("{} · {}", atlas.axis.windows(atlas.axis.kernel_of(target).build), atlas.label(target))
 }
 
 /// The examined builds: name, page, and as search terms the GUID and age of the PDB and the time stamp of the image.
