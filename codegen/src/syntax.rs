@@ -9,4 +9,4 @@ mod tree;
 
 pub use comments::comments;
 pub use keys::{Key, TableKind, ValueForm, key};
-pub use tree::{Entry, Form, Node, Piece, Pieces, TomlTable, Tree};
+pub use tree::{Entry, Node, Piece, Pieces, TomlTable, Tree};

@@ -143,8 +143,8 @@ impl<'a> Walk<'_, 'a> {
             producer: self.producer,
             stopped: header.time,
         };
-        let behind = &rest[size_of_val(&head)..];
-        let (name, size) = self.name(&session, behind, head.NameLength);
+        let after = &rest[size_of_val(&head)..];
+        let (name, size) = self.name(&session, after, head.NameLength);
         session.log_file.logger_name = name;
         if !session.log_file.has_clock_rate() {
             self.report(DiagnosticKind::Rate);
@@ -168,8 +168,8 @@ impl<'a> Walk<'_, 'a> {
         let units = |length: usize| bytes[..length].chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
         // A name contains no zero, and a zero follows it.
         let may_be = end <= bytes.len() && length.is_multiple_of(2) && {
-            let mut behind = bytes[length..end].chunks_exact(2);
-            !units(length).any(|unit| unit == 0) && behind.next().is_none_or(|unit| unit == [0, 0])
+            let mut after = bytes[length..end].chunks_exact(2);
+            !units(length).any(|unit| unit == 0) && after.next().is_none_or(|unit| unit == [0, 0])
         };
         let begins = |at: usize| self.is_start(Some(session), &bytes[at..]);
         if may_be && (end == bytes.len() || begins(end)) {

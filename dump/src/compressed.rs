@@ -61,7 +61,7 @@ pub fn unpack(stored: &BufferBytes, from: usize, size: u32, most: u64, generatio
     let at = |at: usize| bytes.get(at..).and_then(|rest| header(rest, size, generation)).map(|header| (at, header));
     let after_hole = |end: usize| {
         let hole = holes.iter().find(|hole| hole.start < end.saturating_add(BUFFER_HEADER) && end < hole.end)?;
-        (hole.end..bytes.len()).filter_map(at).take(MOST_CANDIDATES).find(|(at, header)| {
+        (hole.end..bytes.len()).filter_map(at).take(MAX_CANDIDATES).find(|(at, header)| {
             let mut data = vec![0; header.offset as usize - BUFFER_HEADER];
             let stream = bytes.get(at + BUFFER_HEADER..at + header.size as usize);
             stream.is_some_and(|stream| xpress::decompress(stream, &mut data).is_ok_and(|length| length == data.len()))
@@ -99,7 +99,7 @@ pub fn unpack(stored: &BufferBytes, from: usize, size: u32, most: u64, generatio
 }
 
 /// Maximum number of places after missing bytes at which a stream is decompressed to find the next buffer.
-const MOST_CANDIDATES: usize = 64;
+const MAX_CANDIDATES: usize = 64;
 
 /// The header of the compressed buffer at this position, if there is one.
 fn header(bytes: &[u8], size: u32, generation: Generation) -> Option<BufferHeader> {

@@ -15,11 +15,11 @@ pub struct Diagnostic {
 }
 
 /// Maximum number of diagnostics kept for a dump, or for the events of a session.
-const MOST: usize = 1 << 16;
+const MAX_DIAGNOSTICS: usize = 1 << 16;
 
 /// Adds a diagnostic, up to the maximum.
 pub(crate) fn report(diagnostics: &mut Vec<Diagnostic>, offset: u64, kind: DiagnosticKind) {
-    if diagnostics.len() < MOST {
+    if diagnostics.len() < MAX_DIAGNOSTICS {
         diagnostics.push(Diagnostic { offset, kind });
     }
 }

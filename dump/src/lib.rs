@@ -110,5 +110,5 @@ pub use search::TraceBuffer;
 pub use secondary::Blob;
 pub use session::{Buffer, DumpSession};
 pub use source::Source;
-pub use system::{By, Identity, MemoryDump};
+pub use system::{Identity, IdentitySource, MemoryDump};
 pub use walked::BufferSelection;

@@ -23,17 +23,17 @@ pub fn read(source: &impl Source, header: &DumpHeader) -> Result<Pages, Error> {
         DUMP_TYPE::DUMP_TYPE_FULL if is_32_bit => runs32(source),
         DUMP_TYPE::DUMP_TYPE_FULL => runs64(source),
         DUMP_TYPE::DUMP_TYPE_SUMMARY if is_32_bit => {
-            let (list, at) = behind::<SUMMARY_DUMP32>(source, size_of::<DUMP_HEADER32>())?;
+            let (list, at) = read_after::<SUMMARY_DUMP32>(source, size_of::<DUMP_HEADER32>())?;
             let bitmap = Bitmap { at, bits: list.BitmapSize.into(), first: list.HeaderSize.into() };
             bitmap.read(source, header, [list.Signature, list.ValidDump])
         }
         DUMP_TYPE::DUMP_TYPE_SUMMARY => {
-            let (list, at) = behind::<SUMMARY_DUMP64>(source, size_of::<DUMP_HEADER64>())?;
+            let (list, at) = read_after::<SUMMARY_DUMP64>(source, size_of::<DUMP_HEADER64>())?;
             let bitmap = Bitmap { at, bits: list.BitmapSize.into(), first: list.HeaderSize.into() };
             bitmap.read(source, header, [list.Signature, list.ValidDump])
         }
         DUMP_TYPE::DUMP_TYPE_BITMAP_FULL | DUMP_TYPE::DUMP_TYPE_BITMAP_KERNEL | DUMP_TYPE::DUMP_TYPE_AUTOMATIC if !is_32_bit => {
-            let (list, at) = behind::<SUMMARY_DUMP64_6_2>(source, size_of::<DUMP_HEADER64>())?;
+            let (list, at) = read_after::<SUMMARY_DUMP64_6_2>(source, size_of::<DUMP_HEADER64>())?;
             let bitmap = Bitmap { at, bits: list.BitmapSize, first: list.HeaderSize };
             bitmap.read(source, header, [list.Signature, list.ValidDump])
         }
@@ -49,7 +49,7 @@ pub fn read(source: &impl Source, header: &DumpHeader) -> Result<Pages, Error> {
 }
 
 fn runs64(source: &impl Source) -> Result<Pages, Error> {
-    let (header, end) = behind::<DUMP_HEADER64>(source, 0)?;
+    let (header, end) = read_after::<DUMP_HEADER64>(source, 0)?;
     let block = header.PhysicalMemoryBlockBuffer();
     let block = bytemuck::bytes_of(&block);
     let list: PHYSICAL_MEMORY_DESCRIPTOR64 = view(block, 0).ok_or(Error::Short(block.len()))?;
@@ -62,7 +62,7 @@ fn runs64(source: &impl Source) -> Result<Pages, Error> {
 }
 
 fn runs32(source: &impl Source) -> Result<Pages, Error> {
-    let (header, end) = behind::<DUMP_HEADER32>(source, 0)?;
+    let (header, end) = read_after::<DUMP_HEADER32>(source, 0)?;
     let block = bytemuck::bytes_of(&header.PhysicalMemoryBlockBuffer);
     let list: PHYSICAL_MEMORY_DESCRIPTOR32 = view(block, 0).ok_or(Error::Short(block.len()))?;
     let mut pages = Pages::new(source.length()?, end);
@@ -74,11 +74,11 @@ fn runs32(source: &impl Source) -> Result<Pages, Error> {
 }
 
 /// The structure after a header of the given size, and the offset of its end.
-fn behind<T: Pod>(source: &impl Source, header: usize) -> Result<(T, u64), Error> {
+fn read_after<T: Pod>(source: &impl Source, header: usize) -> Result<(T, u64), Error> {
     let mut bytes = vec![0; size_of::<T>()];
-    let there = source.read_at(header as u64, &mut bytes)?;
-    let next = (header + there) as u64;
-    view(&bytes[..there], 0).map(|found| (found, next)).ok_or(Error::Short(header + there))
+    let read = source.read_at(header as u64, &mut bytes)?;
+    let next = (header + read) as u64;
+    view(&bytes[..read], 0).map(|found| (found, next)).ok_or(Error::Short(header + read))
 }
 
 /// An empty list of pages that begin at an offset. An offset beyond the end of the file is an error, because nothing would bound
@@ -114,18 +114,18 @@ impl Bitmap {
         let (mut at, mut page) = (self.at, 0);
         while at < end {
             let length = (end - at).min(PIECE as u64) as usize;
-            let there = source.read_at(at, &mut piece[..length])?;
-            if there == 0 {
+            let read = source.read_at(at, &mut piece[..length])?;
+            if read == 0 {
                 break;
             }
             // Missing bytes of the last word have no pages.
-            piece[there..].fill(0);
-            for word in piece[..there.next_multiple_of(8)].chunks_exact(8) {
+            piece[read..].fill(0);
+            for word in piece[..read.next_multiple_of(8)].chunks_exact(8) {
                 let word = word.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
                 add_all(&mut pages, page, word & below(self.bits - page.min(self.bits)));
                 page += 64;
             }
-            at += there as u64;
+            at += read as u64;
         }
         pages.cut = (at < stated).then_some((self.at, stated - self.at, at - self.at));
         Ok(pages)
@@ -148,7 +148,7 @@ fn add_all(pages: &mut Pages, page: u64, mut word: u64) {
 }
 
 fn ranges(source: &impl Source, header: &DumpHeader) -> Result<Pages, Error> {
-    let (list, mut at) = behind::<RDMP_HEADER64>(source, size_of::<DUMP_HEADER64>())?;
+    let (list, mut at) = read_after::<RDMP_HEADER64>(source, size_of::<DUMP_HEADER64>())?;
     if [list.Signature, list.ValidDump] != [letters(b"RDMP"), letters(b"DUMP")] {
         return Err(Error::List(header.kind.0));
     }
@@ -161,12 +161,12 @@ fn ranges(source: &impl Source, header: &DumpHeader) -> Result<Pages, Error> {
     let mut piece = vec![0; PIECE];
     while at < end {
         let length = (end - at).min(PIECE as u64) as usize;
-        let there = source.read_at(at, &mut piece[..length])?;
-        let ranges = piece[..there].chunks_exact(size_of::<PHYSICAL_MEMORY_RUN64>());
+        let read = source.read_at(at, &mut piece[..length])?;
+        let ranges = piece[..read].chunks_exact(size_of::<PHYSICAL_MEMORY_RUN64>());
         if ranges.len() == 0 {
             break;
         }
-        at += there as u64;
+        at += read as u64;
         for PHYSICAL_MEMORY_RUN64 { BasePage, PageCount } in ranges.map(bytemuck::pod_read_unaligned) {
             if BasePage == 0 || left == 0 {
                 return Ok(pages);

@@ -162,12 +162,12 @@ fn entry(bytes: &[u8], offsets: &TriageOffsets, number: u32) -> Option<TRIAGE_DA
 fn count(bytes: &[u8], offsets: &TriageOffsets) -> u32 {
     let mut count = offsets.count;
     let Some(first) = entry(bytes, offsets, 0).filter(|_| offsets.blocks != 0) else { return count };
-    let behind = u64::from(first.Offset).saturating_sub(offsets.blocks.into());
+    let list_size = u64::from(first.Offset).saturating_sub(offsets.blocks.into());
     let mut end = match count.checked_sub(1) {
         Some(last) => entry(bytes, offsets, last).map(|last| u64::from(last.Offset) + u64::from(last.Size)),
         None => Some(first.Offset.into()),
     };
-    while behind.is_multiple_of(ENTRY) && u64::from(count) < behind / ENTRY {
+    while list_size.is_multiple_of(ENTRY) && u64::from(count) < list_size / ENTRY {
         let next = entry(bytes, offsets, count).filter(|next| Some(u64::from(next.Offset)) == end);
         end = next.map(|next| u64::from(next.Offset) + u64::from(next.Size)).filter(|end| *end <= offsets.valid.into());
         if end.is_none() {

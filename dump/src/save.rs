@@ -36,7 +36,7 @@ pub enum SaveError {
 }
 
 /// Maximum size of the file, in bytes: 1 GiB.
-const MOST: u64 = 1 << 30;
+const MAX_FILE_SIZE: u64 = 1 << 30;
 
 impl DumpSession<'_> {
     /// Writes the buffers with events to a trace file, each with its size in memory, never compressed. The file header is that of
@@ -61,7 +61,7 @@ impl DumpSession<'_> {
         buffers.sort_by_key(|(order, _)| *order);
         let log = self.header();
         let size = (buffers.len() as u64 + 1).saturating_mul(log.buffer_size.into());
-        if size > MOST {
+        if size > MAX_FILE_SIZE {
             return Err(SaveError::Large(size));
         }
         let (clock, mut latest) = (log.to_clock(), log.start_stamp);

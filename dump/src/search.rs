@@ -6,7 +6,7 @@ use crate::session::{Buffer, DumpSession};
 use etw_layouts_etl::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{BufferHeader, Events};
-use etw_layouts_memory::Address;
+use etw_layouts_memory::{Address, MAX_BUFFER_SIZE};
 use std::collections::BTreeMap;
 
 /// A trace buffer in a dump's memory.
@@ -23,9 +23,6 @@ pub struct TraceBuffer<'a> {
     /// Number of events.
     pub events: usize,
 }
-
-/// Maximum size of a session's buffers, in bytes.
-const LARGEST: u32 = 16 << 20;
 
 /// Unit of buffer sizes.
 const KIB: u32 = 0x400;
@@ -100,7 +97,7 @@ fn candidate<'a>(producer: &Producer, address: Address, bytes: &'a [u8]) -> Opti
     let header = BufferHeader::read(producer.generation(), bytes)?;
     let processor = u32::from(header.context) < producer.most_processors();
     let kind = header.ty.0 < ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM.0 && header.state < STATES;
-    let size = header.size >= KIB && header.size.is_multiple_of(KIB) && header.size <= LARGEST;
+    let size = header.size >= KIB && header.size.is_multiple_of(KIB) && header.size <= MAX_BUFFER_SIZE;
     // In a buffer in use, Offset is not set yet. CurrentOffset exceeds the size after an event did not fit.
     let end = if header.saved_offset > 0 { header.saved_offset } else { header.current_offset.max(header.offset) };
     let ends = (BUFFER_HEADER as u32 + 1..=header.size).contains(&end) && header.saved_offset <= header.size;

@@ -21,7 +21,7 @@ pub struct Blob<'a> {
 const HEADER: usize = size_of::<DUMP_BLOB_HEADER>();
 
 /// Maximum size of a block header; a greater value is damage.
-const MOST: usize = 0x100;
+const MAX_HEADER_SIZE: usize = 0x100;
 
 /// Alignment of the data and padding, in bytes.
 const UNIT: u64 = 8;
@@ -181,5 +181,5 @@ impl<'a> Chain<'_, 'a> {
 
 /// Whether this size is valid for the header of a block.
 fn is_size(size: usize) -> bool {
-    (HEADER..=MOST).contains(&size)
+    (HEADER..=MAX_HEADER_SIZE).contains(&size)
 }

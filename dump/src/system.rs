@@ -38,13 +38,13 @@ pub struct Identity {
     /// Build of the kernel.
     pub build: Build,
     /// Basis of the identification.
-    pub by: By,
+    pub by: IdentitySource,
 }
 
 /// Basis for the identification of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum By {
+pub enum IdentitySource {
     /// The PDB in the image, which is that of an examined build.
     Pdb,
     /// The image, which is that of an examined build.
@@ -208,9 +208,9 @@ impl<S: Source> MemoryDump<S> {
         let is_it = |seen: &ExaminedBuild| seen.arch == self.header.arch;
         let by_image = image.and_then(|image| LAYOUTS.by_image(image.file)).filter(is_it);
         match (by_pdb, by_image) {
-            (Some(seen), _) => Identity { build: seen.build, by: By::Pdb },
-            (None, Some(seen)) => Identity { build: seen.build, by: By::Image },
-            (None, None) => Identity { build: self.header.build, by: By::Header },
+            (Some(seen), _) => Identity { build: seen.build, by: IdentitySource::Pdb },
+            (None, Some(seen)) => Identity { build: seen.build, by: IdentitySource::Image },
+            (None, None) => Identity { build: self.header.build, by: IdentitySource::Header },
         }
     }
 

@@ -7,7 +7,7 @@ use etw_layouts::runtime::Uuid;
 use etw_layouts::runtime::meta::{Image, Pdb};
 use etw_layouts::runtime::packed::ExaminedBuild;
 use etw_layouts::{Arch, Build};
-use etw_layouts_dump::{By, MemoryDump, Source};
+use etw_layouts_dump::{IdentitySource, MemoryDump, Source};
 use etw_layouts_memory::{Address, Memory};
 use std::fs::File;
 use test_support::folder::Folder;
@@ -81,13 +81,13 @@ fn identity_of_the_kernel() {
     let (no_pdb, no_file) = (Pdb { guid: Uuid::from_u128(7), age: 1 }, Image { time_stamp: 1, size: 0x3000 });
     let build = Build::new(10, 0, 19041, 0);
     for (file, pdb, path, name, expected) in [
-        (file, pdb, "d:\\os\\ntkrnlmp.pdb", Some("ntkrnlmp.pdb"), (by_pdb.build, By::Pdb)),
-        (no_file, pdb, "/os/ntkrnlmp.pdb", Some("ntkrnlmp.pdb"), (by_pdb.build, By::Pdb)),
-        (file, no_pdb, "a..b", Some("a..b"), (by_image.build, By::Image)),
-        (no_file, no_pdb, "ntkrnlmp.pdb", Some("ntkrnlmp.pdb"), (build, By::Header)),
-        (no_file, pdb, "os\\..", None, (build, By::Header)),
-        (no_file, pdb, "a:b", None, (build, By::Header)),
-        (no_file, pdb, "a\nb", None, (build, By::Header)),
+        (file, pdb, "d:\\os\\ntkrnlmp.pdb", Some("ntkrnlmp.pdb"), (by_pdb.build, IdentitySource::Pdb)),
+        (no_file, pdb, "/os/ntkrnlmp.pdb", Some("ntkrnlmp.pdb"), (by_pdb.build, IdentitySource::Pdb)),
+        (file, no_pdb, "a..b", Some("a..b"), (by_image.build, IdentitySource::Image)),
+        (no_file, no_pdb, "ntkrnlmp.pdb", Some("ntkrnlmp.pdb"), (build, IdentitySource::Header)),
+        (no_file, pdb, "os\\..", None, (build, IdentitySource::Header)),
+        (no_file, pdb, "a:b", None, (build, IdentitySource::Header)),
+        (no_file, pdb, "a\nb", None, (build, IdentitySource::Header)),
     ] {
         let (_, mut system) = made(Build::new(10, 0, 19041, 264), Arch::X64, Paging::Four);
         system.pieces[1].1 = image(file, pdb, path);
@@ -98,7 +98,7 @@ fn identity_of_the_kernel() {
         assert_eq!(found.pdb.as_ref().map(|pdb| &*pdb.name), name, "{path:?}");
         assert_eq!(found.pdb.as_ref().map(|pdb| pdb.id), name.map(|_| pdb), "{path:?}");
         assert_eq!((dump.identity().build, dump.identity().by), expected, "{path:?}");
-        let globals: Vec<_> = by_pdb.globals().filter(|_| expected.1 == By::Pdb).collect();
+        let globals: Vec<_> = by_pdb.globals().filter(|_| expected.1 == IdentitySource::Pdb).collect();
         assert_eq!(dump.known_globals(), globals, "{path:?}");
         let kernel = dump.kernel(expected.0);
         assert!(globals.iter().all(|(name, at)| kernel.global(name) == Some(Address(found.base.0 + at))), "{path:?}");
@@ -125,7 +125,7 @@ fn addresses_by_build() {
         system.pieces[1].1 = image(file, Pdb { guid: Uuid::from_u128(7), age: 1 }, "ntkrnlmp.pdb");
         let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
         let dump = MemoryDump::new(&bytes[..]).expect("a dump");
-        let by = if file == other { By::Header } else { By::Image };
+        let by = if file == other { IdentitySource::Header } else { IdentitySource::Image };
         assert_eq!(dump.identity().by, by, "{file:?}");
         let expected: Vec<_> = seen.globals().filter(|_| is_known).collect();
         assert_eq!((dump.globals_by_build(seen.build), dump.known_globals()), (expected, Vec::new()), "{file:?}");
@@ -135,10 +135,10 @@ fn addresses_by_build() {
         assert!(dump.globals_by_build(Build { revision: 0, ..seen.build }).is_empty());
     }
     // Builds with the same kernel have the same addresses.
-    let same = LAYOUTS.kernels().flat_map(|kernel| kernel.same().map(move |same| (kernel.build.number, same.number)));
+    let shared = LAYOUTS.revisions().flat_map(|own| own.shared().map(move |other| (own.build.number, other.number)));
     let is_one = |seen: &ExaminedBuild, number| by_build(seen) && files(seen).len() == 1 && seen.build.number == number;
-    let (seen, number) = same
-        .filter_map(|(number, same)| LAYOUTS.examined().find(|seen| is_one(seen, number)).zip(Some(same)))
+    let (seen, number) = shared
+        .filter_map(|(number, other)| LAYOUTS.examined().find(|seen| is_one(seen, number)).zip(Some(other)))
         .next()
         .expect("a kernel");
     let (_, mut system) = made(Build::new(10, 0, 19041, 264), Arch::X64, Paging::Four);

@@ -3,7 +3,7 @@
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::win7::x64::SUMMARY_DUMP64;
 use etw_layouts::{Arch, Build, structures};
-use etw_layouts_dump::{BufferSelection, By, Diagnostic, DiagnosticKind, Error, MemoryDump, Source, by_time};
+use etw_layouts_dump::{BufferSelection, Diagnostic, DiagnosticKind, Error, IdentitySource, MemoryDump, Source, by_time};
 use etw_layouts_etl::Trace;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::write::Producer;
@@ -83,7 +83,7 @@ fn memory_is_read_back() {
         let modules: Vec<_> = dump.modules().iter().map(|one| (one.name.as_str(), one.range.start.0, one.range.end.0)).collect();
         assert_eq!(modules, system.modules, "{name}");
         let kinds: Vec<_> = dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect();
-        assert_eq!((kinds, dump.identity().by), (vec!["no-kernel-image"], By::Header), "{name}");
+        assert_eq!((kinds, dump.identity().by), (vec!["no-kernel-image"], IdentitySource::Header), "{name}");
 
         let mut kernel = dump.kernel(system.build);
         assert_eq!(kernel.global("EtwpDebuggerData").map(|at| at.0), (arch != Arch::X86).then_some(system.debugger_data));

@@ -117,10 +117,10 @@ impl Frames {
         }
         let length = if fits(header.size) { header.size } else { size } as usize;
         let bytes = source.bytes(offset, length + START)?;
-        let behind = bytes.get(length..);
+        let after = bytes.get(length..);
         // Without compression, two consecutive headers with the expected size are not a coincidence.
-        let is_size = |behind| !compressed && header.size == size && stated_size(behind) == size;
-        let is_followed = behind.is_some_and(|behind| behind.is_empty() || begins(&self.common, behind) || is_size(behind));
+        let is_size = |after| !compressed && header.size == size && stated_size(after) == size;
+        let is_followed = after.is_some_and(|after| after.is_empty() || begins(&self.common, after) || is_size(after));
         let is_plausible = self.common.has_as(&header, is_first);
         if !is_plausible && !is_followed && !is_first {
             return self.resume(source);

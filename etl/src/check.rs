@@ -4,7 +4,7 @@ use crate::buffer::{Buffer, DecodedBuffer, Scratch};
 use crate::buffer_header::FLAGS;
 use crate::common::FILE;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Place, Rule};
-use crate::logfile::{LogFile, MOST_PROCESSORS};
+use crate::logfile::{LogFile, MAX_PROCESSORS};
 use crate::trace::Trace;
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
 
@@ -69,7 +69,7 @@ impl<'f> Check<'f> {
     fn log_file(&mut self) {
         let LogFile { processors, version: [major, minor, ..], start_time, end_time, .. } = self.log;
         let at = BUFFER_HEADER as u32;
-        self.rule("processors", (1..=MOST_PROCESSORS).contains(&processors), FILE, at, || {
+        self.rule("processors", (1..=MAX_PROCESSORS).contains(&processors), FILE, at, || {
             format!("invalid number of processors in the log file header: {processors}")
         });
         self.rule("windows-version", matches!((major, minor), (5, 0..=2) | (6, 0..=4) | (10, 0)), FILE, at, || {

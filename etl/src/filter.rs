@@ -172,14 +172,15 @@ impl Filter {
 
     /// Whether an event of a processor matches the filter, with the process and the thread in its header.
     #[inline]
-    pub fn takes(&self, event: &Event<'_>, processor: u16, clock: &Clock) -> bool {
-        self.takes_of_any(event, processor, clock) && (!self.asks_who() || self.is_of(&[event.process()], &[event.thread()]))
+    pub fn matches(&self, event: &Event<'_>, processor: u16, clock: &Clock) -> bool {
+        self.matches_without_ids(event, processor, clock)
+            && (!self.asks_who() || self.is_of(&[event.process()], &[event.thread()]))
     }
 
     /// Whether an event of a processor matches the filter, without its processes and threads.
     #[inline]
-    pub fn takes_of_any(&self, event: &Event<'_>, processor: u16, clock: &Clock) -> bool {
-        (!self.of_provider || self.is_of_provider(event)) && (!self.more || self.takes_rest(event, processor, clock))
+    pub fn matches_without_ids(&self, event: &Event<'_>, processor: u16, clock: &Clock) -> bool {
+        (!self.of_provider || self.is_of_provider(event)) && (!self.more || self.matches_rest(event, processor, clock))
     }
 
     /// Whether the filter has processes or threads.
@@ -208,7 +209,7 @@ impl Filter {
         !self.names.is_empty() && matches!(event.traits(), Some(Ok(traits)) if is(traits.name))
     }
 
-    fn takes_rest(&self, event: &Event<'_>, processor: u16, clock: &Clock) -> bool {
+    fn matches_rest(&self, event: &Event<'_>, processor: u16, clock: &Clock) -> bool {
         any(&self.processors, || Some(processor))
             && (self.events.is_empty() || self.events.iter().any(|name| name.is_of(event, self.schemas())))
             && any(&self.ids, || event.id())

@@ -76,7 +76,7 @@ pub struct LogFile {
 const FIRST_BUILD: u32 = 2195;
 
 /// Windows supports 2,048 processors, in groups of 64.
-pub(crate) const MOST_PROCESSORS: u32 = 2048;
+pub(crate) const MAX_PROCESSORS: u32 = 2048;
 
 impl LogFile {
     /// Decodes the log file header in an event; `None` if the event has none.
@@ -145,7 +145,7 @@ impl LogFile {
     /// Whether a trace begins at these bytes, with a header buffer and a log file header as its first event.
     #[inline]
     pub(crate) fn begins(bytes: &[u8]) -> bool {
-        Self::is_marked(bytes) && Self::follows(bytes)
+        Self::is_marked(bytes) && Self::is_log_file_header(bytes)
     }
 
     /// Whether the first event is marked as a log file header, by at least two of its marker, type and hook identifier.
@@ -161,7 +161,7 @@ impl LogFile {
     /// The start of a file with a repaired header of the first event; `None` unless the data of the event is a log file header.
     #[cold]
     pub(crate) fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
-        if !Self::follows(bytes) {
+        if !Self::is_log_file_header(bytes) {
             return None;
         }
         let mut bytes = bytes.to_vec();
@@ -189,7 +189,7 @@ impl LogFile {
 
     /// Whether the data of the event is a log file header, and the buffer header is valid.
     #[cold]
-    fn follows(bytes: &[u8]) -> bool {
+    fn is_log_file_header(bytes: &[u8]) -> bool {
         let Some(header) = bytes.get(BUFFER_HEADER + SYSTEM..Self::START).map(view::<LogFileHeader32>) else { return false };
         // Both widths have the same members up to the addresses of the names.
         let version = header.VersionDetail();
@@ -200,7 +200,7 @@ impl LogFile {
         is_plausible
             && matches!((version.MajorVersion, version.MinorVersion), (5, 0..=2) | (6, 0..=4) | (10, 0))
             && (FIRST_BUILD..1 << 20).contains(&header.ProviderVersion)
-            && (1..=MOST_PROCESSORS).contains(&header.NumberOfProcessors)
+            && (1..=MAX_PROCESSORS).contains(&header.NumberOfProcessors)
             && matches!(header.PointerSize(), 4 | 8)
     }
 

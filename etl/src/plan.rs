@@ -14,13 +14,13 @@ pub struct Plan {
 }
 
 /// Maximum number of slots. Fields after them are decoded by the schema.
-const MOST: usize = 1024;
+const MAX_SLOTS: usize = 1024;
 
 impl Plan {
     /// Compiles a schema.
     pub fn new(list: &FieldList<'_>, pointers: PointerSize) -> Self {
         let mut slots = list.slots(pointers);
-        let known = slots.by_ref().take(MOST).map(|(_, slot)| slot).collect();
+        let known = slots.by_ref().take(MAX_SLOTS).map(|(_, slot)| slot).collect();
         Self { slots: known, next: (!slots.is_done()).then(|| slots.position()), pointers }
     }
 

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Criterion by which events are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum Grouping {
     /// Provider.
     Provider,
     /// Provider and event identifier; the opcode for events without an identifier.
@@ -43,20 +43,20 @@ pub struct Key {
 }
 
 impl Key {
-    fn of(event: &Event<'_>, process: Option<u32>, processor: u16, by: By) -> Self {
+    fn of(event: &Event<'_>, process: Option<u32>, processor: u16, by: Grouping) -> Self {
         let nothing = Self::default();
         match by {
-            By::Processor => Self { processor: Some(processor), ..nothing },
-            By::Process => Self { process, ..nothing },
-            By::Provider => {
+            Grouping::Processor => Self { processor: Some(processor), ..nothing },
+            Grouping::Process => Self { process, ..nothing },
+            Grouping::Provider => {
                 let provider = event.provider();
                 Self { provider, hook: event.hook().filter(|_| provider.is_none()).map(|hook| hook & 0xFF00), ..nothing }
             }
-            By::Id | By::Event => {
+            Grouping::Id | Grouping::Event => {
                 let id = event.id();
-                let opcode = event.opcode().filter(|_| id.is_none() || by == By::Event && is_classic(event));
+                let opcode = event.opcode().filter(|_| id.is_none() || by == Grouping::Event && is_classic(event));
                 let logging = || event.trace_logging()?.schema.ok().map(|schema| Self::hash(schema.event));
-                let name = if by == By::Event { logging() } else { None };
+                let name = if by == Grouping::Event { logging() } else { None };
                 Self { provider: event.provider(), hook: event.hook(), id, opcode, name, ..nothing }
             }
         }
@@ -102,7 +102,7 @@ impl Count {
 /// Event statistics of any number of files.
 #[derive(Clone, Debug)]
 pub struct Stat {
-    by: By,
+    by: Grouping,
     all: Count,
     counts: HashMap<Key, Count>,
     /// The most recent key and its counts, not yet merged into the others: consecutive events often share a key.
@@ -113,10 +113,10 @@ pub struct Stat {
 
 impl Stat {
     /// Maximum number of keys that are counted separately; events of any further keys are counted together.
-    pub const MOST: usize = 1 << 14;
+    pub const MAX_KEYS: usize = 1 << 14;
 
     /// Starts with no events.
-    pub fn new(by: By) -> Self {
+    pub fn new(by: Grouping) -> Self {
         let (all, others, run) = Default::default();
         Self { by, all, counts: HashMap::new(), run, others, activity: Activity::default() }
     }
@@ -132,7 +132,7 @@ impl Stat {
             self.end_run();
             self.run = (key, self.counts.remove(&key).unwrap_or_default());
         }
-        match self.run.1.events == 0 && self.counts.len() >= Self::MOST {
+        match self.run.1.events == 0 && self.counts.len() >= Self::MAX_KEYS {
             true => self.others.add(bytes, time),
             false => self.run.1.add(bytes, time),
         }
@@ -157,7 +157,7 @@ impl Stat {
         counts
     }
 
-    /// Statistics of the events with keys beyond [`MOST`](Self::MOST).
+    /// Statistics of the events with keys beyond [`MAX_KEYS`](Self::MAX_KEYS).
     pub fn others(&self) -> &Count {
         &self.others
     }
@@ -169,7 +169,7 @@ impl Stat {
 }
 
 /// Histogram of events over time. All spans have the same width, which doubles whenever there would be more than
-/// [`MOST`](Self::MOST).
+/// [`MAX_KEYS`](Self::MAX_KEYS).
 #[derive(Clone, Debug, Default)]
 pub struct Activity {
     /// Binary logarithm of the width of a span.
@@ -180,13 +180,13 @@ pub struct Activity {
 
 impl Activity {
     /// Maximum number of spans.
-    pub const MOST: u64 = 128;
+    pub const MAX_SPANS: u64 = 128;
 
     /// Counts an event at a system time.
     fn add(&mut self, time: i64) {
         *self.spans.entry(time >> self.shift).or_default() += 1;
         while let (Some((first, _)), Some((last, _))) = (self.spans.first_key_value(), self.spans.last_key_value())
-            && last.abs_diff(*first) >= Self::MOST
+            && last.abs_diff(*first) >= Self::MAX_SPANS
         {
             self.shift += 1;
             for (span, count) in std::mem::take(&mut self.spans) {

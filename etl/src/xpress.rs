@@ -9,7 +9,7 @@ mod decode;
 mod encode;
 mod state;
 
-pub use decode::{Error, Reason, decompress};
+pub use decode::{Error, ErrorKind, decompress};
 pub use encode::compress;
 
 /// The least length of a match.

@@ -25,21 +25,21 @@ const FIELDS: [Field; 7] = [
     ("processor", |_, processor| Some(processor.into()), |filter, value| filter.processor(value as u16)),
 ];
 
-/// The indices of the events that `takes` accepts.
-fn places(trace: &Trace<'_>, mut takes: impl FnMut(&Event<'_>, u16) -> bool) -> Vec<usize> {
+/// The indices of the events that `matches` accepts.
+fn places(trace: &Trace<'_>, mut matches: impl FnMut(&Event<'_>, u16) -> bool) -> Vec<usize> {
     let (mut scratch, mut yes, mut place) = (Scratch::default(), Vec::new(), 0);
     for buffer in trace.buffers().flatten() {
         for event in buffer.decode(&mut scratch).events().flatten() {
-            yes.extend(takes(&event, buffer.header().processor()).then_some(place));
+            yes.extend(matches(&event, buffer.header().processor()).then_some(place));
             place += 1;
         }
     }
     yes
 }
 
-fn same(name: &str, what: &dyn Debug, trace: &Trace<'_>, filter: &Filter, takes: impl FnMut(&Event<'_>, u16) -> bool) {
-    let taken = places(trace, |event, processor| filter.takes(event, processor, trace.clock()));
-    assert!(taken == places(trace, takes), "{name}: {what:?}");
+fn same(name: &str, what: &dyn Debug, trace: &Trace<'_>, filter: &Filter, matches: impl FnMut(&Event<'_>, u16) -> bool) {
+    let taken = places(trace, |event, processor| filter.matches(event, processor, trace.clock()));
+    assert!(taken == places(trace, matches), "{name}: {what:?}");
 }
 
 /// Tests filters on a trace. Returns the properties with several values in the trace.
@@ -125,8 +125,8 @@ fn groups_and_names() {
     assert!(found > 12);
     let bytes = logging().trace();
     let trace = Trace::from_bytes(&bytes).unwrap();
-    for (name, takes) in [("Maker.Provider", true), ("maker.PROVIDER", true), ("Maker", false), ("Maker.Providers", false)] {
-        same("name", &name, &trace, &Filter::new().provider_name(name), |event, _| takes && event.traits().is_some());
+    for (name, matches) in [("Maker.Provider", true), ("maker.PROVIDER", true), ("Maker", false), ("Maker.Providers", false)] {
+        same("name", &name, &trace, &Filter::new().provider_name(name), |event, _| matches && event.traits().is_some());
     }
     let both = Filter::new().provider_name("Maker.Provider").group(0);
     same("name or group", &"both", &trace, &both, |_, _| true);

@@ -21,7 +21,7 @@ fn taken(trace: &Trace<'_>, filter: &Filter) -> Vec<(bool, Seen)> {
         let processor = buffer.header().processor();
         let header = usize::from(buffer.index() == 0);
         let all = buffer.decode(&mut scratch);
-        let all = all.events().flatten().skip(header).filter(|event| filter.takes(event, processor, trace.clock()));
+        let all = all.events().flatten().skip(header).filter(|event| filter.matches(event, processor, trace.clock()));
         events.extend(all.map(|event| (header > 0, Seen::of(&event, processor))));
     }
     events
@@ -59,7 +59,7 @@ fn saved(trace: &Trace<'_>, filter: &Filter, compressed: bool) -> Option<Vec<u8>
     let mut scratch = Scratch::default();
     for buffer in trace.buffers().flatten() {
         let processor = buffer.header().processor();
-        for event in buffer.decode(&mut scratch).events().flatten().filter(|e| filter.takes(e, processor, trace.clock())) {
+        for event in buffer.decode(&mut scratch).events().flatten().filter(|e| filter.matches(e, processor, trace.clock())) {
             relog.push(&event, &buffer).unwrap();
         }
     }

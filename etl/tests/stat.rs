@@ -1,7 +1,7 @@
 //! Event statistics, compared with direct counts.
 
 use etw_layouts_etl::header::EventHeader;
-use etw_layouts_etl::stat::{Activity, By, Count, Key, Stat};
+use etw_layouts_etl::stat::{Activity, Count, Grouping, Key, Stat};
 use etw_layouts_etl::wire::{HOOK_ID, SYSTEM_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
 use etw_layouts_etl::{Event, LogFile, Scratch, Trace, names};
@@ -21,17 +21,17 @@ fn each(bytes: &[u8], mut take: impl FnMut(&Event<'_>, u16, Option<i64>)) {
 }
 
 /// An event's key, as text.
-fn key(by: By, event: &Event<'_>, processor: u16) -> String {
+fn key(by: Grouping, event: &Event<'_>, processor: u16) -> String {
     let group = event.hook().map(|hook| hook >> 8).filter(|_| event.provider().is_none());
     match by {
-        By::Provider => format!("{:?} {group:?}", event.provider()),
-        By::Id => match event.id() {
+        Grouping::Provider => format!("{:?} {group:?}", event.provider()),
+        Grouping::Id => match event.id() {
             Some(id) => format!("{:?} {:?} id {id}", event.provider(), event.hook().is_some()),
             None => format!("{:?} op {:?}", event.provider(), event.opcode()),
         },
-        By::Event => unreachable!("its names are in etw's tests"),
-        By::Process => format!("{:?}", event.process()),
-        By::Processor => processor.to_string(),
+        Grouping::Event => unreachable!("its names are in etw's tests"),
+        Grouping::Process => format!("{:?}", event.process()),
+        Grouping::Processor => processor.to_string(),
     }
 }
 
@@ -45,7 +45,7 @@ fn counts() {
     // Each file alone, then all files together.
     let singles = files.iter().map(std::slice::from_ref);
     for files in singles.chain([&files[..]]) {
-        for by in [By::Provider, By::Id, By::Process, By::Processor] {
+        for by in [Grouping::Provider, Grouping::Id, Grouping::Process, Grouping::Processor] {
             let mut stat = Stat::new(by);
             let mut hand: BTreeMap<String, Vec<(u64, Option<i64>)>> = BTreeMap::new();
             for file in files {
@@ -79,7 +79,9 @@ fn counts() {
             let mut spans = vec![0; activity.counts().len()];
             all.iter().filter_map(|(_, time)| *time).for_each(|time| spans[(time.abs_diff(start) / width) as usize] += 1);
             assert_eq!(activity.counts(), spans);
-            assert!(spans.len() as u64 <= Activity::MOST && (width == 1 || spans.len() as u64 > Activity::MOST / 2 - 1));
+            assert!(
+                spans.len() as u64 <= Activity::MAX_SPANS && (width == 1 || spans.len() as u64 > Activity::MAX_SPANS / 2 - 1)
+            );
         }
     }
 }
@@ -102,9 +104,9 @@ fn keys() {
     let bytes = writer.finish(0).unwrap().into_inner();
     let process = names::provider_named("process");
     for (by, first, second) in [
-        (By::Provider, Key { provider: process, ..Key::default() }, Key { hook: Some(0xF700), ..Key::default() }),
+        (Grouping::Provider, Key { provider: process, ..Key::default() }, Key { hook: Some(0xF700), ..Key::default() }),
         (
-            By::Id,
+            Grouping::Id,
             Key { provider: process, hook: Some(0x0301), id: Some(0x0301), ..Key::default() },
             Key { hook: Some(0xF7AB), id: Some(0xF7AB), ..Key::default() },
         ),
@@ -129,7 +131,7 @@ fn many_keys() {
     let bytes =
         test_support::traces::fixture(test_support::traces::PRODUCERS[7], etw_layouts_etl::ClockType::SystemTime, false, 1);
     let bytes = bytes.unwrap().bytes;
-    let mut stat = Stat::new(By::Processor);
+    let mut stat = Stat::new(Grouping::Processor);
     each(&bytes, |event, _, _| {
         for processor in 0..=u16::MAX {
             stat.add(
@@ -140,8 +142,8 @@ fn many_keys() {
             );
         }
     });
-    assert_eq!(stat.counts().len() as u64, Stat::MOST as u64);
+    assert_eq!(stat.counts().len() as u64, Stat::MAX_KEYS as u64);
     assert_eq!(stat.counts().iter().map(|(_, count)| count.events).sum::<u64>() + stat.others().events, stat.all().events);
     let (spans, half) = (stat.activity().counts(), Some(stat.all().events / 2));
-    assert_eq!((spans.len() as u64, spans.first().copied(), spans.last().copied()), (Activity::MOST, half, half));
+    assert_eq!((spans.len() as u64, spans.first().copied(), spans.last().copied()), (Activity::MAX_SPANS, half, half));
 }

@@ -1,6 +1,6 @@
 //! TraceLogging: constructed events, corrupt events, and events of real files.
 
-use etw_layouts_etl::stat::{By, Key, Stat};
+use etw_layouts_etl::stat::{Grouping, Key, Stat};
 use etw_layouts_etl::tracelogging::{Count, Data, Fault, Reason, Step};
 use etw_layouts_etl::{Event, Scratch, Trace, Uuid};
 use std::fs;
@@ -197,7 +197,7 @@ fn schema() {
         let expected = expected.map(|group| (name.to_owned(), group)).map_err(|reason| Fault { reason, offset: 0 });
         assert_eq!(seen, [expected]);
         // The key has the hash of the event's name only if events are counted by event.
-        for by in [By::Event, By::Id] {
+        for by in [Grouping::Event, Grouping::Id] {
             let mut stat = Stat::new(by);
             let mut name = None;
             events(&made.trace(), &mut |event| {
@@ -205,7 +205,7 @@ fn schema() {
                 stat.add(event, None, 0, None);
             });
             let names: Vec<_> = stat.counts().into_iter().filter_map(|(key, _)| key.name).collect();
-            assert_eq!(names, Vec::from_iter(name.filter(|_| by == By::Event)), "{by:?}");
+            assert_eq!(names, Vec::from_iter(name.filter(|_| by == Grouping::Event)), "{by:?}");
             assert!(Key::hash("a") != Key::hash("b") && Key::hash("a") > 1);
         }
     }

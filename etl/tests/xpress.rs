@@ -1,7 +1,7 @@
 //! Decompression, compared with the examples of \[MS-XCA\], a direct implementation of its rules, another decoder, and real streams.
 
 use etw_layouts_etl::compression::{self, Format};
-use etw_layouts_etl::xpress::{Error, Reason, compress, decompress};
+use etw_layouts_etl::xpress::{Error, ErrorKind, compress, decompress};
 use std::path::Path;
 use test_support::installed;
 
@@ -56,18 +56,18 @@ fn forms_and_errors() {
     let run = |tail: &[u8]| [&[0xFF, 0xFF, 0xFF, 0x7F, 7], tail].concat();
     let dword = run(&[7, 0, 15, 255, 0, 0, 0x40, 0x42, 0x0F, 0x00]);
     assert_eq!(decoded(&dword, 1 + 1_000_000 + 3), Ok(true));
-    assert_eq!(decoded(&dword, 1_000_000), error(Reason::Output, 5, 1));
-    assert_eq!(decoded(&run(&[7, 0, 15, 255, 21, 0]), 100), error(Reason::Length, 5, 1));
-    assert_eq!(decoded(&run(&[7, 0, 15, 255, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]), 100), error(Reason::Length, 5, 1));
-    assert_eq!(decoded(&run(&[8, 0]), 100), error(Reason::Distance, 5, 1));
-    assert_eq!(decoded(&run(&[]), 0), error(Reason::Output, 4, 0));
+    assert_eq!(decoded(&dword, 1_000_000), error(ErrorKind::Output, 5, 1));
+    assert_eq!(decoded(&run(&[7, 0, 15, 255, 21, 0]), 100), error(ErrorKind::Length, 5, 1));
+    assert_eq!(decoded(&run(&[7, 0, 15, 255, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]), 100), error(ErrorKind::Length, 5, 1));
+    assert_eq!(decoded(&run(&[8, 0]), 100), error(ErrorKind::Distance, 5, 1));
+    assert_eq!(decoded(&run(&[]), 0), error(ErrorKind::Output, 4, 0));
     for cut in (1..4).chain(6..dword.len()).filter(|&cut| cut != 5) {
-        assert!(matches!(decoded(&dword[..cut], 1 << 20), Err(Error { reason: Reason::Truncated, .. })), "cut to {cut}");
+        assert!(matches!(decoded(&dword[..cut], 1 << 20), Err(Error { reason: ErrorKind::Truncated, .. })), "cut to {cut}");
     }
     assert_eq!(decoded(&[], 10), Ok(true));
     assert_eq!(decompressed(Format::XpressHuffman, &[], 0), Ok(vec![]));
     assert!(decompressed(Format::XpressHuffman, &[], 10).is_err());
-    let shown = Error { reason: Reason::Distance, input: 16, output: 3 }.to_string();
+    let shown = Error { reason: ErrorKind::Distance, input: 16, output: 3 }.to_string();
     assert_eq!(shown, "XPRESS stream, offset 0x10, 0x3 bytes decompressed: match begins before the first byte");
     // One match with the greatest length that a word can state: flags, a literal, and the match with a half byte, a byte and a word.
     assert_eq!(compressed(&vec![7; 1 + 0xFFFF + 3]).len(), 4 + 1 + 2 + 1 + 1 + 2);

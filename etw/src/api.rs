@@ -198,7 +198,7 @@ impl Selection {
     /// An event as in a line of `etw etl events --payload fields --format json`.
     #[must_use]
     pub fn json(&self, event: &trace::Event<'_>) -> String {
-        let (file, header) = (Name::of(event.file().name()), event.header());
+        let (file, header) = (Name::new(event.file().name()), event.header());
         let line = Line::of_event(&file, event, &header, &self.wanted.schemas, Some(Payload::Fields));
         let line = Line { who: Some(event.who()), ..line };
         let mut json = Vec::new();

@@ -150,12 +150,6 @@ pub fn summary(before: &Texts, plan: &Plan) -> Result<String, Error> {
             ),
         };
     }
-    for name in &plan.updates {
-        let update = plan.layouts.spec.axis.update(name);
-        let kernels: Vec<_> = update.iter().flat_map(|update| &update.revisions).map(|build| format!("{build:#}")).collect();
-        let kernels = kernels.join(", ");
-        let _ = writeln!(out, "{HEADING}update {name}{HEADING:#}: first builds {kernels}, inferred from the ranges of the specs");
-    }
     for (&target, builds) in &plan.same {
         let builds: Vec<_> = builds.iter().map(ToString::to_string).collect();
         let _ = writeln!(out, "unchanged layouts of {}: {}", plan.layouts.spec.axis.target_name(target), builds.join(", "));

@@ -15,7 +15,6 @@ mod etl;
 pub mod event;
 pub mod export;
 pub mod fmt;
-mod html;
 pub mod import;
 #[cfg(feature = "embedded")]
 mod input;
@@ -23,6 +22,7 @@ pub mod list;
 pub mod map;
 mod new_file;
 mod object;
+pub mod open;
 #[cfg(feature = "embedded")]
 mod output;
 mod print;
@@ -65,7 +65,7 @@ pub enum Command {
     Map(map::Args),
     Export(export::Args),
     Atlas(atlas::Args),
-    Open(atlas::open::Args),
+    Open(open::Args),
     Verify(verify::Args),
     Import(import::Args),
     Fmt(fmt::Args),
@@ -94,7 +94,7 @@ impl Command {
             Self::Map(args) => map::run(args, project),
             Self::Export(args) => export::run(args, project),
             Self::Atlas(args) => atlas::run(args, project),
-            Self::Open(args) => atlas::open::run(args, project),
+            Self::Open(args) => open::run(args, project),
             Self::Verify(args) => verify::run(args, project),
             Self::Import(args) => import::run(args, project),
             Self::Fmt(args) => fmt::run(args, project),

@@ -109,11 +109,6 @@ pub(crate) fn escaped(json: String) -> String {
     })
 }
 
-/// A GUID of a spec in lower case, with hyphens, without braces.
-pub fn plain_guid(text: &str) -> String {
-    text.trim_matches(['{', '}']).to_ascii_lowercase()
-}
-
 /// Prints an error to standard error, and ignores that this can fail.
 pub fn error(error: &Error) {
     if let Some(Several(errors)) = error.downcast_ref() {

@@ -47,7 +47,7 @@ pub fn lines(header: &[&str], rows: &[Row], width: Option<usize>) -> Vec<(Style,
     let word = words.flat_map(|words| words.split_whitespace()).map(|word| word.chars().count());
     let least = longest.chain(word).max().unwrap_or(0);
     let width = width.unwrap_or(usize::MAX);
-    let (widest, beside) = match (usize::MAX, width / 3) {
+    let (widest, is_inline) = match (usize::MAX, width / 3) {
         (natural, _) if start(natural).saturating_add(least) <= width => (natural, true),
         (_, third) if start(third).saturating_add(least) <= width => (third, true),
         (natural, _) if start(natural) <= width => (natural, false),
@@ -55,7 +55,7 @@ pub fn lines(header: &[&str], rows: &[Row], width: Option<usize>) -> Vec<(Style,
     };
     let length = |column: usize| length(column).min(widest);
     let start = start(widest);
-    let indent = if beside { start } else { INDENT };
+    let indent = if is_inline { start } else { INDENT };
     let room = width.saturating_sub(indent);
     let header = Row { style: COLUMNS, cells: header.iter().map(|&cell| cell.to_owned()).collect() };
     let mut out = Vec::new();
@@ -70,7 +70,7 @@ pub fn lines(header: &[&str], rows: &[Row], width: Option<usize>) -> Vec<(Style,
             line += &" ".repeat(gap);
         }
         let mut words = wrapped(last.first().map_or("", |&column| cell(column)), room);
-        if !beside || line.chars().count() > start {
+        if !is_inline || line.chars().count() > start {
             words.insert(0, String::new());
             words.dedup();
         }

@@ -226,7 +226,7 @@ fn apply(edit: Edit, own: &Path, place: &str, outside: &Path) {
                 format!("{text}{hash:016x} {to}\n")
             } else {
                 let entry =
-                    |folder: &str, path: &str| format!(r#"{{"folder":"{folder}","path":"{path}","old":null,"new":null}}"#);
+                    |folder: &str, path: &str| format!(r#"{{"folder":"{folder}","path":"{path}","old":null,"removed":true}}"#);
                 let entries = if is_path { [entry("specs", &to), entry("facts", &to)].join(",") } else { entry(&to, "precious") };
                 format!(r#"{{"command":"import","entries":[{entries}]}}"#)
             };

@@ -99,10 +99,10 @@ fn print(view: &Session, image: &Image) {
     }
 }
 
-/// The kernels that have a layout.
+/// The revisions that have a layout.
 fn builds(layout: LayoutOf<'_, CONTEXT::Type>) -> String {
     let targets = structures::WMI_LOGGER_CONTEXT.targets().filter(|target| *target.layout == *layout);
-    targets.map(|target| format!("{} {}", target.kernel.build, target.arch)).collect::<Vec<_>>().join(", ")
+    targets.map(|target| format!("{} {}", target.revision.build, target.arch)).collect::<Vec<_>>().join(", ")
 }
 
 /// A string that a structure points to: pointers are addresses, and following them is for the image.

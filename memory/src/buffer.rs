@@ -74,7 +74,7 @@ pub enum State {
 }
 
 /// Maximum size of a session's buffers, in bytes.
-const LARGEST: u32 = 16 << 20;
+pub const MAX_BUFFER_SIZE: u32 = 16 << 20;
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
     /// The buffers of a session: those in its list of all buffers, in order, then those referenced only by a processor or the
@@ -201,7 +201,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         // Before 6.0 the variable had one byte.
         let size = if self.kernel().build().number < [6, 0, 0] { 1 } else { 4 };
         let global = || self.integer(self.kernel().global("KeNumberProcessors")?, size).map(|count| count as usize);
-        stated.or_else(global).filter(|count| (1..=MOST_PROCESSORS).contains(count))
+        stated.or_else(global).filter(|count| (1..=MAX_PROCESSORS).contains(count))
     }
 
     /// The bytes of a buffer that can contain events, header included: up to its valid end, with holes where memory is missing. For a
@@ -209,7 +209,8 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// header.
     pub fn events_of(&mut self, session: &Session, buffer: &Buffer) -> BufferBytes {
         let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
-        let Some(size) = session.buffer_size.filter(|size| (buffer.header.layout().size as u32..=LARGEST).contains(size)) else {
+        let Some(size) = session.buffer_size.filter(|size| (buffer.header.layout().size as u32..=MAX_BUFFER_SIZE).contains(size))
+        else {
             self.find(place, FindingKind::Offset(session.buffer_size.unwrap_or(0).into()));
             return BufferBytes::default();
         };
@@ -238,7 +239,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
 const PROCESSOR_INDEX: u64 = 0x07FF;
 
 /// Number of processors that such an index can distinguish.
-const MOST_PROCESSORS: usize = PROCESSOR_INDEX as usize + 1;
+const MAX_PROCESSORS: usize = PROCESSOR_INDEX as usize + 1;
 
 impl Buffer {
     /// Whether it is compressed, or contains compressed buffers.

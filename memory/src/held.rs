@@ -18,7 +18,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// The registrations that kernel variables such as `EtwThreatIntProvRegHandle` refer to, with the names of the variables:
     /// those of [`globals`](crate::globals) with a known address. In the kernel, a registration handle is the address of the registration,
     /// according to public research.
-    pub fn held(&mut self) -> Vec<(&'static str, Registration)> {
+    pub fn variable_registrations(&mut self) -> Vec<(&'static str, Registration)> {
         if self.kernel().layout(&structures::ETW_REG_ENTRY).is_none() {
             return Vec::new();
         }
@@ -47,7 +47,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         }
         let by_address: BTreeMap<Address, &Provider> =
             providers.iter().map(|provider| (provider.entry.address(), provider)).collect();
-        for (handle, registration) in self.held() {
+        for (handle, registration) in self.variable_registrations() {
             let at = registration.entry.address();
             let Some(provider) = registration.entry.unsigned(REGISTRATION::GUID_ENTRY) else { continue };
             let provider = self.kernel().address(provider);

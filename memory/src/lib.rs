@@ -71,7 +71,7 @@
 //! | clocks and processors | [`Walk::time`] | global variables; up to 5.2, the file header that a session has prepared |
 //! | providers | [`Walk::providers`] | the hash table of the silo or the global one; up to 6.1, two lists |
 //! | consumers | [`Walk::consumers`] | the session's list |
-//! | registrations of the kernel itself | [`Walk::held`] | global variables that refer to them, independent of the lists |
+//! | registrations of the kernel itself | [`Walk::variable_registrations`] | global variables that refer to them, independent of the lists |
 //! | traits of a provider | [`Walk::traits`] | a registration |
 //! | other silos | [`Walk::silos`] | the provider entries of silos, linked to those of the host |
 //! | all of these, with consistency checks | [`Walk::census`] | all of the above |
@@ -93,7 +93,7 @@
 //! The only offsets in this crate are those of the statements in `EtwpDebuggerData`, which belong to no structure. Four facts are
 //! known from public research instead of symbols: the meaning of these statements; the hash of GUIDs ([`FindingKind::Bucket`]); that a
 //! table slot without a session contains an odd number; and that a registration handle of the kernel is the address of the
-//! registration ([`Walk::held`]).
+//! registration ([`Walk::variable_registrations`]).
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -119,7 +119,7 @@ mod traits;
 mod walk;
 
 pub use address::Address;
-pub use buffer::{Buffer, BufferBytes, State};
+pub use buffer::{Buffer, BufferBytes, MAX_BUFFER_SIZE, State};
 pub use census::Census;
 pub use consumer::Consumer;
 /// Global variables that walks use, by their names in symbols. Each kernel has some of them.

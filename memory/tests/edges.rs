@@ -312,7 +312,7 @@ fn lists_and_handles() {
             plan.kit.pointer(handle, value);
             let kernel = plan.kit.kernel();
             let mut walk = Walk::new(&plan.kit.image, &kernel);
-            walk.held();
+            walk.variable_registrations();
             let kinds: Vec<_> = walk.findings().iter().map(|finding| &finding.kind).collect();
             assert_eq!(kinds, [&FindingKind::Pointer(Address(value))], "{name} {value:#x}");
         }

@@ -33,15 +33,13 @@ pub struct Lock {
     _file: File,
 }
 
-/// The files of a change.
+/// A command, and the files of its change.
 #[derive(Deserialize, Serialize)]
 struct List {
-    /// Command that makes the change.
     command: String,
     entries: Vec<Entry>,
 }
 
-/// A file of a change.
 #[derive(Deserialize, Serialize)]
 struct Entry {
     /// Name of its folder: `specs`, `facts` or `generated`.
@@ -50,8 +48,8 @@ struct Entry {
     path: String,
     /// Its modification time before the change, in nanoseconds since 1970; `None` if it did not exist.
     old: Option<u64>,
-    /// Its size after the change, in bytes; `None` if it is removed.
-    new: Option<u64>,
+    /// Whether the change removes it.
+    removed: bool,
 }
 
 /// The folders of a project whose files change, each with its name in lists.
@@ -119,27 +117,15 @@ impl Lock {
     }
 
     fn replaced(&self, changes: Changes, before: Before) -> io::Result<()> {
-        let place = &self.place;
         let mut list = List { command: self.command.clone(), entries: Vec::new() };
-        let mut contents = Vec::new();
         let outcome = |error: io::Error, outcome: &str| io::Error::new(error.kind(), format!("{error}; {outcome}"));
-        for (path, bytes) in changes {
-            let entry = place.entry(&path, bytes.as_deref()).map_err(|error| outcome(error, "nothing was changed"))?;
-            if let Some(entry) = entry {
-                list.entries.push(entry);
-                contents.push(bytes.unwrap_or_default());
-            }
-        }
-        if list.entries.is_empty() {
-            return Ok(());
-        }
-        if let Err(error) = place.stage(&list, &contents, before) {
+        if let Err(error) = self.place.stage(&mut list, changes, before) {
             // If this fails too, the next command that writes discards the change.
-            drop(place.discard(&list));
+            drop(self.place.discard(&list));
             return Err(outcome(error, "nothing was changed"));
         }
         let help = "fix this, and run the command again: it completes the change first";
-        place.complete(&list, before).map_err(|error| outcome(error, help))
+        self.place.complete(&list, before).map_err(|error| outcome(error, help))
     }
 }
 
@@ -181,33 +167,30 @@ impl Place {
         list.map(Some).ok_or_else(invalid)
     }
 
-    /// The entry of a file; `None` if it has these bytes already.
-    fn entry(&self, path: &Path, bytes: Option<&[u8]>) -> io::Result<Option<Entry>> {
-        let own = absolute(path)?;
-        let outside = || io::Error::other(format!("{}: outside of the folders of the project", path.display()));
-        let within = |(name, folder): &(&'static str, PathBuf)| Some((*name, relative(own.strip_prefix(folder).ok()?)?));
-        let (folder, path) = self.0.iter().find_map(within).ok_or_else(outside)?;
-        let own = self.folder(folder)?;
-        let old = own.stat(&path)?;
-        let same = match (old, bytes) {
-            (Some(stat), Some(bytes)) if stat.bytes == bytes.len() as u64 => {
-                own.read(&path, stat.bytes)?.is_some_and(|old| old == bytes)
+    /// Writes the list and the files that differ, and then gives the list its name.
+    fn stage(&self, list: &mut List, changes: Changes, before: Before) -> io::Result<()> {
+        let mut contents = Vec::new();
+        for (file, bytes) in changes {
+            let own = absolute(&file)?;
+            let within = |(name, folder): &(&'static str, PathBuf)| Some((*name, relative(own.strip_prefix(folder).ok()?)?));
+            let outside = || io::Error::other(format!("{}: outside of the folders of the project", file.display()));
+            let (name, path) = self.0.iter().find_map(within).ok_or_else(outside)?;
+            let folder = self.folder(name)?;
+            let old = folder.stat(&path)?.map(age);
+            if folder.read(&path, u64::MAX)? != bytes {
+                list.entries.push(Entry { folder: name.to_owned(), path, old, removed: bytes.is_none() });
+                contents.push(bytes.unwrap_or_default());
             }
-            (None, None) => true,
-            _ => false,
-        };
-        let entry = || Entry { folder: folder.to_owned(), path, old: old.map(age), new: bytes.map(|bytes| bytes.len() as u64) };
-        Ok((!same).then(entry))
-    }
-
-    /// Writes the list and the new files, and then gives the list its name.
-    fn stage(&self, list: &List, contents: &[Vec<u8>], before: Before) -> io::Result<()> {
+        }
+        if contents.is_empty() {
+            return Ok(());
+        }
         let specs = self.folder(SPECS)?;
         before()?;
         specs.replace(&beside(CHANGE), &serde_json::to_vec(list)?)?;
         for (entry, bytes) in list.entries.iter().zip(contents) {
             before()?;
-            self.folder(&entry.folder)?.write(&beside(&entry.path), bytes)?;
+            self.folder(&entry.folder)?.write(&beside(&entry.path), &bytes)?;
         }
         before()?;
         specs.rename(&beside(CHANGE), &specs, CHANGE)
@@ -221,9 +204,12 @@ impl Place {
             return Ok(Some(format!("`{}` was interrupted before it changed files; run it again", list.command)));
         };
         let (command, count) = (&list.command, list.entries.len());
-        for entry in &list.entries {
-            if !self.is_part(entry)? {
-                let (path, list) = (self.path(&entry.folder)?.join(&entry.path), self.path(SPECS)?.join(CHANGE));
+        for Entry { folder, path, old, removed } in &list.entries {
+            let folder = self.folder(folder)?;
+            let now = folder.stat(path)?.map(age);
+            // A file without another one beside it is new already.
+            if now != *old && !(*removed && now.is_none()) && folder.stat(&beside(path))?.is_some() {
+                let (path, list) = (folder.path().join(path), self.path(SPECS)?.join(CHANGE));
                 let help = format!("restore the file, or remove {} to keep all files as they are", list.display());
                 return Err(io::Error::other(format!("{}: changed since `{command}` was interrupted; {help}", path.display())));
             }
@@ -232,33 +218,20 @@ impl Place {
         Ok(Some(format!("`{command}` was interrupted, and is now completed: {count} files")))
     }
 
-    /// Whether a file is as the interrupted change left it: old, with the new file beside it, or new.
-    fn is_part(&self, Entry { folder, path, old, new }: &Entry) -> io::Result<bool> {
-        let folder = self.folder(folder)?;
-        let own = folder.stat(path)?;
-        Ok(match folder.stat(&beside(path))? {
-            Some(staged) => {
-                let is_removed = own.is_none() && new.is_none();
-                staged.bytes == new.unwrap_or(0) && (is_removed || own.map(age) == *old)
-            }
-            None => own.map(|stat| stat.bytes) == *new,
-        })
-    }
-
     /// Renames the new files, and removes the list.
     fn complete(&self, list: &List, before: Before) -> io::Result<()> {
-        for entry in &list.entries {
-            let folder = self.folder(&entry.folder)?;
-            if folder.stat(&beside(&entry.path))?.is_none() {
+        for Entry { folder, path, removed, .. } in &list.entries {
+            let folder = self.folder(folder)?;
+            if folder.stat(&beside(path))?.is_none() {
                 continue;
             }
             before()?;
-            if entry.new.is_some() {
-                folder.rename(&beside(&entry.path), &folder, &entry.path)?;
-            } else {
-                folder.remove_file(&entry.path)?;
+            if *removed {
+                folder.remove_file(path)?;
                 before()?;
-                folder.remove_file(&beside(&entry.path))?;
+                folder.remove_file(&beside(path))?;
+            } else {
+                folder.rename(&beside(path), &folder, path)?;
             }
         }
         before()?;

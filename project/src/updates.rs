@@ -1,13 +1,10 @@
-//! The servicing updates of Windows: the list `updates.txt` of the facts, and the months of its updates.
+//! The servicing updates of Windows: the list `updates.txt` of the facts.
 //!
-//! A line has a KB number and the builds of the update: `KB5031356 10.0.19044.3570 10.0.19045.3570`. `month 2018-01 KB4056893`
-//! gives the month of an update. `#` begins a comment.
+//! A line has a KB number, the month of the update if it is known, and the builds of the update:
+//! `KB5031356 2023-10 10.0.19044.3570 10.0.19045.3570`. `#` begins a comment.
 
-mod calendar;
 #[cfg(test)]
 mod tests;
-
-pub use calendar::{Calendar, Month};
 
 use crate::Error;
 use etw_layouts_codegen::axis::Build;
@@ -21,8 +18,8 @@ pub const FILE: &str = "updates.txt";
 pub struct Updates {
     /// KB numbers of each build, ascending. Some builds have two, and some KB numbers have several revisions.
     pub kbs: BTreeMap<Build, Vec<u32>>,
-    /// The first month, and an update of that month.
-    first: Option<(Month, u32)>,
+    /// Year and month of updates by KB number, as in `2023-10`; without updates whose month is unknown.
+    pub months: BTreeMap<u32, String>,
 }
 
 impl Updates {
@@ -37,32 +34,23 @@ impl Updates {
             let fault = updates.line(line.split('#').next().unwrap_or_default());
             fault.map_err(|fault| format!("{path}:{}: {fault}", index + 1))?;
         }
-        let known = |kb| updates.kbs.values().any(|kbs| kbs.contains(&kb));
-        match updates.first {
-            Some((month, kb)) if !known(kb) => Err(format!("{path}: KB{kb} of {month} is not in the list; add its line").into()),
-            _ => Ok(updates),
-        }
+        Ok(updates)
     }
 
     fn line(&mut self, line: &str) -> Result<(), String> {
-        let mut words = line.split_whitespace();
-        match (words.next(), words.next()) {
-            (None, _) => Ok(()),
-            (Some("month"), Some(month)) => {
-                let kb = number(words.next().unwrap_or_default())?;
-                match self.first.replace((month.parse()?, kb)) {
-                    Some((before, _)) => Err(format!("duplicate month, after {before}; keep one")),
-                    None => {
-                        words.next().map_or(Ok(()), |word| Err(format!("unexpected `{word}`; write `month 2022-01 KB5009557`")))
-                    }
-                }
+        let mut words = line.split_whitespace().peekable();
+        let Some(word) = words.next() else { return Ok(()) };
+        let kb = number(word)?;
+        if let Some(month) = words.next_if(|word| word.contains('-')) {
+            if !is_month(month) {
+                return Err(format!("invalid month `{month}`; write year and month, as in 2022-01"));
             }
-            (Some(kb), Some(first)) => {
-                let kb = number(kb)?;
-                [first].into_iter().chain(words).try_for_each(|word| self.enter(kb, word))
-            }
-            (Some(kb), None) => Err(format!("`{kb}` has no builds; write `KB5031356 10.0.19045.3570`")),
+            self.months.insert(kb, month.to_owned());
         }
+        if words.peek().is_none() {
+            return Err(format!("`{word}` has no builds; write `KB5031356 10.0.19045.3570`"));
+        }
+        words.try_for_each(|word| self.enter(kb, word))
     }
 
     fn enter(&mut self, kb: u32, word: &str) -> Result<(), String> {
@@ -83,4 +71,10 @@ fn number(word: &str) -> Result<u32, String> {
     let digits = word.strip_prefix("KB").filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
     let number = digits.and_then(|digits| digits.parse().ok());
     number.ok_or_else(|| format!("invalid KB number `{word}`; write `KB` and digits, as in KB5031356"))
+}
+
+fn is_month(word: &str) -> bool {
+    let (year, month) = word.split_once('-').unwrap_or_default();
+    let is_number = |text: &str, digits: usize| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number(year, 4) && is_number(month, 2) && ("01"..="12").contains(&month)
 }

@@ -59,7 +59,7 @@ pub struct Part {
 }
 
 /// Maximum number of diagnostics of a part and a kind that are kept.
-const MOST_DIAGNOSTICS: u64 = 100;
+const MAX_DIAGNOSTICS: u64 = 100;
 
 impl Rows<'_> {
     /// Passes the rows of the trace to `take`, in order. Returns whether the rows are in the requested order: if buffers of a trace are far out of
@@ -120,7 +120,7 @@ fn part(encoder: &mut Encoder, events: &mut Events<'_>, filters: &[Filter]) -> R
             let kind = names::undecoded(&event.header(), event.schemas(), fault);
             let count = part.diagnostic_counts.entry((file, kind.name())).or_default();
             *count += 1;
-            if *count <= MOST_DIAGNOSTICS {
+            if *count <= MAX_DIAGNOSTICS {
                 part.diagnostics.push((file, event.place().diagnostic(kind)));
             }
         }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// Maximum number of fields of a schema, including members of structures, maximum number of columns, and maximum number of nested structures.
-const MOST: usize = 1024;
+const MAX_FIELDS: usize = 1024;
 const DEPTH: usize = 16;
 
 /// The columns of the fields of an event. A field has one column in all versions of the event: the same field is one with the same name and the same
@@ -39,7 +39,7 @@ impl Layout {
         for (key, column) in columns(fields).0 {
             match self.by_key.get(&key) {
                 Some(at) => self.columns[*at].form.widen(&column.form),
-                None if self.columns.len() < MOST => {
+                None if self.columns.len() < MAX_FIELDS => {
                     self.by_key.insert(key, self.columns.len());
                     self.columns.push(column);
                 }
@@ -71,12 +71,12 @@ impl Layout {
 
 /// The columns of a version, each with a key that is the same in other versions, and whether all its fields have columns.
 fn columns(fields: &FieldList<'_>) -> (Vec<(String, Column)>, bool) {
-    let all: Vec<Field<'_>> = fields.iter().take(MOST + 1).collect();
+    let all: Vec<Field<'_>> = fields.iter().take(MAX_FIELDS + 1).collect();
     let end = match fields {
         FieldList::Table { top, .. } => usize::from(*top).min(all.len()),
         _ => all.len(),
     };
-    let mut builder = Builder { all: &all, left: MOST };
+    let mut builder = Builder { all: &all, left: MAX_FIELDS };
     let (mut at, mut columns, mut same) = (0, Vec::new(), HashMap::new());
     while at < end {
         let Some((column, next)) = builder.column(at, DEPTH) else { return (columns, false) };

@@ -12,13 +12,13 @@ pub(crate) struct Deferred {
 }
 
 /// Maximum total size of the events, in bytes.
-const MOST_BYTES: usize = 32 << 20;
+const MAX_BYTES: usize = 32 << 20;
 
 impl Deferred {
     /// Keeps a copy of an event; nothing once the events have 32 MiB.
     pub fn add(&mut self, event: &Event<'_>, tick: i64) {
         let bytes = event.bytes();
-        self.is_full |= self.bytes.len() + bytes.len() > MOST_BYTES;
+        self.is_full |= self.bytes.len() + bytes.len() > MAX_BYTES;
         if !self.is_full {
             self.events.push((tick, self.bytes.len() as u32, event.extent()));
             self.bytes.extend_from_slice(bytes);

@@ -140,10 +140,10 @@ impl<'t> Event<'t> {
         self.session().processes().get(self.who().about.index?)
     }
 
-    /// Whether the event matches a filter: see [`Trace::takes`].
+    /// Whether the event matches a filter: see [`Trace::matches`].
     #[must_use]
     pub fn matches(&self, filter: &Filter) -> bool {
-        self.trace.takes(filter, self.file_index(), &self.header(), self.processor(), self.tick())
+        self.trace.matches(filter, self.file_index(), &self.header(), self.processor(), self.tick())
     }
 
     /// The event with its schema; `None` if no schema is known.

@@ -26,7 +26,7 @@ pub(crate) struct NamesBuilder {
 }
 
 /// Maximum number of ranges that are examined for an address, which limits the work for a trace whose ranges overlap.
-const MOST_RANGES: usize = 4096;
+const MAX_RANGES: usize = 4096;
 
 impl NamesBuilder {
     /// A builder that needs at most `memory` bytes.
@@ -144,7 +144,7 @@ impl NameTables {
 }
 
 fn at(table: &Table<6>, process: u32, address: u64, tick: i64) -> io::Result<Option<Position>> {
-    let (mut valid, mut left) = (Valid::new(tick), MOST_RANGES);
+    let (mut valid, mut left) = (Valid::new(tick), MAX_RANGES);
     table.descend(&[process.into(), address, u64::MAX, u64::MAX, u64::MAX, u64::MAX], |record| {
         let &[of, start, tick, sizes, step, at] = record;
         if of != process.into() || left == 0 {

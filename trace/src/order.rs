@@ -40,10 +40,10 @@ pub struct Slice {
 
 /// In the order of time, a buffer can be read several times, because it has a range of times. If the average number of reads per buffer exceeds
 /// this limit, each slice of the files is sorted separately instead.
-const MOST_READS: u64 = 4;
+const MAX_READS: u64 = 4;
 
 /// Maximum size of a slice, in bytes.
-const MOST: u64 = 64 << 20;
+const MAX_SLICE: u64 = 64 << 20;
 
 /// The slices of the selected buffers in an order, and whether they are in that order. If buffers are too far out of order, each slice of the files is sorted
 /// separately. `buffer` returns a buffer by its index.
@@ -53,8 +53,9 @@ pub(crate) fn slices<'t>(buffer: impl Fn(u32) -> Keyed<'t>, selected: Vec<u32>, 
         Order::File => (by_place(buffer, selected, order, memory), true),
         Order::Time => {
             // Many processors with large buffers need more memory than a few.
-            let limits = std::iter::successors(Some(memory), |memory| memory.checked_mul(2)).take_while(|memory| *memory <= MOST);
-            match limits.chain([MOST]).find_map(|memory| by_time(buffer, selected.clone(), memory)) {
+            let limits =
+                std::iter::successors(Some(memory), |memory| memory.checked_mul(2)).take_while(|memory| *memory <= MAX_SLICE);
+            match limits.chain([MAX_SLICE]).find_map(|memory| by_time(buffer, selected.clone(), memory)) {
                 Some(slices) => (slices, true),
                 None => (by_place(buffer, selected, order, memory), false),
             }
@@ -93,7 +94,7 @@ fn by_time<'t>(buffer: impl Fn(u32) -> Keyed<'t>, mut sorted: Vec<u32>, memory: 
         let first = buffer(index).first;
         if size + decoded(index) > memory && first > start && !active.is_empty() {
             read += size;
-            if read > MOST_READS * all {
+            if read > MAX_READS * all {
                 return None;
             }
             slices.push(slice(active.clone(), (start, first - 1), size));

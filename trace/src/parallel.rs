@@ -57,14 +57,14 @@ const MEMORY: u64 = 32 << 20;
 const MEMORY_OF_THREAD: u64 = 8 << 20;
 
 /// Maximum number of results of a slice that wait to be taken.
-const MOST_WAITING: usize = 16;
+const MAX_WAITING: usize = 16;
 
 /// The next slice, and the sender of its results. `order` passes on the receivers in the order of the slices, and waits until there is space; it fails if
 /// no more results are taken.
 fn next<R>(slices: &Mutex<vec::IntoIter<Slice>>, order: &SyncSender<Receiver<R>>) -> Option<(Slice, SyncSender<R>)> {
     let mut slices = slices.lock().unwrap_or_else(PoisonError::into_inner);
     let slice = slices.next()?;
-    let (sender, results) = sync_channel(MOST_WAITING);
+    let (sender, results) = sync_channel(MAX_WAITING);
     order.send(results).ok()?;
     Some((slice, sender))
 }

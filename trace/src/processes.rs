@@ -29,7 +29,7 @@ pub struct Processes {
 }
 
 /// Maximum number of events of processes, and of processes with images.
-const MOST: usize = 1 << 17;
+const MAX_EVENTS: usize = 1 << 17;
 
 impl Processes {
     /// Adds an event with its time stamp. Other events than those of processes and images are ignored.
@@ -42,7 +42,7 @@ impl Processes {
             let count = self.images.len();
             match self.images.entry(process) {
                 Entry::Occupied(mut first) => *first.get_mut() = tick.min(*first.get()),
-                Entry::Vacant(entry) if count < MOST => _ = entry.insert(tick),
+                Entry::Vacant(entry) if count < MAX_EVENTS => _ = entry.insert(tick),
                 Entry::Vacant(_) => self.is_full = true,
             }
         }
@@ -66,7 +66,7 @@ impl Processes {
     }
 
     fn keep(&mut self, fact: Box<ProcessFact>, tick: i64) {
-        if self.processes.len() < MOST {
+        if self.processes.len() < MAX_EVENTS {
             self.processes.push((tick, fact));
         } else {
             self.is_full = true;

@@ -75,7 +75,7 @@ pub(crate) enum Owner {
 }
 
 /// Maximum number of parts that are read for an event, which limits the work for a trace with equal time stamps.
-const MOST_PARTS: usize = 256;
+const MAX_PARTS: usize = 256;
 
 impl Stacks {
     /// Whether any event with this tick has a stack that is not in the event.
@@ -111,7 +111,7 @@ impl Stacks {
             Owner::Processor => (0, ITEM - 1),
             owner => (owner.word(), owner.word()),
         };
-        let mut left = MOST_PARTS;
+        let mut left = MAX_PARTS;
         self.parts.ascend(&[word_of_tick(tick), first, 0, 0, 0], |record| {
             left -= 1;
             if record[0] != word_of_tick(tick) || record[1] > last || left == 0 {

@@ -60,7 +60,7 @@ enum Change {
 }
 
 /// Maximum number of start, end and rundown events.
-const MOST_FACTS: usize = 1 << 21;
+const MAX_FACTS: usize = 1 << 21;
 
 impl Threads {
     /// Adds an event with its time stamp.
@@ -94,7 +94,7 @@ impl Threads {
     }
 
     fn keep(&mut self, fact: Fact) {
-        if self.facts.len() < MOST_FACTS {
+        if self.facts.len() < MAX_FACTS {
             self.facts.push(fact);
         } else {
             self.is_full = true;

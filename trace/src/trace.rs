@@ -49,7 +49,7 @@ pub const MEMORY: u64 = 8 << 20;
 const TABLES: usize = 32 << 20;
 
 /// Maximum number of diagnostics that are kept.
-const MOST_DIAGNOSTICS: usize = 1024;
+const MAX_DIAGNOSTICS: usize = 1024;
 
 impl Trace {
     /// Reads a trace file. A stream, such as a pipe, is copied to a temporary file.
@@ -103,7 +103,7 @@ impl Trace {
             let session = &mut builders[session_of[number]];
             session.begin(number);
             let mut report = |diagnostic: Diagnostic, options: &mut Options<'_>| {
-                if diagnostics.len() < MOST_DIAGNOSTICS {
+                if diagnostics.len() < MAX_DIAGNOSTICS {
                     diagnostics.push((number, diagnostic.clone()));
                 } else {
                     more_diagnostics += 1;
@@ -181,9 +181,9 @@ impl Trace {
     /// Whether an event of a file matches a filter, at a time stamp. A process or thread of the filter is one that did it, or that it is about; a
     /// thread can also be that in the header.
     #[must_use]
-    pub fn takes(&self, filter: &Filter, file: usize, event: &Event<'_>, processor: u16, tick: i64) -> bool {
+    pub fn matches(&self, filter: &Filter, file: usize, event: &Event<'_>, processor: u16, tick: i64) -> bool {
         let (Some(opened), Some(session)) = (self.files.get(file), self.session_of(file)) else { return false };
-        filter.takes_of_any(event, processor, &opened.clock)
+        filter.matches_without_ids(event, processor, &opened.clock)
             && (!filter.asks_who() || session.who(event, tick).matches(filter, event))
     }
 

@@ -35,7 +35,7 @@ const LOG_DISK: u16 = 0x0B0C;
 const SYS_CONFIG: Uuid = Uuid::from_u128(0x9b79ee91_b5fd_41c0_a243_4248e266e9d0);
 
 /// Maximum number of volumes and of paths.
-const MOST: usize = 1024;
+const MAX_VOLUMES: usize = 1024;
 
 impl Volumes {
     /// Adds an event.
@@ -48,7 +48,7 @@ impl Volumes {
         let text = |name: &str| decoded.get(name).map(|value| value.to_string()).unwrap_or_default();
         let integer = |name: &str| number(&decoded.fields, &[name]).unwrap_or_default();
         match decoded.schema.event {
-            "LogDisk" if self.volumes.len() < MOST => {
+            "LogDisk" if self.volumes.len() < MAX_VOLUMES => {
                 let new = Volume {
                     disk: integer("DiskNumber") as u32,
                     partition: integer("PartitionNumber") as u32,
@@ -61,7 +61,7 @@ impl Volumes {
                     self.volumes.push(new);
                 }
             }
-            "VolumeMapping" if self.paths.len() < MOST => {
+            "VolumeMapping" if self.paths.len() < MAX_VOLUMES => {
                 let new = (text("NtPath"), text("DosPath"));
                 if !new.0.is_empty() && !self.paths.contains(&new) {
                     self.paths.push(new);

@@ -18,12 +18,13 @@ use std::time::{Instant, UNIX_EPOCH};
 
 /// Run all checks that a change has to pass.
 ///
-/// These are formatting, lints, freshness of generated files, documentation, verification, features, packages, dependencies, other
-/// hosts, the Python package, Miri, and each fuzz target with AddressSanitizer for some seconds. A step whose tool is not
-/// installed is skipped, or fails if ETW_LAYOUTS_REQUIRED contains the word `tools`.
+/// These are formatting, lints, freshness of generated files, documentation, verification, features, packages, other hosts, the
+/// Python package, and Miri. A step whose tool is not installed is skipped, or fails if ETW_LAYOUTS_REQUIRED contains the word
+/// `tools`.
 ///
-/// With --weekly, these are the steps that rarely find what the others and the tests do not: all features but one, and the tests
-/// on a machine with Rust and a C compiler only. If all of them pass, docs/TRUST.md gets the date.
+/// With --weekly, these are the steps that rarely find what the others and the tests do not: all features but one, the features of
+/// single structures, licenses and advisories of dependencies, each fuzz target with AddressSanitizer for some seconds, and the
+/// tests on a machine with Rust and a C compiler only. If all of them pass, docs/TRUST.md gets the date.
 ///
 /// Exit status: 0 all steps passed, 1 a step failed, 2 no step matches.
 #[derive(clap::Args)]
@@ -51,7 +52,7 @@ type Run = Box<dyn Fn() -> Result<Step, Error> + Send + Sync>;
 const FUZZING: u64 = 3;
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
-    let (mut steps, mut nightly) = if args.weekly { (weekly(), Vec::new()) } else { (each_change(), with_nightly()) };
+    let (mut steps, mut nightly) = if args.weekly { (weekly(), vec![fuzz_targets()]) } else { (each_change(), memory::steps()) };
     let wanted = |name: &str| args.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
     if !steps.iter().chain(&nightly).any(|(name, _)| wanted(name)) {
         let names: Vec<_> = steps.iter().chain(&nightly).map(|(name, _)| name.as_str()).collect();
@@ -70,9 +71,10 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         anstream::println!("failed: {}", failed.join(", "));
         return Ok(Outcome::Differs);
     }
-    if args.weekly {
+    // A run of some steps is no run of the week.
+    if args.weekly && args.only.is_none() {
         let today = today();
-        let rows: Vec<_> = steps.iter().map(|(name, _)| format!("| {name} | {today} |")).collect();
+        let rows: Vec<_> = steps.iter().chain(&nightly).map(|(name, _)| format!("| {name} | {today} |")).collect();
         trust_tables::record(trust_tables::WEEKLY, &rows)?;
     }
     Ok(Outcome::Good)
@@ -90,24 +92,22 @@ fn each_change() -> Vec<(String, Run)> {
         ("features".into(), Box::new(features::alone)),
         ("packages".into(), Box::new(packages::complete)),
     ];
-    steps.extend(dependencies::steps());
     steps.extend(hosts::steps());
     steps.extend(wheel::steps());
     steps
 }
 
-/// The steps of each change that use the nightly compiler. It has another target folder, so they run beside the others.
-fn with_nightly() -> Vec<(String, Run)> {
-    let mut steps = memory::steps();
-    steps.push(("fuzz targets".into(), Box::new(fuzzed)));
-    steps
+/// Each fuzz target with AddressSanitizer. The tests replay the seeds and mutations without it.
+fn fuzz_targets() -> (String, Run) {
+    ("fuzz targets".into(), Box::new(fuzzed))
 }
 
 fn weekly() -> Vec<(String, Run)> {
-    vec![
-        ("all features but one".into(), Box::new(features::but_one)),
-        ("tests without other programs".into(), Box::new(alone::tests)),
-    ]
+    let mut steps = dependencies::steps();
+    steps.push(("all features but one".into(), Box::new(features::but_one)));
+    steps.push(("features of structures".into(), Box::new(features::structures)));
+    steps.push(("tests without other programs".into(), Box::new(alone::tests)));
+    steps
 }
 
 /// The date in UTC.

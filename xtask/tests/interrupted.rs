@@ -22,14 +22,10 @@ fn a_command_that_writes_completes_an_import() {
     write(&format!("{code}.etw-new"), "new");
     let age = fs::metadata(root.join(page)).and_then(|stat| stat.modified()).expect("a time");
     let age = age.duration_since(std::time::UNIX_EPOCH).expect("a time after 1970").as_nanos();
-    let entry = |folder: &str, path: &str, old: &str, new: usize| {
-        format!(r#"{{"folder":"{folder}","path":"{path}","old":{old},"new":{new}}}"#)
-    };
-    let entries = [
-        entry("specs", "windows.toml", "0", axis.len()),
-        entry("generated", page, &age.to_string(), 3),
-        entry("generated", code, "null", 3),
-    ];
+    let entry =
+        |folder: &str, path: &str, old: &str| format!(r#"{{"folder":"{folder}","path":"{path}","old":{old},"removed":false}}"#);
+    let entries =
+        [entry("specs", "windows.toml", "0"), entry("generated", page, &age.to_string()), entry("generated", code, "null")];
     write("specs/.change", &format!(r#"{{"command":"import","entries":[{}]}}"#, entries.join(",")));
     let run = |command: &str| {
         let output =

@@ -113,7 +113,7 @@ impl Reader<'_> {
                 pieces.extend(value(self, node).map(|value| Piece { targets, value, span }));
                 return;
             }
-            Pieces::Several { span, pieces, .. } => (self.span(span.clone()), pieces),
+            Pieces::Several { span, pieces } => (self.span(span.clone()), pieces),
         };
         if list.is_empty() {
             self.error(span, "table has no entries", "no value here", "write a value, or ranges with their values");

@@ -4,7 +4,7 @@ use crate::axis::{Arch, TargetSet, architecture};
 use crate::convert;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::{At, Span};
-use crate::syntax::{self, Form, Node, Pieces, TableKind};
+use crate::syntax::{self, Node, Pieces, TableKind};
 use core::ops::Range;
 use toml::de::DeValue;
 
@@ -137,7 +137,7 @@ impl<'e> Reader<'e> {
     /// The tables of a list.
     pub fn tables<'a>(&mut self, around: &Table<'a>, key: &str, kind: TableKind) -> Vec<Table<'a>> {
         let entry = around.inner.get(key);
-        if let Some(entry) = entry.as_ref().filter(|entry| entry.form() == Some(Form::Header)) {
+        if let Some(entry) = entry.as_ref().filter(|entry| entry.has_header()) {
             let help = format!("write `[[{key}]]`, with double brackets");
             self.error(
                 self.span(entry.name_span.clone()),

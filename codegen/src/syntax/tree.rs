@@ -40,17 +40,6 @@ pub struct Entry<'a> {
     text: &'a str,
 }
 
-/// The notation of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// `{ … }`
-    Inline,
-    /// Below a `[header]` or `[[header]]`.
-    Header,
-    /// `offset.x86 = …`
-    Dotted,
-}
-
 /// A value that can differ between targets.
 #[derive(Clone, Debug)]
 pub enum Pieces<'a> {
@@ -58,8 +47,6 @@ pub enum Pieces<'a> {
     One(&'a Node<'a>),
     /// Values by scope.
     Several {
-        /// The notation of the table.
-        form: Form,
         /// The place of the table.
         span: Range<usize>,
         /// The scopes, in the order of the text.
@@ -105,11 +92,6 @@ impl<'a> TomlTable<'a> {
     /// Its place: the header, or the whole table if it is inline.
     pub fn span(&self) -> Range<usize> {
         self.start..self.end
-    }
-
-    /// Its notation.
-    pub fn form(&self) -> Form {
-        form(self.text, self.start)
     }
 
     /// The keys and their values, in the order of the text.
@@ -170,9 +152,10 @@ impl<'a> Entry<'a> {
         self.name_span.start..end(self.value)
     }
 
-    /// The notation of the value, if it is a table.
-    pub fn form(&self) -> Option<Form> {
-        matches!(self.value.get_ref(), DeValue::Table(_)).then(|| form(self.text, self.value.span().start))
+    /// Whether the value is a table below a `[header]`.
+    pub fn has_header(&self) -> bool {
+        let is_table = matches!(self.value.get_ref(), DeValue::Table(_));
+        is_table && self.text.as_bytes().get(self.value.span().start) == Some(&b'[')
     }
 
     /// The tables in the value: one, or those of a list. Other elements of the list are left out.
@@ -200,7 +183,7 @@ impl<'a> Entry<'a> {
 
     /// The value as a piecewise value.
     pub fn pieces(&self) -> Pieces<'a> {
-        Pieces::of(self.text, self.value)
+        Pieces::of(self.value)
     }
 }
 
@@ -212,14 +195,13 @@ fn table<'a>(kind: TableKind, text: &'a str, node: &'a Node<'a>) -> Option<TomlT
 }
 
 impl<'a> Pieces<'a> {
-    fn of(text: &'a str, node: &'a Node<'a>) -> Self {
+    fn of(node: &'a Node<'a>) -> Self {
         let DeValue::Table(entries) = node.get_ref() else { return Self::One(node) };
         let piece = |(scope, node): (&'a Spanned<_>, &'a Node<'a>)| {
             let scope_text: &'a std::borrow::Cow<'a, str> = Spanned::get_ref(scope);
-            Piece { scope: scope_text, scope_span: scope.span(), value: Self::of(text, node) }
+            Piece { scope: scope_text, scope_span: scope.span(), value: Self::of(node) }
         };
-        let span = node.span();
-        Self::Several { form: form(text, span.start), span, pieces: entries.iter().map(piece).collect() }
+        Self::Several { span: node.span(), pieces: entries.iter().map(piece).collect() }
     }
 
     /// All values, in the order of the text.
@@ -248,14 +230,5 @@ fn end(node: &Node) -> usize {
     match node.get_ref() {
         DeValue::Table(entries) => entries.iter().map(|(_, value)| end(value)).fold(own, usize::max),
         _ => own,
-    }
-}
-
-/// The notation of the table whose place begins here.
-fn form(text: &str, start: usize) -> Form {
-    match text.as_bytes().get(start) {
-        Some(b'{') => Form::Inline,
-        Some(b'[') => Form::Header,
-        _ => Form::Dotted,
     }
 }

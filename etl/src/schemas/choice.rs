@@ -65,7 +65,7 @@ fn nearest(variants: Variants<'_>, build: Option<u32>) -> Option<Variant<'_>> {
     let distance = |variant: &Variant<'_>| {
         let of = |other: u32| match other.checked_sub(build.unwrap_or(u32::MAX)) {
             None | Some(0) => (false, build.unwrap_or(u32::MAX) - other),
-            Some(behind) => (true, behind),
+            Some(later) => (true, later),
         };
         variant.origins().filter_map(|origin| origin.build).map(of).min().unwrap_or((true, u32::MAX))
     };

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Error of files that cannot share a log file header.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Apart {
+pub struct NotOneSession {
     /// Index of the file that differs from the first one.
     pub file: usize,
     /// The property that differs.
@@ -18,14 +18,14 @@ pub struct Apart {
     pub other: String,
 }
 
-impl fmt::Display for Apart {
+impl fmt::Display for NotOneSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { property, first, other, .. } = self;
         write!(f, "different {property}: {first} and {other}")
     }
 }
 
-impl std::error::Error for Apart {}
+impl std::error::Error for NotOneSession {}
 
 impl LogFile {
     /// The log file header for the events of several files: that of the file that starts first, with the most processors, the
@@ -36,17 +36,17 @@ impl LogFile {
     /// # Errors
     ///
     /// The files do not match, or there is no file.
-    pub fn join(logs: &[&Self]) -> Result<Self, Apart> {
-        let none = || Apart { file: 0, property: "file", first: "none".into(), other: "none".into() };
+    pub fn join(logs: &[&Self]) -> Result<Self, NotOneSession> {
+        let none = || NotOneSession { file: 0, property: "file", first: "none".into(), other: "none".into() };
         let first = *logs.first().ok_or_else(none)?;
         for (file, log) in logs.iter().enumerate() {
             let facts = first.facts().into_iter().zip(log.facts());
             if let Some(((property, first), (_, other))) = facts.into_iter().find(|(first, other)| first != other) {
-                return Err(Apart { file, property, first, other });
+                return Err(NotOneSession { file, property, first, other });
             }
             if !first.to_clock().is_same(&log.to_clock()) {
                 let start = |log: &Self| format!("{} at the time stamp {}", FileTime(log.start_time), log.start_stamp);
-                return Err(Apart {
+                return Err(NotOneSession {
                     file,
                     property: "relation of time stamps to system time",
                     first: start(first),

@@ -12,6 +12,6 @@ pub use crate::producer::Producer;
 pub use buffer::BufferWriter;
 pub use error::Error;
 pub use file::FileWriter;
-pub use join::Apart;
+pub use join::NotOneSession;
 pub use record::Record;
 pub use relog::Relog;

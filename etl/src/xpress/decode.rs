@@ -31,7 +31,7 @@ pub fn decompress(input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The kind of error.
-    pub reason: Reason,
+    pub reason: ErrorKind,
     /// Offset of the invalid item in the stream, in bytes.
     pub input: usize,
     /// Number of bytes decompressed before that item.
@@ -40,7 +40,7 @@ pub struct Error {
 
 /// Kind of a decompression error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum ErrorKind {
     /// The stream ends within an item.
     Truncated,
     /// A match begins before the first byte.
@@ -53,7 +53,7 @@ pub enum Reason {
 
 impl State {
     /// Decodes an item, or reads the next flags if none are left; `false` at the end of the stream.
-    fn item(&mut self, input: &[u8], output: &mut [u8]) -> Result<bool, Reason> {
+    fn item(&mut self, input: &[u8], output: &mut [u8]) -> Result<bool, ErrorKind> {
         if self.flags == 1 {
             if self.read == input.len() {
                 return Ok(false);
@@ -62,8 +62,8 @@ impl State {
             return Ok(true);
         }
         if self.flags & 1 == 0 {
-            let Some(&byte) = input.get(self.read) else { return Err(Reason::Truncated) };
-            *output.get_mut(self.written).ok_or(Reason::Output)? = byte;
+            let Some(&byte) = input.get(self.read) else { return Err(ErrorKind::Truncated) };
+            *output.get_mut(self.written).ok_or(ErrorKind::Output)? = byte;
             self.read += 1;
             self.written += 1;
         } else if self.read == input.len() {
@@ -77,15 +77,15 @@ impl State {
         Ok(true)
     }
 
-    fn take<const N: usize>(&mut self, input: &[u8]) -> Result<[u8; N], Reason> {
-        let bytes = input.get(self.read..).and_then(<[u8]>::first_chunk).ok_or(Reason::Truncated)?;
+    fn take<const N: usize>(&mut self, input: &[u8]) -> Result<[u8; N], ErrorKind> {
+        let bytes = input.get(self.read..).and_then(<[u8]>::first_chunk).ok_or(ErrorKind::Truncated)?;
         self.read += N;
         Ok(*bytes)
     }
 
     /// The length of a match, given its lowest bits. These bits, a half byte and a byte are added up, each present only when the
     /// one before it is full; then a word has the length, or a dword if the word is 0.
-    fn length(&mut self, low: u16, input: &[u8]) -> Result<usize, Reason> {
+    fn length(&mut self, low: u16, input: &[u8]) -> Result<usize, ErrorKind> {
         if low < 7 {
             return Ok(usize::from(low) + SHORTEST);
         }
@@ -110,16 +110,16 @@ impl State {
         };
         // The sum must not overflow where usize has 32 bits; no output is that large.
         match length {
-            0..22 | 0xFFFF_FFF0.. => Err(Reason::Length),
+            0..22 | 0xFFFF_FFF0.. => Err(ErrorKind::Length),
             _ => Ok(length as usize + SHORTEST),
         }
     }
 
     /// Appends `length` bytes, each equal to the one `distance` before it.
-    fn repeat(&mut self, distance: usize, length: usize, output: &mut [u8]) -> Result<(), Reason> {
-        let from = self.written.checked_sub(distance).ok_or(Reason::Distance)?;
+    fn repeat(&mut self, distance: usize, length: usize, output: &mut [u8]) -> Result<(), ErrorKind> {
+        let from = self.written.checked_sub(distance).ok_or(ErrorKind::Distance)?;
         if length > output.len() - self.written {
-            return Err(Reason::Output);
+            return Err(ErrorKind::Output);
         }
         let end = self.written + length;
         // Copied bytes can be copied again: the available range doubles each time.
@@ -139,7 +139,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Truncated => "stream ends within an item",

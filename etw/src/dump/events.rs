@@ -4,7 +4,7 @@ use super::{Content, DumpDiagnostic, Files, diagnostics};
 use crate::output::column::{Column, DEFAULT};
 use crate::output::kind::LineKinds;
 use crate::output::line::{self, Line, Name, Origin};
-use crate::output::printer::{Asked, Printer};
+use crate::output::printer::{PrintOptions, Printer};
 use crate::output::stop::Stop;
 use crate::output::{Output, Several};
 use etw_layouts_cli::{Error, Outcome};
@@ -31,7 +31,7 @@ pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
     #[command(flatten)]
-    asked: Asked,
+    asked: PrintOptions,
     /// Match sessions with this name, ignoring case. Repeatable.
     #[arg(long, value_name = "NAME", help_heading = "Event selection")]
     session: Vec<String>,
@@ -99,7 +99,7 @@ impl<'a> Events<'a> {
         let mut diagnostics = content.diagnostics.clone();
         let (events, found) = by_time(&content.sessions);
         diagnostics.extend(found.into_iter().map(DumpDiagnostic::Dump));
-        let file = Name::of(content.name);
+        let file = Name::new(content.name);
         // All sessions have the producer of the dump.
         let producer = content.sessions.first().map(|session| session.producer);
         let schemas = producer
@@ -110,7 +110,7 @@ impl<'a> Events<'a> {
             .map(|session| {
                 let is_wanted = args.session.is_empty() || args.session.iter().any(|name| is_called(session, name));
                 let filter = is_wanted.then(|| printer.layout.wanted.filter(session.start_time, &schemas));
-                (session, Name::of(session.name()), filter, session.to_clock())
+                (session, Name::new(session.name()), filter, session.to_clock())
             })
             .collect();
         // Events that match the other options, but cannot be compared with the time range.
@@ -130,10 +130,10 @@ impl<'a> Events<'a> {
                 _ => None,
             };
             if let Some(left_out) = left_out {
-                *left_out += u64::from(at_any_time.takes(&timed.event, timed.processor, clock));
+                *left_out += u64::from(at_any_time.matches(&timed.event, timed.processor, clock));
                 continue;
             }
-            if !filter.takes_of_any(&timed.event, timed.processor, clock) {
+            if !filter.matches_without_ids(&timed.event, timed.processor, clock) {
                 continue;
             }
             let who = who(&timed.event, &schemas, &processes, &threads, at);

@@ -9,7 +9,7 @@ use etw_layouts::runtime::packed::Selection;
 use etw_layouts::{Arch, Build};
 use etw_layouts_cli::built_in;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_dump::{By, MemoryDump, Source};
+use etw_layouts_dump::{IdentitySource, MemoryDump, Source};
 use etw_layouts_memory::{Address, Kernel, globals};
 use etw_layouts_project::subject::choose;
 use etw_layouts_project::updates::{self, Updates};
@@ -190,8 +190,8 @@ fn kb(build: Build) -> Vec<String> {
 pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Known), Stop> {
     let identity = dump.identity();
     let revision = match identity.by {
-        By::Pdb => Revision::by(identity.build, BuildSource::Pdb),
-        By::Image => Revision::by(identity.build, BuildSource::Image),
+        IdentitySource::Pdb => Revision::by(identity.build, BuildSource::Pdb),
+        IdentitySource::Image => Revision::by(identity.build, BuildSource::Image),
         _ => Revision::find(identity.build, args)?,
     };
     let is_known = !dump.known_globals().is_empty();
@@ -205,8 +205,8 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
     let (mut read, symbols_note) = match found {
         Ok(SymbolFile { path, globals, note }) => (Some((path, globals)), note),
         Err(Missing::Wrong(why)) => return Err(Stop::Input(why)),
-        Err(Missing::Asked(why)) if !is_known => return Err(Stop::Input(why)),
-        Err(Missing::Asked(why)) => (None, Some(why)),
+        Err(Missing::Requested(why)) if !is_known => return Err(Stop::Input(why)),
+        Err(Missing::Requested(why)) => (None, Some(why)),
         Err(Missing::None(_)) if is_known => (None, None),
         Err(Missing::None(why)) => (None, Some(why)),
     };

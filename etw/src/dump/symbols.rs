@@ -42,7 +42,7 @@ pub fn read<S: Source>(dump: &MemoryDump<S>, file: Option<&Path>, symbol_path: O
             return Err(Missing::None(help.into()));
         }
     };
-    let missing = |why: String| if is_asked { Missing::Asked(why) } else { Missing::None(why) };
+    let missing = |why: String| if is_asked { Missing::Requested(why) } else { Missing::None(why) };
     let Some(named) = named else { return Err(missing("the dump does not name the kernel's PDB; use --symbols FILE".into())) };
     let pdb = symbols::Pdb { name: named.name.clone(), guid: named.id.guid, age: named.id.age };
     let cache = etw_layouts_cli::symbol_options::home_cache().unwrap_or_else(|| Path::new("symbols").to_owned());
@@ -60,7 +60,7 @@ pub enum Missing {
     /// The given symbols cannot be read, or are from another build.
     Wrong(String),
     /// The given path has no symbols for the kernel.
-    Asked(String),
+    Requested(String),
     /// No symbols were given.
     None(String),
 }

@@ -27,7 +27,7 @@ pub struct Args {
 pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let (name, progress) = (source.name, source.progress.bar());
     let mut buffers = source.reader()?;
-    Reported::of(name, out).without_start(buffers.log_file(), out);
+    Reported::new(name, out).without_start(buffers.log_file(), out);
     let (mut tally, mut result) = (Tally::default(), Ok(()));
     let mut found = |diagnostic: Diagnostic| {
         let line = tally.add(Some(name), &diagnostic).filter(|_| result.is_ok());

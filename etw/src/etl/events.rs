@@ -6,7 +6,7 @@ use crate::input::{self, Input};
 use crate::output::column::{Column, DEFAULT};
 use crate::output::kind::LineKinds;
 use crate::output::line::{Line, Name, Names};
-use crate::output::printer::{Asked, Layout, Printer};
+use crate::output::printer::{Layout, PrintOptions, Printer};
 use crate::output::stop::Stop;
 use crate::output::{Choices, Output, choice};
 use etw_layouts_cli::Outcome;
@@ -56,7 +56,7 @@ pub struct Args {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
-    pub(crate) asked: Asked,
+    pub(crate) asked: PrintOptions,
 }
 
 const ORDERS: &Choices<Order> = &[
@@ -114,7 +114,7 @@ fn print(args: &Args, printer: &mut Printer<'_>, opened: &mut Opened, out: &mut 
     let filters = opened.filters(printer.layout.wanted);
     let Opened { trace, files, .. } = opened;
     let (slices, is_ordered) = trace.slices(None, args.order, MEMORY);
-    let names: Vec<_> = trace.files().iter().map(|file| Name::of(file.name())).collect();
+    let names: Vec<_> = trace.files().iter().map(|file| Name::new(file.name())).collect();
     if !is_ordered && let Some(file) = files.first() {
         file.note("buffers are so far out of order that only parts are sorted".into(), out);
     }

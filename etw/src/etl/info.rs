@@ -88,7 +88,7 @@ pub fn read(source: Opened<'_>, mut tally: Tally) -> Result<Info<'_>, Stop> {
                 continue;
             }
         };
-        let origin = Origin::of(decoded.buffer());
+        let origin = Origin::new(decoded.buffer());
         info.buffers += 1;
         info.lost.buffer(decoded.buffer().header());
         info.compressed_buffers += u32::from(decoded.buffer().header().is_compressed());

@@ -21,7 +21,7 @@ pub fn run(inputs: &[Input], printer: &mut Printer<'_>, is_strict: bool, out: &m
 }
 
 fn file(source: Opened<'_>, printer: &mut Printer<'_>, is_strict: bool, out: &mut Output) -> Result<Outcome, Stop> {
-    let (file, mut reported) = (Name::of(source.name), Reported::of(source.name, out));
+    let (file, mut reported) = (Name::new(source.name), Reported::new(source.name, out));
     let mut buffers = source.reader()?;
     let wanted = printer.layout.wanted;
     let (log, schemas) = (buffers.log_file().clone(), wanted.schemas.of_trace(buffers.log_file()));
@@ -35,7 +35,7 @@ fn file(source: Opened<'_>, printer: &mut Printer<'_>, is_strict: bool, out: &mu
         let mut found = Vec::new();
         match buffer {
             Ok(decoded) => {
-                let origin = Origin::of(decoded.buffer());
+                let origin = Origin::new(decoded.buffer());
                 for event in decoded.events() {
                     let event = match event {
                         Ok(event) => event,
@@ -46,7 +46,7 @@ fn file(source: Opened<'_>, printer: &mut Printer<'_>, is_strict: bool, out: &mu
                     };
                     found.extend(event.fault().map(|kind| origin.diagnostic(&event, kind)));
                     printer.seen += 1;
-                    if printer.is_done() || !filter.takes(&event, origin.processor, &clock) {
+                    if printer.is_done() || !filter.matches(&event, origin.processor, &clock) {
                         continue;
                     }
                     let time = event.time_stamp().map(|stamp| clock.system_time(stamp));

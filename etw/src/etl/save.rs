@@ -124,7 +124,7 @@ fn copy<'o>(args: &Args, opened: &'o Opened, start: i64, relog: &mut Relog<&File
             let is_log_file = buffer.index() == 0 && event.offset() as usize == BUFFER_HEADER;
             saved.read += u64::from(!is_log_file);
             tick = event.time_stamp().unwrap_or(tick);
-            let is_match = trace.takes(&filters[file], file, &event, processor, tick);
+            let is_match = trace.matches(&filters[file], file, &event, processor, tick);
             if !is_match {
                 let is_needed = needs.as_ref().map(|needs| needs.contains(file, buffer.index(), &event)).transpose();
                 if is_needed.map_err(|why| Stop::Input(why.to_string()))? != Some(true) {

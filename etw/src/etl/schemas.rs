@@ -37,7 +37,7 @@ pub struct Args {
 }
 
 /// The maximum number of kinds of events that are counted separately.
-const MOST: usize = 1 << 14;
+const MAX_KINDS: usize = 1 << 14;
 
 /// Lists the schemas of each file.
 pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
@@ -112,7 +112,7 @@ impl Used {
         self.events += 1;
         let decoded = event.decode(schemas);
         let key = key(event, decoded.as_ref());
-        if self.kinds.len() >= MOST && !self.kinds.contains_key(&key) {
+        if self.kinds.len() >= MAX_KINDS && !self.kinds.contains_key(&key) {
             self.uncounted += 1;
             return;
         }

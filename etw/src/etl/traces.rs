@@ -151,7 +151,7 @@ impl Opened {
         buffer: impl FnMut(&BufferHeader),
     ) -> Result<Self, Stop> {
         let reported =
-            files.iter().map(|File { file, progress }| Reported { progress: progress.bar(), ..Reported::of(file.name(), out) });
+            files.iter().map(|File { file, progress }| Reported { progress: progress.bar(), ..Reported::new(file.name(), out) });
         let reported = reported.collect();
         Self::with(files.into_iter().map(|file| file.file).collect(), reported, schemas, out, buffer)
     }
@@ -233,15 +233,15 @@ impl Opened {
 
 impl Reported {
     /// Nothing was reported about a file yet.
-    pub fn of(name: &str, out: &Output) -> Self {
+    pub fn new(name: &str, out: &Output) -> Self {
         let (name, tally) = (name.to_owned(), Tally::new(out.is_detailed));
         Self { name, tally, progress: ProgressBar::hidden(), is_readable: true, is_damaged: false }
     }
 
     /// The same, with the progress bar of all files.
     #[cfg(feature = "table")]
-    pub fn beside(name: &str, bar: &ProgressBar, out: &Output) -> Self {
-        Self { progress: bar.clone(), ..Self::of(name, out) }
+    pub fn with_bar(name: &str, bar: &ProgressBar, out: &Output) -> Self {
+        Self { progress: bar.clone(), ..Self::new(name, out) }
     }
 
     /// Reports a diagnostic.

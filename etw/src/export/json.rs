@@ -120,7 +120,7 @@ fn structure<'a>(layouts: &'a Layouts, registry: &Registry, definition: &'a Defi
         object! {
             name: &constant.name.value,
             doc: &constant.doc,
-            guid: constant.guid.as_deref().map(print::plain_guid),
+            guid: constant.guid.as_deref().map(etw_layouts_atlas::event::plain_guid),
             targets: list(&constant.scope),
         }
     });

@@ -200,15 +200,15 @@ const CAPACITY: usize = 1 << 18;
 
 impl Opened<'_> {
     /// Reads the file as a stream.
-    pub fn reader(self) -> Result<Images, Stop> {
-        Reader::new(BufReader::with_capacity(CAPACITY, self.bytes)).map(Images).map_err(unreadable)
+    pub fn reader(self) -> Result<DecodedBuffers, Stop> {
+        Reader::new(BufReader::with_capacity(CAPACITY, self.bytes)).map(DecodedBuffers).map_err(unreadable)
     }
 }
 
 /// The buffers of a trace, streamed.
-pub struct Images(Reader<BufReader<Bytes>>);
+pub struct DecodedBuffers(Reader<BufReader<Bytes>>);
 
-impl Images {
+impl DecodedBuffers {
     pub fn log_file(&self) -> &LogFile {
         self.0.log_file()
     }

@@ -2,12 +2,11 @@
 
 mod dot;
 mod json;
-pub(crate) mod svg;
 mod text;
 
 pub use dot::dot;
+pub use etw_layouts_atlas::svg;
 pub use json::json;
-pub use svg::svg;
 pub use text::text;
 
 use crate::print::{json as print_json, print};

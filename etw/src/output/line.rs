@@ -20,7 +20,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    pub fn of(buffer: &Buffer<'_>) -> Self {
+    pub fn new(buffer: &Buffer<'_>) -> Self {
         Self { buffer: buffer.index(), offset: buffer.offset(), processor: buffer.header().processor() }
     }
 
@@ -82,7 +82,7 @@ pub struct Name {
 }
 
 impl Name {
-    pub fn of(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let mut json = Vec::new();
         put::json(&mut json, name.chars());
         Self { text: Escaped(name).to_string(), json }

@@ -6,7 +6,7 @@ use etw_layouts_etl::text::Style;
 use etw_layouts_etl::{Clock, Decoded};
 
 /// The most bytes of a message with its insertions: 1 MiB. Messages are untrusted, and can insert a long value many times.
-const MOST: usize = 1 << 20;
+const MAX_LENGTH: usize = 1 << 20;
 
 /// Writes the message of an event in one line, with values in place of its insertions. Returns `false` without output if the event has no
 /// message.
@@ -14,12 +14,12 @@ pub fn message(decoded: &Decoded<'_>, clock: Option<&Clock>, out: &mut Vec<u8>) 
     let Some(text) = decoded.variant.map(|variant| variant.message()).filter(|text| !text.is_empty()) else { return false };
     let (insertions, start) = (insertions(&decoded.fields, clock), out.len());
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('%') {
-        if out.len() - start > MOST {
+    while let Some((before, after)) = rest.split_once('%') {
+        if out.len() - start > MAX_LENGTH {
             return true;
         }
         put::shown(out, Escaped(&flat(before)));
-        rest = insertion(behind, &insertions, out);
+        rest = insertion(after, &insertions, out);
     }
     put::shown(out, Escaped(&flat(rest)));
     while out.len() > start && out.last() == Some(&b' ') {
@@ -36,7 +36,7 @@ fn flat(text: &str) -> String {
 /// Writes the replacement for the sequence after a `%`. Returns the text after the sequence.
 fn insertion<'t>(text: &'t str, insertions: &[Vec<u8>], out: &mut Vec<u8>) -> &'t str {
     let digits = text.bytes().take(2).take_while(u8::is_ascii_digit).count();
-    let (number, behind) = text.split_at(digits);
+    let (number, after) = text.split_at(digits);
     if digits > 0 {
         let number: usize = number.parse().unwrap_or_default();
         // %0 ends a message without a line break.
@@ -48,7 +48,7 @@ fn insertion<'t>(text: &'t str, insertions: &[Vec<u8>], out: &mut Vec<u8>) -> &'
             None => put::shown(out, format_args!("%{number}")),
         }
         // Skip a format such as `!s!`: values are already formatted.
-        return behind.strip_prefix('!').and_then(|format| format.split_once('!')).map_or(behind, |(_, behind)| behind);
+        return after.strip_prefix('!').and_then(|format| format.split_once('!')).map_or(after, |(_, after)| after);
     }
     let mut characters = text.chars();
     match characters.next() {

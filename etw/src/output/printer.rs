@@ -14,7 +14,7 @@ use std::io;
 
 /// Options that select events and columns.
 #[derive(clap::Args)]
-pub struct Asked {
+pub struct PrintOptions {
     /// Print these columns in text and CSV, in this order; JSON always contains all columns. CSV contains numbers and GUIDs; text
     /// contains names if they are known. A column can also be a field of the payload, such as ProcessId or CommandLine, with or
     /// without --payload; the case of its name is ignored. For an event without the field, text has `-` and CSV an empty cell. CSV
@@ -78,7 +78,7 @@ pub struct Layout<'a> {
 
 impl<'a> Printer<'a> {
     /// Sets the columns to print by default.
-    pub fn new(asked: &'a Asked, default: &[Column]) -> Self {
+    pub fn new(asked: &'a PrintOptions, default: &[Column]) -> Self {
         let payload = asked.payload.or(asked.columns.contains(&Column::Payload).then_some(Payload::Hex));
         let limit = asked.limit.unwrap_or(u64::MAX);
         Self {

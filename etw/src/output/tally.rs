@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
 /// The number of diagnostics of a kind to print.
-const MOST: u64 = 100;
+const MAX_PRINTED: u64 = 100;
 
 pub struct Tally {
     kinds: BTreeMap<&'static str, Counted>,
@@ -34,14 +34,14 @@ struct Counted {
 /// Prints the first hundred of each kind.
 impl Default for Tally {
     fn default() -> Self {
-        Self { kinds: BTreeMap::new(), most: MOST }
+        Self { kinds: BTreeMap::new(), most: MAX_PRINTED }
     }
 }
 
 impl Tally {
     /// Prints one line for each kind if not `is_detailed`; its place is that of the first diagnostic.
     pub fn new(is_detailed: bool) -> Self {
-        Self { most: if is_detailed { MOST } else { 0 }, ..Self::default() }
+        Self { most: if is_detailed { MAX_PRINTED } else { 0 }, ..Self::default() }
     }
 
     /// Counts a diagnostic. Returns `None` if it is not to be printed now.

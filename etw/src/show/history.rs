@@ -57,7 +57,7 @@ fn row(stage: &Stage, axis: &Axis, shown: [bool; Arch::ALL.len()]) -> text_table
     let mut types: Vec<&str> =
         facts().filter_map(|f| if let TargetFact::Member { r#type, .. } = f { Some(&**r#type) } else { None }).collect();
     types.dedup();
-    let mut bits: Vec<_> = facts().filter_map(bits).map(super::table::range).collect();
+    let mut bits: Vec<_> = facts().filter_map(bits).map(etw_layouts_atlas::bit_range).collect();
     bits.dedup();
     let cells = vec![
         format!("  {}", stage.label(axis)),

@@ -3,8 +3,8 @@
 use super::otherwise::Otherwise;
 use super::table::{kind, subject_errata};
 use crate::object::object;
-use crate::print::plain_guid;
 use crate::target::target;
+use etw_layouts_atlas::event::plain_guid;
 use etw_layouts_codegen::layouts::{Layouts, Type};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec;

@@ -9,7 +9,7 @@ mod table;
 pub(crate) use build::{by_confidence, counted};
 pub use json::json;
 pub use table::text;
-pub(crate) use table::{confirmed_in, definition_kind, kind, range};
+pub(crate) use table::{confirmed_in, definition_kind, kind};
 
 use crate::object::object;
 use crate::print::answer;

@@ -1,12 +1,14 @@
 //! A structure at a target, as text.
 
 use super::otherwise::{Otherwise, nearest};
-use crate::print::{DIM, HEADING, plain_guid};
+use crate::print::{DIM, HEADING};
 use crate::target::named;
 use crate::text_table::{Row, aligned, paragraph};
 use anstyle::Style;
+use etw_layouts_atlas::bit_range;
+use etw_layouts_atlas::event::plain_guid;
 use etw_layouts_codegen::axis::{TargetId, TargetSet};
-use etw_layouts_codegen::layouts::{Bits, Form, Layouts, Type};
+use etw_layouts_codegen::layouts::{Form, Layouts, Type};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{Body, Constant, Definition, Values, ValuesKind};
 use etw_layouts_project::Confidence;
@@ -165,7 +167,7 @@ fn aggregate(members: &[Member], known: &[String], width: Option<usize>, out: &m
 fn row(member: &Member, known: &str, usual: &str) -> Row {
     let indent = "  ".repeat(member.depth);
     let place = |size: u64| vec![format!("{:#06x}", member.offset), format!("{size:#x}")];
-    let bits = member.bits.map(range).unwrap_or_default();
+    let bits = member.bits.map(bit_range).unwrap_or_default();
     let Some((field, info)) = &member.field else {
         let cells = [place(member.size), vec![format!("{indent}padding"), String::new(), bits]].concat();
         return Row { style: DIM, cells };
@@ -190,14 +192,6 @@ fn row(member: &Member, known: &str, usual: &str) -> Row {
     }
     let doc = doc.trim_start().to_owned();
     Row { style, cells: [place(member.size), vec![format!("{indent}{label}"), ty, bits, doc]].concat() }
-}
-
-/// The first and the last bit.
-pub fn range(bits: Bits) -> String {
-    match bits.width {
-        1 => bits.position.to_string(),
-        width => format!("{}-{}", bits.position, bits.position + width - 1),
-    }
 }
 
 fn constants(

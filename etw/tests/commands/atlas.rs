@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 /// The maximum size of a page.
 const LARGEST: usize = 660_000;
 /// The maximum size of all files together.
-const MOST: usize = 30_000_000;
+const MAX_BYTES: usize = 30_500_000;
 
 pub static FILES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| atlas::files(&project()).expect("an atlas"));
 
@@ -37,7 +37,7 @@ fn pages_are_valid_and_small_and_have_no_dead_links() {
         files.iter().filter(|(path, _)| path.ends_with(".html")).map(|(path, text)| (path.as_str(), page(path, text))).collect();
     assert!((900..1200).contains(&pages.len()), "{} pages", pages.len());
     let bytes: usize = files.values().map(String::len).sum();
-    assert!(bytes < MOST, "{bytes} bytes");
+    assert!(bytes < MAX_BYTES, "{bytes} bytes");
     let mut reached = BTreeSet::from(["index.html".to_owned()]);
     for (path, page) in &pages {
         assert!(files[*path].len() < LARGEST, "{path} has {} bytes", files[*path].len());
@@ -289,7 +289,7 @@ pub fn run_with(chromium: &str, more: &[&str], folder: &Folder, address: &str, s
     let text = text.replacen("<head>", &format!("<head>{first}"), 1).replacen("</body>", &format!("{last}</body>"), 1);
     let page = folder.0.join(Path::new(path).with_extension("test.html"));
     fs::write(&page, text).expect("a temporary file");
-    let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=30000", "--dump-dom"];
+    let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=60000", "--dump-dom"];
     let address = format!("file://{}{hash}", page.display());
     let output = Command::new(chromium).args(arguments).args(more).arg(address).output().expect("chromium runs");
     let dom = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -352,7 +352,7 @@ fn page(path: &str, text: &str) -> Page {
             assert_eq!(open.pop(), Some(name), "{path}");
             continue;
         }
-        let name = tag.split([' ', '/']).next().unwrap_or_default();
+        let name = tag.split(' ').next().unwrap_or_default();
         page.tags.insert(name.to_owned());
         for attribute in [" id=\"", " href=\"", " src=\""] {
             let Some(value) = tag.split_once(attribute).and_then(|(_, rest)| rest.split_once('"')) else { continue };
@@ -361,7 +361,7 @@ fn page(path: &str, text: &str) -> Page {
                 _ => page.links.push(plain(value.0)),
             }
         }
-        if !tag.ends_with('/') {
+        if !["meta", "link", "input"].contains(&name) {
             open.push(name);
         }
     }

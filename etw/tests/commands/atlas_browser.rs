@@ -226,7 +226,7 @@ impl Browser {
     fn the_symbols_of_a_build(&self) {
         let (_, registry) = specs();
         let seen = registry
-            .kernels
+            .builds
             .iter()
             .find(|seen| seen.build.to_string() == "10.0.19041.985" && seen.arch == Arch::X64 && seen.pdb.is_some());
         let guid = format!("{:X}", seen.and_then(|seen| seen.pdb.as_ref()).expect("a PDB").guid.simple());

@@ -190,16 +190,17 @@ fn a_second_lock_is_refused() {
 #[test]
 fn a_hostile_list_changes_nothing_outside_of_the_specs() {
     let entries = [
-        ("specs", "../other/a", "null", "1"),
-        ("specs", "/etc/a", "null", "1"),
-        ("specs", "link/a", "null", "1"),
-        ("specs", "../other/b", "null", "null"),
-        ("facts", "a.facts", "0", "1"),
-        ("facts", "../other/b", "null", "null"),
-        ("generated", "src/a.rs", "null", "1"),
-        ("other", "a", "null", "1"),
+        ("specs", "../other/a", "null", "false"),
+        ("specs", "/etc/a", "null", "false"),
+        ("specs", "link/a", "null", "false"),
+        ("specs", "../other/b", "null", "true"),
+        ("facts", "a.facts", "0", "false"),
+        ("facts", "a.facts", "0", "true"),
+        ("facts", "../other/b", "null", "true"),
+        ("generated", "src/a.rs", "null", "false"),
+        ("other", "a", "null", "false"),
         ("specs", "etw/A.toml", "null", ""),
-        ("specs", "etw/A.toml", "\"x\"", "1"),
+        ("specs", "etw/A.toml", "\"x\"", "false"),
     ];
     for (entry, name) in entries.iter().flat_map(|entry| [(entry, CHANGE.to_owned()), (entry, beside(CHANGE))]) {
         let folder = Folder::new("hostile");
@@ -210,13 +211,13 @@ fn a_hostile_list_changes_nothing_outside_of_the_specs() {
         #[cfg(unix)]
         std::os::unix::fs::symlink(folder.0.join("other"), folder.0.join("specs/link")).expect("a link");
         let list = folder.0.join("specs").join(&name);
-        let (own, path, old, new) = entry;
-        let text = format!(r#"{{"folder":"{own}","path":"{path}","old":{old},"new":{new}}}"#);
+        let (own, path, old, removed) = entry;
+        let text = format!(r#"{{"folder":"{own}","path":"{path}","old":{old},"removed":{removed}}}"#);
         fs::write(&list, format!(r#"{{"command":"import","entries":[{text}]}}"#)).expect("a list");
         let before = folder.files();
         let project = Project { generated: None, ..folder.project() };
         let result = project.lock("fmt").map(|lock| lock.recovered);
-        // A list before its change, and one whose file is new already, change nothing and are removed.
+        // A list before its change, and one whose files are new already, change nothing and are removed.
         assert!(result.is_err() || name != CHANGE || *path == "a.facts", "{entry:?}: {result:?}");
         let outside = |files: Files| files.into_iter().filter(|(path, _)| *path != list).collect::<Files>();
         assert!(outside(folder.files()) == outside(before), "{entry:?}: {:#?}", folder.files());

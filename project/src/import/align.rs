@@ -4,7 +4,7 @@
 //! offsets. Members of the table are assigned to members of the same name in this order, such that as much as possible of the
 //! nearest target is kept. A member without an assignment is added where its offset requires.
 
-use super::ascent::{Ascent, NamedMembers};
+use super::ascent::{NamedMembers, ascending};
 use super::place::Place;
 use super::renamed;
 use super::shared::{self, together};
@@ -58,26 +58,24 @@ impl Alignment<'_> {
         facts.sort_by(|a, b| (a.extent(), &a.name).cmp(&(b.extent(), &b.name)));
         let chosen = self.ordered(children, &facts);
         let mut of_child: BTreeMap<usize, Vec<SymbolMember>> = BTreeMap::new();
-        let (mut last, mut unplaced) = (None, Vec::new());
+        let mut last = None;
+        let mut unplaced: BTreeMap<Option<usize>, Vec<Member>> = BTreeMap::new();
         for (child, facts) in together(children, facts, &chosen) {
             match child.or_else(|| group_of(children, &facts, last)) {
                 Some(index) => {
                     of_child.insert(index, facts);
                     last = Some(index);
                 }
-                None => unplaced.push((last, facts)),
-            }
-        }
-        let mut unplaced_behind: BTreeMap<Option<usize>, Vec<Member>> = BTreeMap::new();
-        for (last, facts) in unplaced {
-            for item in unions::structure(facts)? {
-                let member = self.fresh(item)?;
-                unplaced_behind.entry(last).or_default().push(member);
+                None => {
+                    for item in unions::structure(facts)? {
+                        unplaced.entry(last).or_default().push(self.fresh(item)?);
+                    }
+                }
             }
         }
         let kept: BTreeSet<usize> = of_child.keys().copied().collect();
         let mut new = BTreeMap::new();
-        for (last, mut members) in unplaced_behind {
+        for (last, mut members) in unplaced {
             let replaced = self.replaced(children, &kept, last);
             let at = replaced.last().or(last.as_ref()).map_or(0, |index| index + 1);
             self.describe(replaced.iter().map(|&index| &children[index]), &mut members);
@@ -164,12 +162,10 @@ impl Alignment<'_> {
     /// The child of each member, such that the children are in ascending order and the sum of weights is maximal.
     fn ordered(&self, children: &[Member], facts: &[SymbolMember]) -> Vec<Option<usize>> {
         let named = NamedMembers::of(children);
-        let mut ascent = Ascent::over(children.len());
-        for (i, fact) in facts.iter().enumerate() {
+        ascending(facts.iter().map(|fact| {
             let suits = |&(c, member): &(usize, &Member)| Some((c, self.weight(member, fact)?, children[c].name.is_none()));
-            ascent.step(i, named.get(&fact.name).iter().filter_map(suits));
-        }
-        ascent.highest(facts.len())
+            named.get(&fact.name).iter().filter_map(suits).collect()
+        }))
     }
 
     /// Similarity of a table's member to a member of the same name in the definition.
@@ -290,11 +286,13 @@ impl Alignment<'_> {
                 self.place.set(&mut types, Some(ty.clone()));
                 let mut member = Member::new(name, Shape::Type(types));
                 // A member that only moved keeps its properties.
-                if let Some(old) = self.near.first().and_then(|&t| find(self.before, &fact.name, t)).filter(|old| {
-                    self.near
-                        .first()
-                        .is_some_and(|&t| matches!(&old.shape, Shape::Type(types) if types.get(t).is_some_and(|p| p.value == ty)))
-                }) {
+                let is_same = |old: &&Member, t: TargetId| {
+                    old.scope.contains(t)
+                        && matches!(&old.shape, Shape::Type(types) if types.get(t).is_some_and(|p| p.value == ty))
+                };
+                if let Some(&nearest) = self.near.first()
+                    && let Some(old) = named(self.before, &fact.name).into_iter().find(|old| is_same(old, nearest))
+                {
                     (member.doc, member.values, member.leads_to) = (old.doc.clone(), old.values.clone(), old.leads_to.clone());
                 }
                 note.into_iter().for_each(|note| remark(&mut member, note));
@@ -330,7 +328,11 @@ impl Alignment<'_> {
         let known = member.and_then(|member| self.known_type(member, fact));
         let known = known.or_else(|| {
             let agrees = |ty: &&CType| self.names.agree(ty, self.place.target, &fact.ty, self.rules);
-            spellings(self.before, &fact.name).into_iter().find(agrees).cloned()
+            let types = named(self.before, &fact.name).into_iter().filter_map(|member| match &member.shape {
+                Shape::Type(types) => Some(types.0.iter().map(|piece| &piece.value)),
+                Shape::Inline(..) => None,
+            });
+            types.flatten().find(agrees).cloned()
         });
         let spelled = match known {
             Some(ty) => (ty, None),
@@ -379,28 +381,14 @@ pub fn remark(member: &mut Member, note: &str) {
     super::texts::remark(&mut member.comments, note);
 }
 
-/// All types of members with a name.
-fn spellings<'m>(members: &'m [Member], name: &str) -> Vec<&'m CType> {
-    let mut found = Vec::new();
-    for member in members {
-        match &member.shape {
-            Shape::Type(types) if member.name.as_ref().is_some_and(|own| own.value == name) => {
-                found.extend(types.0.iter().map(|piece| &piece.value));
-            }
-            Shape::Type(_) => {}
-            Shape::Inline(_, inner) => found.extend(spellings(inner, name)),
-        }
-    }
-    found
-}
-
-/// The member with a name at a target.
-fn find<'m>(members: &'m [Member], name: &str, target: TargetId) -> Option<&'m Member> {
-    members.iter().filter(|member| member.scope.contains(target)).find_map(|member| match &member.shape {
-        _ if member.name.as_ref().is_some_and(|own| own.value == name) => Some(member),
-        Shape::Inline(_, inner) => find(inner, name, target),
-        Shape::Type(_) => None,
-    })
+/// The members with a name, at any target.
+fn named<'m>(members: &'m [Member], name: &str) -> Vec<&'m Member> {
+    let one = |member: &'m Member| {
+        let own = member.name.as_ref().filter(|own| own.value == name).map(|_| member);
+        let inner = if let Shape::Inline(_, inner) = &member.shape { named(inner, name) } else { Vec::new() };
+        own.into_iter().chain(inner)
+    };
+    members.iter().flat_map(one).collect()
 }
 
 /// The mask of a bit field's position and width.

@@ -28,63 +28,34 @@ impl<'a> NamedMembers<'a> {
     }
 }
 
-/// Search for the best ascending sequence of children, one step per member.
-pub struct Ascent {
-    steps: Vec<Step>,
-    /// The best sequences by last child, as a Fenwick tree of prefixes: entry `i` covers as many children as the value of the
-    /// lowest set bit of `i`.
-    best: Vec<Option<(i64, usize)>>,
-}
-
-struct Step {
-    member: usize,
-    child: usize,
-    before: Option<usize>,
-}
-
-impl Ascent {
-    /// Starts without members, for the given number of children.
-    pub fn over(children: usize) -> Self {
-        Self { steps: Vec::new(), best: vec![None; children + 1] }
-    }
-
-    /// Adds the next member, with its possible children: the weight of each, and whether the child can have several members.
-    pub fn step(&mut self, member: usize, children: impl Iterator<Item = (usize, i64, bool)>) {
+/// The child of each member, such that the children ascend and the sum of weights is maximal; the latest of equal sequences. Each
+/// member has its possible children, the weight of each, and whether the child can have several members.
+pub fn ascending(members: impl ExactSizeIterator<Item = Vec<(usize, i64, bool)>>) -> Vec<Option<usize>> {
+    let mut chosen = vec![None; members.len()];
+    // Members with a child, each with the step before it in the best sequence.
+    let mut steps: Vec<(usize, usize, Option<usize>)> = Vec::new();
+    // The best sequences by their last child: total and last step. Totals ascend with children.
+    let mut best: BTreeMap<usize, (i64, usize)> = BTreeMap::new();
+    for (member, children) in members.enumerate() {
         let mut new = Vec::new();
         for (child, weight, several) in children {
-            let before = self.before(if several { child + 1 } else { child });
+            let before = best.range(..child + usize::from(several)).next_back().map(|(_, sequence)| *sequence);
             new.push((child, before.map_or(0, |(total, _)| total) + weight, before.map(|(_, step)| step)));
         }
         for (child, total, before) in new {
-            let ascent = (total, self.steps.len());
-            self.steps.push(Step { member, child, before });
-            let mut at = child + 1;
-            while at < self.best.len() {
-                self.best[at] = self.best[at].max(Some(ascent));
-                at += at & at.wrapping_neg();
+            if best.range(..=child).next_back().is_none_or(|(_, (other, _))| *other <= total) {
+                while let Some((&worse, _)) = best.range(child..).next().filter(|(_, (other, _))| *other <= total) {
+                    best.remove(&worse);
+                }
+                best.insert(child, (total, steps.len()));
+                steps.push((member, child, before));
             }
         }
     }
-
-    /// The best sequence that ends before a child, the latest of equal ones: its total and its last step.
-    fn before(&self, child: usize) -> Option<(i64, usize)> {
-        let mut best = None;
-        let mut at = child;
-        while at > 0 {
-            best = best.max(self.best[at]);
-            at &= at - 1;
-        }
-        best
+    let mut at = best.last_key_value().map(|(_, (_, step))| *step);
+    while let Some((member, child, before)) = at.map(|step| steps[step]) {
+        chosen[member] = Some(child);
+        at = before;
     }
-
-    /// The child of each member in the best sequence.
-    pub fn highest(&self, members: usize) -> Vec<Option<usize>> {
-        let mut chosen = vec![None; members];
-        let mut at = self.before(self.best.len() - 1).map(|(_, step)| step);
-        while let Some(step) = at.map(|at| &self.steps[at]) {
-            chosen[step.member] = Some(step.child);
-            at = step.before;
-        }
-        chosen
-    }
+    chosen
 }

@@ -17,7 +17,6 @@ mod missing;
 mod pass;
 mod place;
 mod plan;
-mod regroup;
 mod renamed;
 mod rows;
 mod shared;

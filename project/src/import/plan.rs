@@ -11,7 +11,6 @@ use super::fill;
 use super::images::Border;
 use super::missing;
 use super::pass;
-use super::regroup;
 use super::rows;
 use super::step::{self, Step};
 use super::texts::{self, Texts};
@@ -37,8 +36,6 @@ pub struct Plan {
     pub same: BTreeMap<TargetId, Vec<Build>>,
     /// The rows that begin earlier than previously known: old and new build.
     pub moved: Vec<[Build; 2]>,
-    /// The named updates that include new builds.
-    pub updates: BTreeSet<String>,
     /// The borders that images show.
     pub borders: Vec<Border>,
 }
@@ -124,17 +121,11 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
         texts::changed(&mut texts, &layouts.spec, &corrected, input.folder);
         layouts = texts::layouts(&texts)?;
     }
-    let (regrouped, updates) = regroup::regrouped(&layouts.spec, &texts::axis(input.texts)?);
-    if !updates.is_empty() {
-        texts::changed(&mut texts, &layouts.spec, &regrouped, input.folder);
-        texts::enter(&mut texts, &regrouped.axis)?;
-        layouts = texts::layouts(&texts)?;
-    }
     let target = |table: &&BuildTable| layouts.spec.axis.at(table.build, table.arch);
     let new: BTreeSet<_> = entered.iter().filter_map(target).collect();
     let mut stated: BTreeMap<TargetId, Vec<Build>> = BTreeMap::new();
     for table in &same {
         stated.entry(target(table).ok_or("the build is not on the version axis")?).or_default().push(table.build);
     }
-    Ok(Plan { texts, new: new.into_iter().collect(), same: stated, moved, updates, borders: Vec::new(), layouts })
+    Ok(Plan { texts, new: new.into_iter().collect(), same: stated, moved, borders: Vec::new(), layouts })
 }

@@ -1,5 +1,6 @@
 //! Revisions that an import adds to the version axis.
 
+use super::texts;
 use etw_layouts_codegen::axis::{Arch, Axis, Build, Release, Revision, TargetId};
 use etw_layouts_codegen::spec::{ErratumKind, ErratumValue, Spec};
 
@@ -9,6 +10,9 @@ pub fn build_on_axis(build: Build, axis: &Axis) -> Build {
     let number = release.map_or(build.number, |release| release.build.number);
     axis.canonical(Build { number, ..build })
 }
+
+/// Note on a new revision, if another build has a revision on the axis.
+const SEVERAL: &str = "if several builds received the change of a new revision, name it: replace their revisions by one `[[update]]`";
 
 /// Index of a build on an architecture.
 pub fn find(axis: &Axis, build: Build, arch: Arch) -> Option<TargetId> {
@@ -73,9 +77,17 @@ pub fn add(axis: &mut Axis, build: Build, arch: Arch) {
     let architectures = Arch::ALL.into_iter().filter(|other| *other == arch || follows(other)).collect();
     let at = axis.revisions.partition_point(|revision| revision.build < build);
     let known = axis.revisions.iter().find(of_build).map(|revision| revision.release);
+    let is_first = |revision: &Revision| {
+        !axis.revisions.iter().any(|other| other.build.number == revision.build.number && other.build < revision.build)
+    };
+    let is_revised = axis.revisions.iter().any(|revision| revision.build.number != build.number && !is_first(revision));
+    if let Some(release) = known.filter(|_| is_revised) {
+        texts::remark(axis.comments.entry(axis.releases[release].label().to_owned()).or_default(), SEVERAL);
+    }
     let mut shared = Vec::new();
     let release = known.unwrap_or_else(|| {
         let unimported = axis.unimported.iter().position(|release| release.build.number == build.number);
+        // The release keeps its labels and its name.
         let (labels, name) = match unimported.map(|index| axis.unimported.remove(index)) {
             Some(release) => {
                 shared = release.shared;

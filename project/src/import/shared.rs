@@ -3,49 +3,30 @@
 use super::types::SymbolMember;
 use etw_layouts_codegen::spec::Member;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Groups of members such that different groups share no bytes, each in the given order.
-fn runs(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
+/// Groups of members such that different groups share no bytes, each in the given order. A group of members that share bytes
+/// includes those that begin before its union can end: the size of a union is a multiple of its alignment.
+pub fn unions(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..facts.len()).collect();
     order.sort_by_key(|&i| facts[i].unit());
-    let mut runs: Vec<Vec<usize>> = Vec::new();
-    let mut last = 0;
-    for i in order {
-        let (start, end) = facts[i].unit();
-        match runs.last_mut() {
-            Some(run) if start < last => {
-                run.push(i);
-                last = last.max(end);
-            }
-            _ => {
-                runs.push(vec![i]);
-                last = end;
-            }
-        }
-    }
-    runs.iter_mut().for_each(|run| run.sort_unstable());
-    runs.sort_unstable();
-    runs
-}
-
-/// As [`runs`], but a group also includes the members that begin before its union can end: the size of a union is a multiple of
-/// its alignment.
-pub fn unions(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
-    let start = |run: &Vec<usize>| run.iter().map(|&i| facts[i].unit().0).min();
-    let end = |run: &Vec<usize>| {
-        let end = run.iter().map(|&i| facts[i].unit().1).max()?;
-        end.checked_next_multiple_of(run.iter().map(|&i| 8 * facts[i].least_alignment()).max()?)
-    };
-    let shared = |run: &Vec<usize>| run.iter().any(|&i| !facts[i].shares_unit(&facts[run[0]]));
-    let mut in_order = runs(facts);
-    in_order.sort_by_key(start);
     let mut all: Vec<Vec<usize>> = Vec::new();
-    for run in in_order {
-        match all.last_mut().filter(|union| union.len() > 1 && shared(union) && start(&run) < end(union)) {
-            Some(union) => union.extend(run),
-            None => all.push(run),
+    let (mut end, mut alignment, mut is_union) = (0_u64, 1, false);
+    for i in order {
+        let (start, own_end) = facts[i].unit();
+        let reach = if is_union { end.next_multiple_of(alignment) } else { end };
+        match all.last_mut().filter(|_| start < reach) {
+            Some(union) => {
+                // Bit fields of one unit need no union.
+                is_union |= !facts[i].shares_unit(&facts[union[0]]);
+                union.push(i);
+            }
+            None => {
+                (end, alignment, is_union) = (0, 1, false);
+                all.push(vec![i]);
+            }
         }
+        (end, alignment) = (end.max(own_end), alignment.max(8 * facts[i].least_alignment()));
     }
     all.iter_mut().for_each(|union| union.sort_unstable());
     all.sort_unstable();
@@ -87,34 +68,43 @@ pub fn together(
     let group = |i: usize| chosen[i].filter(|&c| children[c].name.is_none());
     // Members that moved into the range of another group leave their group.
     let mut of: Vec<Option<usize>> = (0..facts.len()).map(group).collect();
-    let mut sets = Sets::new(facts.len());
-    for part in conflicts(&facts) {
+    let mut parts = conflicts(&facts);
+    for part in &parts {
         let main = most(part.iter().filter_map(|&i| group(i)));
-        for &i in &part {
-            sets.join(i, part[0]);
-            of[i] = of[i].filter(|_| group(i) == main);
+        part.iter().for_each(|&i| of[i] = of[i].filter(|_| group(i) == main));
+    }
+    let start = |part: &[usize]| part.iter().map(|&i| facts[i].extent().0).min();
+    let mut ends: BTreeMap<usize, u64> = BTreeMap::new();
+    for (fact, group) in facts.iter().zip(&of).filter_map(|(fact, group)| Some((fact, (*group)?))) {
+        let end = ends.entry(group).or_default();
+        *end = fact.extent().1.max(*end);
+    }
+    // A group includes the members between its first and its last one.
+    parts.sort_by_key(|part| (start(part), part[0]));
+    let mut joined: Vec<Vec<usize>> = Vec::new();
+    let (mut open, mut last) = (BTreeSet::new(), 0);
+    for part in parts {
+        let own = part.iter().find_map(|&i| of[i]);
+        let is_within = start(&part).is_some_and(|start| start < last) || own.is_some_and(|own| open.contains(&own));
+        match joined.last_mut().filter(|_| is_within) {
+            Some(all) => all.extend(part),
+            None => {
+                (open, last) = (BTreeSet::new(), 0);
+                joined.push(part);
+            }
         }
+        open.extend(own);
+        last = last.max(own.map_or(0, |own| ends[&own]));
     }
-    let mut extents: BTreeMap<usize, (u64, u64, usize)> = BTreeMap::new();
-    for (i, group) in of.iter().enumerate().filter_map(|(i, group)| Some((i, (*group)?))) {
-        let (start, end) = facts[i].extent();
-        let extent = extents.entry(group).or_insert((start, end, i));
-        *extent = (extent.0.min(start), extent.1.max(end), extent.2);
-        sets.join(i, extent.2);
-    }
-    for (i, fact) in facts.iter().enumerate().filter(|(i, _)| of[*i].is_none()) {
-        let (start, end) = fact.extent();
-        let around = extents.values().find(|(first, last, _)| *first <= start && end <= *last);
-        around.into_iter().for_each(|(_, _, one)| sets.join(i, *one));
-    }
-    let part = |part: Vec<usize>| {
+    let one = |mut part: Vec<usize>| {
+        part.sort_unstable();
         let child = match part[..] {
             [one] if of[one].is_none() => chosen[one].filter(|&c| children[c].name.is_some()),
             _ => most(part.iter().filter_map(|&i| of[i])),
         };
         (child, part.iter().map(|&i| facts[i].clone()).collect())
     };
-    sets.parts().into_iter().map(part).collect()
+    joined.into_iter().map(one).collect()
 }
 
 /// The most frequent value; of several, the first.
@@ -122,35 +112,4 @@ fn most(list: impl Iterator<Item = usize>) -> Option<usize> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     list.for_each(|one| *counts.entry(one).or_default() += 1);
     counts.into_iter().max_by_key(|(one, count)| (*count, Reverse(*one))).map(|(one, _)| one)
-}
-
-/// Disjoint sets of numbers, represented by their least elements.
-struct Sets(Vec<usize>);
-
-impl Sets {
-    fn new(count: usize) -> Self {
-        Self((0..count).collect())
-    }
-
-    fn least(&mut self, mut one: usize) -> usize {
-        while self.0[one] != one {
-            // Path halving.
-            self.0[one] = self.0[self.0[one]];
-            one = self.0[one];
-        }
-        one
-    }
-
-    fn join(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.least(one), self.least(other));
-        self.0[one.max(other)] = one.min(other);
-    }
-
-    fn parts(mut self) -> Vec<Vec<usize>> {
-        let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for one in 0..self.0.len() {
-            parts.entry(self.least(one)).or_default().push(one);
-        }
-        parts.into_values().collect()
-    }
 }

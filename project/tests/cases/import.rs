@@ -136,7 +136,6 @@ fn describe(plan: &Plan, text: &mut String) -> Result<(), Error> {
         writeln!(text, "same as {}: {}", axis.target_name(target), builds.join(", "))?;
     }
     plan.moved.iter().for_each(|[from, to]| *text += &format!("moved: {from} to {to}\n"));
-    plan.updates.iter().for_each(|name| *text += &format!("update: {name}\n"));
     for border in &plan.borders {
         let [shown, along] = [&border.shown, &border.along].map(|names| names.join(", "));
         writeln!(text, "border: {}-{} shown [{shown}] along [{along}]", border.build, border.arch)?;

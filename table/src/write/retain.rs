@@ -58,20 +58,15 @@ fn batches<W: Write + Send>(
     Ok((rows, writer.finish()?))
 }
 
-/// Rows of text begin with the name of the trace. Only CSV has rows of several lines: those with line ends in quotes.
+/// Rows of text begin with the name of the trace. In CSV, the first row has the names of columns.
 fn lines<W: Write>(format: Format, mut from: impl BufRead, mut out: W, keep: impl Fn(&str) -> bool) -> io::Result<(u64, W)> {
     let (mut row, mut rows) = (Vec::new(), 0);
     if format == Format::Csv {
-        from.read_until(b'\n', &mut row)?;
+        read_row(format, &mut from, &mut row)?;
         out.write_all(&row)?;
     }
     loop {
-        row.clear();
-        while from.read_until(b'\n', &mut row)? > 0 {
-            if format == Format::Jsonl || row.iter().filter(|byte| **byte == b'"').count() % 2 == 0 {
-                break;
-            }
-        }
+        read_row(format, &mut from, &mut row)?;
         if row.is_empty() {
             out.flush()?;
             return Ok((rows, out));
@@ -81,6 +76,18 @@ fn lines<W: Write>(format: Format, mut from: impl BufRead, mut out: W, keep: imp
             out.write_all(&row)?;
         }
     }
+}
+
+/// Reads a row with its line end; empty at the end of the file. A row of CSV can have several lines: values, and the names that a trace gives to
+/// its fields, can have line ends in quotes.
+fn read_row(format: Format, from: &mut impl BufRead, row: &mut Vec<u8>) -> io::Result<()> {
+    row.clear();
+    while from.read_until(b'\n', row)? > 0 {
+        if format == Format::Jsonl || row.iter().filter(|byte| **byte == b'"').count() % 2 == 0 {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// The name of the trace in a row of text.

@@ -195,8 +195,8 @@ pub fn whole(build: Build, arch: Arch) -> Vec<u8> {
     dump(build, arch, &memory, &[first, second])
 }
 
-/// The kernels of real dumps with ETW's blob, and later kernels.
+/// The revisions of real dumps with ETW's blob, and later ones.
 pub fn targets() -> impl Iterator<Item = (Build, Arch)> {
-    let kernels = etw_layouts::LAYOUTS.kernels().filter(|kernel| kernel.build.number >= [10, 0, 19041]);
-    kernels.flat_map(|kernel| kernel.architectures().map(move |arch| (kernel.build, arch)))
+    let revisions = etw_layouts::LAYOUTS.revisions().filter(|revision| revision.build.number >= [10, 0, 19041]);
+    revisions.flat_map(|revision| revision.architectures().map(move |arch| (revision.build, arch)))
 }

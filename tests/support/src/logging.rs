@@ -21,7 +21,7 @@ pub const TEXT: &str = concat!(
     r#"i64 = -3, u64 = 18446744073709551615, f = 0.5, d = NaN, yes = true, bin = 0x0102, "#,
     r#"guid = 00112233-4455-6677-8899-aabbccddeeff, ft = 2020-07-29T07:06:19.7984230Z, st = 2020-07-29T07:06:19.798, "#,
     r#"sid = S-1-5-32-544, h32 = 0xff, h64 = 0xffffffffffffffff, counted = "z", utf8 = "Ω", v6 = ::1, "#,
-    r#"outer = {a = 1, inner = [{b = 2}, {b = 3}], c = 4}, none = [], two = [5, 6], chars = "hi", own = 0xcc, "odd name" = 9}"#
+    r#"outer = {a = 1, inner = [{b = 2}, {b = 3}], c = 4}, none = [], two = [5, 6], chars = "hi", own = 0xcc, "odd\u{a}name" = 9}"#
 );
 
 /// Makes the event.
@@ -69,7 +69,7 @@ pub fn logging() -> Logging {
     made.field("two", &[0x26, 2, 0], &[5, 0, 6, 0]);
     made.field("chars", &[0xC6, 2], &[2, 0, b'h', 0, b'i', 0]);
     made.field("own", &[0x65, 2, 0, 0xAA, 0xBB], &[1, 0, 0xCC]);
-    made.field("odd name", &[4], &[9]);
+    made.field("odd\nname", &[4], &[9]);
     made.sized()
 }
 

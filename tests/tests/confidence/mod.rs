@@ -30,7 +30,7 @@ struct Count {
 }
 
 /// The number of forgotten builds, oldest first, for which a structure is asked, unless `ETW_LAYOUTS_FORGET` is set.
-const MOST_ASKED: usize = 12;
+const MAX_ASKED: usize = 12;
 
 /// Offset, size, and bits of each member, by its path.
 type Places = BTreeMap<String, (u64, u64, Option<(u64, u64)>)>;
@@ -86,7 +86,7 @@ impl Count {
     /// Asks for all structures of the forgotten builds for which the builds' own symbols show the right answer.
     fn ask(&mut self, forgotten: &Forgotten, members: &mut Compared) {
         let known = forgotten.known;
-        let most = if std::env::var_os(imported::VARIABLE).is_some() { usize::MAX } else { MOST_ASKED };
+        let most = if std::env::var_os(imported::VARIABLE).is_some() { usize::MAX } else { MAX_ASKED };
         for entry in &known.structures {
             let (structure, evidence) = entry;
             let one = One::new(forgotten, entry);

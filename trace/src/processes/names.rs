@@ -11,7 +11,7 @@ pub(super) struct Names {
 }
 
 /// Maximum total size of the strings, in bytes.
-const MOST_BYTES: usize = 32 << 20;
+const MAX_BYTES: usize = 32 << 20;
 
 impl Names {
     /// The kept string; `None` once the strings have 32 MiB.
@@ -19,7 +19,7 @@ impl Names {
         if let Some(known) = self.all.get(text) {
             return Some(known.clone());
         }
-        self.is_full |= self.bytes + text.len() > MOST_BYTES;
+        self.is_full |= self.bytes + text.len() > MAX_BYTES;
         if self.is_full {
             return None;
         }

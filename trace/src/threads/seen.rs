@@ -21,10 +21,10 @@ pub(super) struct Run {
 }
 
 /// Maximum number of runs.
-const MOST_RUNS: usize = 1 << 20;
+const MAX_RUNS: usize = 1 << 20;
 
 /// Maximum number of runs of a thread: so many times no identifier is reused, and a new run moves those after it.
-const MOST_OF_THREAD: usize = 1 << 10;
+const MAX_OF_THREAD: usize = 1 << 10;
 
 impl Seen {
     /// Adds a thread and its process in a header. Thread 0 is that of process 0, so nothing is added for it.
@@ -45,7 +45,7 @@ impl Seen {
     }
 
     fn keep(&mut self, thread: u32, new: Run) {
-        if self.count >= MOST_RUNS && !self.threads.contains_key(&thread) {
+        if self.count >= MAX_RUNS && !self.threads.contains_key(&thread) {
             self.is_full = true;
             return;
         }
@@ -57,7 +57,7 @@ impl Seen {
             (run.first, run.last) = (run.first.min(new.first), run.last.max(new.last));
             return;
         }
-        if runs.len() >= MOST_OF_THREAD || self.count >= MOST_RUNS {
+        if runs.len() >= MAX_OF_THREAD || self.count >= MAX_RUNS {
             self.is_full = true;
             return;
         }

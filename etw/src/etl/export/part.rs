@@ -108,7 +108,7 @@ impl Work<'_> {
     /// The record of a part, with the traces that could be exported.
     fn part(&mut self, part: &plan::Part, state: &State) -> Result<Record, Failed> {
         let (begun, files) = self.begin(&part.traces);
-        let reported = files.iter().map(|file| Reported::beside(file.name(), self.bar, &self.out)).collect();
+        let reported = files.iter().map(|file| Reported::with_bar(file.name(), self.bar, &self.out)).collect();
         let opened = Opened::with(files, reported, &self.args.wanted.schemas, &self.out, |_| {});
         let mut opened = opened.map_err(|_| std::io::Error::other("a trace cannot be read"))?;
         self.unusable += opened.unusable;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// The maximum length of a packet: Wireshark refuses files with longer packets.
 pub const LONGEST: usize = 1 << 18;
 /// The maximum number of packets that are joined at the same time: one per processor, and packets that these interrupt.
-const MOST: usize = 256;
+const MAX_PACKETS: usize = 256;
 
 /// Identifies the fragments of a packet. A thread writes them one after another. An interrupt in between can write packets on
 /// behalf of the same thread, usually in the other direction.
@@ -94,7 +94,7 @@ impl Fragments {
 
     /// Drops the oldest packet if there are too many.
     fn make_room(&mut self) {
-        if self.open.len() >= MOST
+        if self.open.len() >= MAX_PACKETS
             && let Some((key, _)) = self.open.iter().min_by_key(|(_, open)| open.number)
         {
             let key = key.clone();

@@ -90,7 +90,7 @@ fn component(text: &str) -> Result<u16, String> {
 }
 
 /// The maximum number of interfaces in a file.
-const MOST: usize = 1 << 16;
+const MAX_INTERFACES: usize = 1 << 16;
 
 /// Writes the packets of the traces.
 pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
@@ -143,7 +143,7 @@ pub fn packets(trace: Vec<u8>) -> Result<(Vec<u8>, u64), Stop> {
     let args = <Cli as clap::Parser>::parse_from(["etw", "-o", "-", "-"]).args;
     let out = Output::to(Box::new(io::sink()), Format::Text);
     let file = TraceFile::new("trace", BytesSource(trace))?;
-    let opened = Opened::with(vec![file], vec![Reported::of("trace", &out)], &args.wanted.schemas, &out, |_| {})?;
+    let opened = Opened::with(vec![file], vec![Reported::new("trace", &out)], &args.wanted.schemas, &out, |_| {})?;
     let names = names::of_sessions(&opened.trace)?;
     let mut bytes = Vec::new();
     let packets = write(&args, &opened, &names, &mut bytes, &out)?.iter().map(|summary| summary.packets).sum();
@@ -257,7 +257,7 @@ impl<'a, 't> Writing<'a, 't> {
         let original = capture.original.or(stated.and_then(|length| u32::try_from(length).ok())).unwrap_or(0);
         let original = original.max(data.len() as u32);
         let Some(interface) = self.interface(number, source, link_type, log)? else {
-            self.files[number].summary.skip(format!("more than {} interfaces", Grouped(MOST as u64)));
+            self.files[number].summary.skip(format!("more than {} interfaces", Grouped(MAX_INTERFACES as u64)));
             return Ok(());
         };
         let mut comment = String::new();
@@ -293,7 +293,7 @@ impl<'a, 't> Writing<'a, 't> {
         let interface = names.interface(source, link_type, log, are_several.then_some(summary.file));
         let number = match self.described.get(&interface) {
             Some(number) => *number,
-            None if self.described.len() >= MOST => return Ok(None),
+            None if self.described.len() >= MAX_INTERFACES => return Ok(None),
             None => self.pcapng.interface(&interface)?,
         };
         self.described.insert(interface, number);

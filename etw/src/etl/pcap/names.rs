@@ -9,7 +9,7 @@ use etw_layouts_trace::Trace;
 use std::collections::HashMap;
 
 /// The maximum number of names to keep for a session.
-const MOST: usize = 4096;
+const MAX_NAMES: usize = 4096;
 
 /// Names and counts from the events of a session.
 #[derive(Default)]
@@ -52,12 +52,12 @@ impl Names {
         // A component can be renamed: the latest name stays.
         if event.provider() == Some(capture::PKTMON) {
             if let (Some(id), Some(name), Some(description)) = (number("Id"), text("Name"), text("Description"))
-                && self.components.len() < MOST
+                && self.components.len() < MAX_NAMES
             {
                 self.components.insert(id, (name, description));
             }
         } else if let (Some(index), Some(name)) = (number("IfIndex"), text("SourceName"))
-            && self.interfaces.len() < MOST
+            && self.interfaces.len() < MAX_NAMES
         {
             self.interfaces.insert(index, name);
         }

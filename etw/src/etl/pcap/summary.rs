@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
 /// The maximum number of reasons that are counted separately.
-const MOST: usize = 64;
+const MAX_REASONS: usize = 64;
 
 /// The result for an input file.
 #[derive(Default, Serialize)]
@@ -32,7 +32,7 @@ pub struct Summary<'a> {
 impl Summary<'_> {
     /// Counts a packet that is not written.
     pub fn skip(&mut self, reason: String) {
-        let is_counted = self.skipped.len() < MOST || self.skipped.contains_key(&reason);
+        let is_counted = self.skipped.len() < MAX_REASONS || self.skipped.contains_key(&reason);
         let reason = if is_counted { reason } else { "other reasons".into() };
         *self.skipped.entry(reason).or_default() += 1;
     }

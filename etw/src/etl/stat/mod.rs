@@ -11,7 +11,7 @@ use crate::output::stop::Stop;
 use crate::output::{Choices, Output, choice, no_table};
 use crate::selection::Wanted;
 use document::{Activity, Counted, Document, Id, Row, Subject};
-use etw_layouts_etl::stat::{By, Key, Stat};
+use etw_layouts_etl::stat::{Grouping, Key, Stat};
 use etw_layouts_etl::{Event, FileTime, Schemas, Uuid, names};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -36,17 +36,17 @@ pub struct Args {
     pub(crate) files: input::Files,
     /// Group the counts by this value.
     #[arg(long, value_parser = choice(GROUPS), default_value = "provider")]
-    by: By,
+    by: Grouping,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
 }
 
-const GROUPS: &Choices<By> = &[
-    ("provider", "Provider, or group of a kernel event", By::Provider),
-    ("id", "Provider and event ID, or opcode for classic providers", By::Id),
-    ("event", "Event name, such as Process/Start; for events without a known name, provider and event ID", By::Event),
-    ("process", "Process ID. Kernel events with a short header have none", By::Process),
-    ("processor", "Processor number", By::Processor),
+const GROUPS: &Choices<Grouping> = &[
+    ("provider", "Provider, or group of a kernel event", Grouping::Provider),
+    ("id", "Provider and event ID, or opcode for classic providers", Grouping::Id),
+    ("event", "Event name, such as Process/Start; for events without a known name, provider and event ID", Grouping::Event),
+    ("process", "Process ID. Kernel events with a short header have none", Grouping::Process),
+    ("processor", "Processor number", Grouping::Processor),
 ];
 
 /// Counts over all files.
@@ -101,13 +101,13 @@ impl<'a> Stats<'a> {
                 continue;
             }
             learn(&mut self.names, &header);
-            if self.args.by == By::Event
-                && self.events.len() < Stat::MOST
+            if self.args.by == Grouping::Event
+                && self.events.len() < Stat::MAX_KEYS
                 && let Some(Ok(schema)) = header.trace_logging().map(|logging| logging.schema)
             {
                 self.events.entry(Key::hash(schema.event)).or_insert_with(|| schema.event.to_owned());
             }
-            let process = if self.args.by == By::Process { event.who().by.process } else { None };
+            let process = if self.args.by == Grouping::Process { event.who().by.process } else { None };
             self.stat.add(&header, process, event.processor(), event.time().map(|time| time.0));
         }
         for session in opened.trace.sessions() {
@@ -176,7 +176,7 @@ impl<'a> Stats<'a> {
 fn learn(names: &mut BTreeMap<Uuid, String>, event: &Event<'_>) {
     if let (Some(provider), Some(Ok(traits))) = (event.provider(), event.traits())
         && !traits.name.is_empty()
-        && names.len() < Stat::MOST
+        && names.len() < Stat::MAX_KEYS
     {
         names.entry(provider).or_insert_with(|| traits.name.to_owned());
     }
@@ -204,11 +204,11 @@ fn row(stats: &Stats<'_>, key: &Key, counted: Counted) -> Row {
         opcode: key.opcode,
     };
     let subject = match by {
-        By::Event => Subject::Event { event: event(), id: id(provider, provider_name) },
-        By::Provider => Subject::Provider { provider, provider_name, group: key.hook.map(|hook| hook >> 8) },
-        By::Id => Subject::Id(id(provider, provider_name)),
-        By::Process => Subject::Process { process: key.process },
-        By::Processor => Subject::Processor { processor: key.processor },
+        Grouping::Event => Subject::Event { event: event(), id: id(provider, provider_name) },
+        Grouping::Provider => Subject::Provider { provider, provider_name, group: key.hook.map(|hook| hook >> 8) },
+        Grouping::Id => Subject::Id(id(provider, provider_name)),
+        Grouping::Process => Subject::Process { process: key.process },
+        Grouping::Processor => Subject::Processor { processor: key.processor },
     };
     Row { subject, counted, distinction: String::new() }
 }

@@ -37,8 +37,8 @@ impl Plan {
         sessions::compress(&mut self.kit, &self.sessions[session], is_behind);
     }
 
-    /// The kernels and architectures of the axis.
+    /// The revisions and architectures of the axis.
     pub fn targets() -> impl Iterator<Item = (Build, Arch)> {
-        etw_layouts::LAYOUTS.kernels().flat_map(|kernel| kernel.architectures().map(move |arch| (kernel.build, arch)))
+        etw_layouts::LAYOUTS.revisions().flat_map(|revision| revision.architectures().map(move |arch| (revision.build, arch)))
     }
 }

@@ -1,0 +1,100 @@
+//! `open`: shows one page of the atlas in a browser, as a file that needs no other file.
+
+use crate::atlas::lines;
+use crate::{Error, NewFile, Outcome, no_stdout, print};
+use etw_layouts_atlas::{encoded, page};
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_codegen::spec::Body;
+use etw_layouts_project::Project;
+use etw_layouts_project::names::{Among, name};
+use etw_layouts_project::subject::Subject;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, process};
+
+/// Open the atlas page of a structure or enumeration in the web browser.
+///
+///     etw open WMI_LOGGER_CONTEXT
+///     etw open WMI_LOGGER_CONTEXT --build 1703
+///
+/// Writes the page to a temporary file that needs no other file, prints its path, and opens it: with the program that the environment variable BROWSER
+/// names, or with that of the system. With --build, the page first shows the layout of that build; other builds can be selected there.
+///
+/// Exit status: 0 written and opened, 2 unknown structure or build, a build without the structure, an existing file, or no
+/// browser.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// Structure, enumeration or flags.
+    #[arg(value_name = "STRUCTURE")]
+    name: String,
+    /// Show the layout of this build: a label, a build and revision, or a KB number.
+    #[arg(short, long, value_name = "BUILD")]
+    build: Option<String>,
+    /// Write the page to this file, and do not open it.
+    #[arg(short, long, value_name = "FILE", value_parser = no_stdout())]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
+    let layouts = project.shared_layouts()?;
+    let structure = name(&layouts, Among::All, &args.name)?.to_owned();
+    let registry = project.registry(&layouts.spec.axis)?;
+    let build = args.build.as_deref().map(|build| selected(&layouts, &registry, &structure, build)).transpose()?;
+    let page = page(&layouts, &registry, &project.statements()?, (&structure, build.as_deref()), lines)?;
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        None => (0..100)
+            .map(|number| env::temp_dir().join(format!("etw-{structure}-{}-{number}.html", process::id())))
+            .find(|path| path.symlink_metadata().is_err())
+            .ok_or("no free name for a temporary file; name a file with --output")?,
+    };
+    let at = |fault: String| format!("{}: {fault}", path.display());
+    let file = NewFile::create(&path).map_err(at)?;
+    file.file().write_all(page.as_bytes()).map_err(|error| at(error.to_string()))?;
+    file.finish().map_err(at)?;
+    print::print(&format!("{}\n", path.display()))?;
+    if args.output.is_none() {
+        show(&path)?;
+    }
+    Ok(Outcome::Good)
+}
+
+/// The build to show, as the script of the page reads it.
+///
+/// # Errors
+///
+/// The build is unknown or does not have the structure, or the page shows the constants of all builds.
+fn selected(layouts: &Layouts, registry: &Registry, structure: &str, build: &str) -> Result<String, Error> {
+    let subject = Subject::find(layouts, registry, structure, Some(build), None)?;
+    match layouts.spec.definitions.get(structure).map(|definition| &definition.body) {
+        Some(Body::Values(_)) => {
+            Err(format!("the page of {structure} always shows the constants of all builds; remove --build").into())
+        }
+        _ => Ok(subject.choice.asked.name),
+    }
+}
+
+fn show(path: &Path) -> Result<(), Error> {
+    let path = path.display().to_string().replace('\\', "/");
+    let address = format!("file:///{}", encoded(path.trim_start_matches('/'), "./:"));
+    let named = env::var_os("BROWSER").filter(|name| !name.is_empty());
+    let mut command = match named {
+        Some(program) => Command::new(program),
+        None if cfg!(windows) => Command::new("rundll32"),
+        None if cfg!(target_os = "macos") => Command::new("open"),
+        None => Command::new("xdg-open"),
+    };
+    if command.get_program() == "rundll32" {
+        command.arg("url.dll,FileProtocolHandler");
+    }
+    let started = command.arg(&address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    match started {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            Err(format!("no web browser: {}: {error}; open the file, or set BROWSER", command.get_program().display()).into())
+        }
+    }
+}
