@@ -12,7 +12,8 @@ pub fn build_on_axis(build: Build, axis: &Axis) -> Build {
 }
 
 /// Note on a new revision, if another build has a revision on the axis.
-const SEVERAL: &str = "if several builds received the change of a new revision, name it: replace their revisions by one `[[update]]`";
+const SEVERAL: &str =
+    "if several builds received the change of a new revision, name it: replace their revisions by one `[[update]]`";
 
 /// Index of a build on an architecture.
 pub fn find(axis: &Axis, build: Build, arch: Arch) -> Option<TargetId> {
