@@ -19,34 +19,35 @@ fn edited(edits: &[(&str, &str, &str)]) -> Result<Layouts, Errors> {
     compile(sources)
 }
 
-/// Adds an update of each version, a build without a version, and a release after all others: one row each. The structure has two
+/// Adds a revision to each release, a build without a release, and a release after all others: one entry each. The structure has two
 /// hundred members, and the new builds have one more in the middle. Nothing else has to be written.
 #[test]
-fn a_new_kernel_needs_only_a_row_and_its_changes() {
+fn a_new_build_needs_only_an_entry_and_its_changes() {
     let project = tests::project().layouts().expect("the specs resolve");
     let axis = &project.spec.axis;
-    let last = |version: usize| axis.revisions.iter().rfind(|kernel| kernel.release == version).expect("a kernel");
-    // The line after which each row is inserted, the new build, and the kernel before it.
-    let mut rows = Vec::new();
+    let last = |release: usize| axis.revisions.iter().rfind(|revision| revision.release == release).expect("a revision");
+    // The line after which each entry is inserted, the new build, and the revision before it.
+    let mut entries = Vec::new();
     let axis_text = &project.spec.sources.file(axis.revisions[0].span).text;
     for before in (0..axis.releases.len()).map(last) {
-        let mut rows_of = axis.revisions.iter().filter(|kernel| kernel.release == before.release && !kernel.of_update);
-        let place = project.spec.sources.place(rows_of.next_back().expect("a row").span);
+        let mut own = axis.revisions.iter().filter(|revision| revision.release == before.release && !revision.of_update);
+        let place = project.spec.sources.place(own.next_back().expect("an entry").span);
         let line: usize = place.rsplit(':').nth(1).and_then(|line| line.parse().ok()).expect("path:line:column");
-        // A row can span several lines.
-        let line = line + axis_text.lines().skip(line - 1).take_while(|line| !line.ends_with("},")).count();
-        rows.push((line, Build { revision: 60_000, ..before.build }, before));
+        // An entry can have several lines. The next entry or the end of the list follows.
+        let is_inside = |line: &&str| !line.starts_with("  {") && !line.starts_with(']');
+        let line = line + axis_text.lines().skip(line).take_while(is_inside).count();
+        entries.push((line, Build { revision: 60_000, ..before.build }, before));
     }
-    let (line, _, newest) = *rows.last().expect("a version");
+    let (line, _, newest) = *entries.last().expect("a release");
     let [major, minor, build] = newest.build.number;
-    rows.push((line, Build { number: [major, minor, build + 1000], revision: 0 }, newest));
-    let row = |build: &Build| format!("  {{ build = \"{build}\", module = \"hand{}\" }},", build.to_string().replace('.', "_"));
+    entries.push((line, Build { number: [major, minor, build + 1000], revision: 0 }, newest));
+    let entry = |build: &Build| format!("  {{ build = \"{build}\", module = \"hand{}\" }},", build.to_string().replace('.', "_"));
     let later = Build { number: [major, minor, build + 2000], revision: 0 };
     let architectures: Vec<_> = newest.architectures.iter().map(|arch| format!("\"{arch}\"")).collect();
     let architectures = architectures.join(", ");
-    let version =
-        format!("[[release]]\nlabels = [\"later\"]\narchitectures = [{architectures}]\nrevisions = [\n{}\n]\n", row(&later));
-    let all: Vec<_> = rows.iter().map(|(_, build, _)| build.to_string()).collect();
+    let release =
+        format!("[[release]]\nlabels = [\"later\"]\narchitectures = [{architectures}]\nrevisions = [\n{}\n]\n", entry(&later));
+    let all: Vec<_> = entries.iter().map(|(_, build, _)| build.to_string()).collect();
     let member = format!("  {{ name = \"Inserted\", type = \"LIST_ENTRY\", in = \"{}, later..\" }},\n", all.join(", "));
 
     let mut sources = Sources::default();
@@ -57,10 +58,10 @@ fn a_new_kernel_needs_only_a_row_and_its_changes() {
                 text += &member;
             }
             text += &format!("{line}\n");
-            let new = rows.iter().filter(|(at, ..)| file.path.ends_with("windows.toml") && *at == number + 1);
-            new.for_each(|(_, build, _)| text += &format!("{}\n", row(build)));
+            let new = entries.iter().filter(|(at, ..)| file.path.ends_with("windows.toml") && *at == number + 1);
+            new.for_each(|(_, build, _)| text += &format!("{}\n", entry(build)));
         }
-        text += if file.path.ends_with("windows.toml") { &version } else { "" };
+        text += if file.path.ends_with("windows.toml") { &release } else { "" };
         sources.add(file.path.clone(), text);
     }
     let layouts = compile(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
@@ -68,8 +69,8 @@ fn a_new_kernel_needs_only_a_row_and_its_changes() {
         let choice = layouts.spec.axis.select(build, arch).ok()?;
         layouts.get(choice.target, "WMI_LOGGER_CONTEXT").map(|layout| layout.extent().size)
     };
-    let kernels = rows.into_iter().map(|(_, build, before)| (build, before)).chain([(later, newest)]);
-    for (build, before) in kernels {
+    let builds = entries.into_iter().map(|(_, build, before)| (build, before)).chain([(later, newest)]);
+    for (build, before) in builds {
         for &arch in &before.architectures {
             let old = size(before.build, arch).expect("a layout");
             assert_eq!(size(build, arch), Some(old + 2 * arch.pointer_size()), "{build}-{arch}");
