@@ -230,7 +230,7 @@ fn specs_of_users_are_completed_and_verified_against_their_facts() {
         &["own/windows.toml extends the built-in version axis"],
     );
     folder.write("own/windows.toml", &format!("extends = \"windows\"\n\n{}", row.replace("\"next\"]\nr", "\"1511\"]\nr")));
-    folder.says("list --specs own", 2, &["own/windows.toml:5:12", "10.0.60000", "`1511` are not adjacent"]);
+    folder.says("list --specs own", 2, &["own/windows.toml:5:14", "10.0.60000", "`1511` are not adjacent"]);
     fs::remove_file(folder.0.join("own/windows.toml")).expect("a temporary file");
     folder.write("own/DEVICE_QUEUE.toml", &queue.replace("KTIMER", "KTIMMER"));
     folder.says("verify --specs own --symbols facts", 2, &["own/DEVICE_QUEUE.toml:6", "KTIMMER"]);
@@ -243,12 +243,13 @@ fn specs_are_formatted() {
         "# A device.\n[struct]\nname=\"DEVICE\"\n\n[[member]] # Its number.\ntype='ULONG'\nname = \"Id\"\noffset.x64=0\n";
     let form = "# A device.\n[struct]\nname   = \"DEVICE\"\nmembers = [\n  # Its number.\n  { name = \"Id\", type = \"ULONG\", offset = { x64 = 0 } },\n]\n";
     folder.write("own/DEVICE.toml", device);
+    // Old keys are an error, and are converted.
+    let axis = "extends=\"windows\"\n[[version]]\nlabel =  \"next\"\nkernels=[{build=\"10.0.60000\",module=\"next\"}]\n";
+    folder.write("own/windows.toml", axis);
+    let converted = "extends = \"windows\"\n\n[[release]]\nlabels    = [\"next\"]\nrevisions = [\n  { build = \"10.0.60000\", module = \"next\" },\n]\n";
+    folder.says("list --specs own", 2, &["own/windows.toml:2:3: error: old key `version`", "run `etw fmt`"]);
     // Other files are not formatted.
     let others = [
-        (
-            "own/windows.toml",
-            "extends=\"windows\"\n[[release]]\nlabels =  [\"next\"]\nrevisions=[{build=\"10.0.60000\",module=\"next\"}]\n",
-        ),
         ("own/scalars.toml", "[scalar]\nDISTANCE={size=8,c=\"unsigned long long\"}\n"),
         ("own/globals.toml", "[global.DeviceList]\ntype =  \"DEVICE *\"\n"),
     ];
@@ -259,12 +260,14 @@ fn specs_are_formatted() {
         "--- a/own/DEVICE.toml",
         "-[[member]] # Its number.",
         "+members = [",
-        "1 spec file is not formatted; run this command without --check",
+        "-[[version]]",
+        "+[[release]]",
+        "2 spec files are not formatted; run this command without --check",
     ];
     folder.says("fmt --specs own --check", 1, &diff);
     assert_eq!(text("own/DEVICE.toml"), device, "--check writes nothing");
-    folder.says("fmt --specs own", 0, &["own/DEVICE.toml\n1 spec file formatted\n"]);
-    assert_eq!(text("own/DEVICE.toml"), form);
+    folder.says("fmt --specs own", 0, &["own/DEVICE.toml\nown/windows.toml\n2 spec files formatted\n"]);
+    assert_eq!((text("own/DEVICE.toml").as_str(), text("own/windows.toml").as_str()), (form, converted));
     others.iter().for_each(|(path, before)| assert_eq!(text(path), *before));
     for arguments in ["fmt --specs own --check", "fmt --specs own"] {
         folder.says(arguments, 0, &["all spec files are formatted"]);

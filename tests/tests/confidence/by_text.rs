@@ -203,7 +203,9 @@ fn list(architectures: &[Arch]) -> String {
 /// The place of the entry of a build in the list of a version, with its line ends.
 fn entry(axis: &str, build: Build) -> Option<std::ops::Range<usize>> {
     let start = axis.find(&format!("  {{ build = \"{build:#}\","))?;
-    let end = start + axis[start..].find(" },\n").expect("the end of an entry") + " },\n".len();
+    // An entry can list releases, in lines of their own. The next entry or the end of the list follows.
+    let after = ["\n  {", "\n]"].map(|next| axis[start..].find(next));
+    let end = start + after.into_iter().flatten().min().expect("the end of an entry") + "\n".len();
     Some(start..end)
 }
 
