@@ -208,7 +208,7 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Mis
         if !table.asked.is_of_build(axis) {
             let (spec, symbols) = match table.asked.is_of_other_build(axis) {
                 true => {
-                    (format!("no [[version]] for the build of {}-{}", table.build, table.arch), "a table of it exists".to_owned())
+                    (format!("no [[release]] for the build of {}-{}", table.build, table.arch), "a table of it exists".to_owned())
                 }
                 false => {
                     (format!("{} is the first of its build", taken.build), format!("{}-{} is earlier", table.build, table.arch))
