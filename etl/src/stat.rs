@@ -200,7 +200,7 @@ impl Activity {
         1 << self.shift
     }
 
-    /// Start of the first span, as system time; `None` if no event had a time.
+    /// Start of the first span, in units of 100 ns since 1601; `None` if no event had a time.
     pub fn start(&self) -> Option<i64> {
         self.spans.first_key_value().map(|(first, _)| first << self.shift)
     }

@@ -1,4 +1,4 @@
-//! Who did an event, and whom it is about.
+//! The process and thread that caused an event, and those that it describes.
 
 use crate::process::ProcessIndex;
 use crate::process_table::ProcessTable;

@@ -4,7 +4,7 @@ use super::line::{self, Line};
 use super::value::Value;
 use clap::ValueEnum;
 use etw_layouts_etl::names;
-use etw_layouts_trace::ProcessIndex;
+use etw_layouts_trace::{KnownBy, ProcessIndex};
 
 /// A column of the event table.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -18,20 +18,20 @@ pub enum Column {
     TimeUtc,
     /// Processor number.
     Processor,
-    /// ID of the thread that did it: that in a field of the payload, or in the header.
+    /// ID of the thread that caused the event, from the payload or the header.
     Thread,
-    /// ID of the process that did it: that in a field of the payload, or in the header, or the one that other events of the trace state for the
-    /// thread. The column process_by has the source.
+    /// ID of the process that caused the event, from the payload, the header, or other events about the thread. The column
+    /// process_by names the source.
     Process,
-    /// Image name of the process that did it.
+    /// Image name of the process in process.
     ProcessName,
-    /// How the process that did it is known: `header`, or the name of a field.
+    /// Source of the column process: `header`, or the name of a field.
     ProcessBy,
     /// ID of the process that the event is about.
     Subject,
     /// Image name of the process that the event is about.
     SubjectName,
-    /// How the process that the event is about is known: the name of a field.
+    /// Source of the column subject: the name of a field.
     SubjectBy,
     /// Process ID in the header.
     HeaderProcess,
@@ -182,6 +182,10 @@ impl Column {
             Self::KernelTime => Value::number(line.log.and_then(|log| log.thread_times(event)).map(|(kernel, _)| kernel)),
             Self::UserTime => Value::number(line.log.and_then(|log| log.thread_times(event)).map(|(_, user)| user)),
             Self::ProcessName => Value::text(image(who.by.index)),
+            Self::ProcessBy if line.who.is_none() => Value::plain(match stated(event.process()) {
+                Some(_) => KnownBy::Header.as_str(),
+                None => KnownBy::Nothing.as_str(),
+            }),
             Self::ProcessBy => Value::plain(who.by.known.as_str()),
             Self::Subject => Value::number(who.about.process),
             Self::SubjectName => Value::text(image(who.about.index)),

@@ -82,9 +82,20 @@ fn shared() -> Vec<String> {
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "etl")).map(|path| text(&path)).collect()
 }
 
-/// The smaller of these files: larger ones have no other kinds of events, but take most of the time.
+/// The smaller of these files, or all: larger ones have no other kinds of events, but take most of the time.
 fn small() -> Vec<String> {
-    shared().into_iter().filter(|file| fs::metadata(file).unwrap().len() < 4_500_000).collect()
+    let is_small = |file: &String| witness::all() || fs::metadata(file).unwrap().len() < 2_000_000;
+    shared().into_iter().filter(is_small).collect()
+}
+
+/// A folder with these smaller files.
+fn small_folder() -> Option<Folder> {
+    let files = small();
+    let folder = Folder::new("small");
+    for file in &files {
+        folder.file(Path::new(file).file_name()?.to_str()?, fs::read(file).unwrap());
+    }
+    (!files.is_empty()).then_some(folder)
 }
 
 fn program(args: &[&str]) -> Command {
