@@ -169,7 +169,7 @@ impl Stat {
 }
 
 /// Histogram of events over time. All spans have the same width, which doubles whenever there would be more than
-/// [`MAX_KEYS`](Self::MAX_KEYS).
+/// [`MAX_SPANS`](Self::MAX_SPANS).
 #[derive(Clone, Debug, Default)]
 pub struct Activity {
     /// Binary logarithm of the width of a span.
