@@ -8,8 +8,8 @@ use etw_layouts_memory::{Buffer, BufferBytes, FindingKind, Memory, Place, Sessio
 /// The bytes of a buffer that can contain events, as from [`Walk::events_of`]. Compressed buffers are decompressed, one element each;
 /// before missing bytes, as far as possible. Failures become findings of the walk.
 ///
-/// The format is known from trace files. That compressed
-/// buffers begin at the start of the outer buffer, or after its header, is an assumption: no available dump confirms it.
+/// The format is known from trace files. It is an assumption that compressed buffers begin at the start of the outer buffer, or after
+/// its header: no available dump confirms it.
 pub fn decoded_buffers<M: Memory + ?Sized>(walk: &mut Walk<'_, M>, session: &Session, buffer: &Buffer) -> Vec<BufferBytes> {
     let stored = walk.events_of(session, buffer);
     if !buffer.is_compressed() {

@@ -18,8 +18,8 @@ use std::ops::ControlFlow;
 /// The events that selected events depend on: the schemas of their providers; the descriptions of their processes, threads and images; the
 /// names of their files and methods; their call stacks; the system configuration.
 ///
-/// There can be more than necessary: if a process
-/// identifier is reused, the events of every process with this identifier are included.
+/// There can be more than necessary: if a process identifier is reused, the events of every process with this identifier are
+/// included.
 #[derive(Debug)]
 pub struct Needs {
     /// File and buffer, offset.
@@ -131,7 +131,7 @@ impl Stated {
             }
             return Ok(false);
         }
-        if event.keyword().is_some() {
+        if is_of_manifest(event) {
             return Ok(event.id() == Some(MANIFEST_EVENT) && self.has_provider(provider)?);
         }
         match event.decode(Schemas::BUILT_IN) {

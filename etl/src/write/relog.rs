@@ -10,8 +10,8 @@ use crate::wire::{Arch, BUFFER_HEADER, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, Generat
 use std::io::{Seek, Write};
 
 /// Copies selected events of a file to a new file, byte for byte and in file order. A new buffer has the header of its source buffer,
-/// except for sizes. Neighboring buffers of one processor are merged; buffers without selected events are omitted. Two kinds of events get
-/// buffers of their own: those from the first buffer of a further file, and those that do not fit into the header buffer. The log file
+/// except for sizes. Neighboring buffers of one processor are merged; buffers without selected events are omitted. Events
+/// from the first buffer of a further file, and events that do not fit into the header buffer, get separate buffers. The log file
 /// header is copied, even with a damaged clock; only the number of buffers and the compression are new. Needs memory for one buffer.
 #[derive(Debug)]
 pub struct Relog<W> {
