@@ -5,12 +5,11 @@ use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{BufferHeader, xpress};
 use etw_layouts_memory::{Buffer, BufferBytes, FindingKind, Memory, Place, Session, Walk};
 
-/// The bytes of a buffer that can contain events, as from [`Walk::events_of`]. A compressed buffer, or one that contains compressed
-/// buffers, gives the decompressed bytes of each. Failures become findings of the walk. Of a compressed buffer, the events before missing
-/// bytes are decompressed.
+/// The bytes of a buffer that can contain events, as from [`Walk::events_of`]. Compressed buffers are decompressed, one element each;
+/// before missing bytes, as far as possible. Failures become findings of the walk.
 ///
-/// The format is known from trace files. No available dump confirms that compressed buffers begin at the start of such a buffer,
-/// or after its header.
+/// The format is known from trace files. It is an assumption that compressed buffers begin at the start of the outer buffer, or after
+/// its header: no available dump confirms it.
 pub fn decoded_buffers<M: Memory + ?Sized>(walk: &mut Walk<'_, M>, session: &Session, buffer: &Buffer) -> Vec<BufferBytes> {
     let stored = walk.events_of(session, buffer);
     if !buffer.is_compressed() {

@@ -30,7 +30,7 @@ const KIB: u32 = 0x400;
 /// Upper bound for the number of sessions in every version.
 const LOGGERS: u16 = 256;
 
-/// Maximum number of bytes walked, in multiples of all memory: bounds the search if every page resembles a buffer.
+/// Limit of the bytes walked, as a multiple of the size of memory. It applies only if many pages resemble buffers.
 const WALKS: u64 = 16;
 
 /// Upper bound for the values of ETW_BUFFER_STATE in every version.

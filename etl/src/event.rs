@@ -98,10 +98,10 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Time that the thread has run in kernel mode and in user mode so far, in ticks of the timer. `None` if the header has no such times: those of
-    /// messages, and short ones of kernel events; and an EVENT_HEADER whose flags state that it has none (NO_CPUTIME), or cycles of the processor in their
-    /// place (PRIVATE_SESSION). The headers of other events in private sessions have cycles too, but do not state it:
-    /// [`LogFile::thread_times`](crate::LogFile::thread_times) does.
+    /// Time that the thread has run so far in kernel mode and in user mode, in timer ticks. `None` if the header has no such times:
+    /// messages, short kernel events, and an EVENT_HEADER with the flag NO_CPUTIME, or PRIVATE_SESSION (which has processor cycles
+    /// instead). Headers of other events in private sessions contain processor cycles, but no flag shows this; use
+    /// [`LogFile::thread_times`](crate::LogFile::thread_times).
     #[inline]
     pub fn thread_ticks(&self) -> Option<(u32, u32)> {
         let ticks = |at: usize| Some((self.dword(at), self.dword(at + 4)));

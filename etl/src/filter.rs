@@ -148,9 +148,9 @@ impl Filter {
         processor(processor: u16): processors, processor;
     }
 
-    /// Accepts events with a text that meets a condition. The texts are the values as they are displayed, by the schemas of
-    /// [`with_schemas`](Self::with_schemas), and all parts without control characters of bytes that are not decoded or have no type, read as single bytes and as
-    /// UTF-16. Several conditions must all be met, not necessarily by the same text.
+    /// Accepts events with a text that meets a condition. Texts are the displayed values, by the schemas of
+    /// [`with_schemas`](Self::with_schemas). Bytes that are undecoded or have no type are also searched: as single bytes and as UTF-16,
+    /// divided at control characters. Several conditions must all be met, not necessarily by the same text.
     #[must_use]
     pub fn text(mut self, test: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.texts.push(TextTest(Arc::new(test)));
@@ -177,7 +177,7 @@ impl Filter {
             && (!self.asks_who() || self.is_of(&[event.process()], &[event.thread()]))
     }
 
-    /// Whether an event of a processor matches the filter, without its processes and threads.
+    /// Whether an event of a processor matches all properties of the filter except processes and threads.
     #[inline]
     pub fn matches_without_ids(&self, event: &Event<'_>, processor: u16, clock: &Clock) -> bool {
         (!self.of_provider || self.is_of_provider(event)) && (!self.more || self.matches_rest(event, processor, clock))
@@ -189,7 +189,8 @@ impl Filter {
         !self.processes.is_empty() || !self.threads.is_empty()
     }
 
-    /// Whether an event with these processes and threads has one of those of the filter.
+    /// Whether the filter accepts one of `processes` and one of `threads`. A filter without processes accepts every process; the same
+    /// applies to threads.
     pub fn is_of(&self, processes: &[Option<u32>], threads: &[Option<u32>]) -> bool {
         let is =
             |accepted: &[u32], own: &[Option<u32>]| accepted.is_empty() || own.iter().flatten().any(|own| accepted.contains(own));

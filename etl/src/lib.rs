@@ -1,9 +1,9 @@
 //! Reads and writes the trace files (ETL) of Event Tracing for Windows, with their buffers and events, on any host and without
 //! Windows APIs.
 //!
-//! [`Trace`] reads a file from a byte slice, [`Reader`] from any [`Read`](std::io::Read), both in file order and without memory of the events
-//! that they read. The crate `etw-layouts-trace` has the order of time, and knows the processes, threads and call stacks of events. Events borrow
-//! from their buffer, and decode their headers on demand. [`mod@write`] creates buffers and files. Every header is a generated type of
+//! [`Trace`] reads a file from a byte slice, [`Reader`] from any [`Read`](std::io::Read). Both read in file order and keep no events in
+//! memory. The crate `etw-layouts-trace` reads in time order, and finds the processes, threads and call stacks of events. Events borrow
+//! from their buffer and decode their headers on demand. [`mod@write`] creates buffers and files. Every header is a generated type of
 //! `etw-layouts`.
 //!
 //! Errors of a file are reported as [`Diagnostic`]s, with their places; reading continues after them.

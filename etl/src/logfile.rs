@@ -325,8 +325,8 @@ impl LogFile {
         }
     }
 
-    /// Whether the first time stamp is plausible for the clock. A time stamp of the system time equals the start time. The other
-    /// clocks count from boot: a time stamp is implausible only if it is 0 or matches the rate of the other of these two.
+    /// Whether the first time stamp is plausible for the clock. With the system time clock, it equals the start time. The other two clocks
+    /// count from boot: their time stamp is implausible if it is 0, or if it fits only the rate of the other clock.
     pub fn has_stamp_of_clock(&self) -> bool {
         let (clock, uptime) = (self.clock_type(), self.start_time.saturating_sub(self.boot_time));
         let is_system_time = self.start_stamp.abs_diff(self.start_time) <= DAY.unsigned_abs();

@@ -68,8 +68,8 @@ pub struct Decoded<'a> {
     /// Whether the schema has the version of the event. If not, it is the latest known earlier version; later versions usually append
     /// fields.
     pub is_exact: bool,
-    /// Whether sources disagree about the sizes of the event's fields, or sources other than versions of one about their names. The schema is
-    /// then the first that decodes the payload to its last byte, or, if none does, the first.
+    /// Whether sources disagree: about the sizes of the fields, or about their names in sources that are not versions of one source. The
+    /// schema is then the first that decodes the payload to its last byte, or the first if none does.
     pub is_disputed: bool,
     /// The event in a library, with its task, keywords, message and more; `None` if the schema is not from a library.
     pub variant: Option<Variant<'a>>,
@@ -173,12 +173,14 @@ impl Schemas {
         found.variant(self)
     }
 
-    /// The same as [`variant`](Self::variant), for an event key.
+    /// The event with this key in the libraries, even if they do not state its fields; `None` if no library has it. Of several variants,
+    /// the one that [`Event::decode`] tries first.
     pub fn known(&self, provider: Uuid, key: EventKey) -> Option<Variant<'_>> {
         self.found(provider, key)?.variant(self)
     }
 
-    /// The same as [`variant`](Self::variant), for an event ID in any version, the newest first.
+    /// The newest version of the event with this ID, from the first library that has the ID; `None` if no library has it. The library can
+    /// lack its fields.
     pub fn known_in_any_version(&self, provider: Uuid, id: u16) -> Option<Variant<'_>> {
         let providers = self.libraries().filter_map(|library| library.provider(provider));
         let of = |provider: etw_layouts_payload::packed::Provider<'_>| {
@@ -335,7 +337,8 @@ impl<'a> Event<'a> {
         choice::other(schemas, &first).or(Some(first))
     }
 
-    /// The same as [`decode`](Self::decode), but if sources disagree, with the schema that is tried first. All events of a kind have the same.
+    /// The event with the schema that is tried first, which is the same for all events of a kind. [`decode`](Self::decode) tries the other
+    /// schemas if sources disagree. `None` if no schema is known.
     #[inline]
     pub fn decode_first(&self, schemas: &'a Schemas) -> Option<Decoded<'a>> {
         // Most kernel events have a schema of their version in the specs, and no other.

@@ -169,7 +169,7 @@ impl Stat {
 }
 
 /// Histogram of events over time. All spans have the same width, which doubles whenever there would be more than
-/// [`MAX_KEYS`](Self::MAX_KEYS).
+/// [`MAX_SPANS`](Self::MAX_SPANS).
 #[derive(Clone, Debug, Default)]
 pub struct Activity {
     /// Binary logarithm of the width of a span.
@@ -200,7 +200,7 @@ impl Activity {
         1 << self.shift
     }
 
-    /// Start of the first span, as system time; `None` if no event had a time.
+    /// Start of the first span, in units of 100 ns since 1601; `None` if no event had a time.
     pub fn start(&self) -> Option<i64> {
         self.spans.first_key_value().map(|(first, _)| first << self.shift)
     }

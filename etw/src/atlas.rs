@@ -15,8 +15,7 @@ use std::path::PathBuf;
 /// maps of references, and a comparison of any two targets. Search and comparison need JavaScript; all other pages work
 /// without it.
 ///
-///     etw atlas -o atlas
-///     open atlas/index.html
+///     etw atlas -o pages
 ///
 /// Creates the folder if it does not exist. Refuses a folder with other content, or with an atlas file that was changed. Removes
 /// unchanged pages of an earlier atlas that are no longer part of it.

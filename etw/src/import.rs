@@ -19,10 +19,11 @@ use std::path::PathBuf;
 ///
 /// Compares each symbol file with the specs, and edits specs/*.toml where they differ: it closes or splits ranges, adds
 /// members, bits, constants and types, and adds the build to windows.toml. Everything else stays as it is. Adds the reduced
-/// symbol tables to the facts. A build with known layouts adds only a line to the facts.
+/// symbol tables to the facts. For known layouts, only a line is added to the facts.
 ///
-/// The layouts do not depend on the order of the symbol files, nor on whether they are imported together or one by one. Nothing
-/// is written unless the result verifies; if it does not, the change is printed as a diff all the same. Comments that begin with `# import:` mark places in the specs that symbols do not
+/// The layouts do not depend on the order of the symbol files, nor on whether they are imported together or one by one. If the
+/// result does not verify, the change is printed as a diff, and nothing is written. Comments that begin with `# import:` mark
+/// places in the specs that symbols do not
 /// determine; the output lists these places. If the specs define no structures at all, all types of the file are imported, or
 /// only those of --add. Types that a spec cannot define are left out and listed.
 ///
@@ -51,8 +52,8 @@ pub struct Args {
     /// Add a structure that the specs do not define yet; a leading underscore is ignored. Repeatable.
     #[arg(long, value_name = "STRUCTURE")]
     add: Vec<String>,
-    /// Import a build that is not on the version axis although its facts equal those of another build. Without this option, such
-    /// a build is refused, because it is often a typing error.
+    /// Accept a new build number even if the facts equal those of a known build. Without this option, it is refused as a
+    /// probable typing error.
     #[arg(long)]
     new_build: bool,
     /// Write nothing; print the change as a diff.

@@ -19,8 +19,8 @@ use std::{env, process};
 ///     etw open WMI_LOGGER_CONTEXT
 ///     etw open WMI_LOGGER_CONTEXT --build 1703
 ///
-/// Writes the page to a temporary file that needs no other file, prints its path, and opens it: with the program that the environment variable BROWSER
-/// names, or with that of the system. With --build, the page first shows the layout of that build; other builds can be selected there.
+/// Writes the page to a self-contained temporary file, prints its path, and opens it in the browser named by BROWSER, or in the
+/// default browser. With --build, the page first shows the layout of that build; other builds can be selected there.
 ///
 /// Exit status: 0 written and opened, 2 unknown structure or build, a build without the structure, an existing file, or no
 /// browser.
@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(value_name = "STRUCTURE")]
     name: String,
     /// Show the layout of this build: a label, a build and revision, or a KB number.
-    #[arg(short, long, value_name = "BUILD")]
+    #[arg(long, value_name = "BUILD")]
     build: Option<String>,
     /// Write the page to this file, and do not open it.
     #[arg(short, long, value_name = "FILE", value_parser = no_stdout())]

@@ -15,8 +15,8 @@ use std::sync::OnceLock;
 
 /// Inspect, verify and export the structure layouts of Event Tracing for Windows.
 ///
-/// Specs and facts are built into the program, so it works in any folder. Use --specs to work on your own specs. The built-in
-/// specs then supply the parts that yours do not define: the version axis, the scalar types, and the types that members embed.
+/// Built in are specs (declarations with versions) and facts (reduced symbol tables); --specs selects your own. The built-in
+/// specs then supply missing parts: the builds, the scalar types, and embedded types.
 #[derive(Parser)]
 #[command(name = "etw", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -25,8 +25,7 @@ pub(crate) struct Cli {
     /// Use specs from DIR instead of the built-in ones.
     #[arg(long, global = true, value_name = "DIR")]
     specs: Option<PathBuf>,
-    /// Use the facts (symbol tables, reduced to the types in the specs) in DIR; only with --specs. `verify` compares the specs with
-    /// them, `import` adds to them. The built-in specs use the built-in facts.
+    /// Use the facts (symbol tables, reduced to the types in the specs) in DIR; only with --specs. Default: the built-in facts.
     #[arg(long, global = true, value_name = "DIR", requires = "specs")]
     facts: Option<PathBuf>,
 }

@@ -19,8 +19,8 @@ use std::str::FromStr;
 #[derive(Debug, clap::Args, Serialize)]
 #[command(next_help_heading = "Event selection")]
 pub struct Wanted {
-    /// Match this provider: a GUID; a class of kernel events, such as Process or DiskIo; a group, such as PROCESS,
-    /// EVENT_TRACE_GROUP_PROCESS or "group 0x0f"; or the name of a provider in events or schemas, such as
+    /// Match this provider: a GUID; a class of kernel events and its whole group, such as Process; a group, such as
+    /// EVENT_TRACE_GROUP_PROCESS or "group 0x03"; or the name of a provider in events or schemas, such as
     /// Microsoft-Windows-Kernel-Process. The same option given twice: either value matches. Different options: all must match.
     #[arg(long, value_name = "GUID|GROUP|NAME", value_parser = provider)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -48,8 +48,8 @@ pub struct Wanted {
     #[arg(long, value_name = "MASK|NAME", value_parser = keyword)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     keyword: Vec<Keyword>,
-    /// Match events with this number in the column process or subject: events that the process did, and events that are about it. The columns
-    /// process_by and subject_by show the source.
+    /// Match events that this process caused or that are about it (columns process and subject). The columns process_by and
+    /// subject_by show the source.
     #[arg(long, value_name = "N", value_parser = number::<u32>)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     process: Vec<u32>,
@@ -72,12 +72,12 @@ pub struct Wanted {
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Time>,
     /// Match events with a value that contains TEXT, ignoring case. Values are compared as they are displayed, without quotes and escapes: texts, numbers, times,
-    /// addresses, and names of values, but not names of fields. In bytes that are not decoded or have no type, such as the payload of an event without a
-    /// schema, every text is compared: single bytes, and UTF-16.
+    /// addresses, and names of values, but not names of fields. Bytes that are not decoded or have no type, such as a payload
+    /// without a schema, are searched as single-byte text and as UTF-16.
     #[arg(long, value_name = "TEXT", value_parser = Pattern::text)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     contains: Vec<Pattern>,
-    /// Match events with a value in which the regular expression is found; see --contains for the values. Case matters, unless REGEX begins with `(?i)`. The
+    /// Match events with a value that matches REGEX; see --contains for the values. Case matters, unless REGEX begins with `(?i)`. The
     /// syntax is that of the Rust crate regex.
     #[arg(long, value_name = "REGEX", value_parser = Pattern::regex)]
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -95,7 +95,7 @@ pub enum FindingKind {
         /// The number in the session.
         stated: u64,
     },
-    /// A structure refers to another session than the one it was found at.
+    /// A structure refers to a session other than the one in which it was found.
     Owner {
         /// The session where it was found.
         session: u32,

@@ -122,11 +122,6 @@ pub use address::Address;
 pub use buffer::{Buffer, BufferBytes, MAX_BUFFER_SIZE, State};
 pub use census::Census;
 pub use consumer::Consumer;
-/// Global variables that walks use, by their names in symbols. Each kernel has some of them.
-/// The global variables that the specs define: walks start from their addresses. A build has some of them.
-pub fn globals() -> impl Iterator<Item = &'static str> {
-    etw_layouts::LAYOUTS.variables()
-}
 pub use finding::{Finding, FindingKind, Place, Weight};
 pub use kernel::{Kernel, Module, Time};
 pub use memory::{Memory, ReadError, SparseMemory};
@@ -137,3 +132,8 @@ pub use session::{Routine, Session};
 pub use traits::Traits;
 pub use uuid::Uuid;
 pub use walk::{Limits, Walk};
+
+/// Names of the global variables that walks start from, as in symbols. Each build has some of them.
+pub fn globals() -> impl Iterator<Item = &'static str> {
+    etw_layouts::LAYOUTS.variables()
+}

@@ -45,8 +45,8 @@ pub enum Reason {
     Payload,
     /// The payload has bytes after the last field.
     Rest,
-    /// The payload has bytes after the last known field: that is a structure without members, because no source of the schema states its members or
-    /// length.
+    /// The payload has bytes after the last known field. This field is a structure without members, because no source states its members or
+    /// its length.
     Unstated,
 }
 

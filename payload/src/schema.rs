@@ -55,8 +55,8 @@ pub enum FieldList<'a> {
     Table {
         /// All fields, including members of structures.
         all: &'a [Field<'a>],
-        /// Number of fields before the members at the end of the table. If each structure is followed directly by its members instead, the
-        /// length of the table.
+        /// Number of top-level fields, if the members of structures are at the end of the table. If members directly follow their
+        /// structure, the length of the table.
         top: u16,
     },
     /// The encoded fields of a TraceLogging schema.
@@ -94,7 +94,7 @@ pub struct Field<'a> {
     pub is_size: bool,
     /// Whether payloads can end before this field.
     pub is_optional: bool,
-    /// For an array that only payloads with pointers of one size contain, that size in bytes: 4 or 8. Otherwise 0.
+    /// Pointer size in bytes (4 or 8) of the payloads that contain this array; 0 if all do.
     pub pointer: u8,
     /// Bits with a meaning that the provider defines.
     pub tags: u32,

@@ -45,8 +45,8 @@ pub(crate) fn character(in_type: InType, out_type: OutType) -> Option<usize> {
     }
 }
 
-/// Splits a value of a type without a fixed size from the bytes after it; `length` is the length that the field states. A string without a
-/// terminator extends to the end of the bytes. Providers can leave out an empty string that is the last field; elsewhere, that is an error.
+/// Splits a value without a fixed size from the bytes after it. `length` is the length stated by the field. A string without a terminator
+/// extends to the end of the bytes. An empty string can be missing if it is the last field (`is_last`); elsewhere this is an error.
 #[inline]
 pub(crate) fn split(
     types: (InType, OutType),

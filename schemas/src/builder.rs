@@ -72,16 +72,16 @@ impl LibraryBuilder {
         index(self.origins.len() - 1)
     }
 
-    /// Adds a provider as described by the source with an index. The fields of an event end with the first one of unknown extent: a structure without
-    /// members, or binary data without a length before other fields, which becomes such a structure. Providers with the same GUID are merged, and so are equal events. Different
-    /// events with the same key become variants, in the order in which they are added; those after the first 64 are left out.
+    /// Adds a provider as described by the source with the index `origin`. Providers with the same GUID and equal events are merged.
+    /// Different events with one key become variants, in the order of the calls; variants after the 64th are dropped. Fields after one of
+    /// unknown extent are dropped: after a structure without members, or binary data without a length (stored as such a structure).
     pub fn add(&mut self, provider: &Provider, origin: u32) {
         let origins = if origin < INDEX.trailing_zeros() { 1 << origin } else { origin | INDEX };
         self.add_each(provider, |_| origins);
     }
 
-    /// The same as [`add`](Self::add), with a bit mask of sources for each event: bit 0 for the source with index 0, at most 31 sources. Events
-    /// without a mask are left out.
+    /// Adds a provider with its own sources for each event: `masks` has a bit mask for each event, with bit 0 for the source with index 0,
+    /// for at most 31 sources. Events with mask 0 are dropped; otherwise as [`add`](Self::add).
     pub fn add_masked(&mut self, provider: &Provider, masks: &[u32]) {
         self.add_each(provider, |event| masks.get(event).map_or(0, |mask| mask & !INDEX));
     }

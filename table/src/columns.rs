@@ -127,9 +127,9 @@ fn nulls<V>(rows: &[u32], kinds: &[Option<V>]) -> Nulls {
 /// Builder of a column of names, as their numbers in a dictionary.
 pub(crate) type NameBuilder = Int32Builder;
 
-/// Defines a structure of columns in the order of its lines. A line has the name, whether each row has a value, and the builder. For names, it
-/// also has the dictionary, a member of the argument of `take`. Before the builder, `@kind` says that the value is the member with this name of
-/// the kind of the row; other values are appended.
+/// Defines a structure of columns, one per line, in order. A line states the name, whether the value can be missing, and the builder. A
+/// column of names also states its dictionary, a member of the argument of `take`. With `@kind` before the builder, the value is the member
+/// of this name in the kind of the row; otherwise the value is appended.
 macro_rules! columns {
     (
         $(#[$doc:meta])*

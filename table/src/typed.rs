@@ -261,8 +261,8 @@ impl Tables {
         })
     }
 
-    /// Provider and event in the name of a table. Different events have different names: an event whose name is that of other events of the provider has
-    /// its ID in the name, and a provider that only has the name of a kernel event class the source of its schemas.
+    /// The provider and event in the name of a table, unique for each event. If other events of the provider have the same name, the event
+    /// ID is appended. If another provider has the name of a kernel event class, the source of its schemas is appended to the provider.
     fn name(&mut self, event: &Event<'_>, schemas: &Schemas) -> (String, String) {
         let (provider, mut name) = names_of(event, schemas);
         if let Some(variant) = schemas.variant(event) {

@@ -1,9 +1,10 @@
-//! Traces of Event Tracing for Windows: the events of one or more trace files in the order of time, with what the trace says about them elsewhere.
+//! Traces of Event Tracing for Windows: the events of one or more trace files in time order, with their processes, threads, names and call
+//! stacks.
 //!
-//! [`Trace::open`] reads a file once; [`Trace::events`] reads it again, in any order. Memory does not depend on the number of events: a trace
-//! needs 56 bytes for each buffer, what [`Processes`] and [`Threads`] state, about 10 MB for the buffers that are in memory at the same time, and up to 32 MB for the keys, times and positions
-//! of names and call stacks. More of these are written to temporary files; [`Notice::Temporary`] reports their size. Names and call stacks
-//! are read again from the trace.
+//! [`Trace::open`] reads a file once; [`Trace::events`] reads it again, in any order. Memory does not depend on the number of events. A
+//! trace needs 56 bytes per buffer, the memory that [`Processes`] and [`Threads`] document, about 10 MB for buffers in use, and up to 32 MB
+//! for the keys, times and positions of names and call stacks. If these exceed the limit, they are written to temporary files;
+//! [`Notice::Temporary`] reports their size. The names and call stacks themselves are read from the trace again.
 //!
 //! ```no_run
 //! use etw_layouts_trace::{Trace, kernel::process};

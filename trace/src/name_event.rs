@@ -1,7 +1,7 @@
 //! Events that state a name: of a file, an image, or a method of .NET.
 
 use crate::runtime_stacks::RUNTIME;
-use crate::specified::{KERNEL_PROCESS, number};
+use crate::specified::{KERNEL_PROCESS, is_of_manifest, number};
 use etw_layouts_etl::payload::{Field, Fields, InType, PointerSize, Schema};
 use etw_layouts_etl::{Event, Schemas, Uuid};
 
@@ -126,7 +126,7 @@ impl<'a> NameEvent<'a> {
                 (FILES, 0 | 32 | 35 | 36 | 64 | 78) | (IMAGES, 1..=4) | (PROCESSES, 10) => Self::of_kernel(event),
                 _ => None,
             },
-            None if event.keyword().is_some() => Self::of_provider(event, event.provider()?),
+            None if is_of_manifest(event) => Self::of_provider(event, event.provider()?),
             // Kernel events with the GUID of their class.
             None if matches!(event.opcode(), Some(0 | 2..=4 | 10 | 32 | 35 | 36 | 64)) => Self::of_kernel(event),
             None => None,

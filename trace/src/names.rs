@@ -63,8 +63,8 @@ impl NamesBuilder {
     }
 }
 
-/// Sets the reach of each record: the distance from its start to the end of the ranges before it in its process, or 0. So a search for an address
-/// ends at the first record that no range before it reaches past.
+/// Sets the reach of each record: the number of bytes by which earlier ranges of the same process extend past its start, or 0. A search for
+/// an address stops at the first record whose reach does not include the address.
 fn reach() -> impl FnMut(&mut Record<6>) {
     let (mut process, mut end) = (u64::MAX, 0);
     move |record| {
@@ -161,8 +161,8 @@ fn at(table: &Table<6>, process: u32, address: u64, tick: i64) -> io::Result<Opt
     Ok(valid.position())
 }
 
-/// Selects the name that is valid at a time: that of the last event before it, unless it says that the name ends; then that of the next event
-/// if it says that the name was valid before.
+/// Selects the name that is valid at a time: the name in the last event before it, unless that event ends the name; otherwise the name in
+/// the next event, unless that event begins the name.
 struct Valid {
     tick: u64,
     /// Tick, step and file, buffer and offset of the last event at or before the time, and of the first one after it.

@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::name_event::{NameEvent, PROVIDERS, Subject};
 use crate::place::Position;
 use crate::sorted::{Record, Sorter, Table, word_of_tick};
-use crate::specified::{KERNEL_PROCESS, number};
+use crate::specified::{KERNEL_PROCESS, is_of_manifest, number};
 use crate::stacks::{Owner, STACK_WALK};
 use crate::trace::Trace;
 use etw_layouts_etl::payload::{OutType, Uuid};
@@ -15,11 +15,11 @@ use std::collections::HashSet;
 use std::io;
 use std::ops::ControlFlow;
 
-/// The events that selected events need: the schemas of their providers; the events that describe their processes, threads and images; the names of
-/// their files and methods; their call stacks; the configuration of the system.
+/// The events that selected events depend on: the schemas of their providers; the descriptions of their processes, threads and images; the
+/// names of their files and methods; their call stacks; the system configuration.
 ///
-/// Events are found by what the selected ones state, so there can be more than necessary: if an identifier of a process is reused, the events of
-/// each process with this identifier are included.
+/// There can be more than necessary: if a process identifier is reused, the events of every process with this identifier are
+/// included.
 #[derive(Debug)]
 pub struct Needs {
     /// File and buffer, offset.
@@ -131,7 +131,7 @@ impl Stated {
             }
             return Ok(false);
         }
-        if event.keyword().is_some() {
+        if is_of_manifest(event) {
             return Ok(event.id() == Some(MANIFEST_EVENT) && self.has_provider(provider)?);
         }
         match event.decode(Schemas::BUILT_IN) {
@@ -253,7 +253,7 @@ fn of_provider(provider: Uuid) -> Record<3> {
 fn of_process(event: &etl::Event<'_>) -> Option<(Option<u32>, Option<u32>)> {
     let is_class = match event.hook() {
         Some(hook) => matches!((hook >> 8, hook & 0xFF), (0x03, 1..=4 | 39) | (0x05, 1..=4)),
-        None if event.keyword().is_some() => {
+        None if is_of_manifest(event) => {
             let is_provider = event.provider() == Some(KERNEL_PROCESS);
             return (is_provider && matches!(event.id(), Some(1..=4 | 15))).then(|| {
                 // Events of processes begin with the process, those of threads with process and thread.

@@ -60,7 +60,7 @@ pub enum Notice {
         /// The number of new bytes.
         bytes: u64,
     },
-    /// What a session says about names and call stacks does not fit in memory, and is in temporary files, which have no name.
+    /// The names and call stacks of a session exceed the memory limit. They are stored in unnamed temporary files.
     Temporary {
         /// Index of the first file of the session.
         file: usize,

@@ -1,8 +1,4 @@
 //! The order of events, and slices of it that fit in memory.
-//!
-//! There is one order of time: by system time; events of one session with equal system time by their time stamps; all others in the order of the
-//! sessions, of the files of a session as they were given, of the buffers in a file and of the events in a buffer. An event without a time stamp
-//! has the time stamp of the event before it in its buffer, or that of the buffer if it is the first.
 
 use crate::index::Entry;
 
@@ -11,9 +7,9 @@ use crate::index::Entry;
 pub enum Order {
     /// File order: buffer by buffer, file by file.
     File,
-    /// The order of time over all processors and files: by system time; events of one session with equal system time by their time stamps; all
-    /// others in the order of the sessions, of the files of a session as they were given, of the buffers in a file and of the events in a
-    /// buffer. An event without a time stamp has the time stamp of the event before it in its buffer, or that of the buffer if it is the first.
+    /// Time order over all processors and files. Events are sorted by system time. Events of one session with equal system time are sorted
+    /// by time stamp. All other ties keep the order of sessions, files, buffers and events. An event without a time stamp takes the time
+    /// stamp of the previous event in its buffer; the first event takes that of the buffer.
     #[default]
     Time,
 }

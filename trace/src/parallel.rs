@@ -9,8 +9,8 @@ use std::{thread, vec};
 /// has a state, which `state` creates. `work` passes each result to a function, which returns whether more are taken. With one thread, everything
 /// runs on this one.
 ///
-/// At most one more slice than there are threads is worked on or has results that wait, and at most 16 results of a slice wait. Large slices are worked
-/// on by fewer threads, so that their buffers need no more memory than 32 MiB, 8 MiB for each thread, or a slice.
+/// At most `threads` + 1 slices are in progress or have waiting results, with at most 16 waiting results per slice. If slices are large,
+/// fewer threads run: all buffers in progress use at most 32 MiB, 8 MiB per thread, or the size of one slice, whichever is largest.
 ///
 /// # Errors
 ///

@@ -95,8 +95,8 @@ pub enum Moment {
     },
     /// A system time that a later event states.
     Stated(FileTime),
-    /// Unknown, but before the event that states it: a rundown of what exists, or of what has ended, says no time. If that is the rundown at the
-    /// start of the session, it was before the trace.
+    /// Unknown, but before the event that states it: a rundown lists existing or ended processes without times. The rundown at the start of
+    /// a session lists processes from before the trace.
     Earlier,
 }
 

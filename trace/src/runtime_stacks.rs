@@ -89,7 +89,8 @@ impl RuntimeEvents {
         self.events.push([provider << 32 | u64::from(thread), word_of_tick(tick), at, rest])
     }
 
-    /// Passes on each stack with the event of its provider and thread before it, unless that event is a stack too: then the event of the stack was lost.
+    /// Calls `bound` with each stack and the previous event of its provider and thread. If the previous event is a stack too, the event of
+    /// this stack was lost, and the stack is skipped.
     ///
     /// # Errors
     ///

@@ -18,9 +18,9 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
 
-/// The session of each file. Files are parts of one session if their log file headers state the same logger, start, boot and clock. The buffers of a
-/// session are numbered, so two files that begin with the same buffer are not parts of one session: they are copies, or one of them only claims
-/// to be of the session.
+/// Returns the number of the session of each file, from 0. Files belong to one session if their log file headers have the same logger name,
+/// start, boot time and clock. Two files with the same first buffer never belong to one session, because the buffers of a session are
+/// numbered: one file is a copy, or its header is wrong.
 #[must_use]
 pub fn group<'f>(files: impl IntoIterator<Item = &'f TraceFile>) -> Vec<usize> {
     let (mut sessions, mut count) = (HashMap::new(), 0);
@@ -44,7 +44,7 @@ pub fn group<'f>(files: impl IntoIterator<Item = &'f TraceFile>) -> Vec<usize> {
     of_file
 }
 
-/// A session: what its events say about the system that it recorded.
+/// A session: the processes, threads, names, volumes and schemas from its events.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Session {

@@ -37,9 +37,9 @@ const STACK_32: EVENT_HEADER_EXT_TYPE = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_
 const STACK_64: EVENT_HEADER_EXT_TYPE = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_STACK_TRACE64;
 
 impl Event<'_> {
-    /// The call stack: from the extended items of the event, from the StackWalk events that state its time stamp and thread, and from the event
-    /// CLRStackWalk that follows an event of the .NET runtime on its thread. A key means its next definition at or after the reference to it. `None`
-    /// if the trace has no stack of the event.
+    /// The call stack; `None` if the trace has none for this event. It is read from extended items of the event, from StackWalk events with
+    /// its time stamp and thread, and from the CLRStackWalk event that follows an event of the .NET runtime on the same thread. A stack key
+    /// refers to its next definition at or after the reference.
     ///
     /// # Errors
     ///
@@ -145,8 +145,8 @@ fn is_kernel(frames: &[u64], width: PointerSize) -> bool {
     frames.first().is_some_and(|first| first >> (8 * width.bytes() - 1) == 1)
 }
 
-/// The thread that a StackWalk event states for an event: that of the header, or the one that ran when an event without it was written. `None` if the
-/// event does not state it. The thread of Thread/ReadyThread is another one.
+/// The thread by which StackWalk events identify an event: the thread in its header; without one, the thread that ran when the event was
+/// written. `None` if the event states neither. Thread/ReadyThread states another thread.
 fn thread(event: &etw_layouts_etl::Event<'_>) -> Option<u32> {
     event.thread().or_else(|| {
         let decoded = event.decode(Schemas::BUILT_IN).filter(|decoded| decoded.schema.event != "ReadyThread")?;

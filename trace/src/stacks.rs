@@ -48,8 +48,8 @@ pub enum StackSource {
     Walk,
     /// The key of the user part, in a StackWalk event.
     UserKey,
-    /// An event CLRStackWalk of the .NET runtime: the next event of the same provider and thread. It does not state the event whose stack it is; if
-    /// that event was lost, it can be found as the stack of the event before.
+    /// A CLRStackWalk event of the .NET runtime. It does not identify its event: it belongs to the previous event of the same provider and
+    /// thread. If its event was lost, the stack is assigned to an earlier event.
     Runtime,
 }
 

@@ -134,8 +134,8 @@ fn is_identity(event: &Event<'_>) -> bool {
     event.hook().is_none() && event.provider() == Some(IMAGE_ID)
 }
 
-/// The processes of a thread, from its facts in the order of time. An event that finds a thread running says nothing about its start, so the thread
-/// has that process since the end of what was known before.
+/// The processes of a thread, from its facts in time order. An event that shows a running thread does not show when the thread started. Its
+/// process is therefore assumed from the end of the last known interval.
 fn spans(facts: &[Fact]) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     // Whether start, end and rundown events say that the thread is running: then headers say nothing more.

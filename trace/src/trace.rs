@@ -193,7 +193,7 @@ impl Trace {
         self.indexes.iter().map(|index| index.events).sum()
     }
 
-    /// Diagnostics of the files, each with the index of its file: the first thousand.
+    /// The first 1,024 diagnostics, each with the index of its file. [`more_diagnostics`](Self::more_diagnostics) counts the others.
     #[must_use]
     pub fn diagnostics(&self) -> &[(usize, Diagnostic)] {
         &self.diagnostics
@@ -205,9 +205,9 @@ impl Trace {
         self.more_diagnostics
     }
 
-    /// Parts of the events of one file or of all, for workers, in an order: each part can be read with [`Events::of_slice`](crate::Events::of_slice), and follows the part before it. `memory`
-    /// limits the decompressed bytes of a part. The second value is whether all events are in that order: if buffers are too far out of order, only
-    /// the events of each part are sorted.
+    /// Divides the events of one file, or of all files, into slices for worker threads. [`Events::of_slice`](crate::Events::of_slice) reads
+    /// a slice. `memory` limits the decompressed size of a slice, in bytes. The second value is whether the slices, one after the other,
+    /// are in this order: if buffers are too far out of order, only the events within each slice are sorted.
     #[must_use]
     pub fn slices(&self, file: Option<usize>, order: Order, memory: u64) -> (Vec<Slice>, bool) {
         let is_selected = |index: &u32| file.is_none_or(|file| self.buffers[*index as usize].0 as usize == file);

@@ -1,4 +1,4 @@
-//! Who did an event, and whom it is about.
+//! The process and thread that caused an event, and the process and thread that it describes.
 
 use crate::process::ProcessIndex;
 use crate::process_table::ProcessTable;
@@ -9,13 +9,13 @@ use etw_layouts_etl::payload::PointerSize;
 use etw_layouts_etl::{Event, Filter, Schemas};
 use std::fmt;
 
-/// Who did an event, and whom it is about.
+/// The process and thread that caused an event, and the process and thread that it describes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Who {
-    /// The process and the thread that did it.
+    /// The process and the thread that caused the event.
     pub by: Party,
-    /// The process and the thread that it is about; empty for events that are about nobody else.
+    /// The process and the thread that the event describes; empty if it describes no other process or thread.
     pub about: Party,
 }
 

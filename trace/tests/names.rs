@@ -1,7 +1,7 @@
 //! Names of files, images and methods.
 
 use crate::real::{self, open};
-use etw_layouts_etl::Schemas;
+use etw_layouts_etl::{Schemas, Uuid};
 use std::collections::BTreeMap;
 use test_support::records::{Written, written};
 
@@ -81,6 +81,9 @@ fn names_are_those_of_an_independent_search() {
     }
 }
 
+/// The class of events of files.
+const FILE_IO: Uuid = Uuid::from_u128(0x90cbdc39_4a3e_11d1_84f4_0000f80464e3);
+
 /// Files and images whose keys and addresses are reused.
 #[test]
 fn a_name_is_valid_until_its_end() {
@@ -97,6 +100,7 @@ fn a_name_is_valid_until_its_end() {
         file(10, 0x0400, 5, "first"),
         file(20, 0x0423, 5, "first"),
         file(30, 0x0420, 5, "second"),
+        Written::relogged(35, (FILE_IO, 0), [8_u64.to_le_bytes().to_vec(), text("relogged")].concat()),
         // Its name is only known from its deletion.
         file(40, 0x0423, 6, "deleted"),
         image(10, load, 0x1000, 0x9000, "outer"),
@@ -111,8 +115,9 @@ fn a_name_is_valid_until_its_end() {
     let names = trace.names(0).expect("a session");
     let of_file = |object, tick| names.file_name(object, tick).expect("a name");
     let of_image = |address, tick| names.image(7, address, tick).expect("an image").map(|image| image.name);
-    let files = [(5, 9), (5, 10), (5, 19), (5, 25), (5, 99), (6, 1), (6, 41)].map(|(object, tick)| of_file(object, tick));
-    let expected = [None, Some("first"), Some("first"), None, Some("second"), Some("deleted"), None];
+    let files =
+        [(5, 9), (5, 10), (5, 19), (5, 25), (5, 99), (6, 1), (6, 41), (8, 36)].map(|(object, tick)| of_file(object, tick));
+    let expected = [None, Some("first"), Some("first"), None, Some("second"), Some("deleted"), None, Some("relogged")];
     assert_eq!(files.each_ref().map(Option::as_deref), expected);
     let asked = [
         (0x2050, 11),

@@ -2,7 +2,7 @@
 
 use crate::real::{self, open};
 use etw_layouts_etl::write::Relog;
-use etw_layouts_etl::{self as etl, Schemas};
+use etw_layouts_etl::{self as etl, Schemas, Uuid};
 use etw_layouts_trace::{Event, Needs, Stack, Trace};
 use std::io::Cursor;
 use test_support::records::{Written, written};
@@ -99,6 +99,8 @@ fn a_part_of_a_trace_says_the_same_about_its_events() {
     }
 }
 
+const SYS_CONFIG: Uuid = Uuid::from_u128(0x9b79ee91_b5fd_41c0_a243_4248e266e9d0);
+
 /// A sample states only its thread, and the thread only its process; both are described at the end of the trace.
 #[test]
 fn a_sample_keeps_its_process() {
@@ -111,8 +113,17 @@ fn a_sample_keeps_its_process() {
         Written::kernel(30, 0, 0x0504, words(&[process | thread << 32, 0, 0, 0, 0, 0, 0, 0, 0])).version(3)
     };
     let sample = |tick, thread| Written::kernel(tick, 0, 0x0F2E, words(&[0x1000, thread]));
-    let bytes =
-        written(&[sample(10, 11), sample(20, 12), thread(7, 11), thread(8, 12), process(7, b"a.exe"), process(8, b"b.exe")]);
+    // A relogged trace has the configuration of the system, SysConfig/SystemPaths, as a classic event.
+    let paths = Written::relogged(50, (SYS_CONFIG, 33), b"C\0\0\0W\0\0\0".to_vec());
+    let bytes = written(&[
+        sample(10, 11),
+        sample(20, 12),
+        thread(7, 11),
+        thread(8, 12),
+        process(7, b"a.exe"),
+        process(8, b"b.exe"),
+        paths,
+    ]);
     let is_selected = |event: &etl::Event<'_>| event.time_stamp() == Some(10);
     let image = |bytes: &[u8]| {
         let trace = open(&[("made", bytes)]);
@@ -122,6 +133,6 @@ fn a_sample_keeps_its_process() {
     let needs = open(&[("made", &bytes)]).needs(|event| is_selected(&event.header())).expect("needs");
     let (part, counts) = saved(&bytes, is_selected, Some(&needs));
     assert_eq!((image(&bytes).as_deref(), image(&part).as_deref()), (Some("a.exe"), Some("a.exe")));
-    // The log file header is needed; the other sample, thread and process are not.
-    assert_eq!(counts, [1, 3, 3]);
+    // The log file header and the configuration are needed; the other sample, thread and process are not.
+    assert_eq!(counts, [1, 4, 3]);
 }

@@ -26,8 +26,8 @@ pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut V
     }
 }
 
-/// A value in JSON. All integers are numbers, also those above 2⁵³, which programs with floating-point numbers round; names, addresses, times and all others
-/// are strings.
+/// A value in JSON. All integers are numbers. Integers above 2⁵³ are exact here, but readers that use floating-point numbers round them.
+/// Names, addresses, times and all other values are strings.
 #[derive(Clone, Copy, Debug)]
 pub enum Json<'v, 'a> {
     /// A number.

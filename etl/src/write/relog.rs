@@ -9,11 +9,10 @@ use crate::producer::Producer;
 use crate::wire::{Arch, BUFFER_HEADER, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
 use std::io::{Seek, Write};
 
-/// Writes selected events of a file to a new file. Events are copied byte for byte and in file order, regardless of their times. Each
-/// new buffer has the header of the buffer that its events come from, except for sizes. Events of neighboring buffers of the same
-/// processor share a buffer, and buffers without selected events are omitted. Events of the first buffer of a further file get buffers of
-/// their own between the others, as do those of the first file that do not fit into the header buffer. The log file header is that of the old file, except
-/// for the number of buffers and the compression: a damaged clock in it stays damaged. Needs memory for one buffer.
+/// Copies selected events of a file to a new file, byte for byte and in file order. A new buffer has the header of its source buffer,
+/// except for sizes. Neighboring buffers of one processor are merged; buffers without selected events are omitted. Events
+/// from the first buffer of a further file, and events that do not fit into the header buffer, get separate buffers. The log file
+/// header is copied, even with a damaged clock; only the number of buffers and the compression are new. Needs memory for one buffer.
 #[derive(Debug)]
 pub struct Relog<W> {
     writer: FileWriter<W>,
@@ -45,7 +44,8 @@ impl<W: Write + Seek> Relog<W> {
     ///
     /// # Errors
     ///
-    /// As [`FileWriter::new`], except that any clock is accepted. For example, the version cannot compress.
+    /// The version cannot compress; the buffer size is invalid; or a name is too long or contains a NUL. Unlike [`FileWriter::new`], any
+    /// clock is accepted.
     pub fn new(out: W, log_file: &LogFile, compressed: bool) -> Result<Self, Error> {
         let mut log = log_file.clone();
         let arch = if log.pointer_size == 8 { Arch::X64 } else { Arch::X86 };

@@ -14,12 +14,12 @@ use etw_layouts_project::diff::{Verdict, changes, sides};
 
 /// Show the differences between the structures of two targets, or of a target and a symbol file.
 ///
-/// A and B are targets (BUILD-ARCH) or paths of symbol files in a format that `etw verify` reads. If both are targets, types
-/// are printed as the specs spell them; otherwise as the symbol file does. A comparison with a symbol file leaves out the
+/// A and B are targets (BUILD-ARCH) or paths of symbol files in a format that `etw verify` reads. Types are printed as in the
+/// specs, or as in the symbol file if there is one. A comparison with a symbol file leaves out the
 /// structures that public symbol files never contain.
 ///
 /// If a build has not been examined, the layouts of a known build are used, and the first line names that build. Structures
-/// with inferred or uncertain layouts that can equal those of the other target are counted as unknown, and listed by name.
+/// whose inferred or uncertain layout may be the same in both targets are listed as unknown.
 /// The exit status is 2 if no structure is known to differ and some are unknown.
 ///
 ///     etw diff 6.1.7601.0-x64 6.1.7601.24000-x64
@@ -28,7 +28,7 @@ use etw_layouts_project::diff::{Verdict, changes, sides};
 ///
 /// `cargo xtask diff` does the same with the specs of the workspace.
 ///
-/// Exit status: 0 no differences, 1 differences, 2 unusable input or unknown.
+/// Exit status: 0 equal, 1 different, 2 unknown, or unusable input.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {

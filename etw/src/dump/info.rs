@@ -16,7 +16,7 @@ use std::fmt::{self, Display};
 /// Summarize crash dumps and their ETW state. Exit with status 1 if there are diagnostics.
 ///
 /// For a minidump, prints the sessions that the kernel added to the dump, and the trace buffers and registrations
-/// found in its memory ranges. For a full dump, walks the kernel structures from the global variables, prints
+/// found in its memory ranges. For other dumps, walks the kernel structures from the global variables, prints
 /// sessions, consumers, and providers with their registrations, and reports suspected tampering as findings.
 ///
 ///     etw dump info minidump.dmp

@@ -18,7 +18,7 @@ use etw_layouts_etl::check::Check;
 ///
 ///     etw etl check trace.etl
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment, mut_arg("format", no_table))]
+#[command(verbatim_doc_comment, mut_arg("format", no_table), mut_arg("diagnostics", |all| all.hide(true)))]
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,

@@ -24,7 +24,7 @@ use std::thread;
 /// 22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716/8. Default columns in CSV: time_utc, processor, process, thread, header,
 /// provider, provider_name, id, id_name, opcode, opcode_name, event, version and payload_size. Select columns with
 /// --columns; JSON always contains all columns. Diagnostics are printed to standard error, one line for each kind and
-/// file. Payloads that are longer than their schemas are only counted there.
+/// file. Payloads longer than their schemas are only counted.
 ///
 /// A trace is read twice: the first pass finds the schemas in it and the processes of its events. --one-pass prints
 /// at once.
@@ -49,10 +49,10 @@ pub struct Args {
     #[arg(long, value_parser = choice(ORDERS), default_value = "file")]
     order: Order,
     /// Print events while the trace is read, in file order: for a stream that has no end yet. Without this option, a trace is read twice, and a stream
-    /// is first copied to a temporary file. With it, processes are only those of headers, and schemas in the trace are not used.
+    /// is first copied to a temporary file. Processes are then read only from headers, and schemas in the trace are not used.
     #[arg(long, conflicts_with = "order")]
     one_pass: bool,
-    /// Stop at the first diagnostic, or at the first payload that is longer than its schema, and exit with status 1.
+    /// Stop before the events of a damaged trace, or at the first payload longer than its schema; exit status 1.
     #[arg(long)]
     strict: bool,
     #[command(flatten)]

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 /// Print the manifest of a provider as XML, from the built-in catalogue of the providers of Windows and .NET.
 ///
 /// The catalogue states the names and types of the fields of events for several Windows builds. The manifest has the events of
-/// the newest of these builds that is not after --build. Comments state the source. The catalogue has no numbers of tasks,
-/// opcodes and levels, and few masks of keywords, but a manifest needs them: comments mark those that are only placeholders.
+/// the newest of these builds that is not after --build. Comments state the source. A manifest needs numbers of tasks, opcodes
+/// and levels, and keyword masks. Most are not in the catalogue: comments mark the placeholders.
 ///
 ///     etw etl manifest Microsoft-Windows-Kernel-Process --build 22621
 ///     etw etl manifest {22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716}

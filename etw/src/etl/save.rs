@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 /// Copy matching events to a new trace file. Exit with status 1 if there are diagnostics.
 ///
-/// The events that the matching ones need are copied too, so that they are decoded and attributed as in the input: the
+/// Events that are needed to decode and attribute the matching ones are copied too: the
 /// schemas of their providers; start and rundown events of their processes, threads and images; names of their files
 /// and .NET methods; their call stacks; the configuration of the system. With --exact, only matching events are copied.
 ///

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Write a table of member offsets and variable addresses, with one row per examined build and the identity of its files.
+/// Write a table of member offsets and variable addresses, with one row per examined kernel file (PDB or image).
 ///
 ///     etw export offsets ETW_GUID_ENTRY.Guid WMI_LOGGER_CONTEXT.LoggerName > offsets.csv
 ///     etw export offsets ETW_GUID_ENTRY ETW_GUID_ENTRY.Guid --format json
@@ -39,7 +39,7 @@ pub struct Args {
     /// STRUCTURE.MEMBER for an offset, STRUCTURE for a size, or a global variable such as EtwpDebuggerData.
     #[arg(required = true, value_name = "MEMBER")]
     members: Vec<String>,
-    /// Only the examined builds of this build, label, update or range: 10.0.19041.1415, 19045, 1809, 6.1..6.3.
+    /// Write only rows of this build, label, update or range: 10.0.19041.1415, 19045, 1809, 6.1..6.3.
     #[arg(long)]
     build: Option<String>,
     /// Output format.

@@ -22,9 +22,9 @@ pub struct Files {
     pub files: Vec<PathBuf>,
     /// Output format
     ///
-    /// In JSON, each line is one object, also for notes, diagnostics and errors on standard error. `buffer` is
-    /// the index of a buffer in the file, from 0; `buffer_offset` is the offset of the buffer in the file;
-    /// `offset` is an offset in the decompressed buffer. Times are 64-bit numbers in units of 100 ns since
+    /// In JSON, each line is one object, also for notes, diagnostics and errors on standard error. In diagnostics and events,
+    /// `buffer` is the index of the buffer, `buffer_offset` its offset in the file, and `offset` an offset in the decompressed
+    /// buffer. Times are 64-bit numbers in units of 100 ns since
     /// 1601. Tools that use floating-point numbers, such as jq, round these numbers; use the `…_utc` strings
     /// (RFC 3339) in such tools.
     #[arg(long, value_enum, default_value_t = Format::Text, verbatim_doc_comment)]

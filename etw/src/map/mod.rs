@@ -21,11 +21,11 @@ use etw_layouts_project::subject::{choose, newest};
 
 /// Show which structures reference each other: members that are pointers, list heads or embedded structures.
 ///
-/// Without a structure, the map starts at the structures that no other one references. Without --build, it shows the newest
+/// Without STRUCTURE, show only structures that reach a list head. Without --build, it shows the newest
 /// build. A structure that references no other one is shown only if the map starts there, or if a pointer or a
 /// list references it.
 ///
-///     etw map                                          all structures, from the silo state to the buffers
+///     etw map                                          the structures that reach a list head
 ///     etw map ETW_GUID_ENTRY --build 6.1 --arch x86    the structures reachable from ETW_GUID_ENTRY
 ///     etw map --to SILO_USER_SHARED_DATA               the structures that reference SILO_USER_SHARED_DATA
 ///     etw map --format svg > map.svg                   a picture
@@ -40,7 +40,7 @@ pub struct Args {
     /// Show only the structures that reference this one, and the members with these references.
     #[arg(long, value_name = "STRUCTURE", conflicts_with = "structure")]
     to: Option<String>,
-    /// Build or label: 10.0.19041.1415, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
+    /// Build or label: 10.0.19041.1415, 1709, 6.1; by default the newest.
     #[arg(long)]
     build: Option<String>,
     /// Architecture.

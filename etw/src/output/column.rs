@@ -3,8 +3,8 @@
 use super::line::{self, Line};
 use super::value::Value;
 use clap::ValueEnum;
-use etw_layouts_etl::names;
-use etw_layouts_trace::ProcessIndex;
+use etw_layouts_etl::{Event, names};
+use etw_layouts_trace::{KnownBy, ProcessIndex, Who};
 
 /// A column of the event table.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -18,20 +18,20 @@ pub enum Column {
     TimeUtc,
     /// Processor number.
     Processor,
-    /// ID of the thread that did it: that in a field of the payload, or in the header.
+    /// ID of the thread that caused the event, from the payload or the header.
     Thread,
-    /// ID of the process that did it: that in a field of the payload, or in the header, or the one that other events of the trace state for the
-    /// thread. The column process_by has the source.
+    /// ID of the process that caused the event, from the payload, the header, or other events about the thread. The column
+    /// process_by names the source.
     Process,
-    /// Image name of the process that did it.
+    /// Image name of the process in process.
     ProcessName,
-    /// How the process that did it is known: `header`, or the name of a field.
+    /// Source of the column process: `header`, or the name of a field.
     ProcessBy,
     /// ID of the process that the event is about.
     Subject,
     /// Image name of the process that the event is about.
     SubjectName,
-    /// How the process that the event is about is known: the name of a field.
+    /// Source of the column subject: the name of a field.
     SubjectBy,
     /// Process ID in the header.
     HeaderProcess,
@@ -164,18 +164,14 @@ impl Column {
     /// The value of an event. Columns with lists or decoded fields have no single value.
     #[inline(always)]
     pub fn value<'a>(self, line: &Line<'a>) -> Value<'a> {
-        let (event, schemas, who) = (line.event, line.schemas, line.who.unwrap_or_default());
-        let stated = |id: Option<u32>| id.filter(|id| *id != u32::MAX);
+        let (event, schemas, who) = (line.event, line.schemas, line.who.unwrap_or_else(|| by_header(line.event)));
         let image = |index: Option<ProcessIndex>| line.processes?.get(index?)?.image();
         let named = |name: &'a str| Some(name).filter(|name| !name.is_empty());
         match self {
             Self::Time => line.time.map_or(Value::Absent, Value::Signed),
             Self::TimeUtc => line.time.map_or(Value::Absent, Value::Time),
             Self::Processor => Value::Unsigned(line.origin.processor.into()),
-            // Without a trace, these are the values of the header.
-            Self::Thread if line.who.is_none() => Value::number(stated(event.thread())),
             Self::Thread => Value::number(who.by.thread),
-            Self::Process if line.who.is_none() => Value::number(stated(event.process())),
             Self::Process => Value::number(who.by.process),
             Self::HeaderProcess => Value::number(event.process()),
             Self::HeaderThread => Value::number(event.thread()),
@@ -220,4 +216,15 @@ impl Column {
             Self::Default | Self::Field(_) | Self::KeywordNames | Self::Items | Self::Payload => Value::Absent,
         }
     }
+}
+
+/// The process and the thread in the header of an event, for an event that is read without its trace.
+fn by_header(event: &Event<'_>) -> Who {
+    let known = |id: Option<u32>| id.filter(|id| *id != u32::MAX);
+    let mut who = Who::default();
+    (who.by.process, who.by.thread) = (known(event.process()), known(event.thread()));
+    if who.by.process.is_some() {
+        who.by.known = KnownBy::Header;
+    }
+    who
 }

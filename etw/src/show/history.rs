@@ -75,7 +75,7 @@ fn row(stage: &Stage, axis: &Axis, shown: [bool; Arch::ALL.len()]) -> text_table
 
 /// The change, and the last build without it.
 fn change(stage: &Stage) -> String {
-    let last = stage.last_without.map(|build| format!("not yet in {build:#}"));
+    let last = stage.last_without.map(|build| format!("last without: {build:#}"));
     [Some(stage.change.clone()).filter(|change| !change.is_empty()), last].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 

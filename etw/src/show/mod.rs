@@ -56,7 +56,7 @@ pub struct Args {
     /// Build, label or KB number: 10.0.19041.1415, 19045.3570, 10.0.19041, 1709, 6.1, 5.1.2600-sp3, KB5031356.
     #[arg(long)]
     build: Option<String>,
-    /// Architecture.
+    /// Architecture; default x64, or x86 if the build has no x64.
     #[arg(long, value_parser = crate::symbol_options::arch())]
     arch: Option<Arch>,
     /// Also show the members of embedded structures, with their offsets from the start of the outermost structure.

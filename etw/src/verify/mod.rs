@@ -17,12 +17,12 @@ use std::path::PathBuf;
 /// Verify layouts against symbol files.
 ///
 /// Without --symbols, the layouts are verified against the facts: reduced symbol tables that come with the program. The output
-/// has one line for each symbol table or table of kernel images (.tsv) that is not equal, one line of totals, and the differences.
-/// Members that are shifted together are one line. With --verbose, every table and every difference has a line.
+/// has a line for each table with differences, a line of totals, and the differences.
+/// Members shifted together share one line. With --verbose, every table and every difference has a line.
 ///
 /// A table of a build that is not on the version axis is compared with the first release of the nearest earlier build; its line
-/// states this. The build of a table is stated by its file name, by builds.tsv or by --build. The stated build is
-/// reported as wrong if its other symbols have different layouts, and the layouts of the table equal those of another build.
+/// states this. The build of a table is stated by its file name, by builds.tsv or by --build. A stated build is reported as
+/// wrong if the layouts differ from its other symbols and equal those of another build.
 ///
 ///     etw verify
 ///     etw verify --symbols symbols/ --only WMI_LOGGER_CONTEXT

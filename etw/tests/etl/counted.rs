@@ -1,6 +1,6 @@
 //! `stat`.
 
-use crate::{Folder, PRODUCER, START, json, mixed, run, text, trace_of};
+use crate::{Folder, PRODUCER, START, json, mixed, run, small_folder, text, trace_of};
 use etw_layouts_etl::{LogFile, Uuid};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,8 @@ fn counted_events() {
     folder.file("mixed.etl", mixed());
     folder.file("deep/lost.etl", trace_of(log));
     let mut folders = vec![text(&folder.0)];
-    folders.extend(installed::folder("ETW_LAYOUTS_ETL").map(|shared| text(&shared)));
+    let real = small_folder();
+    folders.extend(real.iter().map(|folder| text(&folder.0)));
     for (folder, options) in folders.iter().flat_map(|folder| [(folder, &[][..]), (folder, &["--opcode", "1", "--opcode", "2"])])
     {
         let events = json(&run(&[&["events", "--format", "json", folder], options].concat()).1);

@@ -4,7 +4,6 @@ use crate::kernel::{kernel_trace, process, trace_of_hooks};
 use crate::{Folder, damaged, json, mixed, run, text};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::env;
 use std::fs;
 use std::path::Path;
 use test_support::installed;
@@ -21,7 +20,7 @@ fn opening() -> Vec<u8> {
     ])
 }
 
-/// Traces of all kinds, and small real traces; all real traces with `ETW_LAYOUTS_EXPORT=all`. Files with the same bytes are exported once, so one of
+/// Traces of all kinds, and small real traces; all real traces with `ETW_LAYOUTS_ALL`. Files with the same bytes are exported once, so one of
 /// them is enough.
 fn traces(folder: &Folder) -> Vec<String> {
     let made = [
@@ -32,7 +31,7 @@ fn traces(folder: &Folder) -> Vec<String> {
         ("opening.etl", opening()),
     ];
     let mut files: Vec<_> = made.into_iter().map(|(name, bytes)| folder.file(name, bytes)).collect();
-    let most = if env::var("ETW_LAYOUTS_EXPORT").is_ok_and(|value| value == "all") { u64::MAX } else { 256 << 10 };
+    let most = if installed::all() { u64::MAX } else { 256 << 10 };
     files.extend(crate::shared().into_iter().filter(|file| fs::metadata(file).unwrap().len() <= most));
     let mut seen = BTreeSet::new();
     files.retain(|file| seen.insert(fs::read(file).unwrap()));

@@ -1,4 +1,4 @@
-//! Exports, read with their intended tools. `ETW_LAYOUTS_EXPORT=all` tests all targets instead of a sample. `ETW_LAYOUTS_PYTHON`
+//! Exports, read with their intended tools. `ETW_LAYOUTS_ALL` tests all targets instead of a sample. `ETW_LAYOUTS_PYTHON`
 //! is the Python interpreter instead of `python3`.
 
 use etw_layouts_cli::map;
@@ -13,7 +13,6 @@ use etw_layouts_project::{Project, verify};
 use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::{Rules, Symbols, Wanted, compare};
 use std::collections::BTreeSet;
-use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -429,7 +428,7 @@ fn read(format: &str, folder: &Folder) {
 /// The oldest target, one in the middle, and the newest, of each architecture.
 fn sample(layouts: &Layouts) -> Vec<TargetId> {
     let axis: &Axis = &layouts.spec.axis;
-    if env::var_os("ETW_LAYOUTS_EXPORT").is_some_and(|wanted| wanted == "all") {
+    if installed::all() {
         return axis.targets.ids().collect();
     }
     let newest = Arch::ALL.into_iter().filter_map(|arch| axis.along(arch).last());

@@ -359,11 +359,17 @@ fn integer(
     target: TargetId,
     names: &Names,
 ) -> Result<String, String> {
-    let of_sizes =
-        if enumeration.signed { ["CHAR", "SHORT", "LONG", "LONGLONG"] } else { ["UCHAR", "USHORT", "ULONG", "ULONGLONG"] };
-    let index = [1, 2, 4, 8].iter().position(|size| *size == enumeration.size);
-    let wanted = index.map(|index| of_sizes[index]);
-    let wanted = wanted.ok_or_else(|| format!("`{name}`: unsupported size of values: {} bytes", enumeration.size))?;
+    let wanted = match (enumeration.size, enumeration.signed) {
+        (1, false) => "UCHAR",
+        (1, true) => "CHAR",
+        (2, false) => "USHORT",
+        (2, true) => "SHORT",
+        (4, false) => "ULONG",
+        (4, true) => "LONG",
+        (8, false) => "ULONGLONG",
+        (8, true) => "LONGLONG",
+        (size, _) => return Err(format!("`{name}`: unsupported size of values: {size} bytes")),
+    };
     let fits = |text: &&str| {
         names.integer(text, target).is_some_and(|i| (i.size(), i.is_signed()) == (enumeration.size, enumeration.signed))
     };

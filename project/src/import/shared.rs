@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Groups of members such that different groups share no bytes, each in the given order. A group of members that share bytes
-/// includes those that begin before its union can end: the size of a union is a multiple of its alignment.
+/// includes the members that begin before its union can end: the size of a union is a multiple of its alignment.
 pub fn unions(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..facts.len()).collect();
     order.sort_by_key(|&i| facts[i].unit());

@@ -304,11 +304,6 @@ impl Collector {
     }
 }
 
-/// Whether an event contains a schema of other events, or a part of one.
-pub fn carries_schema(event: &Event<'_>) -> bool {
-    is_info(event) || is_chunk(event) && Chunk::read(event.payload()).is_some()
-}
-
 /// Whether an event is MetaData/EventInfo or MetaData/EventMapInfo. In a relogged trace, a classic event can have a different header type.
 #[inline]
 fn is_info(event: &Event<'_>) -> bool {

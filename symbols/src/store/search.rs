@@ -72,10 +72,7 @@ impl Search<'_> {
 
     #[cfg(not(feature = "download"))]
     pub(super) fn server(&mut self, base: &str, _: &[&Path], _: &mut Progress) -> Option<PathBuf> {
-        self.note(
-            base,
-            "server not contacted: this program is built without the feature `download`; use `etw` instead of `cargo xtask`",
-        );
+        self.note(base, "server not contacted: this program is built without the feature `download`, which `etw` has by default");
         None
     }
 

@@ -104,7 +104,7 @@ impl<W: Write + Send> Writer<W> {
         }
     }
 
-    /// Approximate memory, in bytes: for the columns, for rows that are not in the file yet, and for what the end of the file states about the others.
+    /// Approximate memory of the writer, in bytes: column state, rows not yet in the file, and the data for the end of the file.
     pub fn memory(&self) -> usize {
         self.columns * COLUMN
             + match &self.kind {

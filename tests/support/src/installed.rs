@@ -19,6 +19,11 @@ pub fn folder(variable: &str) -> Option<PathBuf> {
     folder
 }
 
+/// Whether `ETW_LAYOUTS_ALL` is set: tests that use a sample of targets, builds or real traces use all of them.
+pub fn all() -> bool {
+    env::var_os("ETW_LAYOUTS_ALL").is_some()
+}
+
 /// An installed program. Only [`program`] and [`python`] return one, so that no test starts a program whose absence it does not
 /// report.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use etw_layouts::constants::{HOOK_ID, TRACE_HEADER_VERSION_FLAG};
 use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::wire::{
-    Arch, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_TRACE_HEADER, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, wire_guid,
-    zero,
+    Arch, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG, EVENT_TRACE_HEADER, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER,
+    large, wire_guid, zero,
 };
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{Item, LogFile, Uuid};
@@ -27,6 +27,8 @@ enum Kind {
     Event { provider: u128, id: u16, version: u8, thread: (u32, u32), item: Option<(u16, Vec<u8>)> },
     /// An event of a class, with its type.
     Class { class: Uuid, ty: u8 },
+    /// An event of a class in version 2 with its type, whose header is that of events with manifests, as relogged traces have it.
+    Relogged { class: Uuid, ty: u8 },
 }
 
 impl Written {
@@ -49,6 +51,11 @@ impl Written {
     /// An event of a class, with its type.
     pub fn class(tick: i64, (class, ty): (Uuid, u8), payload: Vec<u8>) -> Self {
         Self { tick, processor: 0, kind: Kind::Class { class, ty }, payload }
+    }
+
+    /// An event of a class in version 2 with its type, as relogged traces have it.
+    pub fn relogged(tick: i64, (class, ty): (Uuid, u8), payload: Vec<u8>) -> Self {
+        Self { tick, processor: 0, kind: Kind::Relogged { class, ty }, payload }
     }
 
     /// A kernel event whose header states a thread and a process.
@@ -120,6 +127,14 @@ pub fn written(events: &[Written]) -> Vec<u8> {
                 class.Type = *ty;
                 header.set_Class(class);
                 (EventHeader::Full(header), Vec::new())
+            }
+            Kind::Relogged { class, ty } => {
+                let mut header: EVENT_HEADER = zero();
+                header.TimeStamp = large(event.tick);
+                header.Flags = EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER;
+                header.ProviderId = wire_guid(*class);
+                (header.EventDescriptor.Opcode, header.EventDescriptor.Version) = (*ty, 2);
+                (EventHeader::Event(header), Vec::new())
             }
         };
         let record = Record::new(header, true, &event.payload).with_items(items);

@@ -12,13 +12,13 @@ use etw_layouts_project::{Project, verify};
 use etw_layouts_symbols::TypeFacts;
 use std::collections::{BTreeMap, BTreeSet};
 use test_support::folder::Folder;
+use test_support::installed;
 
 /// The number of targets that are rows of the version axis, and of others.
 const ROWS: usize = 22;
 const OTHERS: usize = 8;
-/// Without the variable, one of so many of these targets is forgotten.
+/// Unless `ETW_LAYOUTS_ALL` is set, one of so many of these targets is forgotten.
 const STEP: usize = 5;
-pub const VARIABLE: &str = "ETW_LAYOUTS_FORGET";
 
 /// Size, alignment and members of each type.
 type Types = BTreeMap<String, (Extent, TypeFacts)>;
@@ -28,7 +28,7 @@ fn the_model_of_forgetting_equals_edited_texts_and_an_import_brings_back_what_wa
     let known = Known::read();
     let workspace = Workspace::read(&known);
     let mut errors = Vec::new();
-    let step = if std::env::var(VARIABLE).is_ok_and(|value| value == "all") { 1 } else { STEP };
+    let step = if installed::all() { 1 } else { STEP };
     let selection: Vec<(Target, Without)> = selection(&known, &workspace).into_iter().step_by(step).collect();
     assert!(!selection.is_empty());
     for (target, without) in &selection {

@@ -10,6 +10,7 @@ use etw_layouts::runtime::meta::{Evidence, choose};
 use etw_layouts_codegen::axis::{Arch, Build};
 use etw_layouts_codegen::layouts::{Aggregate, Form, LayoutId, Layouts, Type};
 use std::collections::{BTreeMap, BTreeSet};
+use test_support::installed;
 
 /// Answers by truth and confidence.
 #[derive(Clone, Copy, Default)]
@@ -29,7 +30,7 @@ struct Count {
     by_word: BTreeMap<String, Answers>,
 }
 
-/// The number of forgotten builds, oldest first, for which a structure is asked, unless `ETW_LAYOUTS_FORGET` is set.
+/// The number of forgotten builds, oldest first, for which a structure is asked, unless `ETW_LAYOUTS_ALL` is set.
 const MAX_ASKED: usize = 12;
 
 /// Offset, size, and bits of each member, by its path.
@@ -86,7 +87,7 @@ impl Count {
     /// Asks for all structures of the forgotten builds for which the builds' own symbols show the right answer.
     fn ask(&mut self, forgotten: &Forgotten, members: &mut Compared) {
         let known = forgotten.known;
-        let most = if std::env::var_os(imported::VARIABLE).is_some() { usize::MAX } else { MAX_ASKED };
+        let most = if installed::all() { usize::MAX } else { MAX_ASKED };
         for entry in &known.structures {
             let (structure, evidence) = entry;
             let one = One::new(forgotten, entry);

@@ -72,13 +72,13 @@ pub struct Args {
     /// Form of payloads in the narrow shape.
     #[arg(long, value_parser = choice(PAYLOADS), default_value = "json")]
     payload: Payload,
-    /// Write small traces to shared files, up to this total size of the traces in MiB; 0 writes separate files for each trace.
+    /// Write small traces of up to MIB MiB in total to shared files; 0 writes separate files for each trace.
     #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = group)]
     group: u64,
     /// Use N threads; each needs up to 100 MB of memory. By default, as many as there are processors.
     #[arg(long, value_name = "N", value_parser = jobs)]
     jobs: Option<usize>,
-    /// Remove the rows of traces that are no longer on disk, as far as the named folders and files show it. Without the option, they stay.
+    /// Remove the rows of files that no longer exist in the given folders or at the given paths. Without the option, they stay.
     #[arg(long)]
     prune: bool,
     /// Print the first hundred diagnostics of each kind and file with their places, instead of one line for each kind and file.
@@ -106,7 +106,7 @@ const ORDERS: &Choices<Order> =
     &[("time", "By time", Order::Time), ("file", "As in the trace file: buffer by buffer", Order::File)];
 
 const PAYLOADS: &Choices<Payload> = &[
-    ("json", "Decoded fields as JSON; the bytes only of payloads that are not decoded to the end", Payload::Json),
+    ("json", "Decoded fields as JSON; bytes only if the payload is not decoded to its end", Payload::Json),
     ("binary", "The bytes", Payload::Binary),
     ("none", "No payloads", Payload::None),
 ];

@@ -28,15 +28,15 @@ use tree::Node;
 /// files of one session are listed together. Processes that started before the trace come first.
 ///
 /// A process without a start started before the trace. A process without an end was running when the trace ended.
-/// The end `before the trace` is that of a process that ended earlier, at an unknown time, and that another process
-/// still had open (Process/Defunct). `unknown` means that no event reports the time: the process is known only from its
+/// The end `before the trace` marks a process that had ended earlier, but was still held open by another process
+/// (Process/Defunct). `unknown` means that no event reports the time: the process is known only from its
 /// images or its end, or another process has the same ID later. Text omits columns without any value; CSV and JSON
 /// contain all columns.
 ///
 /// CSV and JSON also contain:
 ///   index, parent_index      the number of the process and of its parent in the session, from 0; IDs are reused
 ///   start_known, end_known   `time`, `before_trace` or `unknown`; no value for a process that did not end
-///   start_by, end_by         the event that reports it (in JSON: in `known_by`, with those of the other values)
+///   start_by, end_by         the event that reports the start or end (in JSON: in `known_by`)
 ///
 ///     etw etl processes trace.etl
 ///     etw etl processes --tree trace.etl

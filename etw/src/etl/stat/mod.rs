@@ -45,7 +45,7 @@ const GROUPS: &Choices<Grouping> = &[
     ("provider", "Provider, or group of a kernel event", Grouping::Provider),
     ("id", "Provider and event ID, or opcode for classic providers", Grouping::Id),
     ("event", "Event name, such as Process/Start; for events without a known name, provider and event ID", Grouping::Event),
-    ("process", "Process ID. Kernel events with a short header have none", Grouping::Process),
+    ("process", "Process ID, from the payload or the header", Grouping::Process),
     ("processor", "Processor number", Grouping::Processor),
 ];
 
