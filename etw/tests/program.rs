@@ -247,7 +247,7 @@ fn specs_are_formatted() {
     let axis = "extends=\"windows\"\n[[version]]\nlabel =  \"next\"\nkernels=[{build=\"10.0.60000\",module=\"next\"}]\n";
     folder.write("own/windows.toml", axis);
     let converted = "extends = \"windows\"\n\n[[release]]\nlabels    = [\"next\"]\nrevisions = [\n  { build = \"10.0.60000\", module = \"next\" },\n]\n";
-    folder.says("list --specs own", 2, &["own/windows.toml:2:3: error: old key `version`", "run `etw fmt`"]);
+    folder.says("list --specs own", 2, &["error: old key `version`\n --> own/windows.toml:2:3", "run `etw fmt`"]);
     // Other files are not formatted.
     let others = [
         ("own/scalars.toml", "[scalar]\nDISTANCE={size=8,c=\"unsigned long long\"}\n"),
