@@ -1,0 +1,7 @@
+//! Answers from traces of Event Tracing for Windows: where the time went, who did what, and when.
+
+#![forbid(unsafe_code)]
+
+mod frame;
+
+pub use frame::{Frame, Frames};
