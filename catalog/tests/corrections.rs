@@ -34,7 +34,7 @@ fn decode(provider: &str, payload: &Value) {
     let bytes: Vec<u8> = text.chunks(2).map(digits).collect();
     let library = library();
     let provider = library.providers().find(|own| own.name() == provider).unwrap();
-    let key = EventKey::of_id(number("id") as u16, number("version") as u8);
+    let key = EventKey::from_id(number("id") as u16, number("version") as u8);
     let corrected = provider.find(key).filter(|variant| variant.origins().any(|origin| origin.name == "corrected by evidence"));
     let schema = corrected.filter_map(|variant| variant.schema()).find(|schema| schema.decode(&bytes, pointers).check().is_ok());
     let schema = schema.unwrap_or_else(|| panic!("no corrected schema decodes to the last byte: {payload:?}"));
@@ -54,7 +54,7 @@ fn left_out() {
     for event in corrections["left_out"].as_array().unwrap() {
         let library = library();
         let provider = library.providers().find(|own| Some(own.name()) == event["provider"].as_str()).unwrap();
-        let key = |version: i64| EventKey::of_id(event["id"].as_integer().unwrap() as u16, version as u8);
+        let key = |version: i64| EventKey::from_id(event["id"].as_integer().unwrap() as u16, version as u8);
         let version = event["version"].as_integer().unwrap();
         assert!(provider.find(key(version)).next().is_none() && provider.find(key(version - 1)).next().is_some(), "{event:?}");
     }

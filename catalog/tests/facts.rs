@@ -65,7 +65,7 @@ fn library_is_equal() {
         assert_eq!(found.name(), provider.name);
         for (event, sources) in provider.events.iter().zip(&sources) {
             let Some(fields) = &event.fields else {
-                assert!(found.find(EventKey::of_id(event.id, event.version)).all(|variant| variant.schema().is_none()));
+                assert!(found.find(EventKey::from_id(event.id, event.version)).all(|variant| variant.schema().is_none()));
                 continue;
             };
             let index = SOURCES.iter().position(|source| Some(source) == sources.fields.iter().next()).unwrap();
@@ -87,7 +87,7 @@ fn library_is_equal() {
                 schema.is_some_and(|schema| schema.fields.iter().map(|field| field.name).eq(expected.iter().copied()))
             };
             assert!(
-                found.find(EventKey::of_id(event.id, event.version)).any(is_equal),
+                found.find(EventKey::from_id(event.id, event.version)).any(is_equal),
                 "{} {}: {expected:?}",
                 provider.name,
                 event.id

@@ -34,11 +34,11 @@ pub(crate) fn sessions(blob: &Blob<'_>, header: &DumpHeader, diagnostics: &mut V
         report(diagnostics, blob.offset, DiagnosticKind::Tag(blob.tag));
     }
     let Some(first) = view::<ETW_DUMP_HEADER>(blob.data, 0) else {
-        let (size, there) = (size_of::<ETW_DUMP_HEADER>() as u64, blob.data.len() as u64);
+        let (size, present) = (size_of::<ETW_DUMP_HEADER>() as u64, blob.data.len() as u64);
         report(
             diagnostics,
             blob.offset,
-            DiagnosticKind::Truncated { part: "the header of ETW's secondary data block", size, there },
+            DiagnosticKind::Truncated { part: "the header of ETW's secondary data block", size, present },
         );
         return Vec::new();
     };
@@ -113,7 +113,7 @@ impl<'a> Walk<'_, 'a> {
     fn session(&mut self, header: &DumpHeader, common: &LogFile) -> Option<DumpSession<'static>> {
         let offset = self.blob.offset + self.at as u64;
         let truncated =
-            |size: usize, there: usize| DiagnosticKind::Truncated { part: "a session", size: size as u64, there: there as u64 };
+            |size: usize, present: usize| DiagnosticKind::Truncated { part: "a session", size: size as u64, present: present as u64 };
         let rest = self.rest();
         let Some(head) = view::<ETW_DUMP_SESSION>(rest, 0) else {
             self.report(truncated(size_of::<ETW_DUMP_SESSION>(), rest.len()));
@@ -181,9 +181,9 @@ impl<'a> Walk<'_, 'a> {
         let room = if is_sound { length } else { next.unwrap_or(bytes.len()).min(NAME) };
         let name: Vec<u16> = units(room).take_while(|unit| *unit != 0).collect();
         if !is_sound {
-            let there = bytes.len() as u64;
+            let present = bytes.len() as u64;
             self.report(match next {
-                None if end > bytes.len() => DiagnosticKind::Truncated { part: "the name of a session", size: end as u64, there },
+                None if end > bytes.len() => DiagnosticKind::Truncated { part: "the name of a session", size: end as u64, present },
                 _ => DiagnosticKind::NameLength { stated, found: name.len() as u32 * 2 },
             });
         }
@@ -194,7 +194,7 @@ impl<'a> Walk<'_, 'a> {
     fn buffer(&mut self, session: &DumpSession<'_>) -> Option<Buffer<'static>> {
         let rest = self.rest();
         let truncated =
-            |size: usize, there: usize| DiagnosticKind::Truncated { part: "a buffer", size: size as u64, there: there as u64 };
+            |size: usize, present: usize| DiagnosticKind::Truncated { part: "a buffer", size: size as u64, present: present as u64 };
         let Some(header) = BufferHeader::read(self.producer.generation(), rest) else {
             self.report(truncated(BUFFER_HEADER, rest.len()));
             return None;

@@ -3,7 +3,7 @@
 use etw_layouts_etl::wire::{BUFFER_HEADER, Generation};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{BufferHeader, xpress};
-use etw_layouts_memory::{Buffer, BufferBytes, FindingKind, Memory, Place, Session, Walk};
+use etw_layouts_memory::{Buffer, BufferBytes, FindingKind, Memory, MemberLocation, Session, Walk};
 
 /// The bytes of a buffer that can contain events, as from [`Walk::events_of`]. Compressed buffers are decompressed, one element each;
 /// before missing bytes, as far as possible. Failures become findings of the walk.
@@ -29,7 +29,7 @@ pub fn decoded_buffers<M: Memory + ?Sized>(walk: &mut Walk<'_, M>, session: &Ses
     walk.spend(unpacked.buffers.iter().map(|image| image.len() as u64).sum());
     let none = unpacked.buffers.is_empty().then(|| "no compressed buffer found".into());
     if let Some(why) = unpacked.fault.or(none) {
-        let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
+        let place = MemberLocation { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
         walk.find(place, FindingKind::Compressed(why));
     }
     unpacked.buffers.into_iter().map(|bytes| BufferBytes { bytes, holes: Vec::new() }).collect()
@@ -68,7 +68,7 @@ pub fn unpack(stored: &BufferBytes, from: usize, size: u32, most: u64, generatio
     };
     while let Some((start, header)) = at(unpacked.end).or_else(|| after_hole(unpacked.end)) {
         let (rest, valid) = (&bytes[start..], header.offset as usize);
-        let there = rest.len().min(header.size as usize);
+        let present = rest.len().min(header.size as usize);
         let Some(after) = left.checked_sub(valid as u64) else {
             unpacked.fault = Some(
                 "memory limit: the decompressed buffers of the sessions are too large together; rest of the session skipped"
@@ -78,19 +78,19 @@ pub fn unpack(stored: &BufferBytes, from: usize, size: u32, most: u64, generatio
         };
         left = after;
         // The stream is decompressed up to the first missing bytes.
-        let hole = holes.iter().map(|hole| hole.start).find(|hole| (start + BUFFER_HEADER..start + there).contains(hole));
-        let present = hole.map_or(there, |hole| hole - start);
+        let hole = holes.iter().map(|hole| hole.start).find(|hole| (start + BUFFER_HEADER..start + present).contains(hole));
+        let complete = hole.map_or(present, |hole| hole - start);
         let mut image = vec![0; valid];
         let (header, data) = image.split_at_mut(BUFFER_HEADER);
         header.copy_from_slice(&rest[..BUFFER_HEADER]);
-        let (length, fault) = match xpress::decompress(&rest[BUFFER_HEADER..present], data) {
+        let (length, fault) = match xpress::decompress(&rest[BUFFER_HEADER..complete], data) {
             Ok(length) if length == data.len() => (length, None),
             Ok(length) => (length, Some("compressed buffer is shorter than its header states".into())),
             Err(error) => (error.output, Some(error.to_string())),
         };
         image.truncate(BUFFER_HEADER + length);
         unpacked.buffers.push(image);
-        unpacked.end = start + there;
+        unpacked.end = start + present;
         // A corrupt buffer affects no other: its header states where the next one begins.
         unpacked.fault = unpacked.fault.or(fault);
     }

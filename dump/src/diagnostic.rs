@@ -35,7 +35,7 @@ pub enum DiagnosticKind {
         /// Size of the part, in bytes.
         size: u64,
         /// Number of bytes present.
-        there: u64,
+        present: u64,
     },
     /// Data blocks extend beyond the end of the file.
     Blocks {
@@ -183,8 +183,8 @@ impl fmt::Display for Diagnostic {
 impl fmt::Display for DiagnosticKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Truncated { part, size, there } => {
-                write!(f, "truncated: {there:#x} of {size:#x} bytes of {part} are in the file")
+            Self::Truncated { part, size, present } => {
+                write!(f, "truncated: {present:#x} of {size:#x} bytes of {part} are in the file")
             }
             Self::Blocks { count: 1, missing, first, .. } => {
                 write!(f, "truncated data block at {first:#x}: {missing:#x} bytes are missing")

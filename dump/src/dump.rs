@@ -30,11 +30,11 @@ impl<'a> Dump<'a> {
     /// The bytes are not a triage dump.
     pub fn from_bytes(bytes: impl Into<Cow<'a, [u8]>>) -> Result<Self, Error> {
         let bytes = bytes.into();
-        let header = DumpHeader::of(&bytes)?;
+        let header = DumpHeader::read(&bytes)?;
         Self::with_header(bytes, header)
     }
 
-    /// As [`from_bytes`](Self::from_bytes), with the header of the dump, read by [`DumpHeader::of`].
+    /// As [`from_bytes`](Self::from_bytes), with the header of the dump, read by [`DumpHeader::read`].
     ///
     /// # Errors
     ///

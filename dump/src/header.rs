@@ -66,7 +66,7 @@ impl DumpHeader {
     /// # Errors
     ///
     /// The bytes do not begin a dump, or the architecture is unknown.
-    pub fn of(bytes: &[u8]) -> Result<Self, Error> {
+    pub fn read(bytes: &[u8]) -> Result<Self, Error> {
         match (bytes.first_chunk(), bytes.get(4..8)) {
             (Some(b"PAGE"), Some(b"DU64")) => Self::read64(bytes),
             (Some(b"PAGE"), Some(b"DUMP")) => Self::read32(bytes),

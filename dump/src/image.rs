@@ -41,7 +41,7 @@ impl KernelImage {
         // The first error of the memory.
         let failed = Cell::new(None);
         let memory = |address: Address, out: &mut [u8]| match memory.read(address, out) {
-            Ok(there) => there,
+            Ok(present) => present,
             Err(error) => {
                 failed.set(Some(failed.take().unwrap_or(error)));
                 0
@@ -102,6 +102,6 @@ fn is_file_name(name: &str) -> bool {
 /// Bytes of an image; `None` if the dump lacks any of them.
 fn bytes(memory: &impl Fn(Address, &mut [u8]) -> usize, base: Address, at: u32, size: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; size];
-    let there = memory(base.plus(at.into())?, &mut bytes);
-    (there == size).then_some(bytes)
+    let present = memory(base.plus(at.into())?, &mut bytes);
+    (present == size).then_some(bytes)
 }

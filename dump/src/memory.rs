@@ -33,7 +33,7 @@ impl<'a> TriageMemory<'a> {
                 let known = cut.and_then(|cut: usize| diagnostics.get_mut(cut)).map(|diagnostic| &mut diagnostic.kind);
                 match (known, name) {
                     (_, Some(part)) => {
-                        report(diagnostics, at, DiagnosticKind::Truncated { part, size: size.into(), there: length as u64 })
+                        report(diagnostics, at, DiagnosticKind::Truncated { part, size: size.into(), present: length as u64 })
                     }
                     (Some(DiagnosticKind::Blocks { count, missing, last, .. }), None) => {
                         (*count, *missing, *last) = (*count + 1, *missing + absent, address);
@@ -68,9 +68,9 @@ impl<'a> TriageMemory<'a> {
         for number in 0..count {
             let at = place(offsets, number);
             let Some(block) = entry(bytes, offsets, number) else {
-                let there = (bytes.len() as u64).saturating_sub(offsets.blocks.into());
+                let present = (bytes.len() as u64).saturating_sub(offsets.blocks.into());
                 let size = u64::from(count) * ENTRY;
-                report(diagnostics, at, DiagnosticKind::Truncated { part: "a list of data blocks", size, there });
+                report(diagnostics, at, DiagnosticKind::Truncated { part: "a list of data blocks", size, present });
                 break;
             };
             if !add(None, at, (block.Address, block.Offset, block.Size), diagnostics) {
@@ -133,12 +133,12 @@ impl Memory for TriageMemory<'_> {
             let Some(at) = address.0.checked_add(done as u64) else { break };
             let after = self.pieces.partition_point(|(start, _)| *start <= at);
             let Some((start, place)) = after.checked_sub(1).and_then(|index| self.pieces.get(index)) else { break };
-            let there = usize::try_from(at - start).ok().and_then(|skip| self.piece(place).get(skip..)).unwrap_or_default();
-            let length = there.len().min(out.len() - done);
+            let present = usize::try_from(at - start).ok().and_then(|skip| self.piece(place).get(skip..)).unwrap_or_default();
+            let length = present.len().min(out.len() - done);
             if length == 0 {
                 break;
             }
-            out[done..done + length].copy_from_slice(&there[..length]);
+            out[done..done + length].copy_from_slice(&present[..length]);
             done += length;
         }
         Ok(done)

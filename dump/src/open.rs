@@ -74,7 +74,7 @@ impl<'p> Start<'p> {
     fn read(path: &'p Path) -> Result<Self, OpenError> {
         let (file, mut bytes) = (File::open(path).map_err(unreadable(path))?, Vec::new());
         (&file).take(DumpHeader::SIZE as u64).read_to_end(&mut bytes).map_err(unreadable(path))?;
-        let header = DumpHeader::of(&bytes).map_err(unusable(path))?;
+        let header = DumpHeader::read(&bytes).map_err(unusable(path))?;
         Ok(Self { path, file, bytes, header })
     }
 

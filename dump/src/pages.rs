@@ -34,9 +34,9 @@ impl Pages {
 
     /// Adds the next pages.
     pub fn add(&mut self, page: u64, count: u64) {
-        let there = self.length.saturating_sub(self.offset) / PAGE;
+        let present = self.length.saturating_sub(self.offset) / PAGE;
         // Physical addresses have at most 52 bits.
-        let here = count.min(there).min((1_u64 << 40).saturating_sub(page));
+        let here = count.min(present).min((1_u64 << 40).saturating_sub(page));
         self.missing = self.missing.saturating_add(count - here);
         match self.runs.last_mut() {
             _ if here == 0 => {}

@@ -22,13 +22,13 @@ impl Physical {
     /// Those of [`lists::read`].
     pub fn read(source: &impl Source, header: &DumpHeader, diagnostics: &mut Vec<Diagnostic>) -> Result<Self, Error> {
         let pages = lists::read(source, header)?;
-        if let Some((offset, size, there)) = pages.cut {
-            report(diagnostics, offset, DiagnosticKind::Truncated { part: "the list of pages", size, there });
+        if let Some((offset, size, present)) = pages.cut {
+            report(diagnostics, offset, DiagnosticKind::Truncated { part: "the list of pages", size, present });
         }
         if pages.missing > 0 {
-            let there = pages.runs.iter().map(|run| run.count).sum::<u64>().saturating_mul(PAGE);
-            let size = there.saturating_add(pages.missing.saturating_mul(PAGE));
-            report(diagnostics, source.length()?, DiagnosticKind::Truncated { part: "memory", size, there });
+            let present = pages.runs.iter().map(|run| run.count).sum::<u64>().saturating_mul(PAGE);
+            let size = present.saturating_add(pages.missing.saturating_mul(PAGE));
+            report(diagnostics, source.length()?, DiagnosticKind::Truncated { part: "memory", size, present });
         }
         let mut runs = pages.runs;
         runs.sort_by_key(|run| (run.page, std::cmp::Reverse(run.count)));

@@ -105,7 +105,7 @@ impl<'a> Chain<'_, 'a> {
             self.report(DiagnosticKind::Truncated {
                 part: "the header of a secondary data block",
                 size: HEADER as u64,
-                there: (self.bytes.len() - self.at) as u64,
+                present: (self.bytes.len() - self.at) as u64,
             });
             return None;
         };
@@ -131,15 +131,15 @@ impl<'a> Chain<'_, 'a> {
         if header_size != stated {
             self.report(DiagnosticKind::HeaderSize { header: "the header of a secondary data block", size: header.HeaderSize });
         }
-        let there = next - start;
+        let present = next - start;
         match sound {
-            None if next == self.bytes.len() && there < size => {
-                self.report(DiagnosticKind::Truncated { part: "a secondary data block", size: size as u64, there: there as u64 });
+            None if next == self.bytes.len() && present < size => {
+                self.report(DiagnosticKind::Truncated { part: "a secondary data block", size: size as u64, present: present as u64 });
             }
-            None => self.report(DiagnosticKind::BlobSize { stated: header.DataSize, found: there as u64 }),
+            None => self.report(DiagnosticKind::BlobSize { stated: header.DataSize, found: present as u64 }),
             Some(_) => {}
         }
-        let length = if sound.is_some() { size } else { there };
+        let length = if sound.is_some() { size } else { present };
         let data = self.bytes.get(start..).and_then(|rest| rest.get(..length)).unwrap_or_default();
         self.at = next;
         Some(Blob { tag: guid(header.Tag), offset: start as u64, data })

@@ -13,7 +13,7 @@ use etw_layouts::LAYOUTS;
 use etw_layouts::members::LOADED_MODULE;
 use etw_layouts::runtime::packed::ExaminedBuild;
 use etw_layouts::{Arch, Build, structures};
-use etw_layouts_memory::{Address, Kernel, Limits, Memory, Module, Place, ReadError, Time, Walk};
+use etw_layouts_memory::{Address, Kernel, Limits, Memory, Module, MemberLocation, ReadError, Time, Walk};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -67,12 +67,12 @@ impl<S: Source> MemoryDump<S> {
     /// The bytes are not a dump of physical memory, or the kind is not supported.
     pub fn new(source: S) -> Result<Self, Error> {
         let mut head = vec![0; DumpHeader::SIZE];
-        let there = source.read_at(0, &mut head)?;
-        head.truncate(there);
-        Self::with_header(source, DumpHeader::of(&head)?)
+        let present = source.read_at(0, &mut head)?;
+        head.truncate(present);
+        Self::with_header(source, DumpHeader::read(&head)?)
     }
 
-    /// As [`new`](Self::new), with the header of the dump, read by [`DumpHeader::of`].
+    /// As [`new`](Self::new), with the header of the dump, read by [`DumpHeader::read`].
     ///
     /// # Errors
     ///
@@ -116,11 +116,11 @@ impl<S: Source> MemoryDump<S> {
     /// Reads the debugger data and the image of the kernel.
     fn debug(&mut self, roots: &Roots) {
         let mut bytes = [0; size_of::<KDDEBUGGER_DATA64>()];
-        let there = self.read(roots.debugger, &mut bytes).unwrap_or_else(|error| {
+        let present = self.read(roots.debugger, &mut bytes).unwrap_or_else(|error| {
             report(&mut self.diagnostics, 0, DiagnosticKind::Failed(error));
             0
         });
-        let data = view::<KDDEBUGGER_DATA64>(&bytes[..there], 0)
+        let data = view::<KDDEBUGGER_DATA64>(&bytes[..present], 0)
             .filter(|data| data.Header.OwnerTag == letters(b"KDBG") && data.Header.Size as usize >= bytes.len());
         // The structure is the same on 32-bit systems, where addresses are sign-extended.
         self.debugger_data = data.filter(|_| self.header.arch != Arch::X86).map(|data| Address(data.EtwpDebuggerData));
@@ -148,15 +148,15 @@ impl<S: Source> MemoryDump<S> {
 
     fn pointer(&self, at: Address) -> Result<Option<Address>, ReadError> {
         let (mut bytes, size) = ([0; 8], self.header.arch.pointer_size() as usize);
-        let there = self.read(at, &mut bytes[..size])?;
-        Ok((there == size).then(|| Address(u64::from_le_bytes(bytes))))
+        let present = self.read(at, &mut bytes[..size])?;
+        Ok((present == size).then(|| Address(u64::from_le_bytes(bytes))))
     }
 
     fn read_modules(&mut self, head: Address) -> Vec<Module> {
         let kernel = Kernel::new(self.header.build, self.header.arch);
         let Limits { bytes, findings, .. } = self.limits();
         let mut walk = Walk::new(&*self, &kernel).with_limits(Limits { entries: MODULES, bytes, findings, text: 0x400 });
-        let place = Place { structure: "LOADED_MODULE", address: head, member: "InLoadOrderLinks" };
+        let place = MemberLocation { structure: "LOADED_MODULE", address: head, member: "InLoadOrderLinks" };
         let mut modules = Vec::new();
         for at in walk.double(place, head) {
             let Some(entry) = walk.object(&structures::LOADED_MODULE, at) else { continue };
@@ -276,9 +276,9 @@ impl<S: Source> MemoryDump<S> {
         let failed = Cell::new(None);
         let entry = |at: u64, size: usize| {
             let mut bytes = [0; 8];
-            let there = self.source.read_at(self.physical.offset(at)?, &mut bytes[..size]);
-            let there = there.map_err(|error| failed.set(Some(ReadError(error.to_string())))).ok()?;
-            (there == size).then(|| u64::from_le_bytes(bytes))
+            let present = self.source.read_at(self.physical.offset(at)?, &mut bytes[..size]);
+            let present = present.map_err(|error| failed.set(Some(ReadError(error.to_string())))).ok()?;
+            (present == size).then(|| u64::from_le_bytes(bytes))
         };
         let physical = self.paging.translate(self.tables, page, entry);
         if let Some(error) = failed.take() {
@@ -301,10 +301,10 @@ impl<S: Source> Memory for MemoryDump<S> {
             let Some(at) = address.plus(done as u64) else { break };
             let Some(offset) = self.place(at)? else { break };
             let length = (out.len() - done).min((PAGE - at.0 % PAGE) as usize);
-            let there = self.source.read_at(offset, &mut out[done..done + length]);
-            let there = there.map_err(|error| ReadError(format!("{error}, at file offset {offset:#x}")))?;
-            done += there;
-            if there < length {
+            let present = self.source.read_at(offset, &mut out[done..done + length]);
+            let present = present.map_err(|error| ReadError(format!("{error}, at file offset {offset:#x}")))?;
+            done += present;
+            if present < length {
                 break;
             }
         }

@@ -8,7 +8,7 @@ use crate::system::MemoryDump;
 use etw_layouts::members::WMI_LOGGER_CONTEXT as LOGGER;
 use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::{BufferHeader, LogFile};
-use etw_layouts_memory::{self as memory, Address, BufferBytes, FindingKind, Memory, Place, State, Walk};
+use etw_layouts_memory::{self as memory, Address, BufferBytes, FindingKind, Memory, MemberLocation, State, Walk};
 
 /// Selection of the buffers from which events are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,7 +111,7 @@ fn buffers<M: Memory + ?Sized>(
     left: &mut u64,
 ) -> Vec<Buffer<'static>> {
     let generation = producer(walk).generation();
-    let place = Place { structure: "WMI_LOGGER_CONTEXT", address: session.context.address(), member: "GlobalList" };
+    let place = MemberLocation { structure: "WMI_LOGGER_CONTEXT", address: session.context.address(), member: "GlobalList" };
     let mut buffers = Vec::new();
     for buffer in walk.buffers(session) {
         let size = session.buffer_size.unwrap_or(0).into();

@@ -103,21 +103,21 @@ fn missing_blocks_are_one_diagnostic() {
     let whole = dump(BUILD, Arch::X64, &memory, &[]);
     let second = whole.windows(0x100).position(|window| window == [1; 0x100]).expect("the second block");
     let first = second - 0x100;
-    for there in [0, 1, 120, 298] {
-        let truncated = &whole[..first + there * 0x100 + 0x40];
+    for present in [0, 1, 120, 298] {
+        let truncated = &whole[..first + present * 0x100 + 0x40];
         let dump = Dump::from_bytes(truncated).expect("a dump");
         let found: Vec<String> =
             dump.diagnostics().iter().map(|one| one.kind.to_string()).filter(|one| one.contains("block")).collect();
-        let (count, missing) = (300 - there, (300 - there) * 0x100 - 0x40);
+        let (count, missing) = (300 - present, (300 - present) * 0x100 - 0x40);
         let expected = format!(
             "{count} truncated data blocks, from {:#x} to {:#x}: {missing:#x} bytes are missing",
-            at(there as u64),
+            at(present as u64),
             at(299)
         );
         assert_eq!(found, [expected]);
         for index in 0..300 {
             let mut read = [0; 0x100];
-            let length = match index.cmp(&(there as u64)) {
+            let length = match index.cmp(&(present as u64)) {
                 Ordering::Less => 0x100,
                 Ordering::Equal => 0x40,
                 Ordering::Greater => 0,
@@ -327,7 +327,7 @@ fn each_is_reported() {
     let with = |at: usize, value: u32| [&whole[..at], &value.to_le_bytes(), &whole[at + 4..]].concat();
     assert_eq!(detail(&with(at, 7))[0], (at, DiagnosticKind::NoSession(7)));
     let list = u32::from_le_bytes(whole[0x2078..0x207C].try_into().expect("four bytes")) as usize;
-    let kind = DiagnosticKind::Truncated { part: "a list of data blocks", size: 0x20, there: 0x18 };
+    let kind = DiagnosticKind::Truncated { part: "a list of data blocks", size: 0x20, present: 0x18 };
     assert!(detail(&whole[..list + 0x18]).contains(&(list + 0x10, kind)), "{:?}", detail(&whole[..list + 0x18]));
     // A valid end beyond the size of the buffer, and one within the next buffer.
     let end = |value: u32| put(buffer + 0x30, value).0;
@@ -362,7 +362,7 @@ fn each_is_reported() {
     assert_eq!(detail(&lone), [(name - 0x30, DiagnosticKind::NameLength { stated: 16, found: 6 })]);
     let cut = detail(&lone[..name + 8]);
     assert!(
-        cut.contains(&(name - 0x30, DiagnosticKind::Truncated { part: "the name of a session", size: 32, there: 8 })),
+        cut.contains(&(name - 0x30, DiagnosticKind::Truncated { part: "the name of a session", size: 32, present: 8 })),
         "{cut:?}"
     );
 

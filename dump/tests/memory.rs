@@ -259,11 +259,11 @@ fn bitmaps_end() {
         assert_eq!(dump.pages(), pages, "{kind}");
         let reported: Vec<_> = dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect();
         assert_eq!(reported, [&["truncated"][..], &kinds].concat(), "{kind}");
-        let Diagnostic { offset, kind: DiagnosticKind::Truncated { size, there, .. } } = dump.diagnostics()[0] else {
+        let Diagnostic { offset, kind: DiagnosticKind::Truncated { size, present, .. } } = dump.diagnostics()[0] else {
             panic!("{kind}: {:?}", dump.diagnostics())
         };
         let bits = u64::from_le_bytes([&stated[..], &[0; 4]].concat()[..8].try_into().expect("eight bytes"));
-        assert_eq!((size, offset + there), (bits.div_ceil(8).min(u64::MAX - offset), first(&head, kind)), "{kind}");
+        assert_eq!((size, offset + present), (bits.div_ceil(8).min(u64::MAX - offset), first(&head, kind)), "{kind}");
     }
     // A bitmap larger than the piece that is read at once. Its last bit is set.
     let (_, system) = made(NEW, Arch::X64, Paging::Four);
@@ -301,7 +301,7 @@ fn bitmaps_end() {
         let found = dump.diagnostics().iter().find(|one| one.kind.to_string().contains("list of pages")).cloned();
         let expected = cut.map(|size| Diagnostic {
             offset: list as u64,
-            kind: DiagnosticKind::Truncated { part: "the list of pages", size, there: value - list as u64 },
+            kind: DiagnosticKind::Truncated { part: "the list of pages", size, present: value - list as u64 },
         });
         assert_eq!(found, expected, "{name} {value:#x}");
     }

@@ -131,9 +131,9 @@ fn missing_pages_in_compressed_buffers() {
     let whole = decoded(&plan);
     assert_eq!(whole.len(), places.len());
     plan.kit.image.missing.insert(new / 0x1000 + 1);
-    let there = decoded(&plan);
+    let present = decoded(&plan);
     let before = places.iter().filter(|place| place.end <= 0x1000).count();
     let after = places.iter().filter(|place| place.start >= 0x2000).count();
-    assert!(before > 0 && after > 0 && there.len() >= before + after, "{before} {after} {}", there.len());
-    assert!(there[..before] == whole[..before] && there[there.len() - after..] == whole[whole.len() - after..]);
+    assert!(before > 0 && after > 0 && present.len() >= before + after, "{before} {after} {}", present.len());
+    assert!(present[..before] == whole[..before] && present[present.len() - after..] == whole[whole.len() - after..]);
 }

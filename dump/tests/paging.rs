@@ -198,9 +198,9 @@ fn manuals() {
         let bytes = of_pages(*arch, ROOT, pages);
         let dump = MemoryDump::new(&bytes[..]).expect("a dump");
         let mut read = [0; 8];
-        let there = dump.read(Address(*address), &mut read).unwrap();
+        let present = dump.read(Address(*address), &mut read).unwrap();
         let expected = if physical.is_some() { (8, MARK) } else { (0, 0) };
-        assert_eq!((there, u64::from_le_bytes(read)), expected, "{name}");
+        assert_eq!((present, u64::from_le_bytes(read)), expected, "{name}");
     }
 }
 

@@ -110,7 +110,7 @@ fn ends_of_blobs() {
     let cut = &whole[..whole.len() - 9];
     let kind: Vec<_> =
         Dump::from_bytes(cut).expect("a dump").diagnostics().iter().map(|diagnostic| diagnostic.kind.clone()).collect();
-    assert_eq!(kind, [DiagnosticKind::Truncated { part: "the header of a secondary data block", size: 0x20, there: 0x17 }]);
+    assert_eq!(kind, [DiagnosticKind::Truncated { part: "the header of a secondary data block", size: 0x20, present: 0x17 }]);
     // The last block states padding beyond the end of the file.
     let mut more = whole.clone();
     let at = whole.len() - 0x20;

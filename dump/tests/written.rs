@@ -274,7 +274,7 @@ fn headers() {
         let put = |at: usize, value: &[u8]| {
             let mut bytes = whole.clone();
             bytes[at..at + value.len()].copy_from_slice(value);
-            DumpHeader::of(&bytes).expect("a header")
+            DumpHeader::read(&bytes).expect("a header")
         };
         let of_build = |number: u32| put(offset("MinorVersion"), &number.to_le_bytes()).build.number;
         for (first, last, version) in [

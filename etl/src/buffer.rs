@@ -3,7 +3,7 @@
 use crate::buffer_header::BufferHeader;
 use crate::common::Common;
 use crate::compression;
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, BufferPosition};
 use crate::event::Event;
 use crate::walk::{Events, step};
 use crate::wire::{BUFFER_HEADER, Generation, align8};
@@ -11,7 +11,7 @@ use crate::wire::{BUFFER_HEADER, Generation, align8};
 /// A buffer as stored in a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer<'a> {
-    place: Place,
+    place: BufferPosition,
     header: BufferHeader,
     bytes: &'a [u8],
     common: Common,
@@ -20,7 +20,7 @@ pub struct Buffer<'a> {
 /// The position and header of a buffer, without its bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
-    pub(crate) place: Place,
+    pub(crate) place: BufferPosition,
     pub(crate) header: BufferHeader,
     /// Number of bytes present: fewer than the header states if the file is truncated.
     pub(crate) length: usize,
@@ -39,7 +39,7 @@ impl BufferFormat {
     /// has.
     pub fn buffer<'a>(&self, index: u32, offset: u64, bytes: &'a [u8]) -> Option<Buffer<'a>> {
         let header = BufferHeader::read(self.0.generation, bytes)?;
-        Some(Buffer { place: Place { offset, index }, header, bytes, common: self.0 })
+        Some(Buffer { place: BufferPosition { offset, index }, header, bytes, common: self.0 })
     }
 
     /// The event at an offset of a decompressed buffer: one that [`Events`] returned before. `None` if there is no event.
@@ -64,7 +64,7 @@ impl<'a> Buffer<'a> {
         self.place.offset
     }
 
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> BufferPosition {
         self.place
     }
 
@@ -119,13 +119,13 @@ impl<'a> Buffer<'a> {
 
     /// The end of the events of an uncompressed buffer, limited to the bytes present; and any fault found there.
     fn valid_end(&self) -> (usize, Option<DiagnosticKind>) {
-        let there = self.bytes.len();
+        let present = self.bytes.len();
         match self.header.offset as usize {
             offset if offset < BUFFER_HEADER || offset > self.header.size as usize => {
                 (self.filled_end(), Some(DiagnosticKind::Offset(self.header.offset)))
             }
             offset => {
-                let end = align8(offset.min(there)).min(there);
+                let end = align8(offset.min(present)).min(present);
                 // Every session fills unused space; other bytes after the end may once have been valid.
                 (end, if is_fill(&self.bytes[end..]) { None } else { Some(self.tail(end)) })
             }
@@ -173,18 +173,18 @@ impl<'a> Buffer<'a> {
         decoded[..header.len()].copy_from_slice(header);
         decoded[end..].fill(0);
         let result = format.decompress(stream, &mut decoded[BUFFER_HEADER..end]);
-        let (there, kind) = match result {
-            Ok(there) if there == end - BUFFER_HEADER => return Ok(()),
-            Ok(there) => (there, DiagnosticKind::Decompressed { stated, there: (BUFFER_HEADER + there) as u32 }),
+        let (present, kind) = match result {
+            Ok(present) if present == end - BUFFER_HEADER => return Ok(()),
+            Ok(present) => (present, DiagnosticKind::Decompressed { stated, present: (BUFFER_HEADER + present) as u32 }),
             Err(error) => {
-                let there = match error {
+                let present = match error {
                     compression::Error::Xpress(error) => error.output,
                     compression::Error::Other { output, .. } => output,
                 };
-                (there, DiagnosticKind::Stream(error.to_string()))
+                (present, DiagnosticKind::Stream(error.to_string()))
             }
         };
-        decoded.truncate((BUFFER_HEADER + there) & !7);
+        decoded.truncate((BUFFER_HEADER + present) & !7);
         Err(kind)
     }
 }

@@ -4,7 +4,7 @@ use crate::buffer::{Buffer, Frame};
 use crate::buffer_header::{BufferHeader, fits};
 use crate::common::{Common, FILE};
 use crate::compression;
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, BufferPosition};
 use crate::logfile::LogFile;
 use crate::source::Source;
 use crate::wire::{BUFFER_HEADER, BufferHeader61};
@@ -50,7 +50,7 @@ impl<'a> Iterator for Buffers<'a> {
 pub(crate) struct Frames {
     common: Common,
     /// Start of the search for the next buffer.
-    place: Place,
+    place: BufferPosition,
     /// Results not returned yet. The search continues only when the queue is empty, so that the source still has the bytes of the
     /// current buffer.
     found: VecDeque<Result<Frame, Diagnostic>>,
@@ -73,7 +73,7 @@ const STEP: usize = 1 << 16;
 impl Frames {
     pub(crate) fn new(common: Common, diagnostics: &[Diagnostic]) -> Self {
         let found = diagnostics.iter().cloned().map(Err).collect();
-        Self { common, place: Place::default(), found, done: false, seen: Vec::new(), is_small: false }
+        Self { common, place: BufferPosition::default(), found, done: false, seen: Vec::new(), is_small: false }
     }
 
     /// The properties shared by all buffers.
@@ -92,15 +92,15 @@ impl Frames {
 
     /// Searches for the next buffer from the current position.
     fn find<S: Source>(&mut self, source: &mut S) -> Result<(), S::Error> {
-        let Place { offset, .. } = self.place;
+        let BufferPosition { offset, .. } = self.place;
         let Common { generation, size, compressed, header_end, .. } = self.common;
         let bytes = source.bytes(offset, START)?;
-        let there = bytes.len();
+        let present = bytes.len();
         let Some(header) = BufferHeader::read(generation, bytes) else {
             match bytes.iter().all(|byte| *byte == 0) {
-                true if there > 0 => self.unwritten(there as u64),
+                true if present > 0 => self.unwritten(present as u64),
                 true => {}
-                false => self.report(DiagnosticKind::Truncated { size: BUFFER_HEADER as u32, there: there as u32 }),
+                false => self.report(DiagnosticKind::Truncated { size: BUFFER_HEADER as u32, present: present as u32 }),
             }
             self.end();
             return Ok(());
@@ -132,20 +132,20 @@ impl Frames {
             true => None,
             false => search(&self.common, bytes, if is_first { header_end as usize } else { BUFFER_HEADER }, length),
         };
-        let there = next.unwrap_or(length.min(bytes.len()));
+        let present = next.unwrap_or(length.min(bytes.len()));
         if next.is_some() || length != header.size as usize {
-            self.report(DiagnosticKind::Size { stated: header.size, taken: there as u32 });
+            self.report(DiagnosticKind::Size { stated: header.size, taken: present as u32 });
         } else if !is_plausible {
             self.report(DiagnosticKind::Header);
         }
-        if next.is_none() && there < length {
-            self.report(DiagnosticKind::Truncated { size: length as u32, there: there as u32 });
+        if next.is_none() && present < length {
+            self.report(DiagnosticKind::Truncated { size: length as u32, present: present as u32 });
         }
         let own = source.bytes(offset, BUFFER_HEADER)?.first_chunk().copied().unwrap_or([0; BUFFER_HEADER]);
         if !is_first {
             self.compare(&header, &own);
         }
-        self.give(header, there);
+        self.give(header, present);
         Ok(())
     }
 
@@ -208,7 +208,7 @@ impl Frames {
     fn give(&mut self, header: BufferHeader, length: usize) {
         let place = self.place;
         self.found.push_back(Ok(Frame { place, header, length }));
-        self.place = Place { offset: place.offset + length as u64, index: place.index.saturating_add(1) };
+        self.place = BufferPosition { offset: place.offset + length as u64, index: place.index.saturating_add(1) };
     }
 
     fn report(&mut self, kind: DiagnosticKind) {
@@ -273,7 +273,7 @@ fn stream_end(common: &Common, header: &BufferHeader, bytes: &[u8]) -> Option<us
     let Some(format) = common.format() else { return Some(BUFFER_HEADER) };
     let mut decoded = vec![0; (header.offset as usize).saturating_sub(BUFFER_HEADER)];
     match format.decompress(&bytes[BUFFER_HEADER..], &mut decoded) {
-        Ok(there) if there == decoded.len() => None,
+        Ok(present) if present == decoded.len() => None,
         // The bytes after the stream may have been read as flags.
         Err(compression::Error::Xpress(error)) if error.output == decoded.len() => {
             Some(BUFFER_HEADER + error.input - size_of::<u32>())

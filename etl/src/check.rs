@@ -3,7 +3,7 @@
 use crate::buffer::{Buffer, DecodedBuffer, Scratch};
 use crate::buffer_header::FLAGS;
 use crate::common::FILE;
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Place, Rule};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, BufferPosition, Rule};
 use crate::logfile::{LogFile, MAX_PROCESSORS};
 use crate::trace::Trace;
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
@@ -60,7 +60,7 @@ impl<'f> Check<'f> {
         });
     }
 
-    fn rule(&mut self, name: &'static str, holds: bool, buffer: Place, offset: u32, broken: impl FnOnce() -> String) {
+    fn rule(&mut self, name: &'static str, holds: bool, buffer: BufferPosition, offset: u32, broken: impl FnOnce() -> String) {
         if !holds {
             (self.found)(buffer.diagnostic(offset, DiagnosticKind::Rule(Box::new(Rule { name, text: broken() }))));
         }

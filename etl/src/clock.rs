@@ -18,7 +18,7 @@ pub enum ClockType {
 
 impl ClockType {
     /// The clock type for a ReservedFlags value of a log file header, if the value is valid.
-    pub fn of(value: u32) -> Option<Self> {
+    pub fn from_value(value: u32) -> Option<Self> {
         Some(match EVENT_TRACE_CLOCK(value) {
             EVENT_TRACE_CLOCK::EVENT_TRACE_CLOCK_PERFCOUNTER => Self::PerfCounter,
             EVENT_TRACE_CLOCK::EVENT_TRACE_CLOCK_SYSTEMTIME => Self::SystemTime,

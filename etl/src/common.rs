@@ -3,7 +3,7 @@
 use crate::buffer_header::{BufferHeader, LARGEST, fits};
 use crate::clock::{Clock, DAY};
 use crate::compression::Format;
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, BufferPosition};
 use crate::logfile::LogFile;
 use crate::source::Source;
 use crate::walk::Events;
@@ -171,7 +171,7 @@ fn truncated(bytes: &[u8]) -> Option<Error> {
 
 /// The log file header from the first event, the pointer size that it states, and the end of the event.
 fn log_file(bytes: &[u8]) -> Option<(LogFile, u32, u32)> {
-    let event = Events::new(bytes, BUFFER_HEADER, Generation::V6_1, Place::default(), None).next()?.ok()?;
+    let event = Events::new(bytes, BUFFER_HEADER, Generation::V6_1, BufferPosition::default(), None).next()?.ok()?;
     Some((LogFile::read(&event)?, LogFile::stated_pointer_size(&event)?, (BUFFER_HEADER + event.bytes().len()) as u32))
 }
 
@@ -248,7 +248,7 @@ fn least(log: &LogFile, size: u32) -> u32 {
 }
 
 /// The place of diagnostics about the whole file.
-pub(crate) const FILE: Place = Place { offset: 0, index: 0 };
+pub(crate) const FILE: BufferPosition = BufferPosition { offset: 0, index: 0 };
 
 /// The format of nearly all compressed files.
 pub(crate) const XPRESS: u32 = 3;

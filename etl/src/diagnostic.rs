@@ -1,6 +1,6 @@
 //! Diagnostics of a trace file, with their places.
 
-use etw_layouts_payload::{Fault, FileTime, Reason};
+use etw_layouts_payload::{Fault, FileTime, FaultKind};
 use std::fmt;
 
 /// A diagnostic of a trace file. At most the rest of the buffer is lost.
@@ -18,12 +18,12 @@ pub struct Diagnostic {
 
 /// The place of a buffer in a file.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct BufferPosition {
     pub offset: u64,
     pub index: u32,
 }
 
-impl Place {
+impl BufferPosition {
     /// A diagnostic at an offset in that buffer.
     pub fn diagnostic(self, offset: u32, kind: DiagnosticKind) -> Diagnostic {
         Diagnostic { buffer: self.index, buffer_offset: self.offset, offset, kind }
@@ -41,7 +41,7 @@ pub enum DiagnosticKind {
         /// Size of the buffer, in bytes.
         size: u32,
         /// Number of bytes present.
-        there: u32,
+        present: u32,
     },
     /// No buffer begins at the expected offset; the bytes there are skipped.
     Skipped {
@@ -154,7 +154,7 @@ pub enum DiagnosticKind {
         /// The size in the header.
         stated: u32,
         /// The actual size.
-        there: u32,
+        present: u32,
     },
     /// The length of an event is less than that of its header.
     Short {
@@ -288,7 +288,7 @@ impl fmt::Display for Diagnostic {
 impl fmt::Display for DiagnosticKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Truncated { size, there } => write!(f, "truncated buffer: {there:#x} of {size:#x} bytes are in the file"),
+            Self::Truncated { size, present } => write!(f, "truncated buffer: {present:#x} of {size:#x} bytes are in the file"),
             Self::Skipped { bytes, next } | Self::Zeroes { bytes, next } => {
                 let what = if matches!(self, Self::Zeroes { .. }) { "zeros instead of a buffer" } else { "no buffer header" };
                 write!(f, "{what}: skipped {bytes:#x} bytes up to ")?;
@@ -376,8 +376,8 @@ impl fmt::Display for DiagnosticKind {
             }
             Self::Compression(format) => write!(f, "unknown compression format: {format}"),
             Self::Stream(why) => write!(f, "corrupt compressed data: {why}"),
-            Self::Decompressed { stated, there } => {
-                write!(f, "wrong decompressed size: {there:#x} bytes, header states {stated:#x}")
+            Self::Decompressed { stated, present } => {
+                write!(f, "wrong decompressed size: {present:#x} bytes, header states {stated:#x}")
             }
             Self::Short { length, header } => {
                 write!(f, "event too short: {length:#x} bytes, header needs {header:#x}; rest of the buffer skipped")
@@ -418,7 +418,7 @@ impl fmt::Display for Undecoded {
                     "payload is longer than its schema: {event}, {left} {bytes} after the last field, at payload offset {offset:#x}"
                 )?;
                 match reason {
-                    Reason::Unstated => {
+                    FaultKind::Unstated => {
                         f.write_str("; no source states the members or length of that field: name one with --manifests")
                     }
                     _ => Ok(()),

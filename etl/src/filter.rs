@@ -110,7 +110,7 @@ impl Filter {
         let classes: Vec<_> = events::all().filter(|(guid, ..)| *guid == provider).map(|(.., schema)| schema.provider).collect();
         let is_other = |hook: &u16| {
             EVENT_TRACE_GROUP(hook & 0xFF00).guid() != Some(provider)
-                && Schemas::of_hook(*hook).is_some_and(|schema| classes.contains(&schema.provider))
+                && Schemas::kernel_schema(*hook).is_some_and(|schema| classes.contains(&schema.provider))
         };
         if !classes.is_empty() {
             self.hooks.extend((0..=u16::MAX).filter(is_other));

@@ -79,7 +79,7 @@ impl HeaderType {
     }
 
     /// The header type with the given number of TRACE_HEADER_TYPE.
-    pub const fn of_type(ty: u8) -> Self {
+    pub const fn from_type(ty: u8) -> Self {
         SHAPES[ty as usize].header_type
     }
 

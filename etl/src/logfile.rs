@@ -193,7 +193,7 @@ impl LogFile {
         let Some(header) = bytes.get(BUFFER_HEADER + SYSTEM..Self::START).map(view::<LogFileHeader32>) else { return false };
         // Both widths have the same members up to the addresses of the names.
         let version = header.VersionDetail();
-        let generation = Generation::of(version.MajorVersion.into(), version.MinorVersion.into());
+        let generation = Generation::from_version(version.MajorVersion.into(), version.MinorVersion.into());
         let first = BufferHeader::read(generation, bytes);
         let is_plausible = first.is_some_and(|first| first.is_plausible(generation, header.BufferSize, true, true));
         // Only members with the same offset in both widths are checked, up to PointerSize.
@@ -303,17 +303,17 @@ impl LogFile {
 
     /// Form of the version-dependent headers.
     pub fn generation(&self) -> Generation {
-        Generation::of(self.version[0].into(), self.version[1].into())
+        Generation::from_version(self.version[0].into(), self.version[1].into())
     }
 
     /// The clock of the time stamps. An invalid value is treated as the performance counter.
     pub fn clock_type(&self) -> ClockType {
-        ClockType::of(self.clock).unwrap_or(ClockType::PerfCounter)
+        ClockType::from_value(self.clock).unwrap_or(ClockType::PerfCounter)
     }
 
     /// Whether the header states a valid clock.
     pub fn has_clock(&self) -> bool {
-        ClockType::of(self.clock).is_some()
+        ClockType::from_value(self.clock).is_some()
     }
 
     /// Whether the header states the rate of its clock; otherwise 10 MHz is assumed.

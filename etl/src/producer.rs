@@ -20,7 +20,7 @@ impl Producer {
 
     /// Form of the version-dependent headers.
     pub fn generation(&self) -> Generation {
-        Generation::of(self.build.number[0], self.build.number[1])
+        Generation::from_version(self.build.number[0], self.build.number[1])
     }
 
     /// Pointer size in bytes: 4 or 8.

@@ -196,12 +196,12 @@ impl Schemas {
     }
 
     /// The latest schema of a kernel event, by its hook ID.
-    pub fn of_hook(hook: u16) -> Option<&'static Schema<'static>> {
+    pub fn kernel_schema(hook: u16) -> Option<&'static Schema<'static>> {
         events::find((hook >> 8) as u8, hook as u8, u8::MAX).map(|found| found.schema)
     }
 
     /// The latest schema of a kernel event, by its provider and its event type.
-    pub fn of_type(provider: Uuid, opcode: u8) -> Option<&'static Schema<'static>> {
+    pub fn kernel_schema_by_type(provider: Uuid, opcode: u8) -> Option<&'static Schema<'static>> {
         events::find_guid(provider, opcode, u8::MAX).map(|found| found.schema)
     }
 
@@ -287,16 +287,16 @@ pub(crate) fn is_classic(event: &Event<'_>) -> bool {
 fn event_key(event: &Event<'_>) -> Option<(Uuid, EventKey)> {
     // An event of WPP has the number of its message, and no version.
     if event.header_type() == HeaderType::Message {
-        return Some((event.provider()?, EventKey::of_id(event.id()?, 0)));
+        return Some((event.provider()?, EventKey::from_id(event.id()?, 0)));
     }
     let version = u8::try_from(event.version()?).ok()?;
     if let Some(hook) = event.hook() {
         let class = events::find((hook >> 8) as u8, hook as u8, u8::MAX).map(|found| found.class);
-        return Some((class.or(event.provider())?, EventKey::of_opcode(hook as u8, version)));
+        return Some((class.or(event.provider())?, EventKey::from_opcode(hook as u8, version)));
     }
     let key = match is_classic(event) {
-        true => EventKey::of_opcode(event.opcode()?, version),
-        false => EventKey::of_id(event.id()?, version),
+        true => EventKey::from_opcode(event.opcode()?, version),
+        false => EventKey::from_id(event.id()?, version),
     };
     Some((event.provider()?, key))
 }

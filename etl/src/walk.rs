@@ -1,6 +1,6 @@
 //! Iteration over the events of a buffer.
 
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, BufferPosition};
 use crate::event::{Event, Extent};
 use crate::header;
 use crate::header_type::{HeaderType, RAW, SHAPES};
@@ -15,7 +15,7 @@ pub struct Events<'a> {
     rest: &'a [u8],
     at: u32,
     generation: Generation,
-    buffer: Place,
+    buffer: BufferPosition,
     fault: Option<Box<Diagnostic>>,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Events<'a> {
     /// Iterates over the events of a buffer that is not part of a file. `buffer` is the buffer as in the memory of a session: its
     /// bytes from the header up to the valid end.
     pub fn in_memory(buffer: &'a [u8], generation: Generation) -> Self {
-        Self::new(buffer, BUFFER_HEADER, generation, Place::default(), None)
+        Self::new(buffer, BUFFER_HEADER, generation, BufferPosition::default(), None)
     }
 
     /// As [`in_memory`](Self::in_memory), for a buffer with missing bytes: `holes` are their ranges, in order. After each, iteration continues at the
@@ -43,10 +43,10 @@ impl<'a> Events<'a> {
             };
             let missing = before.map(|before| {
                 let (bytes, next) = (before.len() as u32, start.map(|start| start as u32));
-                Err(Place::default().diagnostic(before.start as u32, DiagnosticKind::Missing { bytes, next }))
+                Err(BufferPosition::default().diagnostic(before.start as u32, DiagnosticKind::Missing { bytes, next }))
             });
             let bytes = &buffer[..if start.is_some() { end } else { 0 }];
-            let events = Self::new(bytes, start.unwrap_or(0), generation, Place::default(), None);
+            let events = Self::new(bytes, start.unwrap_or(0), generation, BufferPosition::default(), None);
             // The last event before a hole can reach into it.
             let is_cut = move |event: &Result<Event<'_>, Diagnostic>| {
                 hole.is_some() && matches!(event, Err(Diagnostic { kind: DiagnosticKind::Long { .. }, .. }))
@@ -57,7 +57,7 @@ impl<'a> Events<'a> {
     }
 
     /// Iterates over the events from `at` to the end of `bytes`, then returns the fault of the whole buffer.
-    pub(crate) fn new(bytes: &'a [u8], at: usize, generation: Generation, buffer: Place, fault: Option<Box<Diagnostic>>) -> Self {
+    pub(crate) fn new(bytes: &'a [u8], at: usize, generation: Generation, buffer: BufferPosition, fault: Option<Box<Diagnostic>>) -> Self {
         Self { rest: bytes.get(at..).unwrap_or(&[]), at: at as u32, generation, buffer, fault }
     }
 }
@@ -93,7 +93,7 @@ impl Events<'_> {
 /// stay in registers.
 #[cold]
 #[inline(never)]
-fn rare(rest: &[u8], at: u32, generation: Generation, buffer: Place) -> (Option<Result<Event<'_>, Diagnostic>>, usize) {
+fn rare(rest: &[u8], at: u32, generation: Generation, buffer: BufferPosition) -> (Option<Result<Event<'_>, Diagnostic>>, usize) {
     match step(rest, generation) {
         Ok(Some(extent)) => (Some(Ok(extent.event(rest, at))), extent.space()),
         Ok(None) => (None, 0),

@@ -59,7 +59,7 @@ pub enum Generation {
 
 impl Generation {
     /// The generation of a Windows version.
-    pub fn of(major: u32, minor: u32) -> Self {
+    pub fn from_version(major: u32, minor: u32) -> Self {
         match (major, minor) {
             (..=4, _) | (5, ..=1) => Self::V5_1,
             (5, _) => Self::V5_2,

@@ -44,7 +44,7 @@ fn valid_ends_of_compressed_buffers() {
             let trace = Trace::from_bytes(&bytes).unwrap();
             let damaged = trace.buffers().flatten().nth(2).unwrap();
             let kind = damaged.decode(&mut Scratch::default()).fault().unwrap().kind.clone();
-            assert_eq!(kind, DiagnosticKind::Decompressed { stated: end, there: offset });
+            assert_eq!(kind, DiagnosticKind::Decompressed { stated: end, present: offset });
         }
     }
     // A buffer without events consists of its header.

@@ -2,7 +2,7 @@
 
 use etw_layouts::constants::HOOK_ID;
 use etw_layouts_etl::header::{Counters, EventHeader, Message};
-use etw_layouts_etl::payload::{Fault, InType, MapKind, PointerSize, Reason, Source};
+use etw_layouts_etl::payload::{Fault, InType, MapKind, PointerSize, FaultKind, Source};
 use etw_layouts_etl::text::{Style, fields};
 use etw_layouts_etl::wire::{
     EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_TRACE_HEADER, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, wire_guid, zero,
@@ -215,7 +215,7 @@ fn each_made(visit: impl FnMut(&Event<'_>, &Trace<'_>)) {
 fn lines(event: &Event<'_>, schemas: &Schemas) -> String {
     let identity = names::identity(event, schemas);
     let name = names::event_of(event, schemas);
-    let undecoded = match names::undecoded(event, schemas, Fault { reason: Reason::Rest, offset: 0 }) {
+    let undecoded = match names::undecoded(event, schemas, Fault { reason: FaultKind::Rest, offset: 0 }) {
         DiagnosticKind::Fields(undecoded) => undecoded.event,
         other => panic!("{other:?}"),
     };
@@ -329,7 +329,7 @@ fn names_and_schemas_of_tables() {
         (Source::Catalogue, "catalogue"),
     ];
     sources.into_iter().for_each(|(source, name)| assert_eq!(names::source(source), name));
-    let of_type = |opcode| Schemas::of_type(PROCESS, opcode).map(ToString::to_string);
+    let of_type = |opcode| Schemas::kernel_schema_by_type(PROCESS, opcode).map(ToString::to_string);
     assert_eq!((of_type(1).as_deref(), of_type(200)), (Some("Process/Start"), None));
 }
 

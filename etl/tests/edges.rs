@@ -91,14 +91,14 @@ fn long_damage() {
         zeroes[2 * SIZE..][..length].fill(0);
         let expected = DiagnosticKind::Zeroes { bytes: length as u64, next: Some((2 * SIZE + length) as u64) };
         assert!(kinds(&zeroes).iter().any(|(_, kind)| *kind == expected), "{length}: {:?}", kinds(&zeroes));
-        for there in (0x40..0x300).step_by(if length == STEP { 1 } else { 0x48 }) {
-            let cut = [start, &damage, &rest[..there]].concat();
+        for present in (0x40..0x300).step_by(if length == STEP { 1 } else { 0x48 }) {
+            let cut = [start, &damage, &rest[..present]].concat();
             let found = Trace::from_bytes(&cut)
                 .unwrap()
                 .buffers()
                 .flatten()
                 .any(|buffer| buffer.offset() as usize == start.len() + length);
-            assert_eq!(found, there >= 0x48, "{length} {there:#x}");
+            assert_eq!(found, present >= 0x48, "{length} {present:#x}");
         }
         // Damage at the end of the file.
         let end = [&file[..], &damage].concat();

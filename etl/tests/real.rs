@@ -157,10 +157,10 @@ fn written(trace: &Trace<'_>, compressed: bool) -> Option<Vec<u8>> {
     let mut scratch = Scratch::default();
     let first = buffers.into_iter().next().unwrap().unwrap();
     for event in first.decode(&mut scratch).events().skip(1) {
-        writer.push_header(&Record::of(&event.unwrap())).unwrap();
+        writer.push_header(&Record::from_event(&event.unwrap())).unwrap();
     }
     for event in trace.events().map(Result::unwrap).filter(|event| event.buffer() > 0) {
-        writer.push(event.processor(), &Record::of(&event.event())).unwrap();
+        writer.push(event.processor(), &Record::from_event(&event.event())).unwrap();
     }
     Some(writer.finish(end).unwrap().into_inner())
 }

@@ -183,11 +183,11 @@ fn round_trip() {
             for largest in [0, 1, 5, 30] {
                 let made = Made::new(schema, pointers, largest, &mut random);
                 let fields = schema.decode(&made.payload, pointers);
-                let there = (decoded(&fields), fields.check());
-                if there != (made.text.clone(), Ok(())) {
+                let present = (decoded(&fields), fields.check());
+                if present != (made.text.clone(), Ok(())) {
                     let version = schema.version;
                     wrong.push(format!(
-                        "{schema}, type {ty}, version {version}, {pointers:?}: {there:?} instead of {:?}",
+                        "{schema}, type {ty}, version {version}, {pointers:?}: {present:?} instead of {:?}",
                         made.text
                     ));
                 }

@@ -1,7 +1,7 @@
 //! TraceLogging: constructed events, corrupt events, and events of real files.
 
 use etw_layouts_etl::stat::{Grouping, Key, Stat};
-use etw_layouts_etl::tracelogging::{Count, Data, Fault, Reason, Step};
+use etw_layouts_etl::tracelogging::{Count, Data, Fault, FaultKind, Step};
 use etw_layouts_etl::{Event, Scratch, Trace, Uuid};
 use std::fs;
 use test_support::installed;
@@ -40,7 +40,7 @@ fn truncated() {
         cut.payload.truncate(length);
         let (some, fault) = steps(&cut);
         assert!(
-            some < all && fault.is_some_and(|fault| fault.reason == Reason::Payload && fault.offset <= length),
+            some < all && fault.is_some_and(|fault| fault.reason == FaultKind::Payload && fault.offset <= length),
             "{length}: {fault:?}"
         );
     }
@@ -51,7 +51,7 @@ fn truncated() {
     }
     let mut longer = whole.clone();
     longer.payload.push(0);
-    assert_eq!(steps(&longer), (all, Some(Fault { reason: Reason::Rest, offset: whole.payload.len() })));
+    assert_eq!(steps(&longer), (all, Some(Fault { reason: FaultKind::Rest, offset: whole.payload.len() })));
 }
 
 /// Malicious schemas cause neither unbounded work nor unbounded nesting.
@@ -64,15 +64,15 @@ fn hostile() {
     // Nested arrays of 65,535 structures. The innermost structures have no members.
     let arrays = made(&[&[b's', 0, 0xB8, 1, 0xFF, 0xFF].repeat(4)[..], &[b'e', 0, 0xB8, 0, 0xFF, 0xFF]].concat(), &[]);
     let (some, fault) = steps(&arrays);
-    assert!(some < 100_000 && fault.is_some_and(|fault| fault.reason == Reason::Work), "{some} {fault:?}");
+    assert!(some < 100_000 && fault.is_some_and(|fault| fault.reason == FaultKind::Work), "{some} {fault:?}");
     let deep = made(&[b's', 0, 0x98, 1].repeat(5_000), &[]);
-    assert!(matches!(steps(&deep), (..100, Some(Fault { reason: Reason::Depth, .. }))));
+    assert!(matches!(steps(&deep), (..100, Some(Fault { reason: FaultKind::Depth, .. }))));
     for (fields, reason) in [
-        (&[b'n', 0, 0][..], Reason::Type(0)),
-        (&[b'n', 0, 31], Reason::Type(31)),
-        (&[b'n', 0, 0x98, 2, b'm', 0, 3], Reason::Members),
-        (&[0xFF, 0, 3], Reason::Name),
-        (&[b'n', 0, 0x83, 0x80, 0x80, 0x80, 0x80, 0x80, 0], Reason::Tags),
+        (&[b'n', 0, 0][..], FaultKind::Type(0)),
+        (&[b'n', 0, 31], FaultKind::Type(31)),
+        (&[b'n', 0, 0x98, 2, b'm', 0, 3], FaultKind::Members),
+        (&[0xFF, 0, 3], FaultKind::Name),
+        (&[b'n', 0, 0x83, 0x80, 0x80, 0x80, 0x80, 0x80, 0], FaultKind::Tags),
     ] {
         let (_, fault) = steps(&made(fields, &[0; 1]));
         let found = fault.unwrap().reason;
@@ -186,9 +186,9 @@ fn schema() {
         (with(&[&[4, 0, 9, 1][..], &long, &[19, 0, 1], &[8; 16]].concat()), "M", Ok(group)),
         (with(&[18, 0, 1, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7]), "M", Ok(None)),
         (with(&[&[19, 0, 2][..], &[7; 16]].concat()), "M", Ok(None)),
-        (with(&[2, 0, 1]), "M", Err(Reason::Truncated)),
-        (with(&[9, 0, 1]), "M", Err(Reason::Truncated)),
-        (with(&[9]), "M", Err(Reason::Truncated)),
+        (with(&[2, 0, 1]), "M", Err(FaultKind::Truncated)),
+        (with(&[9, 0, 1]), "M", Err(FaultKind::Truncated)),
+        (with(&[9]), "M", Err(FaultKind::Truncated)),
     ] {
         let mut seen = Vec::new();
         events(&made.trace(), &mut |event| {
@@ -213,7 +213,7 @@ fn schema() {
     longer.schema[0] += 1;
     let (some, fault) = steps(&longer);
     let fault = fault.unwrap();
-    assert_eq!((some, &fault.reason), (0, &Reason::Size { stated: whole.schema.len() as u16 + 1, there: whole.schema.len() }));
+    assert_eq!((some, &fault.reason), (0, &FaultKind::Size { stated: whole.schema.len() as u16 + 1, present: whole.schema.len() }));
     assert!(fault.to_string().contains("bytes"), "{fault}");
     events(&whole.trace(), &mut |event| {
         let Some(logging) = event.trace_logging() else { return };

@@ -56,7 +56,7 @@ fn fields() {
     for buffer in trace.buffers().skip(1) {
         for event in buffer.unwrap().decode(&mut scratch).events() {
             let event = event.unwrap();
-            assert_eq!(Record::of(&event).header_type(), event.header_type());
+            assert_eq!(Record::from_event(&event).header_type(), event.header_type());
             let facts = (event.thread(), event.process(), event.id(), event.version(), event.opcode());
             let (expected, provider) = match event.header_type() {
                 HeaderType::System32 | HeaderType::System64 => {
@@ -225,7 +225,7 @@ fn incomplete_files() {
     let cut = whole.bytes.len() - 4096 + 200;
     let trace = Trace::from_bytes(&whole.bytes[..cut]).unwrap();
     let diagnostics: Vec<_> = trace.buffers().filter_map(Result::err).map(|diagnostic| diagnostic.kind).collect();
-    assert_eq!(diagnostics, [DiagnosticKind::Truncated { size: 4096, there: 200 }]);
+    assert_eq!(diagnostics, [DiagnosticKind::Truncated { size: 4096, present: 200 }]);
     let count = trace.events().flatten().count();
     assert!(count < expected && count > expected - 40, "{count} of {expected}");
 

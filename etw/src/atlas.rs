@@ -41,10 +41,6 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
 }
 
 /// The files of the atlas, each with its path from the atlas' folder.
-///
-/// # Errors
-///
-/// Specs or facts that cannot be read.
 pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
     etw_layouts_atlas::files(project, lines)
 }

@@ -126,10 +126,6 @@ fn verify_command(project: &Project) -> Result<String, Error> {
 }
 
 /// The changes of each new build, the changed files, and the open questions.
-///
-/// # Errors
-///
-/// A valid plan causes none.
 pub fn summary(before: &Texts, plan: &Plan) -> Result<String, Error> {
     let mut out = String::new();
     for &target in &plan.new {

@@ -16,10 +16,6 @@ pub struct NewFile {
 
 impl NewFile {
     /// Creates the temporary file.
-    ///
-    /// # Errors
-    ///
-    /// The file exists or cannot be created. The error text does not name the file.
     pub fn create(path: &Path) -> Result<Self, String> {
         if path.symlink_metadata().is_ok() {
             return Err(exists());
@@ -49,10 +45,6 @@ impl NewFile {
     }
 
     /// Renames the complete file.
-    ///
-    /// # Errors
-    ///
-    /// The file exists by now, or cannot be written.
     pub fn finish(self) -> Result<(), String> {
         self.file.sync_all().map_err(|error| error.to_string())?;
         // Unlike a rename, a hard link never replaces a file. Without hard links, the best that can be done is to check first.
@@ -65,10 +57,6 @@ impl NewFile {
     }
 
     /// Writes a whole file. An existing file with the same content stays as it is.
-    ///
-    /// # Errors
-    ///
-    /// As [`create`](Self::create) and [`finish`](Self::finish).
     pub fn write(path: &Path, content: &[u8]) -> Result<(), String> {
         if is_same(path, content).unwrap_or(false) {
             return Ok(());

@@ -63,10 +63,6 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
 }
 
 /// The build to show, as the script of the page reads it.
-///
-/// # Errors
-///
-/// The build is unknown or does not have the structure, or the page shows the constants of all builds.
 fn selected(layouts: &Layouts, registry: &Registry, structure: &str, build: &str) -> Result<String, Error> {
     let subject = Subject::find(layouts, registry, structure, Some(build), None)?;
     match layouts.spec.definitions.get(structure).map(|definition| &definition.body) {

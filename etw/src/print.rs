@@ -26,19 +26,11 @@ pub const YELLOW: Style = AnsiColor::Yellow.on_default();
 pub const ALARM: Style = RED.effects(Effects::BOLD);
 
 /// Prints a text, with its styles if standard output is a terminal. A closed pipe is not an error.
-///
-/// # Errors
-///
-/// Standard output cannot be written, as when the disk is full.
 pub fn print(text: &str) -> Result<(), Error> {
     written(AutoStream::auto(io::stdout().lock()), harmless(text).as_bytes())
 }
 
 /// Writes the bytes of a file to standard output. A closed pipe is not an error.
-///
-/// # Errors
-///
-/// As [`print()`].
 pub fn bytes(bytes: &[u8]) -> Result<(), Error> {
     written(io::stdout().lock(), bytes)
 }
@@ -51,28 +43,16 @@ fn written(mut out: impl Write, bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// A document as JSON in one line, with a line break at the end.
-///
-/// # Errors
-///
-/// None for serializable documents.
 pub fn compact(document: &impl Serialize) -> Result<String, Error> {
     Ok(escaped(serde_json::to_string(document)?) + "\n")
 }
 
 /// Prints a document as JSON.
-///
-/// # Errors
-///
-/// As [`print()`].
 pub fn json(document: &impl Serialize) -> Result<(), Error> {
     print(&pretty(document)?)
 }
 
 /// Prints the result of a command in a format.
-///
-/// # Errors
-///
-/// As [`print()`].
 pub fn answer<D: Serialize>(
     format: Format,
     text: impl FnOnce() -> String,
@@ -86,10 +66,6 @@ pub fn answer<D: Serialize>(
 }
 
 /// A document as indented JSON, with a line break at the end.
-///
-/// # Errors
-///
-/// None for serializable documents.
 pub fn pretty(document: &impl Serialize) -> Result<String, Error> {
     Ok(escaped(serde_json::to_string_pretty(document)?) + "\n")
 }

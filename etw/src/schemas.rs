@@ -59,10 +59,6 @@ impl SchemaOptions {
     }
 
     /// Reads the paths that the user named. Errors in parts of files are reported.
-    ///
-    /// # Errors
-    ///
-    /// A path cannot be read, or has no schemas.
     pub fn load(&self, out: &Output) -> Result<(), Error> {
         let paths: Vec<_> = match env::var_os(VARIABLE).filter(|_| self.manifests.is_empty()) {
             Some(variable) => env::split_paths(&variable).filter(|path| !path.as_os_str().is_empty()).collect(),

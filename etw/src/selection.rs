@@ -164,10 +164,6 @@ impl Wanted {
         }
     }
 
-    /// # Errors
-    ///
-    /// Returns an error if --from is later than --to. A relative time can be compared with an absolute one only when a trace is
-    /// read.
     pub fn check(&self) -> Result<(), Error> {
         match (self.from, self.to) {
             (Some(Time::Absolute(from)), Some(Time::Absolute(to))) | (Some(Time::Since(from)), Some(Time::Since(to)))
@@ -180,10 +176,6 @@ impl Wanted {
     }
 
     /// Checks the times, and reads the files that the options name.
-    ///
-    /// # Errors
-    ///
-    /// As [`check`](Self::check) and [`SchemaOptions::load`].
     pub fn load(&self, out: &Output) -> Result<(), Error> {
         self.check()?;
         self.schemas.load(out)

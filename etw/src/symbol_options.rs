@@ -36,10 +36,6 @@ pub fn arch() -> impl TypedValueParser<Value = Arch> {
 
 impl SymbolOptions {
     /// The named symbol files, or the symbol file of the image, with the build and architecture that are stated for them.
-    ///
-    /// # Errors
-    ///
-    /// The image cannot be read, or its symbol file is not found.
     pub fn symbols(&self, named: &[PathBuf], project: &Project) -> Result<(Vec<PathBuf>, Stated), Error> {
         let Some(image) = &self.image else {
             return Ok((named.to_vec(), Stated { build: self.build.clone(), arch: self.arch }));

@@ -1,7 +1,7 @@
 //! Messages of the Windows software trace preprocessor (WPP). Their texts are in TMF files.
 
 use etw_layouts_etl::payload::Uuid;
-use etw_layouts_etl::tracelogging::{Fault, Reason};
+use etw_layouts_etl::tracelogging::{Fault, FaultKind};
 use etw_layouts_etl::{Event, HeaderType, Schemas};
 use etw_layouts_schemas::tmf::{WppMessage, WppText};
 use std::collections::HashMap;
@@ -35,8 +35,8 @@ pub fn text(message: &WppMessage, event: &Event<'_>, schemas: &Schemas) -> (WppT
     let payload = event.payload();
     let text = message.text(payload, schemas.pointer_size(event));
     let reason = match text.undecoded {
-        Some(_) => Some(Reason::Payload),
-        None => (text.rest > 0).then_some(Reason::Rest),
+        Some(_) => Some(FaultKind::Payload),
+        None => (text.rest > 0).then_some(FaultKind::Rest),
     };
     let fault = reason.map(|reason| Fault { reason, offset: payload.len().saturating_sub(text.rest) });
     (text, fault)

@@ -1,7 +1,7 @@
 //! The generated crate as its users see it.
 
 use etw_layouts::bytemuck::{self, Zeroable};
-use etw_layouts::runtime::meta::{Absent, Build, Confidence, Image, Reason, SymbolSource};
+use etw_layouts::runtime::meta::{Absent, Build, Confidence, Image, InferredFrom, SymbolSource};
 use etw_layouts::runtime::packed::{ExaminedBuild, Layouts};
 use etw_layouts::{Arch, LAYOUTS, constants, structures, win7, win10_2004, winxp_sp3};
 
@@ -44,10 +44,10 @@ fn a_layout_is_chosen_by_build() {
     assert_eq!((between.layout.size, between.candidates().nth(1).flatten().map(|other| other.size)), (0x330, Some(0x340)));
     assert!(matches!(between.confidence, Confidence::Uncertain { .. }), "{:?}", between.confidence);
     let newest = context(Build::new(10, 0, 65535, 1), Arch::X64).confidence;
-    assert!(matches!(newest, Confidence::Inferred(Reason::Newest { .. })), "{newest:?}");
+    assert!(matches!(newest, Confidence::Inferred(InferredFrom::Newest { .. })), "{newest:?}");
     // A build that is another's kernel has its own first revision: what was seen below that is not seen of it.
     assert_eq!(context(Build::new(10, 0, 19045, 2130), Arch::X64).confidence, Confidence::Verified(SymbolSource::Pdb));
-    let between = |confidence| matches!(confidence, Confidence::Inferred(Reason::Between { .. }));
+    let between = |confidence| matches!(confidence, Confidence::Inferred(InferredFrom::Between { .. }));
     assert!(between(context(Build::new(10, 0, 19045, 2006), Arch::X64).confidence));
     // Without a revision it has the layout of its first, as `etw show --build 10.0.19045` says, and not of the first of 10.0.19041.
     let [first, without] = [2130, 0].map(|revision| context(Build::new(10, 0, 19045, revision), Arch::X64));

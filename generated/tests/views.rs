@@ -1,7 +1,7 @@
 //! Views and bytes beside the static types: all that the runtime does with memory.
 
 use etw_layouts::members::{UNICODE_STRING as TEXT, WMI_LOGGER_CONTEXT as CONTEXT};
-use etw_layouts::runtime::{Error, Reason, View, ViewMut, bytes};
+use etw_layouts::runtime::{Error, ErrorKind, View, ViewMut, bytes};
 use etw_layouts::win10_2004::{x64, x86};
 use etw_layouts::{Build, LAYOUTS, bytemuck, structures};
 
@@ -36,11 +36,11 @@ fn views_and_static_types() {
     view.set(CONTEXT::LOGGER_MODE, 0x0800_0102).unwrap();
     view.set(CONTEXT::PERSISTENT, 1).unwrap();
     view.set(CONTEXT::REAL_TIME, 1).unwrap();
-    assert_eq!(view.set(CONTEXT::PERSISTENT, 2).unwrap_err().reason, Reason::Wide);
-    assert_eq!(view.set(CONTEXT::BUFFERS_WRITTEN, 1_u64 << 32).unwrap_err().reason, Reason::Wide);
-    assert_eq!(view.set(CONTEXT::BUFFERS_WRITTEN, -1).unwrap_err().reason, Reason::Wide);
-    assert_eq!(view.set(CONTEXT::GLOBAL_LIST_VALUE, 0).unwrap_err().reason, Reason::NoNumber);
-    assert_eq!(view.set(CONTEXT::KERNEL_TRACE_ON, 1).unwrap_err().reason, Reason::Absent);
+    assert_eq!(view.set(CONTEXT::PERSISTENT, 2).unwrap_err().reason, ErrorKind::Wide);
+    assert_eq!(view.set(CONTEXT::BUFFERS_WRITTEN, 1_u64 << 32).unwrap_err().reason, ErrorKind::Wide);
+    assert_eq!(view.set(CONTEXT::BUFFERS_WRITTEN, -1).unwrap_err().reason, ErrorKind::Wide);
+    assert_eq!(view.set(CONTEXT::GLOBAL_LIST_VALUE, 0).unwrap_err().reason, ErrorKind::NoNumber);
+    assert_eq!(view.set(CONTEXT::KERNEL_TRACE_ON, 1).unwrap_err().reason, ErrorKind::Absent);
     let name = view.bytes(CONTEXT::LOGGER_NAME).unwrap();
     let name_layout = structures::UNICODE_STRING.select(BUILD, etw_layouts::Arch::X64).unwrap().layout;
     ViewMut::new(name_layout, name).unwrap().set(TEXT::LENGTH, 0x1234).unwrap();
@@ -96,12 +96,12 @@ fn bytes_and_their_errors() {
 
     let error = |offset, reason| Error { offset, size, reason };
     let end = memory.len();
-    assert_eq!(bytes::borrow::<Context>(memory, 9).unwrap_err(), error(9, Reason::Unaligned(align_of::<Context>())));
-    assert_eq!(bytes::copy::<Context>(memory, end - 3).unwrap_err(), error(end - 3, Reason::Short(3)));
-    assert_eq!(bytes::copy::<Context>(memory, usize::MAX).unwrap_err(), error(usize::MAX, Reason::Short(0)));
-    assert_eq!(bytes::store(memory, 17, &context).unwrap_err(), error(17, Reason::Short(end - 17)));
+    assert_eq!(bytes::borrow::<Context>(memory, 9).unwrap_err(), error(9, ErrorKind::Unaligned(align_of::<Context>())));
+    assert_eq!(bytes::copy::<Context>(memory, end - 3).unwrap_err(), error(end - 3, ErrorKind::Short(3)));
+    assert_eq!(bytes::copy::<Context>(memory, usize::MAX).unwrap_err(), error(usize::MAX, ErrorKind::Short(0)));
+    assert_eq!(bytes::store(memory, 17, &context).unwrap_err(), error(17, ErrorKind::Short(end - 17)));
     let layout = structures::WMI_LOGGER_CONTEXT.select(BUILD, etw_layouts::Arch::X86).unwrap().layout;
     let short = View::at(layout, memory, end - 3).unwrap_err();
-    assert_eq!(short, error(end - 3, Reason::Short(3)));
+    assert_eq!(short, error(end - 3, ErrorKind::Short(3)));
     assert_eq!(short.to_string(), format!("{size:#x} bytes at {:#x}: only 0x3 bytes left", end - 3));
 }

@@ -27,7 +27,7 @@ pub fn derive(item: TokenStream) -> syn::Result<TokenStream> {
     let (places, found, patterns) = members.iter().rev().fold((quote!(()), quote!(()), quote!(())), |(all, found, names), it| {
         let Member { ty, member, place, .. } = it;
         (
-            quote! { (<#ty as #relocated::Field>::Place, #all) },
+            quote! { (<#ty as #relocated::Field>::Location, #all) },
             quote! { (members.member::<#ty>(NAME, #member)?, #found) },
             quote! { (#place, #names) },
         )
@@ -71,19 +71,19 @@ pub fn derive(item: TokenStream) -> syn::Result<TokenStream> {
 
             #[automatically_derived]
             impl #relocated::Field for #name {
-                type Place = (u32, <Self as #relocated::Relocated>::Members);
+                type Location = (u32, <Self as #relocated::Relocated>::Members);
                 const WANTED: #runtime::packed::Wanted = #runtime::packed::Wanted::Structure(NAME);
 
                 fn place<'a>(
                     found: #relocated::Found<'a>,
                     embedded: &mut dyn ::core::ops::FnMut(#runtime::packed::Layout<'a>),
-                ) -> ::core::result::Result<Self::Place, #relocated::PlanError> {
+                ) -> ::core::result::Result<Self::Location, #relocated::PlanError> {
                     #relocated::embedded::<Self>(found, embedded)
                 }
 
                 #[inline]
                 fn read<M: #relocated::Memory + ?::core::marker::Sized>(
-                    place: &Self::Place,
+                    place: &Self::Location,
                     from: &#relocated::Source<'_, M>,
                 ) -> ::core::result::Result<Self, #relocated::ReadError<M::Error>> {
                     #relocated::read_embedded::<Self, M>(place, from)

@@ -1,7 +1,7 @@
 //! The buffers of a session, which begin with a WMI_BUFFER_HEADER.
 
 use crate::address::Address;
-use crate::finding::{FindingKind, Place};
+use crate::finding::{FindingKind, MemberLocation};
 use crate::memory::Memory;
 use crate::object::Object;
 use crate::session::Session;
@@ -82,7 +82,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     pub fn buffers(&mut self, session: &Session) -> Vec<Buffer> {
         let context = &session.context;
         let listed = self.list(context, LOGGER::GLOBAL_LIST, &structures::WMI_BUFFER_HEADER, BUFFER::GLOBAL_ENTRY);
-        let place = |member| Place { structure: context.layout().name, address: context.address(), member };
+        let place = |member| MemberLocation { structure: context.layout().name, address: context.address(), member };
         if let Some(stated) = session.buffers.filter(|stated| *stated != listed.len() as i64) {
             let stated = u64::try_from(stated).unwrap_or(0);
             self.find(place("NumberOfBuffers"), FindingKind::Count { stated, found: listed.len() as u64 });
@@ -129,7 +129,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         // 5.0 clears the number, and a free buffer may lack it.
         let owner = stated.filter(|stated| *stated != 0 && u32::from(*stated) != session.number && buffer.state != State::Free);
         if let Some(stated) = owner {
-            let place = Place { structure: "WMI_BUFFER_HEADER", address: at, member: "ClientContext" };
+            let place = MemberLocation { structure: "WMI_BUFFER_HEADER", address: at, member: "ClientContext" };
             self.find(place, FindingKind::Owner { session: session.number, stated: stated.into() });
         }
         Some(buffer)
@@ -208,7 +208,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// [compressed](Buffer::is_compressed) buffer, all of its bytes, still compressed; for an uncompressed placeholder, only the
     /// header.
     pub fn events_of(&mut self, session: &Session, buffer: &Buffer) -> BufferBytes {
-        let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
+        let place = MemberLocation { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
         let Some(size) = session.buffer_size.filter(|size| (buffer.header.layout().size as u32..=MAX_BUFFER_SIZE).contains(size))
         else {
             self.find(place, FindingKind::Offset(session.buffer_size.unwrap_or(0).into()));

@@ -2,7 +2,7 @@
 
 use crate::address::Address;
 use crate::consumer::Consumer;
-use crate::finding::{FindingKind, Place};
+use crate::finding::{FindingKind, MemberLocation};
 use crate::memory::Memory;
 use crate::provider::{Kind, Owner, Provider, Registration, guid_hash};
 use crate::session::Session;
@@ -55,7 +55,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     fn compare_provider(&mut self, provider: &Provider, sessions: &BTreeSet<u64>) {
-        let place = |member| Place { structure: "ETW_GUID_ENTRY", address: provider.entry.address(), member };
+        let place = |member| MemberLocation { structure: "ETW_GUID_ENTRY", address: provider.entry.address(), member };
         for enable in provider.enabled.iter().filter(|enable| !sessions.contains(&enable.session)) {
             self.find(place("EnableInfo"), FindingKind::NoSession { slot: enable.slot, session: enable.session });
         }
@@ -73,7 +73,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
 
     fn compare_registration(&mut self, list: &Provider, registration: &Registration, index: &Index<'_>) {
         let at = registration.entry.address();
-        let place = |member| Place { structure: "ETW_REG_ENTRY", address: at, member };
+        let place = |member| MemberLocation { structure: "ETW_REG_ENTRY", address: at, member };
         let own = list.entry.address();
         let providers = &index.by_address;
         let is_in = |provider: &&Provider| index.listed.contains(&(provider.entry.address(), at));

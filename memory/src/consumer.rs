@@ -1,7 +1,7 @@
 //! Real-time consumers of a session, each an ETW_REALTIME_CONSUMER.
 
 use crate::address::Address;
-use crate::finding::{FindingKind, Place};
+use crate::finding::{FindingKind, MemberLocation};
 use crate::memory::Memory;
 use crate::object::Object;
 use crate::session::Session;
@@ -30,7 +30,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// The consumers of a session, in list order. Kernels before 6.0 have none.
     pub fn consumers(&mut self, session: &Session) -> Vec<Consumer> {
         let context = &session.context;
-        let place = Place { structure: context.layout().name, address: context.address(), member: "Consumers" };
+        let place = MemberLocation { structure: context.layout().name, address: context.address(), member: "Consumers" };
         // Every kernel that has consumers has a layout of them.
         let layout = self.kernel().named("ETW_REALTIME_CONSUMER");
         let Some((head, layout)) = context.place(LOGGER::CONSUMERS).zip(layout) else { return Vec::new() };
@@ -38,7 +38,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let links = self.double(place, head);
         if let Some(stated) = session.consumers.filter(|stated| *stated as usize != links.len()) {
             self.find(
-                Place { member: "NumConsumers", ..place },
+                MemberLocation { member: "NumConsumers", ..place },
                 FindingKind::Count { stated: stated.into(), found: links.len() as u64 },
             );
         }
@@ -57,7 +57,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             let process_id = number("ProcessId").map(|number| number as u32);
             let stated = number("LoggerId");
             if let Some(stated) = stated.filter(|stated| *stated != u64::from(session.number)) {
-                let place = Place { structure: layout.name, address: at, member: "LoggerId" };
+                let place = MemberLocation { structure: layout.name, address: at, member: "LoggerId" };
                 self.find(place, FindingKind::Owner { session: session.number, stated });
             }
             let buffers_lost = number("BuffersLost");

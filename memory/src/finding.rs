@@ -9,14 +9,14 @@ use core::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The structure and member where it was found.
-    pub place: Place,
+    pub place: MemberLocation,
     /// The kind of finding.
     pub kind: FindingKind,
 }
 
 /// A structure in memory, or one of its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MemberLocation {
     /// Microsoft's name of the structure, or of the global variable.
     pub structure: &'static str,
     /// Address of the structure.
@@ -236,7 +236,7 @@ impl fmt::Display for Finding {
 
 impl core::error::Error for Finding {}
 
-impl fmt::Display for Place {
+impl fmt::Display for MemberLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.structure)?;
         if !self.member.is_empty() {

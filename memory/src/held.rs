@@ -2,7 +2,7 @@
 //! all lists.
 
 use crate::address::Address;
-use crate::finding::{FindingKind, Place};
+use crate::finding::{FindingKind, MemberLocation};
 use crate::memory::Memory;
 use crate::provider::{Provider, Registration};
 use crate::walk::Walk;
@@ -25,7 +25,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let mut held = Vec::new();
         for name in crate::globals().filter(|name| name.ends_with(HANDLE)) {
             let Some(variable) = self.kernel().global(name) else { continue };
-            let place = Place { structure: name, address: variable, member: "" };
+            let place = MemberLocation { structure: name, address: variable, member: "" };
             match self.pointer(variable) {
                 // This kernel does not register the provider.
                 Some(Address::NULL) => {}
@@ -52,9 +52,9 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             let Some(provider) = registration.entry.unsigned(REGISTRATION::GUID_ENTRY) else { continue };
             let provider = self.kernel().address(provider);
             let place = match by_address.get(&provider) {
-                None => Place { structure: "ETW_GUID_ENTRY", address: provider, member: "GuidList" },
+                None => MemberLocation { structure: "ETW_GUID_ENTRY", address: provider, member: "GuidList" },
                 Some(provider) if provider.registrations.iter().any(|one| one.entry.address() == at) => continue,
-                Some(_) => Place { structure: "ETW_REG_ENTRY", address: at, member: "RegList" },
+                Some(_) => MemberLocation { structure: "ETW_REG_ENTRY", address: at, member: "RegList" },
             };
             self.find(place, FindingKind::Unlinked { handle });
         }

@@ -122,7 +122,7 @@ pub use address::Address;
 pub use buffer::{Buffer, BufferBytes, MAX_BUFFER_SIZE, State};
 pub use census::Census;
 pub use consumer::Consumer;
-pub use finding::{Finding, FindingKind, Place, Weight};
+pub use finding::{Finding, FindingKind, MemberLocation, Weight};
 pub use kernel::{Kernel, Module, Time};
 pub use memory::{Memory, ReadError, SparseMemory};
 pub use object::Object;

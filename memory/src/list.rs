@@ -1,7 +1,7 @@
 //! Doubly linked, singly linked and interlocked lists, from their heads to the structures that contain the links.
 
 use crate::address::Address;
-use crate::finding::{FindingKind, Place};
+use crate::finding::{FindingKind, MemberLocation};
 use crate::memory::Memory;
 use crate::object::Object;
 use crate::walk::Walk;
@@ -15,13 +15,13 @@ use etw_layouts::structures;
 
 /// The links of a list by address, and the place for its findings.
 struct Entries {
-    place: Place,
+    place: MemberLocation,
     found: Vec<Address>,
     seen: BTreeSet<Address>,
 }
 
 impl Entries {
-    fn new(place: Place) -> Self {
+    fn new(place: MemberLocation) -> Self {
         Self { place, found: Vec::new(), seen: BTreeSet::new() }
     }
 
@@ -48,10 +48,10 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         record: &Structure<'static, R>,
         link: Token<R, L>,
     ) -> Vec<Address> {
-        let place = Place { structure: head.layout().name, address: head.address(), member: token.name() };
+        let place = MemberLocation { structure: head.layout().name, address: head.address(), member: token.name() };
         let (Some(at), Some(kind)) = (head.place(token), kind(head, token)) else { return Vec::new() };
         let Some(member) = self.kernel().layout(record).and_then(|layout| layout.find(link)) else {
-            self.find(Place { structure: record.name, ..place }, FindingKind::NoLayout);
+            self.find(MemberLocation { structure: record.name, ..place }, FindingKind::NoLayout);
             return Vec::new();
         };
         let single = !matches!(member.ty, Type::Layout(layout) if layout.name == "LIST_ENTRY");
@@ -78,14 +78,14 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         record: &Structure<'static, R>,
         link: Token<R, L>,
     ) -> Vec<Address> {
-        let place = Place { structure: head.layout().name, address: head.address(), member: "" };
+        let place = MemberLocation { structure: head.layout().name, address: head.address(), member: "" };
         let Some(member) = self.kernel().layout(record).and_then(|layout| layout.find(link)) else { return Vec::new() };
         let links = self.first(head).map(|first| self.single(place, head.address(), first)).unwrap_or_default();
         links.into_iter().filter_map(|entry| entry.minus(member.offset as u64)).collect()
     }
 
     /// The links of a doubly linked list with its head at an address.
-    pub fn double(&mut self, place: Place, head: Address) -> Vec<Address> {
+    pub fn double(&mut self, place: MemberLocation, head: Address) -> Vec<Address> {
         let mut entries = Entries::new(place);
         let Some((next, last)) = self.links(place, head) else { return Vec::new() };
         if next.is_null() && last.is_null() {
@@ -150,7 +150,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     /// The links of a singly linked list, from its first entry to the null pointer or back to the head.
-    fn single(&mut self, place: Place, head: Address, first: u64) -> Vec<Address> {
+    fn single(&mut self, place: MemberLocation, head: Address, first: u64) -> Vec<Address> {
         let mut entries = Entries::new(place);
         let mut at = self.kernel().address(first);
         while !at.is_null() && at != head {
@@ -197,7 +197,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     /// The two links at an address; adds a finding if they cannot be read.
-    fn links(&mut self, place: Place, at: Address) -> Option<(Address, Address)> {
+    fn links(&mut self, place: MemberLocation, at: Address) -> Option<(Address, Address)> {
         let at = self.aligned(place, at)?;
         let layout = self.kernel().layout(&structures::LIST_ENTRY)?;
         let mut bytes = alloc::vec![0; layout.size];
@@ -211,7 +211,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     /// The address, if it is valid for a link.
-    fn aligned(&mut self, place: Place, at: Address) -> Option<Address> {
+    fn aligned(&mut self, place: MemberLocation, at: Address) -> Option<Address> {
         let aligned = at.0.is_multiple_of(self.kernel().arch().pointer_size());
         if !aligned {
             self.find(place, FindingKind::Pointer(at));
@@ -219,7 +219,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         aligned.then_some(at)
     }
 
-    fn pointer_or_find(&mut self, place: Place, at: Address) -> Option<Address> {
+    fn pointer_or_find(&mut self, place: MemberLocation, at: Address) -> Option<Address> {
         let next = self.pointer(at);
         if next.is_none() {
             self.find(place, FindingKind::Pointer(at));

@@ -73,7 +73,7 @@ impl SparseMemory {
         let near = at.saturating_sub(self.longest)..=at;
         self.pieces.range(near).rev().find_map(|(start, bytes)| {
             let skip = usize::try_from(at - start).ok()?;
-            bytes.get(skip..).filter(|there| !there.is_empty())
+            bytes.get(skip..).filter(|present| !present.is_empty())
         })
     }
 }
@@ -83,11 +83,11 @@ impl Memory for SparseMemory {
         let mut done = 0;
         while let Some(rest) = out.get_mut(done..).filter(|rest| !rest.is_empty()) {
             let Some(at) = address.0.checked_add(done as u64) else { break };
-            let Some(there) = self.from(at) else { break };
+            let Some(present) = self.from(at) else { break };
             let next = self.pieces.range((Bound::Excluded(at), Bound::Unbounded)).next().map(|(next, _)| next - at);
             let most = next.and_then(|next| usize::try_from(next).ok()).unwrap_or(usize::MAX);
-            let length = there.len().min(rest.len()).min(most);
-            rest[..length].copy_from_slice(&there[..length]);
+            let length = present.len().min(rest.len()).min(most);
+            rest[..length].copy_from_slice(&present[..length]);
             done += length;
         }
         Ok(done)

@@ -1,7 +1,7 @@
 //! Providers: the hash table, the entry of each GUID, its registrations, and the sessions that enable it.
 
 use crate::address::Address;
-use crate::finding::{FindingKind, Place};
+use crate::finding::{FindingKind, MemberLocation};
 use crate::memory::Memory;
 use crate::object::Object;
 use crate::walk::Walk;
@@ -151,7 +151,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         // An entry is in only one list. A second occurrence is a finding.
         let mut seen = BTreeSet::new();
         for head in self.heads(state) {
-            let place = Place { structure: "ETW_HASH_BUCKET", address: head.at, member: "ListHead" };
+            let place = MemberLocation { structure: "ETW_HASH_BUCKET", address: head.at, member: "ListHead" };
             for link in self.double(place, head.at) {
                 let layout = self.kernel().layout(&structures::ETW_GUID_ENTRY);
                 let offset = layout.and_then(|layout| layout.find(ENTRY::GUID_LIST)).map_or(0, |member| member.offset);
@@ -182,7 +182,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 all.filter_map(|(number, at)| Some(heads_of(number, at?, bucket))).flatten().collect()
             }
             None if global.is_some() => {
-                let place = Place { structure: "ETW_HASH_BUCKET", address: global.unwrap_or_default(), member: "" };
+                let place = MemberLocation { structure: "ETW_HASH_BUCKET", address: global.unwrap_or_default(), member: "" };
                 self.find(place, FindingKind::NoLayout);
                 Vec::new()
             }
@@ -193,7 +193,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// The heads before 6.2, one for each kind of GUID at that time.
     fn two_lists(&mut self) -> Vec<ListHead> {
         let Some(at) = self.kernel().global("EtwpGuidListHead") else {
-            let place = Place { structure: "ETW_GUID_ENTRY", address: Address::NULL, member: "" };
+            let place = MemberLocation { structure: "ETW_GUID_ENTRY", address: Address::NULL, member: "" };
             self.find(place, FindingKind::NoGlobal("PspHostSiloGlobals, EtwpGuidHashTable or EtwpGuidListHead"));
             return Vec::new();
         };

@@ -1,7 +1,7 @@
 //! Member offsets that the kernel itself states for debuggers. This evidence needs no symbols except one address.
 
 use crate::address::Address;
-use crate::finding::{FindingKind, Place};
+use crate::finding::{FindingKind, MemberLocation};
 use crate::memory::Memory;
 use crate::walk::Walk;
 use alloc::vec::Vec;
@@ -60,7 +60,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let Some(data) = data(self) else { return Vec::new() };
         let mut bytes = [0; STATEMENTS];
         let Some(at) = data.plus(FIRST) else { return Vec::new() };
-        let place = Place { structure: "EtwpDebuggerData", address: data, member: "" };
+        let place = MemberLocation { structure: "EtwpDebuggerData", address: data, member: "" };
         let holes = self.read(at, &mut bytes);
         if !holes.is_empty() {
             self.find(place, FindingKind::Unreadable { wanted: STATEMENTS as u64, read: 0 });
@@ -70,7 +70,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let stated: Vec<_> = stated.map(|((member, layout), byte)| Stated { member, stated: byte.into(), layout }).collect();
         for one in stated.iter().filter(|one| !one.agrees()) {
             let kind = FindingKind::PublishedOffset { stated: one.stated, layout: one.layout };
-            self.find(Place { structure: "WMI_BUFFER_HEADER", address: Address::NULL, member: one.member }, kind);
+            self.find(MemberLocation { structure: "WMI_BUFFER_HEADER", address: Address::NULL, member: one.member }, kind);
         }
         stated
     }

@@ -1,7 +1,7 @@
 //! Sessions, each a WMI_LOGGER_CONTEXT.
 
 use crate::address::Address;
-use crate::finding::{FindingKind, Place};
+use crate::finding::{FindingKind, MemberLocation};
 use crate::memory::Memory;
 use crate::object::Object;
 use crate::start::Table;
@@ -96,7 +96,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let places = self.pointers(table.address, table.count);
         let unread = places.iter().filter(|place| place.is_none()).count();
         if unread > 0 {
-            let place = Place { structure: "WMI_LOGGER_CONTEXT *", address: table.address, member: "" };
+            let place = MemberLocation { structure: "WMI_LOGGER_CONTEXT *", address: table.address, member: "" };
             self.find(
                 place,
                 FindingKind::Unreadable { wanted: table.count as u64, read: (table.count.max(unread) - unread) as u64 },
@@ -109,7 +109,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             if context.0.is_multiple_of(self.kernel().arch().pointer_size()) {
                 sessions.extend(self.session(number, context));
             } else {
-                let place = Place { structure: "WMI_LOGGER_CONTEXT *", address: table.address, member: "" };
+                let place = MemberLocation { structure: "WMI_LOGGER_CONTEXT *", address: table.address, member: "" };
                 self.find(place, FindingKind::Pointer(context));
             }
         }
@@ -119,7 +119,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// The session at an address.
     pub fn session(&mut self, number: u32, address: Address) -> Option<Session> {
         let context = self.object(&structures::WMI_LOGGER_CONTEXT, address)?;
-        let place = |member| Place { structure: context.layout().name, address, member };
+        let place = |member| MemberLocation { structure: context.layout().name, address, member };
         if let Some(stated) = context.unsigned(LOGGER::LOGGER_ID).filter(|stated| *stated != u64::from(number)) {
             self.find(place("LoggerId"), FindingKind::Number { slot: number, stated });
         }
@@ -167,7 +167,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// Verifies the session's routines against the modules.
     fn routines(&mut self, session: &Session) {
         let context = &session.context;
-        let place = |member| Place { structure: context.layout().name, address: context.address(), member };
+        let place = |member| MemberLocation { structure: context.layout().name, address: context.address(), member };
         match session.clock_routine {
             Some(Routine::At(routine)) if self.kernel().is_outside(routine) => {
                 self.find(place("GetCpuClock"), FindingKind::Clock(routine));

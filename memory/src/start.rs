@@ -1,7 +1,7 @@
 //! Starting points of walks: the ETW state of the host silo, or global variables in kernels without silos.
 
 use crate::address::Address;
-use crate::finding::{FindingKind, Place};
+use crate::finding::{FindingKind, MemberLocation};
 use crate::memory::Memory;
 use crate::object::Object;
 use crate::published;
@@ -48,7 +48,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let address = global.or_else(|| published::table(self));
         if address.is_none() {
             let name = if state.is_some() { "EtwpDebuggerData" } else { "PspHostSiloGlobals or WmipLoggerContext" };
-            self.find(Place { structure: "WMI_LOGGER_CONTEXT", address: Address::NULL, member: "" }, FindingKind::NoGlobal(name));
+            self.find(MemberLocation { structure: "WMI_LOGGER_CONTEXT", address: Address::NULL, member: "" }, FindingKind::NoGlobal(name));
         }
         address.map(|address| Table { address, count })
     }

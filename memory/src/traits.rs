@@ -1,6 +1,6 @@
 //! Traits that providers register, each an ETW_PROVIDER_TRAITS.
 
-use crate::finding::{FindingKind, Place};
+use crate::finding::{FindingKind, MemberLocation};
 use crate::memory::Memory;
 use crate::provider::Registration;
 use crate::walk::Walk;
@@ -27,7 +27,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let at = registration.traits?;
         let layout = self.kernel().layout(&structures::ETW_PROVIDER_TRAITS)?;
         let start = at.plus(layout.find(TRAITS::TRAITS)?.offset as u64)?;
-        let place = Place { structure: layout.name, address: at, member: TRAITS::TRAITS.name() };
+        let place = MemberLocation { structure: layout.name, address: at, member: TRAITS::TRAITS.name() };
         // Traits begin with their size in bytes.
         let Some(size) = self.integer(start, 2) else {
             self.find(place, FindingKind::Unreadable { wanted: 2, read: 0 });

@@ -1,7 +1,7 @@
 //! A walk through kernel memory, which reads within limits and collects findings.
 
 use crate::address::Address;
-use crate::finding::{Finding, FindingKind, Place};
+use crate::finding::{Finding, FindingKind, MemberLocation};
 use crate::kernel::Kernel;
 use crate::memory::Memory;
 use crate::object::Object;
@@ -91,7 +91,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
     }
 
     /// Adds a finding.
-    pub fn find(&mut self, place: Place, kind: FindingKind) {
+    pub fn find(&mut self, place: MemberLocation, kind: FindingKind) {
         if self.findings.len() < self.limits.findings {
             self.findings.push(Finding { place, kind });
         }
@@ -105,11 +105,11 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
             let here = address.plus(at as u64);
             let left = here.map_or(PAGE, |here| PAGE - here.0 % PAGE);
             let end = out.len().min(at + left as usize);
-            let there = match here {
+            let present = match here {
                 Some(here) if self.read < self.limits.bytes => match self.memory.read(here, &mut out[at..end]) {
-                    Ok(there) => there.min(end - at),
+                    Ok(present) => present.min(end - at),
                     Err(error) => {
-                        self.find(Place { structure: "memory", address: here, member: "" }, FindingKind::Failed(error));
+                        self.find(MemberLocation { structure: "memory", address: here, member: "" }, FindingKind::Failed(error));
                         0
                     }
                 },
@@ -118,10 +118,10 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
             let within = self.read < self.limits.bytes;
             self.read = self.read.saturating_add((end - at) as u64);
             if within && self.read >= self.limits.bytes {
-                let place = Place { structure: "memory", address: address.plus(at as u64).unwrap_or_default(), member: "" };
+                let place = MemberLocation { structure: "memory", address: address.plus(at as u64).unwrap_or_default(), member: "" };
                 self.find(place, FindingKind::Limit(self.limits.bytes));
             }
-            let hole = at + there..end;
+            let hole = at + present..end;
             out[hole.clone()].fill(0);
             match holes.last_mut() {
                 _ if hole.is_empty() => {}
@@ -138,7 +138,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         match self.kernel.layout(structure) {
             Some(layout) => self.object_of(layout, address),
             None => {
-                self.find(Place { structure: structure.name, address, member: "" }, FindingKind::NoLayout);
+                self.find(MemberLocation { structure: structure.name, address, member: "" }, FindingKind::NoLayout);
                 None
             }
         }
@@ -152,7 +152,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         let missing: usize = holes.iter().map(Range::len).sum();
         if missing > 0 {
             let (wanted, read) = (layout.size as u64, (layout.size - missing) as u64);
-            self.find(Place { structure: layout.name, address, member: "" }, FindingKind::Unreadable { wanted, read });
+            self.find(MemberLocation { structure: layout.name, address, member: "" }, FindingKind::Unreadable { wanted, read });
         }
         (missing < layout.size).then(|| Object::new(address, layout, bytes, holes))
     }
@@ -199,7 +199,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         let string = object.get(token)?;
         let (length, room) = (string.unsigned(UNICODE_STRING::LENGTH)?, string.unsigned(UNICODE_STRING::MAXIMUM_LENGTH)?);
         let at = self.kernel.address(string.unsigned(UNICODE_STRING::BUFFER)?);
-        let place = Place { structure: object.layout().name, address: object.address(), member: token.name() };
+        let place = MemberLocation { structure: object.layout().name, address: object.address(), member: token.name() };
         if length % 2 != 0 || length > room {
             self.find(place, FindingKind::Text { length, room });
             return None;
@@ -208,13 +208,13 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
             return (!at.is_null()).then(String::new);
         }
         let mut bytes = vec![0; (length as usize).min(self.limits.text)];
-        let there = self.read(at, &mut bytes).first().map_or(bytes.len(), |hole| hole.start);
-        if there < bytes.len() {
-            self.find(place, FindingKind::Unreadable { wanted: length, read: there as u64 });
+        let present = self.read(at, &mut bytes).first().map_or(bytes.len(), |hole| hole.start);
+        if present < bytes.len() {
+            self.find(place, FindingKind::Unreadable { wanted: length, read: present as u64 });
         }
-        let units = bytes[..there].chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
+        let units = bytes[..present].chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
         let text = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-        (there > 0).then_some(text)
+        (present > 0).then_some(text)
     }
 
     /// Whether a pointer to a kernel structure can have this value.

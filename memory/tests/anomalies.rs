@@ -1,7 +1,7 @@
 //! Each kind of anomaly is added to the memory of every kernel that can have it, and must be reported.
 
 use etw_layouts::Arch;
-use etw_layouts_memory::{Address, Finding, FindingKind, Place, Uuid, Walk, Weight};
+use etw_layouts_memory::{Address, Finding, FindingKind, MemberLocation, Uuid, Walk, Weight};
 use std::collections::BTreeMap;
 use test_support::kernels::plan::{Plan, Provider};
 use test_support::kernels::{Kit, PAGE};
@@ -297,15 +297,15 @@ fn weights() {
         (FindingKind::Owner { session: 1, stated: 2 }, Weight::Anomaly),
     ];
     for (kind, weight) in cases {
-        let place = Place { structure: "LIST_ENTRY", address: Address(0x8610_0000), member: "Flink" };
+        let place = MemberLocation { structure: "LIST_ENTRY", address: Address(0x8610_0000), member: "Flink" };
         let finding = Finding { place, kind };
         assert_eq!((finding.weight(), finding.kind.weight()), (weight, weight), "{finding}");
         assert!(finding.kind.to_string().len() > 20, "{finding}");
         assert_eq!(finding.to_string(), format!("LIST_ENTRY.Flink at {}: {}", Address(0x8610_0000), finding.kind));
     }
-    let place = Place { structure: "LIST_ENTRY", address: null, member: "" };
+    let place = MemberLocation { structure: "LIST_ENTRY", address: null, member: "" };
     assert_eq!(place.to_string(), "LIST_ENTRY");
-    assert_eq!(Place { address: Address(0x1234), ..place }.to_string(), "LIST_ENTRY at 0x1234");
+    assert_eq!(MemberLocation { address: Address(0x1234), ..place }.to_string(), "LIST_ENTRY at 0x1234");
     let guid = Uuid::from_bytes_le(*b"\x10\xB7\x88\x2B\x93\x1C\x7C\x4F\xB0\x6C\x65\x5E\xCC\x50\xDE\xCC");
     assert_eq!(guid.to_string(), "2b88b710-1c93-4f7c-b06c-655ecc50decc");
     assert!(Weight::Gap < Weight::Damage && Weight::Damage < Weight::Hint && Weight::Hint < Weight::Anomaly);

@@ -141,10 +141,10 @@ fn half_a_session() {
         assert!(!session.context.is_whole());
         let (whole, missing) = (session.context.members().count(), session.context.missing().count());
         assert_eq!(whole + missing, layout.members().count());
-        let there = (start + PAGE - at) as usize;
-        let before = layout.members().filter(|member| member.offset + member.size <= there).map(|member| member.name);
+        let present = (start + PAGE - at) as usize;
+        let before = layout.members().filter(|member| member.offset + member.size <= present).map(|member| member.name);
         assert!(session.context.members().map(|(member, _)| member.name).eq(before), "{build} {arch}");
-        let unreadable = FindingKind::Unreadable { wanted: layout.size as u64, read: there as u64 };
+        let unreadable = FindingKind::Unreadable { wanted: layout.size as u64, read: present as u64 };
         assert!(walk.findings().iter().any(|finding| finding.kind == unreadable), "{build} {arch}");
         assert!(walk.session(5, Address(start + PAGE)).is_none());
         let name = layout.member("LoggerName").expect("every kernel has its name");
@@ -154,7 +154,7 @@ fn half_a_session() {
         plan.kit.image.missing = [start / PAGE].into();
         let mut walk = Walk::new(&plan.kit.image, &kernel);
         let session = walk.session(5, Address(at)).expect("its second half");
-        let behind = layout.members().filter(|member| member.offset >= there).map(|member| member.name);
+        let behind = layout.members().filter(|member| member.offset >= present).map(|member| member.name);
         assert!(session.context.members().map(|(member, _)| member.name).eq(behind), "{build} {arch}");
         let at = start + PAGE - (name.offset as u64) - 4;
         plan.kit.write(at, &bytes);

@@ -165,20 +165,20 @@ fn compressed_buffers_with_wrong_sizes() {
         for member in ["CurrentOffset", "SavedOffset", "Offset"] {
             plan.kit.set(HEADER, at, member, end + 0x20);
         }
-        let (there, wrong) = decoded(&plan);
-        assert!(there == whole && wrong.len() == 1 && wrong[0].contains("the last 0x20 bytes"), "{name}: {wrong:?}");
+        let (present, wrong) = decoded(&plan);
+        assert!(present == whole && wrong.len() == 1 && wrong[0].contains("the last 0x20 bytes"), "{name}: {wrong:?}");
         // Without any compressed buffer, only this error is reported, not the remaining bytes.
         plan.kit.set(HEADER, at + header, "BufferFlag", 0);
-        let (there, wrong) = decoded(&plan);
-        assert!(there.is_empty() && wrong.len() == 1 && wrong[0].contains("no compressed buffer"), "{name}: {wrong:?}");
+        let (present, wrong) = decoded(&plan);
+        assert!(present.is_empty() && wrong.len() == 1 && wrong[0].contains("no compressed buffer"), "{name}: {wrong:?}");
         plan.kit.image = image;
         // The valid end of the last compressed buffer is too large.
         let last = at + end - u64::from(size_of_last(&plan, at + header, end - header));
         plan.kit.set(HEADER, last, "Offset", whole[2].bytes.len() as u64 + 0x40);
-        let (there, wrong) = decoded(&plan);
+        let (present, wrong) = decoded(&plan);
         // The headers differ in the valid end.
         let events = |decoded: &[BufferBytes]| decoded.iter().map(|buffer| buffer.bytes[0x48..].to_vec()).collect::<Vec<_>>();
-        assert_eq!(events(&there), events(&whole), "{name}");
+        assert_eq!(events(&present), events(&whole), "{name}");
         assert!(wrong.len() == 1 && wrong[0].contains("shorter"), "{name}: {wrong:?}");
     }
 }
@@ -420,14 +420,14 @@ fn names() {
         assert_eq!(read(&plan), (Some("Ωmega".into()), vec![]), "{name}");
         let start = plan.kit.room(2 * PAGE as usize, PAGE as usize);
         plan.kit.image.missing.insert(start / PAGE + 1);
-        for (there, expected) in [(4, Some("Ωm")), (0, None)] {
-            let units: Vec<u8> = "Ωmega".encode_utf16().flat_map(u16::to_le_bytes).take(there).collect();
-            let text = start + PAGE - there as u64;
+        for (present, expected) in [(4, Some("Ωm")), (0, None)] {
+            let units: Vec<u8> = "Ωmega".encode_utf16().flat_map(u16::to_le_bytes).take(present).collect();
+            let text = start + PAGE - present as u64;
             plan.kit.write(text, &units);
             plan.kit.set(LOGGER, at, "LoggerName.Buffer", text);
             let (found, findings) = read(&plan);
             assert_eq!(found.as_deref(), expected, "{name}");
-            let unreadable = FindingKind::Unreadable { wanted: length, read: there as u64 };
+            let unreadable = FindingKind::Unreadable { wanted: length, read: present as u64 };
             assert!(findings.iter().any(|finding| finding.kind == unreadable), "{name}: {findings:?}");
         }
     }

@@ -37,9 +37,9 @@ fn overlaps() {
         };
         for start in 0..100 {
             let mut read = vec![0xEE; 40];
-            let there = pieces.read(Address(start), &mut read).unwrap();
+            let present = pieces.read(Address(start), &mut read).unwrap();
             let expected: Vec<u8> = (start..start + 40).map_while(byte).collect();
-            assert_eq!(read[..there], expected, "{round}: {start}");
+            assert_eq!(read[..present], expected, "{round}: {start}");
         }
     }
 }

@@ -6,7 +6,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The cause.
-    pub reason: Reason,
+    pub reason: FaultKind,
     /// Number of payload bytes decoded before the error; 0 for an error in the schema.
     pub offset: usize,
 }
@@ -14,13 +14,13 @@ pub struct Fault {
 /// The cause of an error of decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum FaultKind {
     /// The size stated at the start of a schema or of traits differs from the actual size.
     Size {
         /// The stated size in bytes.
         stated: u16,
         /// The actual size in bytes.
-        there: usize,
+        present: usize,
     },
     /// The schema or the traits are truncated.
     Truncated,
@@ -50,7 +50,7 @@ pub enum Reason {
     Unstated,
 }
 
-impl Reason {
+impl FaultKind {
     /// Whether all fields of the schema were decoded, and the payload has bytes after them.
     #[must_use]
     pub fn is_longer(self) -> bool {
@@ -69,10 +69,10 @@ impl fmt::Display for Fault {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Size { stated, there } => write!(f, "wrong schema size: states {stated} bytes, has {there}"),
+            Self::Size { stated, present } => write!(f, "wrong schema size: states {stated} bytes, has {present}"),
             Self::Truncated => f.write_str("truncated schema"),
             Self::Name => f.write_str("invalid UTF-8 in a name of the schema"),
             Self::Tags => f.write_str("invalid tags: more than 28 bits"),

@@ -1,7 +1,7 @@
 //! Values of a payload by name or position.
 
 use crate::data::number;
-use crate::fault::{Fault, Reason};
+use crate::fault::{Fault, FaultKind};
 use crate::name::FieldName;
 use crate::packed::format::FIELD;
 use crate::packed::{FieldRecord, Library};
@@ -271,7 +271,7 @@ impl<'a> Values<'a> {
     #[inline]
     fn end(&mut self) -> Option<Value<'a>> {
         if !self.rest.is_empty() {
-            self.fault = Some(Reason::Rest.at(self.fields.payload.len() - self.rest.len()));
+            self.fault = Some(FaultKind::Rest.at(self.fields.payload.len() - self.rest.len()));
         }
         None
     }

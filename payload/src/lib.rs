@@ -44,7 +44,7 @@ mod types;
 mod value;
 
 pub use data::{Data, Sid, SystemTime};
-pub use fault::{Fault, Reason};
+pub use fault::{Fault, FaultKind};
 pub use field_values::FieldValues;
 pub use fields::{Fields, Values};
 pub use file_time::{FileTime, ParseFileTimeError, Rfc3339};

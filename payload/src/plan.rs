@@ -1,7 +1,7 @@
 //! Fields compiled for one size of pointers, so that values are read without the schema.
 
 use crate::data::number;
-use crate::fault::{Fault, Reason};
+use crate::fault::{Fault, FaultKind};
 use crate::map::ValueMap;
 use crate::name::FieldName;
 use crate::schema::{Count, Field, FieldList, Length};
@@ -291,6 +291,6 @@ impl<'a> Cursor<'a> {
     /// After the last field: the fault if the payload has more bytes.
     #[inline]
     pub fn end(&self) -> Option<Fault> {
-        (!self.rest.is_empty()).then(|| Reason::Rest.at(self.payload.len() - self.rest.len()))
+        (!self.rest.is_empty()).then(|| FaultKind::Rest.at(self.payload.len() - self.rest.len()))
     }
 }

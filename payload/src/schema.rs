@@ -1,6 +1,6 @@
 //! Schemas of events: names, and fields in the order of the payload.
 
-use crate::fault::Reason;
+use crate::fault::FaultKind;
 use crate::map::{Map, ValueMap};
 use crate::packed::{FieldRecord, Library};
 use crate::tracelogging;
@@ -272,17 +272,17 @@ impl<'a> FieldList<'a> {
     }
 
     /// The field at a position, and the position of the next one. Positions of TraceLogging are offsets in the encoded schema, others are indices.
-    pub(crate) fn read(&self, at: u32) -> Result<(Field<'a>, u32), Reason> {
+    pub(crate) fn read(&self, at: u32) -> Result<(Field<'a>, u32), FaultKind> {
         match *self {
-            Self::Table { all, .. } => all.get(at as usize).map(|field| (*field, at + 1)).ok_or(Reason::Members),
+            Self::Table { all, .. } => all.get(at as usize).map(|field| (*field, at + 1)).ok_or(FaultKind::Members),
             Self::TraceLogging(bytes) => {
-                let mut rest = bytes.get(at as usize..).filter(|rest| !rest.is_empty()).ok_or(Reason::Members)?;
+                let mut rest = bytes.get(at as usize..).filter(|rest| !rest.is_empty()).ok_or(FaultKind::Members)?;
                 let field = tracelogging::field(&mut rest)?;
                 Ok((field, (bytes.len() - rest.len()) as u32))
             }
             Self::Packed { library, first, count } => match FieldRecord::at(library, first, at) {
                 Some(record) if at < count.into() => Ok((record.field(), at + 1)),
-                _ => Err(Reason::Members),
+                _ => Err(FaultKind::Members),
             },
         }
     }

@@ -1,6 +1,6 @@
 //! Sizes of values in payloads.
 
-use crate::fault::Reason;
+use crate::fault::FaultKind;
 use crate::types::{InType, OutType};
 
 /// The pointer size of a payload: that of the process or kernel that wrote it.
@@ -54,9 +54,9 @@ pub(crate) fn split(
     bytes: &[u8],
     pointers: PointerSize,
     is_last: bool,
-) -> Result<(&[u8], &[u8]), Reason> {
+) -> Result<(&[u8], &[u8]), FaultKind> {
     let Extent { before, length, behind } = extent(types, length, bytes, pointers, is_last)?;
-    let value = bytes.get(before..).and_then(|bytes| bytes.get(..length)).ok_or(Reason::Payload)?;
+    let value = bytes.get(before..).and_then(|bytes| bytes.get(..length)).ok_or(FaultKind::Payload)?;
     Ok((value, bytes.get(before + length + behind..).unwrap_or_default()))
 }
 
@@ -77,15 +77,15 @@ fn extent(
     rest: &[u8],
     pointers: PointerSize,
     is_last: bool,
-) -> Result<Extent, Reason> {
+) -> Result<Extent, FaultKind> {
     let plain = |length| Extent { before: 0, length, behind: 0 };
-    let unterminated = |length| if length > 0 || is_last { Ok(plain(length)) } else { Err(Reason::Payload) };
+    let unterminated = |length| if length > 0 || is_last { Ok(plain(length)) } else { Err(FaultKind::Payload) };
     Ok(match (in_type, length) {
         (InType::UNICODESTRING, Some(length)) => plain(length.saturating_mul(2)),
         (InType::UNICODESTRING, None) => match wide_terminator(rest) {
             Some(length) => Extent { before: 0, length, behind: 2 },
             None if is_last || rest.len().is_multiple_of(2) => unterminated(rest.len() & !1)?,
-            None => return Err(Reason::Payload),
+            None => return Err(FaultKind::Payload),
         },
         (InType::ANSISTRING, None) => match terminator(rest) {
             Some(length) => Extent { before: 0, length, behind: 1 },
@@ -117,17 +117,17 @@ fn extent(
                 Extent { before, length: sid(rest.get(before..).unwrap_or_default())?, behind: 0 }
             }
         },
-        _ => return Err(Reason::Type(in_type.0)),
+        _ => return Err(FaultKind::Type(in_type.0)),
     })
 }
 
 /// The size in bytes of the SID at the start of `rest`.
-fn sid(rest: &[u8]) -> Result<usize, Reason> {
+fn sid(rest: &[u8]) -> Result<usize, FaultKind> {
     first::<2>(rest).map(|[_, parts]| 8 + 4 * usize::from(parts))
 }
 
-fn first<const N: usize>(rest: &[u8]) -> Result<[u8; N], Reason> {
-    rest.first_chunk().copied().ok_or(Reason::Payload)
+fn first<const N: usize>(rest: &[u8]) -> Result<[u8; N], FaultKind> {
+    rest.first_chunk().copied().ok_or(FaultKind::Payload)
 }
 
 /// Number of bytes before the first zero byte.

@@ -1,7 +1,7 @@
 //! Traversal of a payload, the same for every source of schemas.
 
 use crate::data::number;
-use crate::fault::{Fault, Reason};
+use crate::fault::{Fault, FaultKind};
 use crate::schema::{Count, Field, FieldList, Length, Schema};
 use crate::size::{self, PointerSize, character};
 use crate::value::Value;
@@ -137,7 +137,7 @@ impl<'a> Steps<'a> {
         Some(Step::Value(value))
     }
 
-    fn step(&mut self) -> Result<Option<Step<'a>>, Reason> {
+    fn step(&mut self) -> Result<Option<Step<'a>>, FaultKind> {
         let Some(top) = self.depth.checked_sub(1) else {
             return match self.at < self.fields.end() {
                 true if self.read == self.payload.len() && self.read_field(self.at)?.0.is_optional => Ok(None),
@@ -176,17 +176,17 @@ impl<'a> Steps<'a> {
     }
 
     /// Why there are bytes after the last field.
-    fn longer(&self) -> Reason {
+    fn longer(&self) -> FaultKind {
         let end = self.fields.end();
         let is_last = |(at, field, behind): &(u32, Field<'_>, u32)| *at < end && *behind >= end && field.is_structure();
         match self.last.filter(is_last) {
-            Some((_, Field { members, .. }, _)) if members.count == 0 => Reason::Unstated,
-            _ => Reason::Rest,
+            Some((_, Field { members, .. }, _)) if members.count == 0 => FaultKind::Unstated,
+            _ => FaultKind::Rest,
         }
     }
 
     /// The next field.
-    fn field_step(&mut self) -> Result<Step<'a>, Reason> {
+    fn field_step(&mut self) -> Result<Step<'a>, FaultKind> {
         let at = self.at;
         let (field, behind) = self.read_field(at)?;
         if self.depth > 0 {
@@ -198,7 +198,7 @@ impl<'a> Steps<'a> {
         Ok(step)
     }
 
-    fn begin(&mut self, field: Field<'a>, at: u32) -> Result<Step<'a>, Reason> {
+    fn begin(&mut self, field: Field<'a>, at: u32) -> Result<Step<'a>, FaultKind> {
         let count = match field.count {
             Count::One if field.is_structure() => return self.structure(field, self.at),
             Count::One | Count::Custom(_) => return self.value(field, at),
@@ -207,9 +207,9 @@ impl<'a> Steps<'a> {
             Count::Rest => match size::fixed(field.in_type, self.pointers) {
                 // Bytes left after the last element are an error at the end of the traversal.
                 size @ 1.. => u16::try_from(self.rest().len() / size).unwrap_or(u16::MAX),
-                0 => return Err(Reason::Type(field.in_type.0)),
+                0 => return Err(FaultKind::Type(field.in_type.0)),
             },
-            Count::Field(index) => self.size_of(index)?.try_into().map_err(|_| Reason::Payload)?,
+            Count::Field(index) => self.size_of(index)?.try_into().map_err(|_| FaultKind::Payload)?,
             Count::Variable => self.word()?,
         };
         if let Some(size) = character(field.in_type, field.out_type) {
@@ -223,7 +223,7 @@ impl<'a> Steps<'a> {
         Ok(Step::Array(field, count))
     }
 
-    fn structure(&mut self, field: Field<'a>, behind: u32) -> Result<Step<'a>, Reason> {
+    fn structure(&mut self, field: Field<'a>, behind: u32) -> Result<Step<'a>, FaultKind> {
         match field.members.first {
             None => {
                 self.push(Level::Structure(field.members.count, AFTER_MEMBERS))?;
@@ -238,7 +238,7 @@ impl<'a> Steps<'a> {
     }
 
     /// Skips the members of a structure in an array without elements.
-    fn skip(&mut self, members: u16) -> Result<(), Reason> {
+    fn skip(&mut self, members: u16) -> Result<(), FaultKind> {
         let mut left = u32::from(members);
         while left > 0 {
             self.spend(1)?;
@@ -250,7 +250,7 @@ impl<'a> Steps<'a> {
         Ok(())
     }
 
-    fn value(&mut self, field: Field<'a>, at: u32) -> Result<Step<'a>, Reason> {
+    fn value(&mut self, field: Field<'a>, at: u32) -> Result<Step<'a>, FaultKind> {
         self.current = at;
         if let Count::Custom(_) = field.count {
             let length = self.word()?;
@@ -277,8 +277,8 @@ impl<'a> Steps<'a> {
     }
 
     /// A value of the next `length` bytes.
-    fn take(&mut self, field: Field<'a>, length: usize) -> Result<Step<'a>, Reason> {
-        let bytes = self.rest().get(..length).ok_or(Reason::Payload)?;
+    fn take(&mut self, field: Field<'a>, length: usize) -> Result<Step<'a>, FaultKind> {
+        let bytes = self.rest().get(..length).ok_or(FaultKind::Payload)?;
         self.read += length;
         Ok(Step::Value(match field.count {
             Count::Custom(_) => Value::custom(&field, bytes),
@@ -287,13 +287,13 @@ impl<'a> Steps<'a> {
     }
 
     /// The next 16 bits.
-    fn word(&mut self) -> Result<u16, Reason> {
-        let word = self.rest().first_chunk().ok_or(Reason::Payload)?;
+    fn word(&mut self) -> Result<u16, FaultKind> {
+        let word = self.rest().first_chunk().ok_or(FaultKind::Payload)?;
         self.read += word.len();
         Ok(u16::from_le_bytes(*word))
     }
 
-    fn read_field(&mut self, at: u32) -> Result<(Field<'a>, u32), Reason> {
+    fn read_field(&mut self, at: u32) -> Result<(Field<'a>, u32), FaultKind> {
         match self.last {
             Some((place, field, behind)) if place == at => Ok((field, behind)),
             _ => {
@@ -326,22 +326,22 @@ impl<'a> Steps<'a> {
         self.sizes[..self.remembered.min(SIZES)].iter()
     }
 
-    fn size_of(&self, index: u16) -> Result<u32, Reason> {
+    fn size_of(&self, index: u16) -> Result<u32, FaultKind> {
         let found = self.known().find(|(place, _)| *place == u32::from(index));
         found.map(|(_, value)| *value).ok_or_else(|| {
             let was_read = u32::from(index) < self.at && self.fields.read(index.into()).is_ok_and(|(field, _)| field.is_size);
-            if self.remembered > SIZES && was_read { Reason::Sizes(index) } else { Reason::Reference(index) }
+            if self.remembered > SIZES && was_read { FaultKind::Sizes(index) } else { FaultKind::Reference(index) }
         })
     }
 
-    fn push(&mut self, level: Level) -> Result<(), Reason> {
-        *self.levels.get_mut(self.depth).ok_or(Reason::Depth)? = level;
+    fn push(&mut self, level: Level) -> Result<(), FaultKind> {
+        *self.levels.get_mut(self.depth).ok_or(FaultKind::Depth)? = level;
         self.depth += 1;
         Ok(())
     }
 
-    fn spend(&mut self, work: usize) -> Result<(), Reason> {
-        self.work = self.work.checked_sub(work).ok_or(Reason::Work)?;
+    fn spend(&mut self, work: usize) -> Result<(), FaultKind> {
+        self.work = self.work.checked_sub(work).ok_or(FaultKind::Work)?;
         Ok(())
     }
 

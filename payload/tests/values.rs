@@ -1,7 +1,7 @@
 //! Access to values, and their display.
 
 use etw_layouts_payload::{
-    Count, Cursor, Data, Field, InType, Length, Map, OutType, Part, PointerSize, Reason, Schema, Step, Uuid, is_hidden,
+    Count, Cursor, Data, Field, InType, Length, Map, OutType, Part, PointerSize, FaultKind, Schema, Step, Uuid, is_hidden,
 };
 use regex::Regex;
 
@@ -59,11 +59,11 @@ fn forgotten() {
     table.push(Field::new("array", InType::UINT8).count(Count::Field(0)));
     let schema = Schema::specified("Class", "Event", 0, &table);
     let fields = schema.decode(&[1; 19], PointerSize::Bits32);
-    assert_eq!(fields.check().unwrap_err().reason, Reason::Sizes(0));
+    assert_eq!(fields.check().unwrap_err().reason, FaultKind::Sizes(0));
     assert_eq!(fields.iter().count(), 18);
     table[17] = Field::new("array", InType::UINT8).count(Count::Field(17));
     let schema = Schema::specified("Class", "Event", 0, &table);
-    assert_eq!(schema.decode(&[1; 19], PointerSize::Bits32).check().unwrap_err().reason, Reason::Reference(17));
+    assert_eq!(schema.decode(&[1; 19], PointerSize::Bits32).check().unwrap_err().reason, FaultKind::Reference(17));
 }
 
 /// Texts with parts that are no characters, texts with zeros inside, and strings that the payload leaves out or does not terminate; and socket addresses. A second
@@ -78,7 +78,7 @@ fn unusual() {
     let inet = [&[2, 0, 1, 0xBB, 1, 2, 3, 4][..], &[7; 120]].concat();
     let inet6 = [&[23, 0, 1, 0xBB, 9, 9, 9, 9][..], &[0; 15], &[1, 5, 0, 0, 0], &[7; 100]].concat();
     /// Fields, a payload, the texts of its values, and the fault.
-    type Case<'a> = (&'a [Field<'a>], &'a [u8], &'a [&'a str], Option<Reason>);
+    type Case<'a> = (&'a [Field<'a>], &'a [u8], &'a [&'a str], Option<FaultKind>);
     let cases: &[Case<'_>] = &[
         (&[wide("s")], b"a\0\0\xD8b\0\0\0", &["a\\u{d800}b"], None),
         (&[sized(InType::UNICODESTRING)], b"a\0\0\0b\0\0\0", &["a\0b"], None),
@@ -89,12 +89,12 @@ fn unusual() {
         (&[utf8], b"0x41\0", &["0x41"], None),
         (&[wide("s")], b"", &[""], None),
         (&[wide("s")], b"a\0", &["a"], None),
-        (&[wide("s")], b"a\0\0", &["a"], Some(Reason::Rest)),
+        (&[wide("s")], b"a\0\0", &["a"], Some(FaultKind::Rest)),
         (&[bytes("s")], b"", &[""], None),
         (&[bytes("s")], b"ab", &["ab"], None),
         (&[wide("s"), wide("t")], b"a\0", &["a", ""], None),
-        (&[wide("s"), wide("t")], b"", &[], Some(Reason::Payload)),
-        (&[wide("s"), bytes("t")], b"a\0\0", &[], Some(Reason::Payload)),
+        (&[wide("s"), wide("t")], b"", &[], Some(FaultKind::Payload)),
+        (&[wide("s"), bytes("t")], b"a\0\0", &[], Some(FaultKind::Payload)),
         (&[socket(16)], &inet[..16], &["1.2.3.4:443"], None),
         (&[socket(128)], &inet, &["1.2.3.4:443"], None),
         (&[socket(28)], &inet6[..28], &["[::1%5]:443"], None),

@@ -4,7 +4,7 @@ use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId, Update};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
 use etw_layouts_codegen::registry::{ExaminedBuild, FactsFile, Registry};
 use etw_layouts_codegen::{Asked, SelectedBy};
-use etw_layouts_runtime::meta::{Confidence, Examined, Line, Reason, choose};
+use etw_layouts_runtime::meta::{Confidence, Examined, Line, InferredFrom, choose};
 use std::collections::BTreeMap;
 
 /// A selected build, the layouts that are used for it, and the confidence in them.
@@ -47,7 +47,7 @@ impl Choice {
         // The selected build has a target, so there is a row for it.
         let chosen = choose(&line, asked.build, arch).expect("a build of the version axis");
         let (confidence, candidates) = (chosen.confidence, chosen.candidates(&line).map(|(target, _)| target).collect());
-        let by_update = matches!(confidence, Confidence::Inferred(Reason::Unverified { .. } | Reason::Branch { .. }));
+        let by_update = matches!(confidence, Confidence::Inferred(InferredFrom::Unverified { .. } | InferredFrom::Branch { .. }));
         let changed_by = structure.filter(|_| by_update).and_then(|name| changed_by(layouts, &asked, name));
         let changed_later = structure.and_then(|name| changed_later(layouts, &asked, name));
         Self { asked, confidence, candidates, changed_by, changed_later }
@@ -143,7 +143,7 @@ impl Choice {
 /// from.
 pub fn sentence(axis: &Axis, confidence: &Confidence, arch: Arch) -> String {
     match leader(axis, confidence, arch) {
-        Some(leader) if !matches!(confidence, Confidence::Inferred(Reason::Unverified { .. })) => {
+        Some(leader) if !matches!(confidence, Confidence::Inferred(InferredFrom::Unverified { .. })) => {
             format!("{confidence}; where the specs do not name {arch}, it is inferred from {leader}")
         }
         _ => confidence.to_string(),

@@ -7,7 +7,7 @@ use etw_layouts_codegen::registry::{ExaminedBuild, FactsFile, FactsKind, Registr
 use etw_layouts_codegen::spec::{Provenance, Unknown};
 use etw_layouts_runtime::Uuid;
 pub use etw_layouts_runtime::meta::Evidence;
-use etw_layouts_runtime::meta::{Confidence, Reason, SymbolSource};
+use etw_layouts_runtime::meta::{Confidence, InferredFrom, SymbolSource};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The evidence for the facts of a user's specs.
@@ -249,9 +249,9 @@ impl Choice {
     /// The builds that a member is inferred from, as text that follows `inferred`.
     fn inferred(&self, axis: &Axis, info: &Info) -> String {
         match self.confidence {
-            Confidence::Inferred(Reason::Unverified { arch }) if self.leader(axis) == Some(arch) => format!(" from {arch}"),
-            Confidence::Inferred(Reason::Unverified { .. }) => "; not verified on this architecture".into(),
-            Confidence::Inferred(Reason::Branch { build }) => format!(" from {build}"),
+            Confidence::Inferred(InferredFrom::Unverified { arch }) if self.leader(axis) == Some(arch) => format!(" from {arch}"),
+            Confidence::Inferred(InferredFrom::Unverified { .. }) => "; not verified on this architecture".into(),
+            Confidence::Inferred(InferredFrom::Branch { build }) => format!(" from {build}"),
             Confidence::Uncertain { older, newer, .. } => format!("; the layouts of {older} and {newer} differ"),
             _ => match self.confidence.neighbours() {
                 [Some(older), Some(newer)] => format!(" from {older} and {newer}"),

@@ -30,6 +30,6 @@ pub mod verify;
 
 pub use choice::{Choice, sentence};
 pub use error::{Error, Refusal, Remedy, Several};
-pub use etw_layouts_runtime::meta::{Confidence, Reason, SymbolSource};
+pub use etw_layouts_runtime::meta::{Confidence, InferredFrom, SymbolSource};
 pub use evidence::Source;
 pub use project::Project;

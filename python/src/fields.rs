@@ -58,7 +58,7 @@ impl<'py, 'a> Level<'py, 'a> {
 }
 
 fn object<'py>(py: Python<'py>, value: &Value<'_>, clock: &Clock) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match Json::of(value, Some(clock)) {
+    Ok(match Json::from_value(value, Some(clock)) {
         Json::Unsigned(number) => number.into_pyobject(py)?.into_any(),
         Json::Signed(number) => number.into_pyobject(py)?.into_any(),
         // Parse the decimal text, to get the same number as from JSON.

@@ -1,6 +1,6 @@
 //! Conversion between bytes and types, at any offset.
 
-use crate::error::{Error, Reason};
+use crate::error::{Error, ErrorKind};
 use bytemuck::{AnyBitPattern, NoUninit, PodCastError};
 use core::ops::Deref;
 
@@ -79,15 +79,15 @@ impl<T> Deref for Loaded<'_, T> {
 pub(crate) fn slice(bytes: &[u8], offset: usize, size: usize) -> Result<&[u8], Error> {
     let left = bytes.len().saturating_sub(offset);
     let rest = bytes.get(offset..).and_then(|rest| rest.get(..size));
-    rest.ok_or(Error { offset, size, reason: Reason::Short(left) })
+    rest.ok_or(Error { offset, size, reason: ErrorKind::Short(left) })
 }
 
 pub(crate) fn slice_mut(bytes: &mut [u8], offset: usize, size: usize) -> Result<&mut [u8], Error> {
     let left = bytes.len().saturating_sub(offset);
     let rest = bytes.get_mut(offset..).and_then(|rest| rest.get_mut(..size));
-    rest.ok_or(Error { offset, size, reason: Reason::Short(left) })
+    rest.ok_or(Error { offset, size, reason: ErrorKind::Short(left) })
 }
 
 fn cast<T>(offset: usize, _: PodCastError) -> Error {
-    Error { offset, size: size_of::<T>(), reason: Reason::Unaligned(align_of::<T>()) }
+    Error { offset, size: size_of::<T>(), reason: ErrorKind::Unaligned(align_of::<T>()) }
 }

@@ -10,13 +10,13 @@ pub struct Error {
     /// Size of the type, in bytes.
     pub size: usize,
     /// Cause of the error.
-    pub reason: Reason,
+    pub reason: ErrorKind,
 }
 
 /// Cause of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum ErrorKind {
     /// There are only this many bytes after the offset.
     Short(usize),
     /// The address is not a multiple of this alignment, which references require.
@@ -33,11 +33,11 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#x} bytes at {:#x}: ", self.size, self.offset)?;
         match self.reason {
-            Reason::Short(left) => write!(f, "only {left:#x} bytes left"),
-            Reason::Unaligned(align) => write!(f, "not aligned to {align}"),
-            Reason::Absent => f.write_str("the layout has no such member"),
-            Reason::NoNumber => f.write_str("the member is not a number"),
-            Reason::Wide => f.write_str("the value does not fit into the member"),
+            ErrorKind::Short(left) => write!(f, "only {left:#x} bytes left"),
+            ErrorKind::Unaligned(align) => write!(f, "not aligned to {align}"),
+            ErrorKind::Absent => f.write_str("the layout has no such member"),
+            ErrorKind::NoNumber => f.write_str("the member is not a number"),
+            ErrorKind::Wide => f.write_str("the value does not fit into the member"),
         }
     }
 }

@@ -71,7 +71,7 @@ pub use bytemuck;
 #[doc(hidden)]
 pub use core;
 pub use data::{Bytes, Ptr32, Ptr64};
-pub use error::{Error, Reason};
+pub use error::{Error, ErrorKind};
 pub use meta::{Arch, Build};
 pub use names::Named;
 #[doc(hidden)]

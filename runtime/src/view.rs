@@ -2,7 +2,7 @@
 
 use crate::access::ones;
 use crate::bytes;
-use crate::error::{Error, Reason};
+use crate::error::{Error, ErrorKind};
 use crate::packed::{Member, Type};
 use crate::token::{Any, Kind, LayoutOf, MemberOf, Nested, Token, Tokens};
 use crate::value::{self, Value};
@@ -145,8 +145,8 @@ impl<'a, S: Tokens> ViewMut<'a, S> {
         let unit = member.size as u32 * 8;
         let (position, width) = member.bits.unwrap_or((0, unit));
         let (least, most) = match member.ty {
-            Type::Layout(_) | Type::Array(..) => return Err(failed(Reason::NoNumber)),
-            _ if unit > 64 || position + width > unit || width == 0 => return Err(failed(Reason::Wide)),
+            Type::Layout(_) | Type::Array(..) => return Err(failed(ErrorKind::NoNumber)),
+            _ if unit > 64 || position + width > unit || width == 0 => return Err(failed(ErrorKind::Wide)),
             Type::Unsigned | Type::Pointer => (0, ones(width).into()),
             Type::Signed => (-(1 << (width - 1)), i128::from(ones(width - 1))),
             // Flags are unsigned; named values can be signed.
@@ -154,7 +154,7 @@ impl<'a, S: Tokens> ViewMut<'a, S> {
         };
         let value: i128 = value.into();
         if !(least..=most).contains(&value) {
-            return Err(failed(Reason::Wide));
+            return Err(failed(ErrorKind::Wide));
         }
         let place = bytes::slice_mut(self.bytes, member.offset, member.size)?;
         let mut all = [0; 8];
@@ -176,7 +176,7 @@ impl<'a, S: Tokens> ViewMut<'a, S> {
     }
 
     fn find<K>(&self, token: Token<S, K>) -> Result<Member<'a>, Error> {
-        self.layout.find(token).ok_or(Error { offset: 0, size: self.layout.size, reason: Reason::Absent })
+        self.layout.find(token).ok_or(Error { offset: 0, size: self.layout.size, reason: ErrorKind::Absent })
     }
 }
 

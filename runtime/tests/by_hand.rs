@@ -6,7 +6,7 @@
 use etw_layouts_runtime::bytemuck::{self, Zeroable};
 use etw_layouts_runtime::packed::Member;
 use etw_layouts_runtime::{
-    Arch, Build, Bytes, Error, LayoutOf, Ptr32, Ptr64, Reason, View, ViewMut, bytes, check, layout, plain, values,
+    Arch, Build, Bytes, Error, LayoutOf, Ptr32, Ptr64, ErrorKind, View, ViewMut, bytes, check, layout, plain, values,
 };
 
 /// The same structures from specs, with tokens and a table of their layouts.
@@ -238,7 +238,7 @@ fn each_member_has_its_own_bits() {
     view.set(REQUEST::NEXT, u64::MAX).unwrap();
     let wide = |member: &str| {
         let Member { offset, size, .. } = layout_of_request().member(member).unwrap();
-        Err(Error { offset, size, reason: Reason::Wide })
+        Err(Error { offset, size, reason: ErrorKind::Wide })
     };
     assert_eq!(view.set(REQUEST::SCORE, 0x8000), wide("Score"));
     assert_eq!(view.set(REQUEST::MODE, 8), wide("Mode"));
@@ -246,7 +246,7 @@ fn each_member_has_its_own_bits() {
     assert_eq!(view.set(REQUEST::STATUS, -0x81), wide("Status"));
     assert_eq!(view.set(REQUEST::SCORE, -0x8001), wide("Score"));
     assert_eq!(view.set(REQUEST::LENGTH, -1), wide("Length"));
-    assert_eq!(view.set(REQUEST::TEXT, 0).unwrap_err().reason, Reason::NoNumber);
+    assert_eq!(view.set(REQUEST::TEXT, 0).unwrap_err().reason, ErrorKind::NoNumber);
     let text = format!("{view:?}");
     assert_eq!((request.Score(), request.Mode().0, request.r#type(), request.Length()), (-0x8000, 7, -1, 2));
     assert_eq!((request.Status.0, request.Access.0, request.Total(), request.Next.0), (-1, 0xFFFF, 0x4321_5678, u64::MAX));
@@ -287,8 +287,8 @@ fn values_as_text() {
     assert_eq!([0, 5].map(|revision| format!("{:#}", Build::new(6, 1, 7600, revision))), ["6.1.7600", "6.1.7600.5"]);
     assert_eq!(Arch::ALL.map(Arch::pointer_size), [4, 8, 8]);
     let error = |reason| Error { offset: 2, size: 4, reason }.to_string();
-    assert_eq!(error(Reason::Absent), "0x4 bytes at 0x2: the layout has no such member");
-    assert_eq!(error(Reason::Wide), "0x4 bytes at 0x2: the value does not fit into the member");
+    assert_eq!(error(ErrorKind::Absent), "0x4 bytes at 0x2: the layout has no such member");
+    assert_eq!(error(ErrorKind::Wide), "0x4 bytes at 0x2: the value does not fit into the member");
 
     let names = ["self_", "self__", "crate_", "r#type", "other_", "self", "_"].map(plain);
     assert_eq!(names, ["self", "self_", "crate", "type", "other_", "self", "_"]);

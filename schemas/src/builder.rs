@@ -103,8 +103,8 @@ impl LibraryBuilder {
                 let variant = self.variant(event, &maps, origins);
                 let opcode = event.opcode.value.unwrap_or_default() as u8;
                 let key = match event.is_classic {
-                    true => EventKey::of_opcode(opcode, event.version),
-                    false => EventKey::of_id(event.id, event.version),
+                    true => EventKey::from_opcode(opcode, event.version),
+                    false => EventKey::from_id(event.id, event.version),
                 };
                 let record = self.providers.entry(provider.guid).or_default();
                 add_variant(record.events.entry(key).or_default(), variant);

@@ -18,7 +18,7 @@ pub struct Schemas {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError {
     /// The place of the error.
-    pub place: Place,
+    pub place: SourcePosition,
     /// `problem: detail; remedy`.
     pub message: String,
 }
@@ -26,7 +26,7 @@ pub struct SchemaError {
 /// A place in a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Place {
+pub enum SourcePosition {
     /// Line of a text, from 1.
     Line(u32),
     /// Offset in binary data, in bytes.
@@ -62,15 +62,15 @@ impl Schemas {
 
 impl SchemaError {
     pub(crate) fn line(line: u32, message: impl Into<String>) -> Self {
-        Self { place: Place::Line(line), message: message.into() }
+        Self { place: SourcePosition::Line(line), message: message.into() }
     }
 
     pub(crate) fn offset(offset: usize, message: impl Into<String>) -> Self {
-        Self { place: Place::Offset(offset.try_into().unwrap_or(u32::MAX)), message: message.into() }
+        Self { place: SourcePosition::Offset(offset.try_into().unwrap_or(u32::MAX)), message: message.into() }
     }
 }
 
-impl Display for Place {
+impl Display for SourcePosition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(line) => write!(f, "line {line}"),

@@ -183,7 +183,7 @@ fn fields() {
     let library = builder.build();
     let library = Library::read(library.bytes()).unwrap();
     let schema = |message: &WppMessage| {
-        let variant = library.find(message.guid, EventKey::of_id(message.number, 0)).first()?;
+        let variant = library.find(message.guid, EventKey::from_id(message.number, 0)).first()?;
         variant.schema()
     };
     assert!(schema(&messages[3]).is_some() && schema(&messages[4]).is_none());

@@ -33,10 +33,6 @@ impl Pool {
     }
 
     /// Reads a buffer, and calls `see` with the [ticks](crate::index::ticks) of its events.
-    ///
-    /// # Errors
-    ///
-    /// The source fails, or changed since the first pass.
     pub fn read(
         &mut self,
         source: &dyn Source,
@@ -62,10 +58,6 @@ impl Pool {
 }
 
 /// Reads a buffer into memory.
-///
-/// # Errors
-///
-/// The source fails, or changed since the first pass.
 pub(crate) fn decode<'s>(
     source: &dyn Source,
     index: &Index,

@@ -49,10 +49,6 @@ impl Index {
     }
 
     /// Reads a file to its end. `see` is called for each event and each diagnostic, in file order.
-    ///
-    /// # Errors
-    ///
-    /// The source fails, or is not a trace file.
     pub fn read(source: &dyn Source, mut see: impl FnMut(Item<'_>)) -> io::Result<Self> {
         let mut reader = Reader::new(BufReader::with_capacity(1 << 18, Sequential::new(source)))?;
         let mut index = Self::empty(reader.format());

@@ -35,10 +35,6 @@ impl NamesBuilder {
     }
 
     /// Adds an event of a file.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be written.
     #[inline]
     pub fn add(&mut self, event: &Event<'_>, tick: i64, file: u32, place: Place) -> io::Result<()> {
         let Some(NameEvent { subject, step, .. }) = NameEvent::read(event) else { return Ok(()) };
@@ -53,10 +49,6 @@ impl NamesBuilder {
     }
 
     /// The names.
-    ///
-    /// # Errors
-    ///
-    /// The temporary files cannot be read or written.
     pub fn finish(self) -> io::Result<NameTables> {
         let Self { files, images, methods } = self;
         Ok(NameTables { files: files.table(|_| {})?, images: images.table(reach())?, methods: methods.table(reach())? })
@@ -88,10 +80,6 @@ impl NameTables {
     }
 
     /// The event that states the name of a file object at a time.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be read.
     pub fn file(&self, object: u64, tick: i64) -> io::Result<Option<Position>> {
         let mut valid = Valid::new(tick);
         let after = [object, word_of_tick(tick).saturating_add(1), 0, 0];
@@ -107,19 +95,11 @@ impl NameTables {
     }
 
     /// The event that states the image at an address of a process at a time.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be read.
     pub fn image(&self, process: u32, address: u64, tick: i64) -> io::Result<Option<Position>> {
         at(&self.images, process, address, tick)
     }
 
     /// The tick and the position of each event about an image of a process, in the order of time.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be read.
     pub fn images(&self, process: u32) -> io::Result<Vec<(i64, Position)>> {
         let mut found = Vec::new();
         self.images.ascend(&[process.into(), 0, 0, 0, 0, 0], |&[of, _, tick, _, step, at]| {
@@ -134,10 +114,6 @@ impl NameTables {
     }
 
     /// The event that states the method at an address of a process at a time.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be read.
     pub fn method(&self, process: u32, address: u64, tick: i64) -> io::Result<Option<Position>> {
         at(&self.methods, process, address, tick)
     }

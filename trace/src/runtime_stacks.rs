@@ -76,10 +76,6 @@ impl RuntimeEvents {
     }
 
     /// Adds an event of a file, if it is one of the runtime.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be written.
     #[inline]
     pub fn add(&mut self, event: &Event<'_>, tick: i64, file: u32, place: Place) -> io::Result<()> {
         let (Some((provider, is_stack)), Some(thread)) = (kind(event), event.thread()) else { return Ok(()) };
@@ -91,10 +87,6 @@ impl RuntimeEvents {
 
     /// Calls `bound` with each stack and the previous event of its provider and thread. If the previous event is a stack too, the event of
     /// this stack was lost, and the stack is skipped.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be read, or `bound` fails.
     pub fn finish(self, mut bound: impl FnMut(Bound) -> io::Result<()>) -> io::Result<()> {
         let mut events = self.events.finish()?;
         let mut before: Option<Record<4>> = None;

@@ -177,10 +177,6 @@ impl SessionBuilder {
     }
 
     /// The session.
-    ///
-    /// # Errors
-    ///
-    /// A temporary file cannot be written or read.
     pub fn finish(self, options: &mut Options<'_>) -> io::Result<Session> {
         let Self { files, log_file, clock, schemas, host, processes, threads, stacks, names, volumes, failed } = self;
         failed.map_or(Ok(()), Err)?;

@@ -72,10 +72,6 @@ impl<const N: usize> Sorter<N> {
     }
 
     /// Adds a record.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be written.
     pub fn push(&mut self, record: Record<N>) -> io::Result<()> {
         if self.records.len() >= self.limit {
             self.spill()?;
@@ -103,10 +99,6 @@ impl<const N: usize> Sorter<N> {
     }
 
     /// The records in order.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be read.
     pub fn finish(mut self) -> io::Result<Sorted<N>> {
         self.records.sort_unstable_by(|one, other| other.cmp(one));
         // The parts of all runs in memory are about as large as the records before.
@@ -125,10 +117,6 @@ impl<const N: usize> Sorter<N> {
     }
 
     /// The records as a table. `complete` is called with each record in order, and must not change the order.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be read or written.
     pub fn table(mut self, mut complete: impl FnMut(&mut Record<N>)) -> io::Result<Table<N>> {
         if self.file.is_none() {
             self.records.sort_unstable();
@@ -154,10 +142,6 @@ impl<const N: usize> Sorter<N> {
 
 impl<const N: usize> Sorted<N> {
     /// The next record.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be read.
     pub fn next(&mut self) -> io::Result<Option<Record<N>>> {
         let Some(Reverse((record, index))) = self.heap.pop() else { return Ok(None) };
         if let Some(next) = self.runs[index].next(self.file.as_ref())? {
@@ -193,10 +177,6 @@ impl<const N: usize> Table<N> {
     }
 
     /// Calls `see` with the records from the first one that is not less than `low`, in ascending order.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be read.
     pub fn ascend(&self, low: &Record<N>, mut see: impl FnMut(&Record<N>) -> ControlFlow<()>) -> io::Result<()> {
         let mut index = self.position(low)?;
         while let Some(record) = self.get(index)?
@@ -208,10 +188,6 @@ impl<const N: usize> Table<N> {
     }
 
     /// Calls `see` with the records from the last one that is less than `high`, in descending order.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be read.
     pub fn descend(&self, high: &Record<N>, mut see: impl FnMut(&Record<N>) -> ControlFlow<()>) -> io::Result<()> {
         let mut index = self.position(high)?;
         while let Some(before) = index.checked_sub(1)

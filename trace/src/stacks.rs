@@ -79,10 +79,6 @@ const MAX_PARTS: usize = 256;
 
 impl Stacks {
     /// Whether any event with this tick has a stack that is not in the event.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be read.
     pub fn has(&self, tick: i64) -> io::Result<bool> {
         let (tick, mut has) = (word_of_tick(tick), false);
         let (word, mask) = bit(tick);
@@ -101,10 +97,6 @@ impl Stacks {
     }
 
     /// The parts of the stack of an event.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be read.
     pub fn parts(&self, tick: i64, owner: Owner, processor: u16) -> io::Result<Vec<Found>> {
         let mut found = Vec::new();
         let (first, last) = match owner {
@@ -199,10 +191,6 @@ impl StackBuilder {
     }
 
     /// Adds an event of a file.
-    ///
-    /// # Errors
-    ///
-    /// The temporary file cannot be written.
     pub fn add(&mut self, event: &Event<'_>, tick: i64, file: u32, place: Place) -> io::Result<()> {
         let Some(hook) = event.hook() else {
             for item in event.items() {
@@ -251,10 +239,6 @@ impl StackBuilder {
     }
 
     /// The stacks. The reference to a key means the next definition of that key at or after the reference, in the order of time.
-    ///
-    /// # Errors
-    ///
-    /// The temporary files cannot be read or written.
     pub fn finish(self) -> io::Result<Stacks> {
         let Self { definitions, references, mut parts, runtime } = self;
         let (mut definitions, mut references) = (definitions.finish()?, references.finish()?);

@@ -87,7 +87,7 @@ impl Made {
                 (EventHeader::PerfInfo(header, Counters::default()), payload)
             }
             Kind::Manifest(provider, id) => {
-                let key = EventKey::of_id(id, version.unwrap_or(0));
+                let key = EventKey::from_id(id, version.unwrap_or(0));
                 let schema = schemas.known(provider, key).expect("an event").schema().expect("its fields");
                 let mut header: EVENT_HEADER = zero();
                 header.ProviderId = wire_guid(provider);

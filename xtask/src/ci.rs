@@ -156,10 +156,6 @@ fn nightly(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
 }
 
 /// What a cargo command prints on standard output.
-///
-/// # Errors
-///
-/// The command fails; the error is what it prints.
 fn printed(args: &[&str]) -> Result<String, Error> {
     let output = output(&std::env::var("CARGO").unwrap_or("cargo".into()), args, &[])?;
     match output.status.success() {

@@ -17,10 +17,6 @@ pub struct Args {
 }
 
 /// Runs the program, and exits with its exit status.
-///
-/// # Errors
-///
-/// Cargo cannot be started.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let manifest = workspace::root().join("Cargo.toml");

@@ -67,10 +67,6 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 }
 
 /// The names of the targets, sorted.
-///
-/// # Errors
-///
-/// The folder cannot be read.
 pub fn targets() -> Result<Vec<String>, Error> {
     let stem = |path: PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut names: Vec<_> = entries(&workspace::root().join("fuzz/src/targets"))?.into_iter().map(stem).collect();
@@ -129,10 +125,6 @@ const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-leve
     -Cllvm-args=-simplifycfg-branch-fold-threshold=0 -Zsanitizer=address";
 
 /// Builds the fuzzer. Returns its path.
-///
-/// # Errors
-///
-/// Compilation fails.
 pub fn built(profile: Profile) -> Result<PathBuf, Error> {
     let host = nightly().args(["rustc", "--print", "host-tuple"]).output()?;
     let host = String::from_utf8_lossy(&host.stdout).trim().to_owned();
@@ -161,10 +153,6 @@ pub fn built(profile: Profile) -> Result<PathBuf, Error> {
 }
 
 /// Runs a target.
-///
-/// # Errors
-///
-/// The target cannot be started.
 pub fn fuzzed(program: &Path, target: &str, seconds: u64) -> Result<Ran, Error> {
     let mut command = command(program, target, seconds)?;
     command.args([folder("corpus").join(target), folder("seeds").join(target)]);

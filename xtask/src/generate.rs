@@ -58,10 +58,6 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 }
 
 /// Writes the files that are not up to date; returns the layouts, and the number of files written or removed.
-///
-/// # Errors
-///
-/// The specs are invalid; files cannot be read or written.
 pub fn refresh() -> Result<(Layouts, usize), Error> {
     let project = project();
     let lock = lock(&project, "generate")?;
@@ -78,10 +74,6 @@ pub fn project() -> Project {
 }
 
 /// The changes for files that are not up to date, after changes of specs and facts that are not written yet.
-///
-/// # Errors
-///
-/// Files cannot be read.
 fn changes(layouts: &Layouts, registry: &Registry, own: &Changes) -> Result<Changes, Error> {
     let root = workspace::root();
     Ok(stale(layouts, registry, own)?.into_iter().map(|(path, bytes)| (root.join(path), bytes)).collect())
@@ -91,10 +83,6 @@ fn changes(layouts: &Layouts, registry: &Registry, own: &Changes) -> Result<Chan
 pub type Stale = Vec<(String, Option<Vec<u8>>)>;
 
 /// The files that are not up to date, after changes of specs and facts that are not written yet.
-///
-/// # Errors
-///
-/// Files cannot be read, or the specs have too many parts for the table of layouts.
 pub fn stale(layouts: &Layouts, registry: &Registry, own: &Changes) -> Result<Stale, Error> {
     let root = workspace::root();
     let files = files(layouts);

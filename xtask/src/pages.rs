@@ -10,10 +10,6 @@ use etw_layouts_project::errata;
 use std::fmt::Write;
 
 /// The generated pages by path, in addition to the generated sources.
-///
-/// # Errors
-///
-/// Sources cannot be read.
 pub fn all(layouts: &Layouts, registry: &Registry, generated: &Files) -> Result<Files, Error> {
     let pages = [
         ("specs/ERRATA.md", errata(layouts)),

@@ -5,10 +5,6 @@ use crate::trust_tables::{FUZZ, read, replaced, rows};
 use crate::{Error, fuzz, unsafety};
 
 /// The page with up-to-date counts of fuzz targets, hosts, and `unsafe`.
-///
-/// # Errors
-///
-/// The page or a source cannot be read.
 pub fn page() -> Result<String, Error> {
     let page = read()?;
     let recorded = rows(&page, FUZZ)?;

@@ -12,10 +12,6 @@ pub const FUZZ: &str = "| fuzz target |";
 pub const WEEKLY: &str = "| step of each week |";
 
 /// Writes rows of a table: each replaces the row with the same first cell, or is added.
-///
-/// # Errors
-///
-/// The page cannot be read or written, or lacks the table.
 pub fn record(table: &str, new: &[String]) -> Result<(), Error> {
     let page = read()?;
     let first = |row: &str| row.split('|').nth(1).map(str::to_owned);
@@ -27,28 +23,16 @@ pub fn record(table: &str, new: &[String]) -> Result<(), Error> {
 }
 
 /// The current page.
-///
-/// # Errors
-///
-/// The page cannot be read.
 pub fn read() -> Result<String, Error> {
     Ok(fs::read_to_string(workspace::root().join(PAGE)).map_err(|error| format!("{PAGE}: {error}"))?)
 }
 
 /// The rows of the table with this header.
-///
-/// # Errors
-///
-/// The page lacks the table.
 pub fn rows<'p>(page: &'p str, table: &str) -> Result<Vec<&'p str>, Error> {
     Ok(split(page, table)?.1.lines().collect())
 }
 
 /// The page, with the rows of a table replaced.
-///
-/// # Errors
-///
-/// The page lacks the table.
 pub fn replaced(page: &str, table: &str, new: &[String]) -> Result<String, Error> {
     let (before, _, behind) = split(page, table)?;
     Ok(format!("{before}{}\n{behind}", new.join("\n")))

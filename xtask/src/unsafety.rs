@@ -18,10 +18,6 @@ pub struct Count {
 }
 
 /// The sources with `unsafe`, by path from the root.
-///
-/// # Errors
-///
-/// A source cannot be read, or is not valid Rust.
 pub fn counts() -> Result<BTreeMap<String, Count>, Error> {
     let mut counts = BTreeMap::new();
     let mut sources = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::{Bytes, Schemas};
 use etw_layouts_payload::Uuid;
-use etw_layouts_payload::packed::{EventKey, Place, Variant};
+use etw_layouts_payload::packed::{EventKey, VariantRef, Variant};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -28,7 +28,7 @@ struct Slot {
 pub(super) struct Found {
     /// Index of the library.
     pub library: usize,
-    pub place: Place,
+    pub place: VariantRef,
     /// Whether other variants have fields of other sizes, or those of other sources fields of other names.
     pub is_disputed: bool,
 }

@@ -11,7 +11,7 @@ fn found_events() {
         let mut random = fastrand::Rng::with_seed(8);
         let providers: Vec<_> = (0..count / 64).map(|_| Uuid::from_u128(random.u128(..))).collect();
         let events: Vec<_> =
-            providers.iter().flat_map(|provider| (0..64).map(|id| (*provider, EventKey::of_id(id, 0)))).collect();
+            providers.iter().flat_map(|provider| (0..64).map(|id| (*provider, EventKey::from_id(id, 0)))).collect();
         let found = FoundEvents::default();
         let searched = |provider, key| {
             let mut searched = false;

@@ -42,7 +42,7 @@ impl Schemas {
     /// The variants of an event in all libraries, in all versions.
     fn variants(&self, event: &Event<'_>) -> impl Iterator<Item = Variant<'_>> {
         let of = |provider: Uuid, key: EventKey| {
-            let new = if key.is_classic() { |id, version| EventKey::of_opcode(id as u8, version) } else { EventKey::of_id };
+            let new = if key.is_classic() { |id, version| EventKey::from_opcode(id as u8, version) } else { EventKey::from_id };
             let providers = self.libraries().filter_map(move |library| library.provider(provider));
             providers.flat_map(move |provider| (0..=u8::MAX).flat_map(move |version| provider.find(new(key.id(), version))))
         };

@@ -8,7 +8,7 @@ use etw_layouts_payload::{Data, FileTime, OutType, Text, Value};
 pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) {
     match style {
         Style::Text => text(value, clock, out),
-        Style::Json => match Json::of(value, clock) {
+        Style::Json => match Json::from_value(value, clock) {
             Json::Unsigned(number) => put::number(out, number),
             Json::Signed(number) => put::number(out, number),
             Json::Float(number) => put::shown(out, format_args!("{number:?}")),
@@ -53,7 +53,7 @@ pub enum Json<'v, 'a> {
 impl<'v, 'a> Json<'v, 'a> {
     /// The value in JSON; `clock` is that of the trace, for times in its ticks.
     #[inline(always)]
-    pub fn of(value: &'v Value<'a>, clock: Option<&Clock>) -> Self {
+    pub fn from_value(value: &'v Value<'a>, clock: Option<&Clock>) -> Self {
         if let Some(time) = time(value, clock) {
             return Self::Time(time);
         }

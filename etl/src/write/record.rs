@@ -44,7 +44,7 @@ impl<'a> Record<'a> {
     }
 
     /// The record of a decoded event.
-    pub fn of(event: &Event<'a>) -> Self {
+    pub fn from_event(event: &Event<'a>) -> Self {
         match event.header() {
             EventHeader::Raw => Self { header_type: event.header_type(), ..Self::raw(event.bytes()) },
             header => Self { header_type: event.header_type(), header, items: event.items().collect(), payload: event.payload() },

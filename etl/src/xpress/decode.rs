@@ -124,9 +124,9 @@ impl State {
         let end = self.written + length;
         // Copied bytes can be copied again: the available range doubles each time.
         while self.written < end {
-            let there = (self.written - from).min(end - self.written);
-            output.copy_within(from..from + there, self.written);
-            self.written += there;
+            let present = (self.written - from).min(end - self.written);
+            output.copy_within(from..from + present, self.written);
+            self.written += present;
         }
         Ok(())
     }

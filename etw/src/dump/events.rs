@@ -60,9 +60,6 @@ fn known(events: &[(usize, TimedEvent<'_>)], schemas: &Schemas) -> (ProcessTable
 }
 
 impl<'a> Events<'a> {
-    /// # Errors
-    ///
-    /// Returns an error if the time range is empty.
     pub fn new(args: &'a Args, out: &Output) -> Result<Self, Error> {
         args.asked.wanted.load(out)?;
         let absent = args.session.iter().map(String::as_str).collect();
@@ -76,10 +73,6 @@ impl<'a> Events<'a> {
     }
 
     /// Reports results that need all dumps.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if all dumps were read and none has a requested session.
     pub fn end(&self, out: &Output) -> Result<(), Error> {
         match self.absent.as_slice() {
             absent @ [_, ..] if !self.is_done() => {

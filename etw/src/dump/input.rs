@@ -20,7 +20,7 @@ pub fn open(input: &Input) -> Result<DumpFile, Stop> {
     };
     let mut bytes = Vec::new();
     reader.by_ref().take(DumpHeader::SIZE as u64).read_to_end(&mut bytes).map_err(unreadable)?;
-    let header = DumpHeader::of(&bytes).map_err(|error| match error {
+    let header = DumpHeader::read(&bytes).map_err(|error| match error {
         Error::NoDump if !bytes.starts_with(b"PAGEDU") => Stop::Input(no_dump(&bytes).unwrap_or_else(|| error.to_string())),
         _ => Stop::Input(error.to_string()),
     })?;

@@ -79,20 +79,12 @@ pub enum DumpDiagnostic {
 }
 
 /// Runs the command on each dump. Reports a dump that cannot be read and continues with the next one.
-///
-/// # Errors
-///
-/// Returns an error if a dump cannot be read or the output cannot be written. A closed output pipe is not an error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
     let format = command.files().format;
     reported(format, run_on(command, &mut Output::new(format)))
 }
 
 /// Runs the command on each dump with this output.
-///
-/// # Errors
-///
-/// See [`run`].
 pub fn run_on(command: &Command, out: &mut Output) -> Result<Outcome, Error> {
     let files = command.files();
     let mut events = match command {

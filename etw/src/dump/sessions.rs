@@ -121,7 +121,7 @@ impl Serialize for Line<'_> {
             mode: log.mode,
             mode_names: if log.mode == 0 { String::new() } else { format!("{:?}", LOG_FILE_MODE(log.mode)) },
             clock: log.clock,
-            clock_name: ClockType::of(log.clock).map(ClockType::name),
+            clock_name: ClockType::from_value(log.clock).map(ClockType::name),
             start_time: session.start_time,
             start_time_utc: utc(session.start_time),
             buffer_size: log.buffer_size,

@@ -9,10 +9,6 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// Reads the given symbols of the kernel of a dump, or those found along the symbol path.
-///
-/// # Errors
-///
-/// There are no symbols, or they cannot be read.
 pub fn read<S: Source>(dump: &MemoryDump<S>, file: Option<&Path>, symbol_path: Option<&str>) -> Result<SymbolFile, Missing> {
     let named = dump.image().and_then(|image| image.pdb.as_ref());
     if let Some(path) = file {

@@ -128,7 +128,7 @@ impl<'a> Info<'a> {
             mode: log.mode,
             mode_names: if log.mode == 0 { String::new() } else { format!("{:?}", LOG_FILE_MODE(log.mode)) },
             clock: log.clock,
-            clock_name: ClockType::of(log.clock).map(ClockType::name),
+            clock_name: ClockType::from_value(log.clock).map(ClockType::name),
             perf_frequency: log.perf_frequency,
             cpu_mhz: log.cpu_mhz,
             boot_time: stated(log.boot_time),

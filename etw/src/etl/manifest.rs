@@ -29,10 +29,6 @@ fn build(text: &str) -> Result<u32, String> {
 }
 
 /// Prints the manifest.
-///
-/// # Errors
-///
-/// The catalogue does not have the provider at this build, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let Some(provider) = find(&args.provider, args.build) else {
         return Err(unknown(&args.provider).into());

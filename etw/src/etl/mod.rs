@@ -39,10 +39,6 @@ pub enum Command {
 }
 
 /// Runs the command on each file. Reports a file that cannot be read and continues with the next one.
-///
-/// # Errors
-///
-/// Returns an error if a file cannot be read or the output cannot be written. A closed output pipe is not an error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
     let nothing = |_: &Output| Ok(());
     match command {

@@ -30,10 +30,6 @@ const PART: usize = 1 << 20;
 
 impl Parts {
     /// Opens FILE, or the file `name` in DIR, or standard output.
-    ///
-    /// # Errors
-    ///
-    /// As [`write()`].
     pub fn open(name: &str, folder: Option<&Path>) -> Result<Self, Error> {
         let path = folder.map(|folder| place(name, folder)).transpose()?;
         let create = |path: &PathBuf| NewFile::create(path).map_err(|error| format!("{}: {error}", path.display()));
@@ -42,10 +38,6 @@ impl Parts {
     }
 
     /// Writes the rest, and gives the file its name.
-    ///
-    /// # Errors
-    ///
-    /// The file or standard output cannot be written.
     pub fn finish(mut self) -> Result<Outcome, Error> {
         self.pass(self.buffer.len())?;
         if let Some(file) = self.file {

@@ -15,9 +15,6 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// # Errors
-    ///
-    /// Returns an error if the thread cannot be created.
     pub fn new() -> io::Result<Self> {
         let (blocks, next) = sync_channel::<Vec<u8>>(BLOCKS);
         let (done, written) = channel();
@@ -35,10 +32,6 @@ impl Writer {
     }
 
     /// Queues a block and returns memory for the next one.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an earlier block could not be written.
     pub fn write(self, block: Vec<u8>) -> io::Result<(Self, Vec<u8>)> {
         match self.blocks.send(block) {
             Ok(()) => {
@@ -50,10 +43,6 @@ impl Writer {
     }
 
     /// Waits until all blocks are written.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a block could not be written.
     pub fn end(self) -> io::Result<()> {
         drop(self.blocks);
         self.thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))

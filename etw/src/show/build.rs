@@ -25,10 +25,6 @@ pub struct Overview<'a> {
 }
 
 /// The confidence in each layout of a choice.
-///
-/// # Errors
-///
-/// Layouts that cannot be compared.
 pub fn overview<'a>(layouts: &'a Layouts, registry: &Registry, choice: &Choice) -> Result<Overview<'a>, Error> {
     let mut uncertain = Vec::new();
     let mut nearest = None;

@@ -8,7 +8,7 @@ use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::diff::{Changes, Side, changes, sides};
 use etw_layouts_project::subject::Subject;
-use etw_layouts_project::{Choice, Confidence, Reason};
+use etw_layouts_project::{Choice, Confidence, InferredFrom};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -52,10 +52,6 @@ impl Otherwise {
     }
 
     /// The differences of several structures between two targets.
-    ///
-    /// # Errors
-    ///
-    /// Layouts that cannot be compared.
     pub fn of_structures(layouts: &Layouts, [here, there]: [TargetId; 2], names: &[&str]) -> Result<Self, Error> {
         let [here, target] = [here, there].map(|target| layouts.spec.axis.target_name(target));
         let mut sides = sides(layouts, &Registry::default(), [&here, &target], None)?;
@@ -105,7 +101,7 @@ pub fn nearest(layouts: &Layouts, registry: &Registry, subject: &Subject) -> Opt
     let axis = &layouts.spec.axis;
     let own = axis.targets[choice.target()].arch;
     let arch = match choice.confidence {
-        Confidence::Inferred(Reason::Unverified { arch }) => arch,
+        Confidence::Inferred(InferredFrom::Unverified { arch }) => arch,
         Confidence::Inferred(_) | Confidence::Uncertain { .. } => own,
         _ => return None,
     };

@@ -15,9 +15,9 @@ struct Image<'a> {
 impl Memory for Image<'_> {
     fn read(&self, address: Address, out: &mut [u8]) -> Result<usize, ReadError> {
         let offset = address.0.checked_sub(self.base).and_then(|offset| usize::try_from(offset).ok());
-        let there = offset.and_then(|offset| self.bytes.get(offset..)).unwrap_or_default();
-        let length = there.len().min(out.len());
-        out[..length].copy_from_slice(&there[..length]);
+        let present = offset.and_then(|offset| self.bytes.get(offset..)).unwrap_or_default();
+        let length = present.len().min(out.len());
+        out[..length].copy_from_slice(&present[..length]);
         Ok(length)
     }
 }

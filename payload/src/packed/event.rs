@@ -22,7 +22,7 @@ pub struct Variant<'a> {
 
 /// The place of a variant in its library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct VariantRef {
     provider: u32,
     variant: u32,
     key: EventKey,
@@ -99,7 +99,7 @@ impl<'a> Provider<'a> {
     }
 
     fn variants(self, bytes: &[u8; KEY]) -> Variants<'a> {
-        Variants::new(self.library, self, EventKey::of_number(u32_at(bytes, 0)), u32_at(bytes, 4))
+        Variants::new(self.library, self, EventKey::from_number(u32_at(bytes, 0)), u32_at(bytes, 4))
     }
 
     fn key(self, index: u32) -> Option<&'a [u8; KEY]> {
@@ -129,14 +129,14 @@ impl<'a> Variant<'a> {
     }
 
     /// The place of the variant in its library.
-    pub fn place(self) -> Place {
-        Place { provider: self.provider.place(), variant: self.at, key: self.key }
+    pub fn place(self) -> VariantRef {
+        VariantRef { provider: self.provider.place(), variant: self.at, key: self.key }
     }
 
     /// The variant at a place of a library.
     #[inline]
-    pub fn at(library: Library<'a>, place: Place) -> Option<Self> {
-        let Place { provider, variant: at, key } = place;
+    pub fn at(library: Library<'a>, place: VariantRef) -> Option<Self> {
+        let VariantRef { provider, variant: at, key } = place;
         let provider = Provider::at(library, provider)?;
         Some(Self { library, provider, bytes: record(library.bytes(), at, 0)?, at, key })
     }

@@ -11,12 +11,12 @@ pub struct EventKey(u32);
 
 impl EventKey {
     /// The key of an event with an ID.
-    pub const fn of_id(id: u16, version: u8) -> Self {
+    pub const fn from_id(id: u16, version: u8) -> Self {
         Self((id as u32) << 8 | version as u32)
     }
 
     /// The key of a classic event.
-    pub const fn of_opcode(opcode: u8, version: u8) -> Self {
+    pub const fn from_opcode(opcode: u8, version: u8) -> Self {
         Self(CLASSIC | (opcode as u32) << 8 | version as u32)
     }
 
@@ -40,7 +40,7 @@ impl EventKey {
         self.0
     }
 
-    pub(super) const fn of_number(number: u32) -> Self {
+    pub(super) const fn from_number(number: u32) -> Self {
         Self(number)
     }
 }

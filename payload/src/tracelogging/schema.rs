@@ -1,7 +1,7 @@
 //! TraceLogging schemas: the name of an event and its fields, each structure followed by its members.
 
 use super::types::out_type;
-use crate::fault::{Fault, Reason};
+use crate::fault::{Fault, FaultKind};
 use crate::schema::{Count, Field, FieldList, Length, Members, Schema, Source};
 use crate::types::{InType, OutType};
 
@@ -24,12 +24,12 @@ impl<'a> Schema<'a> {
             let fields = FieldList::TraceLogging(rest);
             Ok(Self { provider: "", event, version: 0, tags, source: Source::TraceLogging, fields })
         };
-        read().map_err(|reason: Reason| reason.at(0))
+        read().map_err(|reason: FaultKind| reason.at(0))
     }
 }
 
 /// Reads a field, and removes it from `rest`.
-pub(crate) fn field<'a>(rest: &mut &'a [u8]) -> Result<Field<'a>, Reason> {
+pub(crate) fn field<'a>(rest: &mut &'a [u8]) -> Result<Field<'a>, FaultKind> {
     let name = name(rest)?;
     let flags = byte(rest)?;
     let out = if flags & CHAIN != 0 { byte(rest)? } else { 0 };
@@ -54,23 +54,23 @@ pub(crate) fn field<'a>(rest: &mut &'a [u8]) -> Result<Field<'a>, Reason> {
 }
 
 /// The bytes after a size prefix, which must equal the actual size.
-pub(super) fn sized(bytes: &[u8]) -> Result<&[u8], Reason> {
+pub(super) fn sized(bytes: &[u8]) -> Result<&[u8], FaultKind> {
     let mut rest = bytes;
     match word(&mut rest)? {
         size if usize::from(size) == bytes.len() => Ok(rest),
-        stated => Err(Reason::Size { stated, there: bytes.len() }),
+        stated => Err(FaultKind::Size { stated, present: bytes.len() }),
     }
 }
 
 /// Reads a name that ends with a zero.
-pub(super) fn name<'a>(rest: &mut &'a [u8]) -> Result<&'a str, Reason> {
-    let end = rest.iter().position(|byte| *byte == 0).ok_or(Reason::Truncated)?;
+pub(super) fn name<'a>(rest: &mut &'a [u8]) -> Result<&'a str, FaultKind> {
+    let end = rest.iter().position(|byte| *byte == 0).ok_or(FaultKind::Truncated)?;
     let name = take(rest, end + 1)?;
-    core::str::from_utf8(&name[..end]).map_err(|_| Reason::Name)
+    core::str::from_utf8(&name[..end]).map_err(|_| FaultKind::Name)
 }
 
 /// Reads tags: up to four bytes with seven bits each, the highest of 28 bits first. The high bit of a byte means that another follows.
-fn tags(rest: &mut &[u8]) -> Result<u32, Reason> {
+fn tags(rest: &mut &[u8]) -> Result<u32, FaultKind> {
     let mut tags = 0;
     for shift in [21, 14, 7, 0] {
         let byte = byte(rest)?;
@@ -79,19 +79,19 @@ fn tags(rest: &mut &[u8]) -> Result<u32, Reason> {
             return Ok(tags);
         }
     }
-    Err(Reason::Tags)
+    Err(FaultKind::Tags)
 }
 
-fn byte(rest: &mut &[u8]) -> Result<u8, Reason> {
+fn byte(rest: &mut &[u8]) -> Result<u8, FaultKind> {
     Ok(take(rest, 1)?[0])
 }
 
-fn word(rest: &mut &[u8]) -> Result<u16, Reason> {
+fn word(rest: &mut &[u8]) -> Result<u16, FaultKind> {
     take(rest, 2).map(|word| u16::from_le_bytes([word[0], word[1]]))
 }
 
-fn take<'a>(rest: &mut &'a [u8], length: usize) -> Result<&'a [u8], Reason> {
-    let (taken, behind) = rest.split_at_checked(length).ok_or(Reason::Truncated)?;
+fn take<'a>(rest: &mut &'a [u8], length: usize) -> Result<&'a [u8], FaultKind> {
+    let (taken, behind) = rest.split_at_checked(length).ok_or(FaultKind::Truncated)?;
     *rest = behind;
     Ok(taken)
 }

@@ -1,7 +1,7 @@
 //! Provider traits: the name of a provider and its provider group.
 
 use super::schema::{name, sized};
-use crate::fault::{Fault, Reason};
+use crate::fault::{Fault, FaultKind};
 use uuid::Uuid;
 
 /// The traits of a provider.
@@ -23,15 +23,15 @@ impl<'a> Traits<'a> {
     ///
     /// The traits are invalid.
     pub fn read(item: &'a [u8]) -> Result<Self, Fault> {
-        let fault = |reason: Reason| reason.at(0);
+        let fault = |reason: FaultKind| reason.at(0);
         let mut rest = sized(item).map_err(fault)?;
         let name = name(&mut rest).map_err(fault)?;
         let mut group = None;
         while !rest.is_empty() {
             let (size, ty) =
-                rest.first_chunk().map(|&[a, b, ty]| (u16::from_le_bytes([a, b]), ty)).ok_or(fault(Reason::Truncated))?;
-            let (own, next) = rest.split_at_checked(size.into()).ok_or(fault(Reason::Truncated))?;
-            let data = own.get(3..).ok_or(fault(Reason::Truncated))?;
+                rest.first_chunk().map(|&[a, b, ty]| (u16::from_le_bytes([a, b]), ty)).ok_or(fault(FaultKind::Truncated))?;
+            let (own, next) = rest.split_at_checked(size.into()).ok_or(fault(FaultKind::Truncated))?;
+            let data = own.get(3..).ok_or(fault(FaultKind::Truncated))?;
             if ty == GROUP {
                 group = group.or(data.first_chunk().map(|bytes| Uuid::from_bytes_le(*bytes)));
             }

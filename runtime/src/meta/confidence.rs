@@ -23,7 +23,7 @@ pub enum Confidence {
         unverifiable: bool,
     },
     /// This build has not been examined. The layout is inferred from examined builds.
-    Inferred(Reason),
+    Inferred(InferredFrom),
     /// This build has not been examined, and the known builds before and after it have different layouts. The layout is that of one of
     /// them, or of a build between them: see [`Selection::candidates`](crate::packed::Selection::candidates). Check the values in memory, or the
     /// PDB of the kernel, to decide.
@@ -49,7 +49,7 @@ pub enum SymbolSource {
 /// The source of an inferred layout, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum InferredFrom {
     /// Symbols of another architecture select this layout among those that are verified on this architecture before and after the
     /// build.
     Architecture {
@@ -156,16 +156,16 @@ impl Confidence {
     /// Stable identifier of the source of an inferred layout.
     pub const fn reason(&self) -> Option<&'static str> {
         match self {
-            Self::Inferred(Reason::Architecture { .. }) => Some("architecture"),
-            Self::Inferred(Reason::Branch { .. }) => Some("branch"),
-            Self::Inferred(Reason::Between { .. }) => Some("between"),
-            Self::Inferred(Reason::Changed { .. }) => Some("changed"),
-            Self::Inferred(Reason::After { .. }) => Some("after"),
-            Self::Inferred(Reason::Before { .. }) => Some("before"),
-            Self::Inferred(Reason::Release { .. }) => Some("release"),
-            Self::Inferred(Reason::Unverified { .. }) => Some("unverified"),
-            Self::Inferred(Reason::Releases { .. }) => Some("releases"),
-            Self::Inferred(Reason::Newest { .. }) => Some("newest"),
+            Self::Inferred(InferredFrom::Architecture { .. }) => Some("architecture"),
+            Self::Inferred(InferredFrom::Branch { .. }) => Some("branch"),
+            Self::Inferred(InferredFrom::Between { .. }) => Some("between"),
+            Self::Inferred(InferredFrom::Changed { .. }) => Some("changed"),
+            Self::Inferred(InferredFrom::After { .. }) => Some("after"),
+            Self::Inferred(InferredFrom::Before { .. }) => Some("before"),
+            Self::Inferred(InferredFrom::Release { .. }) => Some("release"),
+            Self::Inferred(InferredFrom::Unverified { .. }) => Some("unverified"),
+            Self::Inferred(InferredFrom::Releases { .. }) => Some("releases"),
+            Self::Inferred(InferredFrom::Newest { .. }) => Some("newest"),
             _ => None,
         }
     }
@@ -183,7 +183,7 @@ impl Confidence {
     /// Whether the layout can be used without checking the data. Symbols of this architecture verify it, in this build or in builds before
     /// or after it; in the latter case, symbols of another architecture or branch show which of them has the layout.
     pub const fn is_sure(&self) -> bool {
-        let by = matches!(self, Self::Inferred(Reason::Architecture { .. } | Reason::Branch { .. } | Reason::Between { .. }));
+        let by = matches!(self, Self::Inferred(InferredFrom::Architecture { .. } | InferredFrom::Branch { .. } | InferredFrom::Between { .. }));
         self.is_verified() || by
     }
 
@@ -199,11 +199,11 @@ impl Confidence {
         match *self {
             Self::Uncertain { older, newer, .. }
             | Self::Inferred(
-                Reason::Between { older, newer } | Reason::Changed { older, newer, .. } | Reason::Releases { older, newer },
+                InferredFrom::Between { older, newer } | InferredFrom::Changed { older, newer, .. } | InferredFrom::Releases { older, newer },
             ) => [Some(older), Some(newer)],
-            Self::Inferred(Reason::Architecture { build, .. } | Reason::Release { build, .. }) => [Some(build), None],
-            Self::Inferred(Reason::After { last } | Reason::Newest { last }) => [Some(last), None],
-            Self::Inferred(Reason::Before { first }) => [None, Some(first)],
+            Self::Inferred(InferredFrom::Architecture { build, .. } | InferredFrom::Release { build, .. }) => [Some(build), None],
+            Self::Inferred(InferredFrom::After { last } | InferredFrom::Newest { last }) => [Some(last), None],
+            Self::Inferred(InferredFrom::Before { first }) => [None, Some(first)],
             _ => [None, None],
         }
     }
@@ -239,7 +239,7 @@ impl fmt::Display for Confidence {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for InferredFrom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Architecture { arch, build } => {

@@ -1,7 +1,7 @@
 //! Selection of the layout for a build: a single algorithm, for metadata at run time and for the commands.
 
 use super::build::{Arch, Build, UpdateFacts};
-use super::confidence::{Absent, Confidence, Reason, SymbolSource};
+use super::confidence::{Absent, Confidence, InferredFrom, SymbolSource};
 use core::cmp::Ordering;
 
 /// The known facts about one structure in all builds of Windows. Builds are those of the version axis: of identical builds, the one
@@ -188,8 +188,8 @@ impl<S: Line> Asked<'_, S> {
             && self.can_have(older)
         {
             let reason = match others().find(|&(arch, shown)| self.changes(arch, shown, older, newer)) {
-                Some((arch, _)) => Reason::Changed { arch, older, newer },
-                None => Reason::Between { older, newer },
+                Some((arch, _)) => InferredFrom::Changed { arch, older, newer },
+                None => InferredFrom::Between { older, newer },
             };
             return Answer { confidence: Confidence::Inferred(reason), of: Some(older), known };
         }
@@ -216,7 +216,7 @@ impl<S: Line> Asked<'_, S> {
         shown: Option<S::Layout>,
         branch: [Option<Build>; 2],
         known: [Option<Build>; 2],
-    ) -> Option<(Reason, Build)> {
+    ) -> Option<(InferredFrom, Build)> {
         let is_same = |build: &Build| self.can_have(*build) && self.shown(arch, *build) == Some(shown);
         let (build, is_sure) = match known.map(|build| build.filter(is_same)) {
             [Some(before), Some(after)] if self.has(before) == self.has(after) => (before, true),
@@ -224,7 +224,7 @@ impl<S: Line> Asked<'_, S> {
             [Some(_), Some(_)] | [None, None] => return None,
             [Some(build), None] | [None, Some(build)] => (build, branch.contains(&Some(build))),
         };
-        let reason = if is_sure { Reason::Architecture { arch, build } } else { Reason::Release { arch, build } };
+        let reason = if is_sure { InferredFrom::Architecture { arch, build } } else { InferredFrom::Release { arch, build } };
         Some((reason, build))
     }
 
@@ -244,13 +244,13 @@ impl<S: Line> Asked<'_, S> {
             && let Some(build) = self.of_branch()
         {
             // The change to this layout came after the last examined update without it, so it is known from another source.
-            return Confidence::Inferred(Reason::Branch { build });
+            return Confidence::Inferred(InferredFrom::Branch { build });
         }
         match (branch, other) {
             ([Some(older), Some(newer)], _) => Confidence::Uncertain { older, newer, is_verified: true },
-            (_, Some(arch)) => Confidence::Inferred(Reason::Unverified { arch }),
-            ([Some(last), None], _) if is_own(last) => self.after(last, Reason::After { last }),
-            ([None, Some(first)], _) if is_own(first) => Confidence::Inferred(Reason::Before { first }),
+            (_, Some(arch)) => Confidence::Inferred(InferredFrom::Unverified { arch }),
+            ([Some(last), None], _) if is_own(last) => self.after(last, InferredFrom::After { last }),
+            ([None, Some(first)], _) if is_own(first) => Confidence::Inferred(InferredFrom::Before { first }),
             ([None, Some(newer)], _) => Confidence::Uncertain { older: self.row, newer, is_verified: false },
             _ => self.of_other_architecture().unwrap_or_else(|| self.of_no_symbols(own)),
         }
@@ -260,7 +260,7 @@ impl<S: Line> Asked<'_, S> {
     fn of_other_architecture(&self) -> Option<Confidence> {
         let near = self.other_architectures().map(|arch| (arch, self.nearest(arch, self.build, Some(self.build.number))));
         let (arch, near) = near.into_iter().find(|(_, near)| near.iter().any(Option::is_some))?;
-        let unverified = Reason::Unverified { arch };
+        let unverified = InferredFrom::Unverified { arch };
         Some(match near {
             [Some(older), Some(newer)] if self.has(older) != self.has(newer) => {
                 Confidence::Uncertain { older, newer, is_verified: false }
@@ -283,13 +283,13 @@ impl<S: Line> Asked<'_, S> {
             Some(newer) if self.has(newer) != self.layout => Confidence::Uncertain { older, newer, is_verified: false },
             // The image shows the offsets of one of the neighbors' layouts, which decides only if both neighbors have the same layout.
             _ if own.is_some() => Confidence::PartlyVerified,
-            Some(newer) => Confidence::Inferred(Reason::Releases { older, newer }),
-            None => Confidence::Inferred(Reason::Newest { last: older }),
+            Some(newer) => Confidence::Inferred(InferredFrom::Releases { older, newer }),
+            None => Confidence::Inferred(InferredFrom::Newest { last: older }),
         }
     }
 
     /// The confidence in the layout after the last examined update of a branch. A change of newer releases may apply to this one too.
-    fn after(&self, last: Build, reason: Reason) -> Confidence {
+    fn after(&self, last: Build, reason: InferredFrom) -> Confidence {
         let is_own = |build: Build| self.has(build) == self.layout;
         match self.next().filter(|next| is_own(last) && !is_own(*next)) {
             Some(newer) => Confidence::Uncertain { older: last, newer, is_verified: false },

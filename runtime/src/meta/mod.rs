@@ -6,6 +6,6 @@ mod line;
 mod registry;
 
 pub use build::{Arch, Build, ParseError, UpdateFacts};
-pub use confidence::{Absent, Confidence, Reason, SymbolSource};
+pub use confidence::{Absent, Confidence, InferredFrom, SymbolSource};
 pub use line::{Chosen, Evidence, Examined, Line, choose, place};
 pub use registry::{FactsKind, Image, Pdb};

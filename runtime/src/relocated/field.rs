@@ -10,20 +10,20 @@ use crate::packed::{Layout, Located, Wanted};
 pub trait Field: Sized {
     /// Where a layout has the member.
     #[doc(hidden)]
-    type Place: Copy + PartialEq;
+    type Location: Copy + PartialEq;
     /// The declared type.
     #[doc(hidden)]
     const WANTED: Wanted;
     /// The place of a member that a build lacks; `None` if the field requires it.
     #[doc(hidden)]
-    const ABSENT: Option<Self::Place> = None;
+    const ABSENT: Option<Self::Location> = None;
 
     /// The place of a member of the declared type.
     #[doc(hidden)]
-    fn place<'a>(found: Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Place, PlanError>;
+    fn place<'a>(found: Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Location, PlanError>;
 
     #[doc(hidden)]
-    fn read<M: Memory + ?Sized>(place: &Self::Place, from: &Source<'_, M>) -> Result<Self, ReadError<M::Error>>;
+    fn read<M: Memory + ?Sized>(place: &Self::Location, from: &Source<'_, M>) -> Result<Self, ReadError<M::Error>>;
 }
 
 /// A member in a layout.
@@ -32,7 +32,7 @@ pub trait Field: Sized {
 pub struct Found<'a>(pub(super) Located<'a>);
 
 /// The place of a member, if it has the declared type.
-pub(super) fn place<'a, F: Field>(found: Located<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<F::Place, PlanError> {
+pub(super) fn place<'a, F: Field>(found: Located<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<F::Location, PlanError> {
     if found.fits(&F::WANTED) { F::place(Found(found), embedded) } else { Err(another::<F>(found)) }
 }
 
@@ -63,7 +63,7 @@ pub fn read_embedded<T: Relocated, M: Memory + ?Sized>(
 }
 
 impl Field for Uuid {
-    type Place = u32;
+    type Location = u32;
     const WANTED: Wanted = Wanted::Structure("GUID");
 
     fn place<'a>(found: Found<'a>, _: &mut dyn FnMut(Layout<'a>)) -> Result<u32, PlanError> {
@@ -79,17 +79,17 @@ impl Field for Uuid {
 /// Elements of structures need a default, which no element that was read has.
 impl<T: Field + Default, const N: usize> Field for [T; N] {
     /// Offset of the first element, size of an element in bytes, and the place of an element in itself.
-    type Place = (u32, u32, Option<T::Place>);
+    type Location = (u32, u32, Option<T::Location>);
     const WANTED: Wanted = Wanted::Array(&T::WANTED, N);
 
-    fn place<'a>(Found(found): Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Place, PlanError> {
+    fn place<'a>(Found(found): Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Location, PlanError> {
         let (element, _) = found.element().ok_or(another::<Self>(found))?;
         let place = if N == 0 { None } else { Some(T::place(Found(element), embedded)?) };
         Ok((found.offset, element.shape.size, place))
     }
 
     #[inline]
-    fn read<M: Memory + ?Sized>((offset, size, place): &Self::Place, from: &Source<'_, M>) -> Result<Self, ReadError<M::Error>> {
+    fn read<M: Memory + ?Sized>((offset, size, place): &Self::Location, from: &Source<'_, M>) -> Result<Self, ReadError<M::Error>> {
         let mut all = [const { None }; N];
         for (index, element) in (0..).zip(&mut all) {
             let Some(place) = place else { break };

@@ -130,16 +130,16 @@ impl<T: Relocated, M: Memory + ?Sized> core::iter::FusedIterator for Entries<'_,
 
 impl<T> Field for ListHead<T> {
     /// Offset, and the place of the pointer to the next link in it.
-    type Place = (u32, NumberPlace);
+    type Location = (u32, NumberPlace);
     const WANTED: Wanted = Wanted::Structure("LIST_ENTRY");
 
-    fn place<'a>(Found(found): Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Place, PlanError> {
+    fn place<'a>(Found(found): Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Location, PlanError> {
         let next = found.layout().and_then(|layout| layout.find("Flink", &mut 0));
         Ok((found.offset, place::<Pointer>(next.ok_or(another::<Self>(found))?, embedded)?))
     }
 
     #[inline]
-    fn read<M: Memory + ?Sized>((offset, next): &Self::Place, from: &Source<'_, M>) -> Result<Self, ReadError<M::Error>> {
+    fn read<M: Memory + ?Sized>((offset, next): &Self::Location, from: &Source<'_, M>) -> Result<Self, ReadError<M::Error>> {
         let from = from.from(*offset, next.size.into())?;
         let first: Pointer = Pointer::read(next, &from)?;
         Ok(Self { address: from.address(), first: first.address, next: *next, of: PhantomData })

@@ -76,7 +76,7 @@ impl<'m, M: Memory + ?Sized> Source<'m, M> {
         &self,
         structure: &'static str,
         member: &'static str,
-        place: &F::Place,
+        place: &F::Location,
     ) -> Result<F, ReadError<M::Error>> {
         F::read(place, &Source { structure, member, ..*self })
     }

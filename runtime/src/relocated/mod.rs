@@ -189,7 +189,7 @@ impl<'a, 'e> Resolver<'a, 'e> {
     }
 
     /// The place of a member.
-    pub fn member<F: Field>(&mut self, structure: &'static str, member: &'static str) -> Result<F::Place, PlanError> {
+    pub fn member<F: Field>(&mut self, structure: &'static str, member: &'static str) -> Result<F::Location, PlanError> {
         let failed = |problem| PlanError { structure, member, problem };
         match self.layout.find(member, &mut self.from) {
             Some(found) => field::place::<F>(found, self.embedded).map_err(|error| error.or(structure, member)),

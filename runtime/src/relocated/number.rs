@@ -68,7 +68,7 @@ fn read_bits<T: Number, M: Memory + ?Sized>(place: &NumberPlace, from: &Source<'
 
 macro_rules! place {
     () => {
-        type Place = NumberPlace;
+        type Location = NumberPlace;
 
         fn place<'a>(found: Found<'a>, _: &mut dyn FnMut(Layout<'a>)) -> Result<NumberPlace, PlanError> {
             NumberPlace::new::<Self>(found)

@@ -56,7 +56,7 @@ impl<T: Relocated> Pointer<T> {
 }
 
 impl<T: Pointee> Field for Pointer<T> {
-    type Place = NumberPlace;
+    type Location = NumberPlace;
     const WANTED: Wanted = Wanted::Pointer(T::NAME);
 
     fn place<'a>(found: Found<'a>, _: &mut dyn FnMut(Layout<'a>)) -> Result<NumberPlace, PlanError> {

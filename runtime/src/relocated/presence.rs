@@ -28,16 +28,16 @@ impl<T> Presence<T> {
 }
 
 impl<T: Field> Field for Presence<T> {
-    type Place = Option<T::Place>;
+    type Location = Option<T::Location>;
     const WANTED: Wanted = T::WANTED;
-    const ABSENT: Option<Self::Place> = Some(None);
+    const ABSENT: Option<Self::Location> = Some(None);
 
-    fn place<'a>(found: Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Place, PlanError> {
+    fn place<'a>(found: Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Location, PlanError> {
         place::<T>(found.0, embedded).map(Some)
     }
 
     #[inline]
-    fn read<M: Memory + ?Sized>(place: &Self::Place, from: &Source<'_, M>) -> Result<Self, ReadError<M::Error>> {
+    fn read<M: Memory + ?Sized>(place: &Self::Location, from: &Source<'_, M>) -> Result<Self, ReadError<M::Error>> {
         let Some(place) = place else { return Ok(Self::Absent) };
         match T::read(place, from) {
             Ok(value) => Ok(Self::Value(value)),
@@ -48,16 +48,16 @@ impl<T: Field> Field for Presence<T> {
 }
 
 impl<T: Field> Field for Option<T> {
-    type Place = Option<T::Place>;
+    type Location = Option<T::Location>;
     const WANTED: Wanted = T::WANTED;
-    const ABSENT: Option<Self::Place> = Some(None);
+    const ABSENT: Option<Self::Location> = Some(None);
 
-    fn place<'a>(found: Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Place, PlanError> {
+    fn place<'a>(found: Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Location, PlanError> {
         Presence::<T>::place(found, embedded)
     }
 
     #[inline]
-    fn read<M: Memory + ?Sized>(place: &Self::Place, from: &Source<'_, M>) -> Result<Self, ReadError<M::Error>> {
+    fn read<M: Memory + ?Sized>(place: &Self::Location, from: &Source<'_, M>) -> Result<Self, ReadError<M::Error>> {
         Presence::read(place, from).map(Presence::value)
     }
 }

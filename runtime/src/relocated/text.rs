@@ -63,10 +63,10 @@ impl UnicodeString {
 
 impl Field for UnicodeString {
     /// Offset, and the places of the members of the structure.
-    type Place = (u32, [NumberPlace; 3]);
+    type Location = (u32, [NumberPlace; 3]);
     const WANTED: Wanted = Wanted::Structure("UNICODE_STRING");
 
-    fn place<'a>(Found(found): Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Place, PlanError> {
+    fn place<'a>(Found(found): Found<'a>, embedded: &mut dyn FnMut(Layout<'a>)) -> Result<Self::Location, PlanError> {
         let find = |name| found.layout().and_then(|layout| layout.find(name, &mut 0));
         let members = [find("Length"), find("MaximumLength"), find("Buffer")];
         let [Some(length), Some(maximum_length), Some(buffer)] = members else { return Err(another::<Self>(found)) };
@@ -76,7 +76,7 @@ impl Field for UnicodeString {
     }
 
     #[inline]
-    fn read<M: Memory + ?Sized>((offset, members): &Self::Place, from: &Source<'_, M>) -> Result<Self, ReadError<M::Error>> {
+    fn read<M: Memory + ?Sized>((offset, members): &Self::Location, from: &Source<'_, M>) -> Result<Self, ReadError<M::Error>> {
         let from = from.from(*offset, 1)?;
         let [length, maximum_length, buffer] = members;
         Ok(Self {

@@ -95,7 +95,7 @@ pub struct Incomplete {
     /// The sender of the manifest.
     pub sender: Sender,
     /// Number of chunks present.
-    pub there: usize,
+    pub present: usize,
     /// Number of all chunks.
     pub total: u16,
 }
@@ -151,7 +151,7 @@ impl Manifests {
     /// The complete manifests, and the incomplete ones with the place of a chunk.
     pub fn finish(self) -> (Vec<Manifest>, Vec<(Incomplete, Place)>) {
         let incomplete = |((sender, _, total), open): ((Sender, _, u16), Open)| {
-            (Incomplete { sender, there: open.chunks.len(), total }, open.place)
+            (Incomplete { sender, present: open.chunks.len(), total }, open.place)
         };
         let mut open: Vec<_> = self.open.into_iter().map(incomplete).collect();
         open.sort_by_key(|(incomplete, _)| (incomplete.sender, incomplete.total));

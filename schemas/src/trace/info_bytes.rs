@@ -13,7 +13,7 @@ pub enum InfoError {
         /// Bytes that the structures need.
         needed: u64,
         /// Bytes present.
-        there: usize,
+        present: usize,
     },
     /// There is no terminated text at an offset.
     Text {
@@ -62,7 +62,7 @@ pub enum InfoError {
 impl fmt::Display for InfoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Truncated { needed, there } => write!(f, "truncated: {there:#x} bytes, structures need {needed:#x}"),
+            Self::Truncated { needed, present } => write!(f, "truncated: {present:#x} bytes, structures need {needed:#x}"),
             Self::Text { member, offset } => write!(f, "invalid {member}: no terminated text at {offset:#x}"),
             Self::Texts => f.write_str("texts overlap: together they are longer than the event"),
             Self::Source(source) => write!(f, "decoding source {source} has no schema for the payload"),
@@ -98,7 +98,7 @@ impl<'a> Info<'a> {
 
     /// The structure at the start. Its first `length` bytes must be present; further missing bytes are zero.
     pub fn prefix<T: AnyBitPattern>(&self, length: usize) -> Result<T, InfoError> {
-        let truncated = InfoError::Truncated { needed: length as u64, there: self.bytes.len() };
+        let truncated = InfoError::Truncated { needed: length as u64, present: self.bytes.len() };
         let mut whole = vec![0; size_of::<T>()];
         match (whole.get_mut(..length), self.bytes.get(..length)) {
             (Some(to), Some(from)) => to.copy_from_slice(from),
@@ -111,7 +111,7 @@ impl<'a> Info<'a> {
     pub fn array<T: AnyBitPattern>(&self, offset: usize, count: u32) -> Result<Vec<T>, InfoError> {
         let needed = (u64::from(count)).saturating_mul(size_of::<T>() as u64).saturating_add(offset as u64);
         let array = usize::try_from(needed).ok().and_then(|end| self.bytes.get(offset..end));
-        let array = array.ok_or(InfoError::Truncated { needed, there: self.bytes.len() })?;
+        let array = array.ok_or(InfoError::Truncated { needed, present: self.bytes.len() })?;
         Ok(array.chunks_exact(size_of::<T>()).map(|bytes| bytes::copy(bytes, 0)).filter_map(Result::ok).collect())
     }
 

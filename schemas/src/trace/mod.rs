@@ -137,8 +137,8 @@ impl fmt::Display for DiagnosticKind {
             Self::MapInfo(error) => write!(f, "cannot read value map: {error}"),
             Self::Conflict => f.write_str("schema differs from an earlier one of the same event, map or provider"),
             Self::Chunk(error) => error.fmt(f),
-            Self::Incomplete(Incomplete { sender, there, total }) => {
-                write!(f, "incomplete EventSource manifest of provider {}: {there} of {total} chunks", sender.provider)
+            Self::Incomplete(Incomplete { sender, present, total }) => {
+                write!(f, "incomplete EventSource manifest of provider {}: {present} of {total} chunks", sender.provider)
             }
             #[cfg(feature = "manifests")]
             Self::Manifest(error) => write!(f, "invalid EventSource manifest: {error}"),

@@ -60,7 +60,7 @@ fn corruptions() {
             kept += provider
                 .events
                 .iter()
-                .filter(|event| library.view().find(provider.guid, EventKey::of_id(event.id, event.version)).first().is_some())
+                .filter(|event| library.view().find(provider.guid, EventKey::from_id(event.id, event.version)).first().is_some())
                 .count();
         }
         assert!(work < 40_000_000, "{work}");

@@ -5,7 +5,7 @@ use crate::made::provider;
 use etw_layouts_payload::packed::EventKey;
 use etw_layouts_payload::packed::Variant;
 use etw_layouts_payload::{
-    self as payload, FieldList, InType, MapKind, OutType, PointerSize, Reason, Schema, Source, Step, Uuid, Value,
+    self as payload, FieldList, InType, MapKind, OutType, PointerSize, FaultKind, Schema, Source, Step, Uuid, Value,
 };
 use etw_layouts_schemas::{Count, Event, Field, Length, Library, LibraryBuilder, Map, MapEntry, Name, Provider};
 use fastrand::Rng;
@@ -29,7 +29,7 @@ fn round_trip() {
             assert!(provider.keywords.iter().all(|keyword| keywords.contains(&(keyword.mask, keyword.name.as_str()))));
             for event in &provider.events {
                 found += 1;
-                let all = library.view().find(provider.guid, EventKey::of_id(event.id, event.version));
+                let all = library.view().find(provider.guid, EventKey::from_id(event.id, event.version));
                 variants += all.count();
                 let expected = resolved(event, &provider.maps);
                 let one = |variant: Variant<'_>| {
@@ -44,12 +44,12 @@ fn round_trip() {
             assert!(
                 others.iter().all(|(id, version)| library
                     .view()
-                    .find(provider.guid, EventKey::of_id(*id, *version))
+                    .find(provider.guid, EventKey::from_id(*id, *version))
                     .first()
                     .is_none())
             );
         }
-        assert!(library.view().find(Uuid::from_u128(7), EventKey::of_id(1, 0)).first().is_none());
+        assert!(library.view().find(Uuid::from_u128(7), EventKey::from_id(1, 0)).first().is_none());
     }
     assert!(found > 2_000 && variants > found, "{found} {variants}");
 }
@@ -85,14 +85,14 @@ fn unknown_extent() {
     let reason = |fields: &[Field], payload: &[u8]| {
         let event = Event { id: 1, fields: Some(fields.to_vec()), ..Event::default() };
         let library = Library::build(&[Provider { events: vec![event], ..Provider::default() }], Source::Manifest);
-        let variant = library.view().find(Uuid::nil(), EventKey::of_id(1, 0)).first().unwrap();
+        let variant = library.view().find(Uuid::nil(), EventKey::from_id(1, 0)).first().unwrap();
         variant.schema().unwrap().decode(payload, PointerSize::Bits64).check().err().map(|fault| (fault.reason, fault.offset))
     };
     for fields in [vec![number(), open(), number()], vec![number(), structure(vec![structure(vec![])])]] {
-        assert_eq!((reason(&fields, &[1]), reason(&fields, &[1, 2])), (None, Some((Reason::Unstated, 1))));
+        assert_eq!((reason(&fields, &[1]), reason(&fields, &[1, 2])), (None, Some((FaultKind::Unstated, 1))));
     }
     for fields in [vec![number()], vec![structure(vec![number()])]] {
-        assert_eq!((reason(&fields, &[1]), reason(&fields, &[1, 2])), (None, Some((Reason::Rest, 1))));
+        assert_eq!((reason(&fields, &[1]), reason(&fields, &[1, 2])), (None, Some((FaultKind::Rest, 1))));
     }
 }
 
@@ -126,7 +126,7 @@ fn walk() {
         walked += 1;
         let event = Event { fields: Some(fields), ..Event::default() };
         let library = Library::build(&[Provider { events: vec![event], ..Provider::default() }], Source::Trace);
-        let packed = library.view().find(Uuid::nil(), EventKey::of_id(0, 0)).next().unwrap().schema().unwrap();
+        let packed = library.view().find(Uuid::nil(), EventKey::from_id(0, 0)).next().unwrap().schema().unwrap();
         let length = if random.bool() { made.payload.len() } else { random.usize(..=made.payload.len()) };
         let payload = &made.payload[..length];
         let steps =
@@ -199,7 +199,7 @@ fn maps() {
     let field = |map| Field { map: Some(map), ..Field::new("f", payload::InType::UINT8) };
     let event = Event { fields: Some(vec![field(0), field(1)]), ..Event::default() };
     let library = Library::build(&[Provider { maps, events: vec![event], ..Provider::default() }], Source::Binary);
-    let schema = library.view().find(Uuid::nil(), EventKey::of_id(0, 0)).next().unwrap().schema().unwrap();
+    let schema = library.view().find(Uuid::nil(), EventKey::from_id(0, 0)).next().unwrap().schema().unwrap();
     assert_eq!(schema.source, Source::Binary);
     for (payload, state, flags) in [([5, 3], "Waiting", "BOTH"), ([0, 0x1A], "Ready", "SECOND|LAST|0x10"), ([6, 0], "6", "0")] {
         let fields = schema.decode(&payload, PointerSize::Bits64);
@@ -232,7 +232,7 @@ fn sources() {
     ];
     builder.add_masked(&Provider { events, ..Provider::default() }, &[0b001, 0b010, 0b100, 0b100]);
     let library = builder.build();
-    let variants: Vec<_> = library.view().find(Uuid::nil(), EventKey::of_id(0, 0)).collect();
+    let variants: Vec<_> = library.view().find(Uuid::nil(), EventKey::from_id(0, 0)).collect();
     let shown: Vec<_> = variants
         .iter()
         .map(|variant| (variant.name(), variant.origins().map(|origin| origin.build.unwrap()).collect()))
@@ -249,7 +249,7 @@ fn sources() {
     }
     let library = builder.build();
     for index in 0..40 {
-        let variant = library.view().find(Uuid::nil(), EventKey::of_id(index, 0)).next().unwrap();
+        let variant = library.view().find(Uuid::nil(), EventKey::from_id(index, 0)).next().unwrap();
         let names: Vec<_> = variant.origins().map(|origin| origin.name.to_owned()).collect();
         assert_eq!((names, variant.is_from(index.into()), variant.is_from(40)), (vec![format!("{index}.dll")], true, false));
     }

@@ -45,7 +45,7 @@ fn everything() {
 /// The class and the event types are equal to those in the specs.
 #[test]
 fn class_of_the_specs() {
-    let name = |opcode| Schemas::of_type(META_DATA, opcode).map(|schema| (schema.provider, schema.event));
+    let name = |opcode| Schemas::kernel_schema_by_type(META_DATA, opcode).map(|schema| (schema.provider, schema.event));
     assert_eq!(name(32), Some(("MetaData", "EventInfo")));
     assert_eq!(name(33), Some(("MetaData", "EventMapInfo")));
 }
@@ -101,8 +101,8 @@ fn errors() {
     let structure = |first, members| Property { types: [first, members], ..property(1) };
     let whole = info(&Head::default(), 1, &[property(0)]);
     assert_eq!(of(1, &[property(0)]), Ok(()));
-    assert_eq!(event_info::read(&whole[..0x6F]), Err(InfoError::Truncated { needed: 0x70, there: 0x6F }));
-    assert_eq!(event_info::read(&whole[..0x87]), Err(InfoError::Truncated { needed: 0x88, there: 0x87 }));
+    assert_eq!(event_info::read(&whole[..0x6F]), Err(InfoError::Truncated { needed: 0x70, present: 0x6F }));
+    assert_eq!(event_info::read(&whole[..0x87]), Err(InfoError::Truncated { needed: 0x88, present: 0x87 }));
     assert_eq!(event_info::read(&whole[..0x90]), Err(InfoError::Text { member: "NameOffset", offset: 0x88 }));
     assert_eq!(of(2, &[property(0)]), Err(InfoError::TopLevel { top: 2, all: 1 }));
     assert_eq!(of(1, &[structure(1, 1)]), Err(InfoError::Members { property: 0, first: 1, count: 1 }));
@@ -136,8 +136,8 @@ fn errors() {
         assert_eq!(of(flags, &[]), Err(InfoError::MapFlags(flags)));
     }
     assert_eq!(of(8, &[(Err("blue"), "b")]), Err(InfoError::MapText("blue".into())));
-    assert_eq!(map_info::read_payload(&[0; 15]), Err(InfoError::Truncated { needed: 16, there: 15 }));
-    assert_eq!(map_info::read_payload(&[0; 31]), Err(InfoError::Truncated { needed: 16, there: 15 }));
+    assert_eq!(map_info::read_payload(&[0; 15]), Err(InfoError::Truncated { needed: 16, present: 15 }));
+    assert_eq!(map_info::read_payload(&[0; 31]), Err(InfoError::Truncated { needed: 16, present: 15 }));
 }
 
 /// Faults of manifests are reported: a missing chunk, an unknown format, an invalid number.

@@ -159,7 +159,7 @@ pub fn written_again_differs(buffer: &Buffer<'_>, decoded: &DecodedBuffer<'_>) -
     // A corrupt file can have events that no producer of its generation writes.
     let producers = [PRODUCERS.into_iter().rfind(has_generation).unwrap_or(newest), newest, oldest];
     decoded.events().map_while(Result::ok).find_map(|event| {
-        let (record, mut bytes) = (Record::of(&event), Vec::new());
+        let (record, mut bytes) = (Record::from_event(&event), Vec::new());
         let is_written = producers.iter().any(|producer| record.write(producer, &mut bytes).is_ok());
         (!is_written || bytes != event.bytes()).then(|| event.offset())
     })

@@ -55,10 +55,6 @@ struct LeftOut {
 
 impl Corrections {
     /// Reads the file.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read, or a correction has no evidence.
     pub fn read() -> Result<Self, Error> {
         let path = workspace::root().join("catalog/corrections.toml");
         let failed = |error: String| Error::from(format!("{}: {error}", path.display()));
@@ -72,10 +68,6 @@ impl Corrections {
     }
 
     /// Corrects the rows.
-    ///
-    /// # Errors
-    ///
-    /// A correction cannot be parsed, or changes nothing.
     pub fn apply(&self, rows: &mut Vec<Row>, report: &mut Report) -> Result<(), Error> {
         for LeftOut { provider, id, version, .. } in &self.left_out {
             let count = rows.len();

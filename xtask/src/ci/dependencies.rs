@@ -29,6 +29,6 @@ fn advisories() -> Result<Step, Error> {
 }
 
 fn missing() -> Option<Step> {
-    let there = Command::new("cargo-deny").arg("--version").output().is_ok();
-    (!there).then(|| Step::Absent("cargo-deny is not installed: cargo install cargo-deny --locked".into()))
+    let present = Command::new("cargo-deny").arg("--version").output().is_ok();
+    (!present).then(|| Step::Absent("cargo-deny is not installed: cargo install cargo-deny --locked".into()))
 }

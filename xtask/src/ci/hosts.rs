@@ -46,8 +46,8 @@ fn check(hosts: &[&str]) -> Result<Step, Error> {
 
 fn compiled() -> Result<Step, Error> {
     let all = HOSTS.iter().filter(|(_, holds)| *holds == ValueForm::Compiles).map(|(host, _)| *host);
-    let (there, absent): (Vec<_>, Vec<_>) = all.partition(|host| installed(host));
-    let step = if there.is_empty() { Step::Passed } else { check(&there)? };
+    let (present, absent): (Vec<_>, Vec<_>) = all.partition(|host| installed(host));
+    let step = if present.is_empty() { Step::Passed } else { check(&present)? };
     Ok(match step {
         Step::Passed if !absent.is_empty() => Step::Absent(missing(&absent)),
         step => step,

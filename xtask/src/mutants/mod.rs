@@ -77,10 +77,6 @@ pub struct Bench {
 
 impl Bench {
     /// The specs of the workspace and the symbol tables that ship with it.
-    ///
-    /// # Errors
-    ///
-    /// Specs or tables cannot be read.
     pub fn new() -> Result<Self, Error> {
         let project = workspace::project();
         let layouts = project.layouts()?;

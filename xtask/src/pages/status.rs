@@ -9,10 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// The page: a table of the releases, the updates of each, and a table of the structures.
-///
-/// # Errors
-///
-/// None caused by the specs.
 pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Error> {
     let names = verify::names(layouts, None)?;
     let seen = Seen::of(layouts, registry);

@@ -120,10 +120,6 @@ fn jobs(text: &str) -> Result<usize, String> {
 }
 
 /// Exports the events.
-///
-/// # Errors
-///
-/// The folder cannot be used or written, or a file cannot be read.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     args.wanted.check()?;
     let out = Output::new(Text::Text);

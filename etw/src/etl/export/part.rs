@@ -27,10 +27,6 @@ pub struct Done {
 /// Exports a part with a number of threads, and leaves out traces that cannot be exported. The traces are read once together, so that the files of
 /// one session share what they say about it; then the rows of each trace are written. With `--strict`, the first diagnostic of any part sets
 /// `is_stopped`, and the part is not exported.
-///
-/// # Errors
-///
-/// The dataset cannot be written.
 pub fn export(
     args: &Args,
     part: &plan::Part,

@@ -51,10 +51,6 @@ const TRACES: usize = 1024;
 /// Compares the traces with the records. Traces that no part has are grouped up to a size in bytes. A trace is known by its bytes; those of a file
 /// with the path, size and times of a recorded one are not read again. No file is read because a record names it: the records can be those of
 /// someone else.
-///
-/// # Errors
-///
-/// A record cannot be stored.
 pub fn plan(inputs: &[Input], named: &[PathBuf], group: u64, state: &mut State, out: &Output) -> Result<Plan, Error> {
     let mut plan = Plan::default();
     let mut sources = Vec::new();

@@ -22,10 +22,6 @@ pub struct Summary {
 
 impl Summary {
     /// Prints a line. Returns the result of the command.
-    ///
-    /// # Errors
-    ///
-    /// A file could not be read, or the output cannot be written.
     pub fn print(&self, args: &Args, inputs: usize) -> Result<Outcome, Error> {
         let traces = || self.new.iter().flat_map(|record| &record.traces);
         let (events, rows): (u64, u64) = (traces().map(|trace| trace.events).sum(), traces().map(|trace| trace.rows).sum());

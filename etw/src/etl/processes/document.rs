@@ -146,10 +146,6 @@ impl Image {
 }
 
 /// The processes of a trace with their images, session by session.
-///
-/// # Errors
-///
-/// A file cannot be read, or changed since it was opened.
 pub fn documents(trace: &trace::Trace) -> Result<Vec<Document<'_>>, trace::Error> {
     let mut documents = Vec::new();
     for (number, session) in trace.sessions().iter().enumerate() {

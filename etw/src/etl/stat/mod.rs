@@ -189,12 +189,12 @@ fn row(stats: &Stats<'_>, key: &Key, counted: Counted) -> Row {
     let named = |guid| names::provider(guid).map(str::to_owned).or_else(|| stats.names.get(&guid).cloned());
     let provider_name = key.provider.and_then(named);
     let logged = || key.name.and_then(|name| Some(format!("{}/{}", provider_name.as_ref()?, stats.events.get(&name)?)));
-    let by_type = || key.provider.zip(key.opcode).and_then(|(provider, opcode)| Schemas::of_type(provider, opcode));
+    let by_type = || key.provider.zip(key.opcode).and_then(|(provider, opcode)| Schemas::kernel_schema_by_type(provider, opcode));
     let described = || {
         let name = stats.described.get(&(key.provider?, key.id.filter(|_| key.opcode.is_none())?))?;
         Some(format!("{}/{name}", provider_name.as_ref()?))
     };
-    let event = || key.hook.map_or_else(by_type, Schemas::of_hook).map(ToString::to_string).or_else(logged).or_else(described);
+    let event = || key.hook.map_or_else(by_type, Schemas::kernel_schema).map(ToString::to_string).or_else(logged).or_else(described);
     let id = |provider, provider_name| Id {
         provider,
         provider_name,
