@@ -112,8 +112,11 @@ impl<'a> Walk<'_, 'a> {
     /// rates. `None` if no session begins here.
     fn session(&mut self, header: &DumpHeader, common: &LogFile) -> Option<DumpSession<'static>> {
         let offset = self.blob.offset + self.at as u64;
-        let truncated =
-            |size: usize, present: usize| DiagnosticKind::Truncated { part: "a session", size: size as u64, present: present as u64 };
+        let truncated = |size: usize, present: usize| DiagnosticKind::Truncated {
+            part: "a session",
+            size: size as u64,
+            present: present as u64,
+        };
         let rest = self.rest();
         let Some(head) = view::<ETW_DUMP_SESSION>(rest, 0) else {
             self.report(truncated(size_of::<ETW_DUMP_SESSION>(), rest.len()));
@@ -183,7 +186,9 @@ impl<'a> Walk<'_, 'a> {
         if !is_sound {
             let present = bytes.len() as u64;
             self.report(match next {
-                None if end > bytes.len() => DiagnosticKind::Truncated { part: "the name of a session", size: end as u64, present },
+                None if end > bytes.len() => {
+                    DiagnosticKind::Truncated { part: "the name of a session", size: end as u64, present }
+                }
                 _ => DiagnosticKind::NameLength { stated, found: name.len() as u32 * 2 },
             });
         }
@@ -193,8 +198,11 @@ impl<'a> Walk<'_, 'a> {
     /// The buffer at this position; `None` if there is none.
     fn buffer(&mut self, session: &DumpSession<'_>) -> Option<Buffer<'static>> {
         let rest = self.rest();
-        let truncated =
-            |size: usize, present: usize| DiagnosticKind::Truncated { part: "a buffer", size: size as u64, present: present as u64 };
+        let truncated = |size: usize, present: usize| DiagnosticKind::Truncated {
+            part: "a buffer",
+            size: size as u64,
+            present: present as u64,
+        };
         let Some(header) = BufferHeader::read(self.producer.generation(), rest) else {
             self.report(truncated(BUFFER_HEADER, rest.len()));
             return None;

@@ -3,7 +3,7 @@
 use etw_layouts_etl::wire::{BUFFER_HEADER, Generation};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{BufferHeader, xpress};
-use etw_layouts_memory::{Buffer, BufferBytes, FindingKind, Memory, MemberLocation, Session, Walk};
+use etw_layouts_memory::{Buffer, BufferBytes, FindingKind, MemberLocation, Memory, Session, Walk};
 
 /// The bytes of a buffer that can contain events, as from [`Walk::events_of`]. Compressed buffers are decompressed, one element each;
 /// before missing bytes, as far as possible. Failures become findings of the walk.
@@ -30,7 +30,7 @@ pub fn decoded_buffers<M: Memory + ?Sized>(walk: &mut Walk<'_, M>, session: &Ses
     let none = unpacked.buffers.is_empty().then(|| "no compressed buffer found".into());
     if let Some(why) = unpacked.fault.or(none) {
         let place = MemberLocation { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
-        walk.find(place, FindingKind::Compressed(why));
+        walk.report(place, FindingKind::Compressed(why));
     }
     unpacked.buffers.into_iter().map(|bytes| BufferBytes { bytes, holes: Vec::new() }).collect()
 }

@@ -19,7 +19,7 @@ pub struct TraceBuffer<'a> {
     /// Bytes up to the end of the last event, header included; fewer if the dump lacks some.
     pub bytes: &'a [u8],
     /// Whether the dump contains all bytes up to that end.
-    pub whole: bool,
+    pub is_complete: bool,
     /// Number of events.
     pub events: usize,
 }
@@ -108,7 +108,7 @@ fn candidate<'a>(producer: &Producer, address: Address, bytes: &'a [u8]) -> Opti
         address,
         header,
         bytes: &bytes[..bytes.len().min(end as usize)],
-        whole: bytes.len() >= end as usize,
+        is_complete: bytes.len() >= end as usize,
         events: 0,
     })
 }
@@ -118,7 +118,7 @@ fn walked<'a>(producer: &Producer, mut buffer: TraceBuffer<'a>) -> Option<TraceB
     for event in Events::in_memory(buffer.bytes, producer.generation()) {
         match event {
             Ok(_) => buffer.events += 1,
-            Err(_) if !buffer.whole => break,
+            Err(_) if !buffer.is_complete => break,
             Err(_) => return None,
         }
     }

@@ -134,7 +134,11 @@ impl<'a> Chain<'_, 'a> {
         let present = next - start;
         match sound {
             None if next == self.bytes.len() && present < size => {
-                self.report(DiagnosticKind::Truncated { part: "a secondary data block", size: size as u64, present: present as u64 });
+                self.report(DiagnosticKind::Truncated {
+                    part: "a secondary data block",
+                    size: size as u64,
+                    present: present as u64,
+                });
             }
             None => self.report(DiagnosticKind::BlobSize { stated: header.DataSize, found: present as u64 }),
             Some(_) => {}

@@ -13,7 +13,7 @@ use etw_layouts::LAYOUTS;
 use etw_layouts::members::LOADED_MODULE;
 use etw_layouts::runtime::packed::ExaminedBuild;
 use etw_layouts::{Arch, Build, structures};
-use etw_layouts_memory::{Address, Kernel, Limits, Memory, Module, MemberLocation, ReadError, Time, Walk};
+use etw_layouts_memory::{Address, Kernel, Limits, MemberLocation, Memory, Module, ReadError, Time, Walk};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 

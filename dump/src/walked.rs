@@ -8,7 +8,7 @@ use crate::system::MemoryDump;
 use etw_layouts::members::WMI_LOGGER_CONTEXT as LOGGER;
 use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::{BufferHeader, LogFile};
-use etw_layouts_memory::{self as memory, Address, BufferBytes, FindingKind, Memory, MemberLocation, State, Walk};
+use etw_layouts_memory::{self as memory, Address, BufferBytes, FindingKind, MemberLocation, Memory, State, Walk};
 
 /// Selection of the buffers from which events are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,7 +116,7 @@ fn buffers<M: Memory + ?Sized>(
     for buffer in walk.buffers(session) {
         let size = session.buffer_size.unwrap_or(0).into();
         let Some(after) = left.checked_sub(size).filter(|_| walk.bytes_left() > 0) else {
-            walk.find(place, FindingKind::Limit(buffers.len() as u64));
+            walk.report(place, FindingKind::Limit(buffers.len() as u64));
             break;
         };
         *left = after;
@@ -133,7 +133,7 @@ fn buffers<M: Memory + ?Sized>(
             // The size of an uncompressed buffer is already subtracted.
             let more = if is_compressed { bytes.len() as u64 } else { 0 };
             let Some(after) = left.checked_sub(more) else {
-                walk.find(place, FindingKind::Limit(buffers.len() as u64));
+                walk.report(place, FindingKind::Limit(buffers.len() as u64));
                 break;
             };
             *left = after;

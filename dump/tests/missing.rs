@@ -79,7 +79,7 @@ fn missing_pages_in_buffers() {
             |one: &&Diagnostic| matches!(one.kind, DiagnosticKind::Event(EventDiagnostic::Missing { next: Some(_), .. }));
         assert_eq!(session.events().1.iter().filter(is_missing).count(), holes, "{missing:?}");
         let unreadable = FindingKind::Unreadable {
-            wanted: end,
+            requested: end,
             read: end - missing.iter().map(|page| if *page == 4 { end % 0x1000 } else { 0x1000 }).sum::<u64>(),
         };
         assert_eq!(

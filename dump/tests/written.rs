@@ -245,7 +245,7 @@ fn memory_is_searched() {
             .expect("a dump")
             .trace_buffers()
             .iter()
-            .map(|one| (one.whole, one.events > 0))
+            .map(|one| (one.is_complete, one.events > 0))
             .collect::<Vec<_>>();
         assert_eq!(cut, [(false, true)], "{arch}");
         let [registration] = &dump.registrations()[..] else { panic!("{arch}: one registration") };

@@ -3,7 +3,7 @@
 use crate::buffer_header::BufferHeader;
 use crate::common::Common;
 use crate::compression;
-use crate::diagnostic::{Diagnostic, DiagnosticKind, BufferPosition};
+use crate::diagnostic::{BufferPosition, Diagnostic, DiagnosticKind};
 use crate::event::Event;
 use crate::walk::{Events, step};
 use crate::wire::{BUFFER_HEADER, Generation, align8};

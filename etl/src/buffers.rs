@@ -4,7 +4,7 @@ use crate::buffer::{Buffer, Frame};
 use crate::buffer_header::{BufferHeader, fits};
 use crate::common::{Common, FILE};
 use crate::compression;
-use crate::diagnostic::{Diagnostic, DiagnosticKind, BufferPosition};
+use crate::diagnostic::{BufferPosition, Diagnostic, DiagnosticKind};
 use crate::logfile::LogFile;
 use crate::source::Source;
 use crate::wire::{BUFFER_HEADER, BufferHeader61};
@@ -134,7 +134,7 @@ impl Frames {
         };
         let present = next.unwrap_or(length.min(bytes.len()));
         if next.is_some() || length != header.size as usize {
-            self.report(DiagnosticKind::Size { stated: header.size, taken: present as u32 });
+            self.report(DiagnosticKind::Size { stated: header.size, assumed: present as u32 });
         } else if !is_plausible {
             self.report(DiagnosticKind::Header);
         }
@@ -154,7 +154,7 @@ impl Frames {
         let Common { span, size, .. } = self.common;
         if header.is_compressed() && header.offset > size && !self.is_small {
             self.is_small = true;
-            self.report(DiagnosticKind::LogFileBufferSize { stated: size, taken: self.common.largest() });
+            self.report(DiagnosticKind::LogFileBufferSize { stated: size, assumed: self.common.largest() });
         }
         if !span.has(header.time_stamp) {
             self.report(DiagnosticKind::BufferTime(span.clock.system_time(header.time_stamp)));

@@ -3,7 +3,7 @@
 use crate::buffer::{Buffer, DecodedBuffer, Scratch};
 use crate::buffer_header::FLAGS;
 use crate::common::FILE;
-use crate::diagnostic::{Diagnostic, DiagnosticKind, BufferPosition, Rule};
+use crate::diagnostic::{BufferPosition, Diagnostic, DiagnosticKind, Rule};
 use crate::logfile::{LogFile, MAX_PROCESSORS};
 use crate::trace::Trace;
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};

@@ -3,7 +3,7 @@
 use crate::buffer_header::{BufferHeader, LARGEST, fits};
 use crate::clock::{Clock, DAY};
 use crate::compression::Format;
-use crate::diagnostic::{Diagnostic, DiagnosticKind, BufferPosition};
+use crate::diagnostic::{BufferPosition, Diagnostic, DiagnosticKind};
 use crate::logfile::LogFile;
 use crate::source::Source;
 use crate::walk::Events;
@@ -110,7 +110,7 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     let sample = if compressed { first_compressed(source, header.size)? } else { None };
     let compression = sample.as_ref().map_or(stated, |(header, bytes)| format_of(header, bytes, stated));
     if compression != stated {
-        wrong.push(DiagnosticKind::LogFileCompression { stated, taken: compression });
+        wrong.push(DiagnosticKind::LogFileCompression { stated, assumed: compression });
     }
     let [major, minor, ..] = log_file.version;
     if sample.is_some() && log_file.generation() < Generation::V6_1 {
@@ -134,11 +134,11 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     let common = Common { size, least: least(&log_file, size), ..common };
 
     if size != log_file.buffer_size {
-        wrong.push(DiagnosticKind::LogFileBufferSize { stated: log_file.buffer_size, taken: size });
+        wrong.push(DiagnosticKind::LogFileBufferSize { stated: log_file.buffer_size, assumed: size });
         log_file.buffer_size = size;
     }
     if pointer_size != log_file.pointer_size {
-        wrong.push(DiagnosticKind::PointerSize { stated: pointer_size, taken: log_file.pointer_size });
+        wrong.push(DiagnosticKind::PointerSize { stated: pointer_size, assumed: log_file.pointer_size });
     }
     if !log_file.has_clock() {
         wrong.push(DiagnosticKind::Clock(log_file.clock));

@@ -1,6 +1,6 @@
 //! Diagnostics of a trace file, with their places.
 
-use etw_layouts_payload::{Fault, FileTime, FaultKind};
+use etw_layouts_payload::{Fault, FaultKind, FileTime};
 use std::fmt;
 
 /// A diagnostic of a trace file. At most the rest of the buffer is lost.
@@ -64,7 +64,7 @@ pub enum DiagnosticKind {
         /// The size in the header.
         stated: u32,
         /// The size assumed instead.
-        taken: u32,
+        assumed: u32,
     },
     /// The size in the buffer header is valid, but another member is not: the valid end, flags, type or state.
     Header,
@@ -96,7 +96,7 @@ pub enum DiagnosticKind {
         /// The size in the log file header.
         stated: u32,
         /// The size assumed instead.
-        taken: u32,
+        assumed: u32,
     },
     /// The first event has the data of a log file header, but its event header is corrupt.
     LogFileEvent,
@@ -112,14 +112,14 @@ pub enum DiagnosticKind {
         /// The format in the header buffer.
         stated: u32,
         /// The format assumed instead.
-        taken: u32,
+        assumed: u32,
     },
     /// The pointer size in the log file header is invalid, or differs from that of its event.
     PointerSize {
         /// The pointer size in the log file header.
         stated: u32,
         /// The pointer size assumed instead.
-        taken: u32,
+        assumed: u32,
     },
     /// The log file header states this unknown clock. The performance counter is assumed.
     Clock(u32),
@@ -300,7 +300,7 @@ impl fmt::Display for DiagnosticKind {
             Self::Unwritten(bytes) => {
                 write!(f, "unused space: {bytes:#x} zero bytes after the last buffer")
             }
-            Self::Size { stated, taken } => write!(f, "invalid buffer size: {stated:#x}; assuming {taken:#x}"),
+            Self::Size { stated, assumed } => write!(f, "invalid buffer size: {stated:#x}; assuming {assumed:#x}"),
             Self::Header => f.write_str(
                 "corrupt buffer header: wrong end of the events, flags, type or state; events of this buffer can be wrong",
             ),
@@ -334,18 +334,18 @@ impl fmt::Display for DiagnosticKind {
             Self::BuffersWritten { stated, read } => {
                 write!(f, "unexpected buffers: the file has {read}, the log file header states {stated}")
             }
-            Self::LogFileBufferSize { stated, taken } => {
-                write!(f, "invalid buffer size in the log file header: {stated:#x}; assuming {taken:#x}")
+            Self::LogFileBufferSize { stated, assumed } => {
+                write!(f, "invalid buffer size in the log file header: {stated:#x}; assuming {assumed:#x}")
             }
             Self::LogFileEvent => f.write_str("corrupt event header of the log file header: wrong marker, type or hook ID"),
             Self::Version { major, minor } => {
                 write!(f, "invalid version in the log file header: {major}.{minor} has no compressed buffers; assuming 6.2")
             }
-            Self::LogFileCompression { stated, taken } => {
-                write!(f, "invalid compression format in the header buffer: {stated}; assuming {taken}")
+            Self::LogFileCompression { stated, assumed } => {
+                write!(f, "invalid compression format in the header buffer: {stated}; assuming {assumed}")
             }
-            Self::PointerSize { stated, taken } => {
-                write!(f, "invalid pointer size in the log file header: {stated}; assuming {taken}")
+            Self::PointerSize { stated, assumed } => {
+                write!(f, "invalid pointer size in the log file header: {stated}; assuming {assumed}")
             }
             Self::Clock(clock) => {
                 write!(f, "unknown clock in the log file header: {clock}; assuming the performance counter, times can be wrong")

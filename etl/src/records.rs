@@ -3,7 +3,7 @@
 use crate::FileTime;
 use crate::Uuid;
 use crate::buffers::Buffers;
-use crate::diagnostic::{Diagnostic, BufferPosition};
+use crate::diagnostic::{BufferPosition, Diagnostic};
 use crate::event::Event;
 use crate::header_type::HeaderType;
 use crate::trace::Trace;
@@ -78,7 +78,12 @@ impl EventRecord<'_> {
 
 impl<'t> EventRecord<'t> {
     /// An event of a buffer: `bytes` are those of the event in the file, if the buffer is not compressed.
-    pub(crate) fn new(event: &Event<'_>, bytes: Option<&'t [u8]>, clock: &Clock, (processor, place): (u16, BufferPosition)) -> Self {
+    pub(crate) fn new(
+        event: &Event<'_>,
+        bytes: Option<&'t [u8]>,
+        clock: &Clock,
+        (processor, place): (u16, BufferPosition),
+    ) -> Self {
         Self {
             bytes: bytes.map_or_else(|| Cow::Owned(event.bytes().to_vec()), Cow::Borrowed),
             offset: event.offset(),

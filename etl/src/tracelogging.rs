@@ -5,7 +5,7 @@
 
 pub use etw_layouts_payload::tracelogging::{Traits, in_name, out_name};
 pub use etw_layouts_payload::{
-    Count, Data, Fault, Field, Fields, InType, OutType, FaultKind, Schema, Sid, Step, Steps, SystemTime, Text, Value,
+    Count, Data, Fault, FaultKind, Field, Fields, InType, OutType, Schema, Sid, Step, Steps, SystemTime, Text, Value,
 };
 
 use crate::event::Event;

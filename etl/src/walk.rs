@@ -1,6 +1,6 @@
 //! Iteration over the events of a buffer.
 
-use crate::diagnostic::{Diagnostic, DiagnosticKind, BufferPosition};
+use crate::diagnostic::{BufferPosition, Diagnostic, DiagnosticKind};
 use crate::event::{Event, Extent};
 use crate::header;
 use crate::header_type::{HeaderType, RAW, SHAPES};
@@ -57,7 +57,13 @@ impl<'a> Events<'a> {
     }
 
     /// Iterates over the events from `at` to the end of `bytes`, then returns the fault of the whole buffer.
-    pub(crate) fn new(bytes: &'a [u8], at: usize, generation: Generation, buffer: BufferPosition, fault: Option<Box<Diagnostic>>) -> Self {
+    pub(crate) fn new(
+        bytes: &'a [u8],
+        at: usize,
+        generation: Generation,
+        buffer: BufferPosition,
+        fault: Option<Box<Diagnostic>>,
+    ) -> Self {
         Self { rest: bytes.get(at..).unwrap_or(&[]), at: at as u32, generation, buffer, fault }
     }
 }

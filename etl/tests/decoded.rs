@@ -2,7 +2,7 @@
 
 use etw_layouts::constants::HOOK_ID;
 use etw_layouts_etl::header::{Counters, EventHeader, Message};
-use etw_layouts_etl::payload::{Fault, InType, MapKind, PointerSize, FaultKind, Source};
+use etw_layouts_etl::payload::{Fault, FaultKind, InType, MapKind, PointerSize, Source};
 use etw_layouts_etl::text::{Style, fields};
 use etw_layouts_etl::wire::{
     EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_TRACE_HEADER, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, wire_guid, zero,

@@ -213,7 +213,10 @@ fn schema() {
     longer.schema[0] += 1;
     let (some, fault) = steps(&longer);
     let fault = fault.unwrap();
-    assert_eq!((some, &fault.reason), (0, &FaultKind::Size { stated: whole.schema.len() as u16 + 1, present: whole.schema.len() }));
+    assert_eq!(
+        (some, &fault.reason),
+        (0, &FaultKind::Size { stated: whole.schema.len() as u16 + 1, present: whole.schema.len() })
+    );
     assert!(fault.to_string().contains("bytes"), "{fault}");
     events(&whole.trace(), &mut |event| {
         let Some(logging) = event.trace_logging() else { return };

@@ -85,7 +85,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = |member| MemberLocation { structure: context.layout().name, address: context.address(), member };
         if let Some(stated) = session.buffers.filter(|stated| *stated != listed.len() as i64) {
             let stated = u64::try_from(stated).unwrap_or(0);
-            self.find(place("NumberOfBuffers"), FindingKind::Count { stated, found: listed.len() as u64 });
+            self.report(place("NumberOfBuffers"), FindingKind::Count { stated, found: listed.len() as u64 });
         }
         let mut buffers: Vec<Buffer> = listed.into_iter().filter_map(|at| self.buffer(session, at)).collect();
         buffers.iter_mut().for_each(|buffer| buffer.is_listed = true);
@@ -130,7 +130,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let owner = stated.filter(|stated| *stated != 0 && u32::from(*stated) != session.number && buffer.state != State::Free);
         if let Some(stated) = owner {
             let place = MemberLocation { structure: "WMI_BUFFER_HEADER", address: at, member: "ClientContext" };
-            self.find(place, FindingKind::Owner { session: session.number, stated: stated.into() });
+            self.report(place, FindingKind::Owner { session: session.number, stated: stated.into() });
         }
         Some(buffer)
     }
@@ -211,25 +211,25 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = MemberLocation { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
         let Some(size) = session.buffer_size.filter(|size| (buffer.header.layout().size as u32..=MAX_BUFFER_SIZE).contains(size))
         else {
-            self.find(place, FindingKind::Offset(session.buffer_size.unwrap_or(0).into()));
+            self.report(place, FindingKind::Offset(session.buffer_size.unwrap_or(0).into()));
             return BufferBytes::default();
         };
         let end = if buffer.is_compressed() { Ok(size) } else { buffer.valid_end(size) };
         let mut end = end.unwrap_or_else(|offset| {
-            self.find(place, FindingKind::Offset(offset));
+            self.report(place, FindingKind::Offset(offset));
             size
         });
         let header = buffer.header.layout().size as u32;
         if buffer.state == State::Placeholder && !buffer.is_compressed() && end > header {
             // Neither published references nor available dumps show the contents of a placeholder.
-            self.find(place, FindingKind::Placeholder(u64::from(end - header)));
+            self.report(place, FindingKind::Placeholder(u64::from(end - header)));
             end = header;
         }
         let mut bytes = vec![0; end as usize];
         let holes = self.read(buffer.header.address(), &mut bytes);
         if !holes.is_empty() {
             let missing = holes.iter().map(|hole| hole.len() as u64).sum::<u64>();
-            self.find(place, FindingKind::Unreadable { wanted: end.into(), read: u64::from(end) - missing });
+            self.report(place, FindingKind::Unreadable { requested: end.into(), read: u64::from(end) - missing });
         }
         BufferBytes { bytes, holes }
     }

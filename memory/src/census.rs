@@ -30,7 +30,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let providers = self.providers();
         let consumers = sessions.iter().flat_map(|session| self.consumers(session)).collect();
         self.compare(&sessions, &providers);
-        self.compare_held(&providers);
+        self.compare_kernel_registrations(&providers);
         Census { sessions, providers, consumers }
     }
 
@@ -57,16 +57,16 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     fn compare_provider(&mut self, provider: &Provider, sessions: &BTreeSet<u64>) {
         let place = |member| MemberLocation { structure: "ETW_GUID_ENTRY", address: provider.entry.address(), member };
         for enable in provider.enabled.iter().filter(|enable| !sessions.contains(&enable.session)) {
-            self.find(place("EnableInfo"), FindingKind::NoSession { slot: enable.slot, session: enable.session });
+            self.report(place("EnableInfo"), FindingKind::NoSession { slot: enable.slot, session: enable.session });
         }
         let sum = provider.entry.member("ProviderEnableInfo");
-        if let (Some(_), None, Some(enable)) = (sum, provider.asked, provider.enabled.first()) {
-            self.find(place("ProviderEnableInfo"), FindingKind::Disabled { slot: enable.slot });
+        if let (Some(_), None, Some(enable)) = (sum, provider.enable_summary, provider.enabled.first()) {
+            self.report(place("ProviderEnableInfo"), FindingKind::Disabled { slot: enable.slot });
         }
         if let (Some(guid), Some(found)) = (provider.guid, provider.bucket) {
             let expected = guid_hash(guid) & LOW_BITS;
             if expected != found {
-                self.find(place("Guid"), FindingKind::Bucket { expected, found });
+                self.report(place("Guid"), FindingKind::Bucket { expected, found });
             }
         }
     }
@@ -81,26 +81,26 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         if list.kind == Kind::Group {
             // The registration is in the list of a group. Verify the list of its provider.
             if let Some(found) = registration.group.filter(|group| *group != own) {
-                self.find(place("GroupEntry"), FindingKind::Provider { expected: own, found });
+                self.report(place("GroupEntry"), FindingKind::Provider { expected: own, found });
             }
             let provider = provider.and_then(|provider| providers.get(&provider)).filter(|provider| !is_in(provider));
             if let Some(provider) = provider {
-                self.find(place("RegList"), FindingKind::NotInProvider { provider: provider.entry.address() });
+                self.report(place("RegList"), FindingKind::NotInProvider { provider: provider.entry.address() });
             }
             return;
         }
         if let Some(found) = provider.filter(|provider| *provider != own) {
-            self.find(place("GuidEntry"), FindingKind::Provider { expected: own, found });
+            self.report(place("GuidEntry"), FindingKind::Provider { expected: own, found });
         }
         let group = registration.group.and_then(|group| providers.get(&group)).copied();
         if let Some(group) = group.filter(|group| !is_in(group)) {
-            self.find(place("GroupRegList"), FindingKind::NotInGroup { group: group.entry.address() });
+            self.report(place("GroupRegList"), FindingKind::NotInGroup { group: group.entry.address() });
         }
         if let Owner::Kernel { callback, .. } = registration.owner
             && !callback.is_null()
             && self.kernel().is_outside(callback)
         {
-            self.find(place("Callback"), FindingKind::Callback(callback));
+            self.report(place("Callback"), FindingKind::Callback(callback));
         }
         let masks = [("EnableMask", registration.mask, Some(list)), ("GroupEnableMask", registration.group_mask, group)];
         for (member, mask, provider) in masks {
@@ -110,7 +110,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             }
             let alone = mask.unwrap_or(0) & !provider.map_or(0, slots);
             if alone != 0 {
-                self.find(place(member), FindingKind::Mask { slot: alone.trailing_zeros() });
+                self.report(place(member), FindingKind::Mask { slot: alone.trailing_zeros() });
             }
         }
     }

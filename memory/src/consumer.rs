@@ -37,7 +37,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let offset = layout.member("Links").map_or(0, |links| links.offset as u64);
         let links = self.double(place, head);
         if let Some(stated) = session.consumers.filter(|stated| *stated as usize != links.len()) {
-            self.find(
+            self.report(
                 MemberLocation { member: "NumConsumers", ..place },
                 FindingKind::Count { stated: stated.into(), found: links.len() as u64 },
             );
@@ -58,7 +58,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             let stated = number("LoggerId");
             if let Some(stated) = stated.filter(|stated| *stated != u64::from(session.number)) {
                 let place = MemberLocation { structure: layout.name, address: at, member: "LoggerId" };
-                self.find(place, FindingKind::Owner { session: session.number, stated });
+                self.report(place, FindingKind::Owner { session: session.number, stated });
             }
             let buffers_lost = number("BuffersLost");
             Some(Consumer { process, process_id, session: stated, buffers_lost, is_in_transition, record })

@@ -49,7 +49,7 @@ pub enum FindingKind {
     /// Memory could be read only in part, or not at all.
     Unreadable {
         /// Number of bytes requested.
-        wanted: u64,
+        requested: u64,
         /// Number of bytes read.
         read: u64,
     },
@@ -77,7 +77,7 @@ pub enum FindingKind {
         /// The stated length, in bytes.
         length: u64,
         /// The stated capacity, in bytes.
-        room: u64,
+        capacity: u64,
     },
     /// A count differs from the number of entries in the list.
     Count {
@@ -259,7 +259,7 @@ impl fmt::Display for FindingKind {
                     "cannot start at {name}: its address is unknown, or the memory there cannot be read; provide the symbols of the kernel"
                 )
             }
-            Self::Unreadable { wanted, read } => write!(f, "unreadable memory: read {read:#x} of {wanted:#x} bytes"),
+            Self::Unreadable { requested, read } => write!(f, "unreadable memory: read {read:#x} of {requested:#x} bytes"),
             Self::Failed(error) => write!(f, "cannot read memory that is present: {error}; copy the file again"),
             Self::Pointer(to) => write!(f, "invalid pointer: {to}"),
             Self::Loop(entry) => write!(f, "list loop: the list returns to {entry} instead of its head"),
@@ -268,7 +268,7 @@ impl fmt::Display for FindingKind {
             }
             Self::Hidden(entry) => write!(f, "partly unlinked entry: only back links lead to {entry}"),
             Self::Limit(limit) => write!(f, "limit exceeded: more than {limit} entries, buffers or bytes; the rest is skipped"),
-            Self::Text { length, room } => write!(f, "invalid string: length {length}, capacity {room}"),
+            Self::Text { length, capacity } => write!(f, "invalid string: length {length}, capacity {capacity}"),
             Self::Count { stated, found } => write!(f, "wrong count: the member states {stated}, the list has {found} entries"),
             Self::Offset(offset) => write!(f, "invalid buffer offset or size: {offset:#x}"),
             Self::Number { slot, stated } => write!(f, "wrong session number: table slot {slot}, session states {stated}"),

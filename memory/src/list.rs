@@ -51,7 +51,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = MemberLocation { structure: head.layout().name, address: head.address(), member: token.name() };
         let (Some(at), Some(kind)) = (head.place(token), kind(head, token)) else { return Vec::new() };
         let Some(member) = self.kernel().layout(record).and_then(|layout| layout.find(link)) else {
-            self.find(MemberLocation { structure: record.name, ..place }, FindingKind::NoLayout);
+            self.report(MemberLocation { structure: record.name, ..place }, FindingKind::NoLayout);
             return Vec::new();
         };
         let single = !matches!(member.ty, Type::Layout(layout) if layout.name == "LIST_ENTRY");
@@ -105,17 +105,17 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let (mut before, mut at) = (head, next);
         while at != head {
             if entries.found.len() >= self.limits().entries {
-                self.find(entries.place, FindingKind::Limit(self.limits().entries as u64));
+                self.report(entries.place, FindingKind::Limit(self.limits().entries as u64));
                 return None;
             }
             if entries.seen.contains(&at) {
-                self.find(entries.place, FindingKind::Loop(at));
+                self.report(entries.place, FindingKind::Loop(at));
                 return None;
             }
             let (next, back) = self.links(entries.place, at)?;
             entries.add(at);
             if back != before {
-                self.find(entries.place, FindingKind::BackLink { entry: at, expected: before, found: back });
+                self.report(entries.place, FindingKind::BackLink { entry: at, expected: before, found: back });
             }
             (before, at) = (at, next);
         }
@@ -128,7 +128,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let mut after = head;
         while at != head && !entries.seen.contains(&at) {
             if entries.found.len() >= self.limits().entries {
-                self.find(entries.place, FindingKind::Limit(self.limits().entries as u64));
+                self.report(entries.place, FindingKind::Limit(self.limits().entries as u64));
                 break;
             }
             let Some((next, back)) = self.links(entries.place, at) else { break };
@@ -138,13 +138,13 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             }
             entries.add(at);
             if whole {
-                self.find(entries.place, FindingKind::Hidden(at));
+                self.report(entries.place, FindingKind::Hidden(at));
             }
             (after, at) = (at, back);
         }
         if whole && entries.found.len() == start {
             let expected = entries.found.last().copied().unwrap_or(head);
-            self.find(entries.place, FindingKind::BackLink { entry: head, expected, found: last });
+            self.report(entries.place, FindingKind::BackLink { entry: head, expected, found: last });
         }
         entries.found[start..].reverse();
     }
@@ -155,11 +155,11 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let mut at = self.kernel().address(first);
         while !at.is_null() && at != head {
             if entries.found.len() >= self.limits().entries {
-                self.find(place, FindingKind::Limit(self.limits().entries as u64));
+                self.report(place, FindingKind::Limit(self.limits().entries as u64));
                 break;
             }
             if entries.seen.contains(&at) {
-                self.find(place, FindingKind::Loop(at));
+                self.report(place, FindingKind::Loop(at));
                 break;
             }
             let Some(next) = self.aligned(place, at).and_then(|at| self.pointer_or_find(place, at)) else { break };
@@ -202,7 +202,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let layout = self.kernel().layout(&structures::LIST_ENTRY)?;
         let mut bytes = alloc::vec![0; layout.size];
         if !self.read(at, &mut bytes).is_empty() {
-            self.find(place, FindingKind::Pointer(at));
+            self.report(place, FindingKind::Pointer(at));
             return None;
         }
         let view = etw_layouts::runtime::View::new(layout, &bytes).ok()?;
@@ -214,7 +214,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     fn aligned(&mut self, place: MemberLocation, at: Address) -> Option<Address> {
         let aligned = at.0.is_multiple_of(self.kernel().arch().pointer_size());
         if !aligned {
-            self.find(place, FindingKind::Pointer(at));
+            self.report(place, FindingKind::Pointer(at));
         }
         aligned.then_some(at)
     }
@@ -222,7 +222,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     fn pointer_or_find(&mut self, place: MemberLocation, at: Address) -> Option<Address> {
         let next = self.pointer(at);
         if next.is_none() {
-            self.find(place, FindingKind::Pointer(at));
+            self.report(place, FindingKind::Pointer(at));
         }
         next
     }

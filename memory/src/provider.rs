@@ -30,7 +30,7 @@ pub struct Provider {
     /// Registrations of the provider; for a group, those of its members.
     pub registrations: Vec<Registration>,
     /// Summary of the enable information of all sessions.
-    pub asked: Option<Enable>,
+    pub enable_summary: Option<Enable>,
     /// Most recent change of the enable state. `None` if there was none, and in the first 6.0, which does not record it.
     pub last: Option<Last>,
     /// Enable information of each session.
@@ -157,7 +157,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 let offset = layout.and_then(|layout| layout.find(ENTRY::GUID_LIST)).map_or(0, |member| member.offset);
                 let Some(at) = link.minus(offset as u64) else { continue };
                 if !seen.insert(at) {
-                    self.find(place, FindingKind::Loop(at));
+                    self.report(place, FindingKind::Loop(at));
                     continue;
                 }
                 providers.extend(self.provider(&head, at));
@@ -183,7 +183,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             }
             None if global.is_some() => {
                 let place = MemberLocation { structure: "ETW_HASH_BUCKET", address: global.unwrap_or_default(), member: "" };
-                self.find(place, FindingKind::NoLayout);
+                self.report(place, FindingKind::NoLayout);
                 Vec::new()
             }
             None => self.two_lists(),
@@ -194,7 +194,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     fn two_lists(&mut self) -> Vec<ListHead> {
         let Some(at) = self.kernel().global("EtwpGuidListHead") else {
             let place = MemberLocation { structure: "ETW_GUID_ENTRY", address: Address::NULL, member: "" };
-            self.find(place, FindingKind::NoGlobal("PspHostSiloGlobals, EtwpGuidHashTable or EtwpGuidListHead"));
+            self.report(place, FindingKind::NoGlobal("PspHostSiloGlobals, EtwpGuidHashTable or EtwpGuidListHead"));
             return Vec::new();
         };
         let size = self.kernel().layout(&structures::LIST_ENTRY).map_or(0, |layout| layout.size as u64);
@@ -222,7 +222,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             kind,
             bucket: head.bucket,
             registrations,
-            asked: entry.member("ProviderEnableInfo").and_then(|value| enable(value, 0)),
+            enable_summary: entry.member("ProviderEnableInfo").and_then(|value| enable(value, 0)),
             last: entry.get(ENTRY::LAST_ENABLE).and_then(last),
             enabled: slots.filter_map(|(value, slot)| enable(value, slot)).collect(),
             security: security.filter(|at| !at.is_null()),

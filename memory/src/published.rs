@@ -63,14 +63,14 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = MemberLocation { structure: "EtwpDebuggerData", address: data, member: "" };
         let holes = self.read(at, &mut bytes);
         if !holes.is_empty() {
-            self.find(place, FindingKind::Unreadable { wanted: STATEMENTS as u64, read: 0 });
+            self.report(place, FindingKind::Unreadable { requested: STATEMENTS as u64, read: 0 });
             return Vec::new();
         }
         let stated = members(self).into_iter().zip(bytes);
         let stated: Vec<_> = stated.map(|((member, layout), byte)| Stated { member, stated: byte.into(), layout }).collect();
         for one in stated.iter().filter(|one| !one.agrees()) {
             let kind = FindingKind::PublishedOffset { stated: one.stated, layout: one.layout };
-            self.find(MemberLocation { structure: "WMI_BUFFER_HEADER", address: Address::NULL, member: one.member }, kind);
+            self.report(MemberLocation { structure: "WMI_BUFFER_HEADER", address: Address::NULL, member: one.member }, kind);
         }
         stated
     }

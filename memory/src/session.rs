@@ -97,9 +97,9 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let unread = places.iter().filter(|place| place.is_none()).count();
         if unread > 0 {
             let place = MemberLocation { structure: "WMI_LOGGER_CONTEXT *", address: table.address, member: "" };
-            self.find(
+            self.report(
                 place,
-                FindingKind::Unreadable { wanted: table.count as u64, read: (table.count.max(unread) - unread) as u64 },
+                FindingKind::Unreadable { requested: table.count as u64, read: (table.count.max(unread) - unread) as u64 },
             );
         }
         let mut sessions = Vec::new();
@@ -110,7 +110,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 sessions.extend(self.session(number, context));
             } else {
                 let place = MemberLocation { structure: "WMI_LOGGER_CONTEXT *", address: table.address, member: "" };
-                self.find(place, FindingKind::Pointer(context));
+                self.report(place, FindingKind::Pointer(context));
             }
         }
         sessions
@@ -121,7 +121,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let context = self.object(&structures::WMI_LOGGER_CONTEXT, address)?;
         let place = |member| MemberLocation { structure: context.layout().name, address, member };
         if let Some(stated) = context.unsigned(LOGGER::LOGGER_ID).filter(|stated| *stated != u64::from(number)) {
-            self.find(place("LoggerId"), FindingKind::Number { slot: number, stated });
+            self.report(place("LoggerId"), FindingKind::Number { slot: number, stated });
         }
         let number32 = |value: Option<u64>| value.map(|value| value as u32);
         let mode = context.choice(LOGGER::LOGGER_MODE);
@@ -170,16 +170,16 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = |member| MemberLocation { structure: context.layout().name, address: context.address(), member };
         match session.clock_routine {
             Some(Routine::At(routine)) if self.kernel().is_outside(routine) => {
-                self.find(place("GetCpuClock"), FindingKind::Clock(routine));
+                self.report(place("GetCpuClock"), FindingKind::Clock(routine));
             }
             Some(Routine::Number(number)) if number > NUMBERS => {
-                self.find(place("GetCpuClock"), FindingKind::ClockNumber(number))
+                self.report(place("GetCpuClock"), FindingKind::ClockNumber(number))
             }
             _ => {}
         }
         let callback = context.unsigned(LOGGER::BUFFER_CALLBACK).map(|value| self.kernel().address(value));
         if let Some(callback) = callback.filter(|callback| !callback.is_null() && self.kernel().is_outside(*callback)) {
-            self.find(place("BufferCallback"), FindingKind::Callback(callback));
+            self.report(place("BufferCallback"), FindingKind::Callback(callback));
         }
     }
 }

@@ -48,7 +48,10 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let address = global.or_else(|| published::table(self));
         if address.is_none() {
             let name = if state.is_some() { "EtwpDebuggerData" } else { "PspHostSiloGlobals or WmipLoggerContext" };
-            self.find(MemberLocation { structure: "WMI_LOGGER_CONTEXT", address: Address::NULL, member: "" }, FindingKind::NoGlobal(name));
+            self.report(
+                MemberLocation { structure: "WMI_LOGGER_CONTEXT", address: Address::NULL, member: "" },
+                FindingKind::NoGlobal(name),
+            );
         }
         address.map(|address| Table { address, count })
     }

@@ -30,18 +30,18 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = MemberLocation { structure: layout.name, address: at, member: TRAITS::TRAITS.name() };
         // Traits begin with their size in bytes.
         let Some(size) = self.integer(start, 2) else {
-            self.find(place, FindingKind::Unreadable { wanted: 2, read: 0 });
+            self.report(place, FindingKind::Unreadable { requested: 2, read: 0 });
             return None;
         };
         let mut bytes = vec![0; size as usize];
         if let Some(hole) = self.read(start, &mut bytes).first() {
-            self.find(place, FindingKind::Unreadable { wanted: size, read: hole.start as u64 });
+            self.report(place, FindingKind::Unreadable { requested: size, read: hole.start as u64 });
             return None;
         }
         match tracelogging::Traits::read(&bytes) {
             Ok(traits) => Some(Traits { name: traits.name.into(), group: traits.group }),
             Err(fault) => {
-                self.find(place, FindingKind::Traits(fault.to_string()));
+                self.report(place, FindingKind::Traits(fault.to_string()));
                 None
             }
         }

@@ -91,7 +91,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
     }
 
     /// Adds a finding.
-    pub fn find(&mut self, place: MemberLocation, kind: FindingKind) {
+    pub fn report(&mut self, place: MemberLocation, kind: FindingKind) {
         if self.findings.len() < self.limits.findings {
             self.findings.push(Finding { place, kind });
         }
@@ -109,7 +109,10 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
                 Some(here) if self.read < self.limits.bytes => match self.memory.read(here, &mut out[at..end]) {
                     Ok(present) => present.min(end - at),
                     Err(error) => {
-                        self.find(MemberLocation { structure: "memory", address: here, member: "" }, FindingKind::Failed(error));
+                        self.report(
+                            MemberLocation { structure: "memory", address: here, member: "" },
+                            FindingKind::Failed(error),
+                        );
                         0
                     }
                 },
@@ -118,8 +121,9 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
             let within = self.read < self.limits.bytes;
             self.read = self.read.saturating_add((end - at) as u64);
             if within && self.read >= self.limits.bytes {
-                let place = MemberLocation { structure: "memory", address: address.plus(at as u64).unwrap_or_default(), member: "" };
-                self.find(place, FindingKind::Limit(self.limits.bytes));
+                let place =
+                    MemberLocation { structure: "memory", address: address.plus(at as u64).unwrap_or_default(), member: "" };
+                self.report(place, FindingKind::Limit(self.limits.bytes));
             }
             let hole = at + present..end;
             out[hole.clone()].fill(0);
@@ -138,7 +142,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         match self.kernel.layout(structure) {
             Some(layout) => self.object_of(layout, address),
             None => {
-                self.find(MemberLocation { structure: structure.name, address, member: "" }, FindingKind::NoLayout);
+                self.report(MemberLocation { structure: structure.name, address, member: "" }, FindingKind::NoLayout);
                 None
             }
         }
@@ -151,8 +155,11 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         let holes = self.read(address, &mut bytes);
         let missing: usize = holes.iter().map(Range::len).sum();
         if missing > 0 {
-            let (wanted, read) = (layout.size as u64, (layout.size - missing) as u64);
-            self.find(MemberLocation { structure: layout.name, address, member: "" }, FindingKind::Unreadable { wanted, read });
+            let (requested, read) = (layout.size as u64, (layout.size - missing) as u64);
+            self.report(
+                MemberLocation { structure: layout.name, address, member: "" },
+                FindingKind::Unreadable { requested, read },
+            );
         }
         (missing < layout.size).then(|| Object::new(address, layout, bytes, holes))
     }
@@ -197,11 +204,11 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
     /// `None` if there is no string.
     pub fn text<S: Tokens>(&mut self, object: &Object<S>, token: Token<S, Nested<UNICODE_STRING::Type>>) -> Option<String> {
         let string = object.get(token)?;
-        let (length, room) = (string.unsigned(UNICODE_STRING::LENGTH)?, string.unsigned(UNICODE_STRING::MAXIMUM_LENGTH)?);
+        let (length, capacity) = (string.unsigned(UNICODE_STRING::LENGTH)?, string.unsigned(UNICODE_STRING::MAXIMUM_LENGTH)?);
         let at = self.kernel.address(string.unsigned(UNICODE_STRING::BUFFER)?);
         let place = MemberLocation { structure: object.layout().name, address: object.address(), member: token.name() };
-        if length % 2 != 0 || length > room {
-            self.find(place, FindingKind::Text { length, room });
+        if length % 2 != 0 || length > capacity {
+            self.report(place, FindingKind::Text { length, capacity });
             return None;
         }
         if length == 0 || at.is_null() {
@@ -210,7 +217,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         let mut bytes = vec![0; (length as usize).min(self.limits.text)];
         let present = self.read(at, &mut bytes).first().map_or(bytes.len(), |hole| hole.start);
         if present < bytes.len() {
-            self.find(place, FindingKind::Unreadable { wanted: length, read: present as u64 });
+            self.report(place, FindingKind::Unreadable { requested: length, read: present as u64 });
         }
         let units = bytes[..present].chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
         let text = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();

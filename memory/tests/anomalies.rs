@@ -282,10 +282,10 @@ fn weights() {
     let cases = [
         (FindingKind::NoLayout, Weight::Gap),
         (FindingKind::NoGlobal("EtwpDebuggerData"), Weight::Gap),
-        (FindingKind::Unreadable { wanted: 8, read: 4 }, Weight::Damage),
+        (FindingKind::Unreadable { requested: 8, read: 4 }, Weight::Damage),
         (FindingKind::Count { stated: 2, found: 1 }, Weight::Damage),
         (FindingKind::Limit(7), Weight::Damage),
-        (FindingKind::Text { length: 9, room: 8 }, Weight::Damage),
+        (FindingKind::Text { length: 9, capacity: 8 }, Weight::Damage),
         (FindingKind::Offset(7), Weight::Damage),
         (FindingKind::Compressed("a fault".into()), Weight::Damage),
         (FindingKind::Disabled { slot: 1 }, Weight::Hint),

@@ -144,7 +144,7 @@ fn half_a_session() {
         let present = (start + PAGE - at) as usize;
         let before = layout.members().filter(|member| member.offset + member.size <= present).map(|member| member.name);
         assert!(session.context.members().map(|(member, _)| member.name).eq(before), "{build} {arch}");
-        let unreadable = FindingKind::Unreadable { wanted: layout.size as u64, read: present as u64 };
+        let unreadable = FindingKind::Unreadable { requested: layout.size as u64, read: present as u64 };
         assert!(walk.findings().iter().any(|finding| finding.kind == unreadable), "{build} {arch}");
         assert!(walk.session(5, Address(start + PAGE)).is_none());
         let name = layout.member("LoggerName").expect("every kernel has its name");

@@ -368,7 +368,7 @@ fn tables_of_sessions() {
         plan.kit.image.missing.insert(start / PAGE + 1);
         let (found, findings) = sessions(&plan);
         assert!(
-            findings.iter().any(|finding| finding.kind == FindingKind::Unreadable { wanted: count, read: 8 }),
+            findings.iter().any(|finding| finding.kind == FindingKind::Unreadable { requested: count, read: 8 }),
             "{name}: {findings:?}"
         );
         assert_eq!(found, 2, "{name}");
@@ -427,7 +427,7 @@ fn names() {
             plan.kit.set(LOGGER, at, "LoggerName.Buffer", text);
             let (found, findings) = read(&plan);
             assert_eq!(found.as_deref(), expected, "{name}");
-            let unreadable = FindingKind::Unreadable { wanted: length, read: present as u64 };
+            let unreadable = FindingKind::Unreadable { requested: length, read: present as u64 };
             assert!(findings.iter().any(|finding| finding.kind == unreadable), "{name}: {findings:?}");
         }
     }

@@ -104,7 +104,7 @@ fn providers(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::ker
             provider.enabled.iter().map(|enable| (enable.slot, enable.session as u32, enable.level, enable.any)).collect();
         assert_eq!(enabled, planned.enabled, "{name}");
         let last = provider.last.map(|last| (last.is_enabled, last.session, last.level, last.flags));
-        assert_eq!((last, provider.asked.is_some()), (planned.last, !planned.enabled.is_empty()), "{name}");
+        assert_eq!((last, provider.enable_summary.is_some()), (planned.last, !planned.enabled.is_empty()), "{name}");
         if planned.kind == 2 {
             let members = plan.providers.iter().flat_map(|provider| &provider.registrations);
             let members: Vec<_> = members.filter(|one| one.group == Some(planned.at)).map(|one| one.at).collect();

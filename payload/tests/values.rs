@@ -1,7 +1,7 @@
 //! Access to values, and their display.
 
 use etw_layouts_payload::{
-    Count, Cursor, Data, Field, InType, Length, Map, OutType, Part, PointerSize, FaultKind, Schema, Step, Uuid, is_hidden,
+    Count, Cursor, Data, FaultKind, Field, InType, Length, Map, OutType, Part, PointerSize, Schema, Step, Uuid, is_hidden,
 };
 use regex::Regex;
 

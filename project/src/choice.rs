@@ -4,7 +4,7 @@ use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId, Update};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
 use etw_layouts_codegen::registry::{ExaminedBuild, FactsFile, Registry};
 use etw_layouts_codegen::{Asked, SelectedBy};
-use etw_layouts_runtime::meta::{Confidence, Examined, Line, InferredFrom, choose};
+use etw_layouts_runtime::meta::{Confidence, Examined, InferredFrom, Line, choose};
 use std::collections::BTreeMap;
 
 /// A selected build, the layouts that are used for it, and the confidence in them.

@@ -6,7 +6,7 @@
 use etw_layouts_runtime::bytemuck::{self, Zeroable};
 use etw_layouts_runtime::packed::Member;
 use etw_layouts_runtime::{
-    Arch, Build, Bytes, Error, LayoutOf, Ptr32, Ptr64, ErrorKind, View, ViewMut, bytes, check, layout, plain, values,
+    Arch, Build, Bytes, Error, ErrorKind, LayoutOf, Ptr32, Ptr64, View, ViewMut, bytes, check, layout, plain, values,
 };
 
 /// The same structures from specs, with tokens and a table of their layouts.

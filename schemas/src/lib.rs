@@ -31,4 +31,4 @@ pub use builder::LibraryBuilder;
 pub use library::Library;
 pub use messages::Messages;
 pub use model::{Count, Event, Field, FieldReference, Keyword, Length, Map, MapEntry, Name, Provider};
-pub use schemas::{SchemaError, SourcePosition, Schemas};
+pub use schemas::{SchemaError, Schemas, SourcePosition};

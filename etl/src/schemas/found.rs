@@ -2,7 +2,7 @@
 
 use super::{Bytes, Schemas};
 use etw_layouts_payload::Uuid;
-use etw_layouts_payload::packed::{EventKey, VariantRef, Variant};
+use etw_layouts_payload::packed::{EventKey, Variant, VariantRef};
 use std::fmt;
 use std::sync::OnceLock;
 

@@ -12,7 +12,7 @@ mod library;
 mod map;
 mod provider;
 
-pub use event::{Events, Keywords, Name, VariantRef, Variant, Variants};
+pub use event::{Events, Keywords, Name, Variant, VariantRef, Variants};
 pub(crate) use field::FieldRecord;
 pub use key::EventKey;
 pub use library::{Library, LibraryError, Origin, Origins};

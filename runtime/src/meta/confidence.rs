@@ -183,7 +183,10 @@ impl Confidence {
     /// Whether the layout can be used without checking the data. Symbols of this architecture verify it, in this build or in builds before
     /// or after it; in the latter case, symbols of another architecture or branch show which of them has the layout.
     pub const fn is_sure(&self) -> bool {
-        let by = matches!(self, Self::Inferred(InferredFrom::Architecture { .. } | InferredFrom::Branch { .. } | InferredFrom::Between { .. }));
+        let by = matches!(
+            self,
+            Self::Inferred(InferredFrom::Architecture { .. } | InferredFrom::Branch { .. } | InferredFrom::Between { .. })
+        );
         self.is_verified() || by
     }
 
@@ -199,7 +202,9 @@ impl Confidence {
         match *self {
             Self::Uncertain { older, newer, .. }
             | Self::Inferred(
-                InferredFrom::Between { older, newer } | InferredFrom::Changed { older, newer, .. } | InferredFrom::Releases { older, newer },
+                InferredFrom::Between { older, newer }
+                | InferredFrom::Changed { older, newer, .. }
+                | InferredFrom::Releases { older, newer },
             ) => [Some(older), Some(newer)],
             Self::Inferred(InferredFrom::Architecture { build, .. } | InferredFrom::Release { build, .. }) => [Some(build), None],
             Self::Inferred(InferredFrom::After { last } | InferredFrom::Newest { last }) => [Some(last), None],

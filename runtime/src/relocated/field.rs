@@ -89,7 +89,10 @@ impl<T: Field + Default, const N: usize> Field for [T; N] {
     }
 
     #[inline]
-    fn read<M: Memory + ?Sized>((offset, size, place): &Self::Location, from: &Source<'_, M>) -> Result<Self, ReadError<M::Error>> {
+    fn read<M: Memory + ?Sized>(
+        (offset, size, place): &Self::Location,
+        from: &Source<'_, M>,
+    ) -> Result<Self, ReadError<M::Error>> {
         let mut all = [const { None }; N];
         for (index, element) in (0..).zip(&mut all) {
             let Some(place) = place else { break };

@@ -5,7 +5,7 @@ use crate::made::provider;
 use etw_layouts_payload::packed::EventKey;
 use etw_layouts_payload::packed::Variant;
 use etw_layouts_payload::{
-    self as payload, FieldList, InType, MapKind, OutType, PointerSize, FaultKind, Schema, Source, Step, Uuid, Value,
+    self as payload, FaultKind, FieldList, InType, MapKind, OutType, PointerSize, Schema, Source, Step, Uuid, Value,
 };
 use etw_layouts_schemas::{Count, Event, Field, Length, Library, LibraryBuilder, Map, MapEntry, Name, Provider};
 use fastrand::Rng;

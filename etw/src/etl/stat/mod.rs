@@ -194,7 +194,8 @@ fn row(stats: &Stats<'_>, key: &Key, counted: Counted) -> Row {
         let name = stats.described.get(&(key.provider?, key.id.filter(|_| key.opcode.is_none())?))?;
         Some(format!("{}/{name}", provider_name.as_ref()?))
     };
-    let event = || key.hook.map_or_else(by_type, Schemas::kernel_schema).map(ToString::to_string).or_else(logged).or_else(described);
+    let event =
+        || key.hook.map_or_else(by_type, Schemas::kernel_schema).map(ToString::to_string).or_else(logged).or_else(described);
     let id = |provider, provider_name| Id {
         provider,
         provider_name,

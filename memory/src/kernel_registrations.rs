@@ -22,7 +22,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         if self.kernel().layout(&structures::ETW_REG_ENTRY).is_none() {
             return Vec::new();
         }
-        let mut held = Vec::new();
+        let mut registrations = Vec::new();
         for name in crate::globals().filter(|name| name.ends_with(HANDLE)) {
             let Some(variable) = self.kernel().global(name) else { continue };
             let place = MemberLocation { structure: name, address: variable, member: "" };
@@ -30,17 +30,17 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 // This kernel does not register the provider.
                 Some(Address::NULL) => {}
                 Some(at) if self.is_kernel_address(at) && at.0.is_multiple_of(self.kernel().arch().pointer_size()) => {
-                    held.extend(self.registration(at).map(|registration| (name, registration)));
+                    registrations.extend(self.registration(at).map(|registration| (name, registration)));
                 }
-                Some(at) => self.find(place, FindingKind::Pointer(at)),
-                None => self.find(place, FindingKind::Unreadable { wanted: self.kernel().arch().pointer_size(), read: 0 }),
+                Some(at) => self.report(place, FindingKind::Pointer(at)),
+                None => self.report(place, FindingKind::Unreadable { requested: self.kernel().arch().pointer_size(), read: 0 }),
             }
         }
-        held
+        registrations
     }
 
     /// Verifies the registrations of kernel variables against the lists of providers and registrations.
-    pub(crate) fn compare_held(&mut self, providers: &[Provider]) {
+    pub(crate) fn compare_kernel_registrations(&mut self, providers: &[Provider]) {
         // If no list was found at all, missing entries cannot be detected.
         if providers.is_empty() {
             return;
@@ -56,7 +56,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 Some(provider) if provider.registrations.iter().any(|one| one.entry.address() == at) => continue,
                 Some(_) => MemberLocation { structure: "ETW_REG_ENTRY", address: at, member: "RegList" },
             };
-            self.find(place, FindingKind::Unlinked { handle });
+            self.report(place, FindingKind::Unlinked { handle });
         }
     }
 }
