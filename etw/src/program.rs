@@ -73,6 +73,9 @@ fn no_effect(name: &'static str) -> Arg {
 pub fn program(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = Cli::try_parse_from(args).unwrap_or_else(|error| refuse(&error));
     exit(match &cli.command {
+        Command::OnSpecs(OnSpecs::Fmt(_)) if cli.facts.is_some() => {
+            Err("--facts has no effect on `etw fmt`, which reads specs only; remove --facts".into())
+        }
         Command::OnSpecs(command) => command.run(&cli.project()),
         Command::Etl(command) => cli.without_effect("etl").and_then(|()| etl::run(command)),
         Command::Dump(command) => cli.without_effect("dump").and_then(|()| dump::run(command)),
@@ -91,7 +94,7 @@ fn refuse(error: &clap::Error) -> ! {
 }
 
 impl Cli {
-    /// The error for an option that a command does not use.
+    /// The error for an option that a command on the built-in layouts does not use.
     fn without_effect(&self, command: &str) -> Result<(), Error> {
         let option = match (&self.specs, &self.facts) {
             (Some(_), _) => "--specs",

@@ -282,6 +282,7 @@ fn specs_are_formatted() {
     assert_eq!(text("own/DEVICE.toml"), device);
     folder.says("fmt", 2, &["the built-in specs are part of the program", "--specs"]);
     folder.says("fmt --check --specs nowhere", 2, &["nowhere"]);
+    folder.says("fmt --specs own --facts facts", 2, &["--facts has no effect on `etw fmt`"]);
 }
 
 /// Builds can be named by what the output prints, and suggestions can be followed.

@@ -56,11 +56,8 @@ const DOT_NET_RUNDOWN: Uuid = Uuid::from_u128(0xa669021c_c450_4609_a035_5af59af4
 pub(crate) const PROVIDERS: [Uuid; 4] = [KERNEL_FILE, KERNEL_PROCESS, RUNTIME, DOT_NET_RUNDOWN];
 
 // The schemas of providers with manifests, because few traces have them, and those only at their end. Later versions append fields.
-const NAME: Schema<'_> =
-    Schema::specified("", "", 0, &[Field::new("FileKey", InType::POINTER), Field::new("FileName", InType::UNICODESTRING)]);
-const CREATE_0: Schema<'_> = Schema::specified(
-    "",
-    "",
+const NAME: Schema<'_> = fields(0, &[Field::new("FileKey", InType::POINTER), Field::new("FileName", InType::UNICODESTRING)]);
+const CREATE_0: Schema<'_> = fields(
     0,
     &[
         Field::new("Irp", InType::POINTER),
@@ -72,9 +69,7 @@ const CREATE_0: Schema<'_> = Schema::specified(
         Field::new("FileName", InType::UNICODESTRING),
     ],
 );
-const CREATE_1: Schema<'_> = Schema::specified(
-    "",
-    "",
+const CREATE_1: Schema<'_> = fields(
     1,
     &[
         Field::new("Irp", InType::POINTER),
@@ -86,9 +81,7 @@ const CREATE_1: Schema<'_> = Schema::specified(
         Field::new("FileName", InType::UNICODESTRING),
     ],
 );
-const IMAGE: Schema<'_> = Schema::specified(
-    "",
-    "",
+const IMAGE: Schema<'_> = fields(
     0,
     &[
         Field::new("ImageBase", InType::POINTER),
@@ -100,9 +93,7 @@ const IMAGE: Schema<'_> = Schema::specified(
         Field::new("FileName", InType::UNICODESTRING),
     ],
 );
-const METHOD: Schema<'_> = Schema::specified(
-    "",
-    "",
+const METHOD: Schema<'_> = fields(
     0,
     &[
         Field::new("MethodID", InType::UINT64),
@@ -116,6 +107,10 @@ const METHOD: Schema<'_> = Schema::specified(
         Field::new("MethodSignature", InType::UNICODESTRING),
     ],
 );
+
+const fn fields<'a>(version: u8, fields: &'a [Field<'a>]) -> Schema<'a> {
+    Schema::specified("", "", version, fields)
+}
 
 impl<'a> NameEvent<'a> {
     /// What an event states; `None` if it states no name.

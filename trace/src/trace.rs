@@ -15,18 +15,6 @@ use std::sync::Arc;
 
 /// One or more trace files after the first pass, which finds their buffers, the schemas in them, and what the events of a session say about its
 /// processes, threads and call stacks.
-///
-/// ```no_run
-/// let trace = etw_layouts_trace::Trace::open("boot.etl")?;
-/// for event in trace.events() {
-///     let event = event?;
-///     println!("{:?} {:?} {}", event.time(), event.process().map(|process| process.image()), event.name());
-/// }
-/// for process in trace.processes() {
-///     println!("{} {:?} {:?} {:?}", process.id, process.command_line(), process.start, process.end);
-/// }
-/// # Ok::<(), etw_layouts_trace::Error>(())
-/// ```
 #[derive(Debug)]
 pub struct Trace {
     pub(crate) files: Vec<TraceFile>,
