@@ -36,6 +36,12 @@ pub fn recognizes(input: &[u8]) -> bool {
     container::recognizes(input)
 }
 
+/// Whether a file is in the compressed container MSFZ.
+#[cfg(feature = "store")]
+pub(crate) fn is_compressed(input: &[u8]) -> bool {
+    container::is_compressed(input)
+}
+
 /// Reads a program database.
 ///
 /// The model is that of [`isf::read`](crate::isf::read): one leading underscore is removed from names, unnamed types become part

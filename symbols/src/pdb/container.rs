@@ -19,6 +19,11 @@ pub(super) fn recognizes(input: &[u8]) -> bool {
     others.into_iter().any(|magic| input.starts_with(magic)) || begins(input)
 }
 
+#[cfg(feature = "store")]
+pub(super) fn is_compressed(input: &[u8]) -> bool {
+    input.starts_with(MSFZ)
+}
+
 /// Whether this is the start of an MSF of any version.
 fn begins(input: &[u8]) -> bool {
     !input.is_empty() && input.iter().zip(FAMILY).all(|(a, b)| a == b)

@@ -38,6 +38,9 @@ pub(super) fn find(path: &SymbolPath, pdb: &Pdb, progress: &mut Progress) -> Res
     Err(Error { pdb: pdb.clone(), tried: search.tried })
 }
 
+/// The folder beside a PDB in a cache with the same PDB in the container MSFZ, which older debuggers cannot read: PerfView, issue 2243.
+const COMPRESSED: &str = "msfz0";
+
 pub(super) struct Search<'a> {
     pub(super) pdb: &'a Pdb,
     pub(super) key: String,
@@ -98,22 +101,27 @@ impl Search<'_> {
         let failed = |error: io::Error| format!("cannot be stored in {} ({error})", cache.display());
         let home =
             Folder::create(cache).and_then(|cache| cache.create_folder(&format!("{name}/{}", self.key))).map_err(failed)?;
-        let kept = home.path().join(name);
-        if home.read(name, MAX_FILE).map_err(failed)?.is_some_and(|bytes| check(&bytes, self.pdb).is_ok()) {
-            return Ok(kept);
+        for present in [name.clone(), format!("{COMPRESSED}/{name}")] {
+            if home.read(&present, MAX_FILE).map_err(failed)?.is_some_and(|bytes| check(&bytes, self.pdb).is_ok()) {
+                return Ok(home.path().join(present));
+            }
         }
         let new = format!("{name}.{}.new", process::id());
         let mut file = home.create_file(&new).map_err(failed)?;
         let made = write(&mut file).and_then(|()| {
             let mut bytes = Vec::new();
             unreadable(file.rewind().and_then(|()| file.take(MAX_FILE).read_to_end(&mut bytes)))?;
-            check(&bytes, self.pdb)
+            check(&bytes, self.pdb).map(|()| pdb::is_compressed(&bytes))
         });
-        let made = made.and_then(|()| home.rename(&new, &home, name).map_err(failed));
+        let made = made.and_then(|is_compressed| {
+            let own = if is_compressed { Some(home.create_folder(COMPRESSED).map_err(failed)?) } else { None };
+            let to = own.as_ref().unwrap_or(&home);
+            home.rename(&new, to, name).map_err(failed).map(|()| to.path().join(name))
+        });
         if made.is_err() {
             let _ = home.remove_file(&new);
         }
-        made.map(|()| kept)
+        made
     }
 }
 
@@ -138,13 +146,19 @@ fn check(bytes: &[u8], pdb: &Pdb) -> Result<(), String> {
     }
 }
 
-/// Possible files in a folder that exist, most likely first: `NAME`, `pdb/NAME`, `symbols/pdb/NAME`, `NAME/KEY/NAME` and
-/// `NAME/KEY/NA_`.
+/// Possible files in a folder that exist, most likely first: `NAME`, `pdb/NAME`, `symbols/pdb/NAME`, `NAME/KEY/NAME`,
+/// `NAME/KEY/msfz0/NAME` and `NAME/KEY/NA_`.
 fn candidates(root: &Path, name: &str, key: &str) -> Vec<PathBuf> {
     let compressed = compressed(name);
     let extension = name.rsplit_once('.').map_or("pdb", |(_, extension)| extension);
-    let paths: [&[&str]; 5] =
-        [&[name], &[extension, name], &["symbols", extension, name], &[name, key, name], &[name, key, &compressed]];
+    let paths: [&[&str]; 6] = [
+        &[name],
+        &[extension, name],
+        &["symbols", extension, name],
+        &[name, key, name],
+        &[name, key, COMPRESSED, name],
+        &[name, key, &compressed],
+    ];
     let found = paths.into_iter().filter_map(|path| path.iter().try_fold(root.to_owned(), |at, part| below(&at, part)));
     found.filter(|path| path.is_file()).collect()
 }

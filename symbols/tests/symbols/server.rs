@@ -16,6 +16,8 @@ pub enum Entry {
     /// Zeros, as long as the client reads.
     Endless,
     Status(u16),
+    /// A file for clients whose header Accept contains the text.
+    Accepted(&'static str, Vec<u8>),
     Redirect(String),
 }
 
@@ -83,6 +85,10 @@ fn answer(mut stream: &TcpStream, entries: &BTreeMap<String, Entry>, requests: &
                 stream.write_all(&[0; 1 << 16])?;
             }
         }
+        Some(Entry::Accepted(ty, body)) if lines.iter().any(|line| is_accepted(line, ty)) => (body, usize::MAX),
+        Some(Entry::Accepted(..)) => {
+            return write!(stream, "HTTP/1.1 406 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        }
         Some(Entry::Status(status)) => {
             return write!(stream, "HTTP/1.1 {status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
         }
@@ -94,4 +100,8 @@ fn answer(mut stream: &TcpStream, entries: &BTreeMap<String, Entry>, requests: &
     let length = body.len();
     write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n")?;
     stream.write_all(&body[..cut.min(length)])
+}
+
+fn is_accepted(line: &str, ty: &str) -> bool {
+    line.split_once(':').is_some_and(|(name, value)| name.eq_ignore_ascii_case("accept") && value.contains(ty))
 }

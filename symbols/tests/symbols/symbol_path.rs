@@ -196,6 +196,24 @@ fn servers() {
     }
 }
 
+/// A PDB in the container MSFZ is requested, is in a folder of its own in each cache, and is found there.
+#[test]
+fn compressed_containers() {
+    let bytes = crate::pdb::msfz();
+    let pdb = Pdb { name: "ntkrnlmp.pdb".into(), guid: Uuid::from_u128(0x0123_4567_89AB_CDEF_0123_4567_89AB_CDEF), age: 2 };
+    let home = "ntkrnlmp.pdb/0123456789ABCDEF0123456789ABCDEF2";
+    let (server, folder) = (Server::start(), Folder::new());
+    server.put(&format!("{home}/ntkrnlmp.pdb"), Entry::Accepted("application/msfz0", bytes.clone()));
+    let path = format!("srv*$/a*$/b*{}", server.url()).replace('$', folder.0.to_str().unwrap());
+    let path = SymbolPath::parse(&path, &folder.0.join("default")).unwrap();
+    let places = ["a", "b"].map(|cache| format!("{cache}/{home}/msfz0/ntkrnlmp.pdb"));
+    for requests in [1, 0] {
+        assert_eq!(path.find(&pdb, &mut |_, _| {}).unwrap(), folder.0.join(&places[0]));
+        assert_eq!((folder.files(), server.requests().len()), (places.to_vec(), requests));
+        assert!(fs::read(folder.0.join(&places[0])).unwrap() == bytes);
+    }
+}
+
 /// If the transfer from a server breaks off, the next server is used.
 #[test]
 fn broken_downloads() {
