@@ -3,5 +3,6 @@
 #![forbid(unsafe_code)]
 
 mod frame;
+pub mod top;
 
 pub use frame::{Frame, Frames};
