@@ -58,6 +58,16 @@ pub struct Column {
     pub unit: Option<Unit>,
 }
 
+impl Column {
+    pub(crate) fn of_key(name: &'static str) -> Self {
+        Self { name, unit: None }
+    }
+
+    pub(crate) fn of_number(name: &'static str, unit: Unit) -> Self {
+        Self { name, unit: Some(unit) }
+    }
+}
+
 /// A value in a column.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -76,9 +86,9 @@ impl Answer {
     /// The columns: those of the keys, the measures, and the percentage of the main measure.
     #[must_use]
     pub fn columns(&self) -> Vec<Column> {
-        let keys = self.keys.iter().flat_map(|key| key.columns()).map(|name| Column { name, unit: None });
-        let measures = self.what.measures().iter().map(|Measure { name, unit, .. }| Column { name, unit: Some(*unit) });
-        keys.chain(measures).chain([Column { name: "percent", unit: Some(Unit::Percent) }]).collect()
+        let keys = self.keys.iter().flat_map(|key| key.columns()).map(Column::of_key);
+        let measures = self.what.measures().iter().map(|Measure { name, unit, .. }| Column::of_number(name, *unit));
+        keys.chain(measures).chain([Column::of_number("percent", Unit::Percent)]).collect()
     }
 
     /// The values of a row, one for each column.
@@ -92,6 +102,14 @@ impl Answer {
     pub fn amounts<'a>(&'a self, amounts: &'a [u64]) -> impl Iterator<Item = Value<'a>> {
         let measures = self.what.measures().iter().zip(amounts).map(|(measure, amount)| measure.unit.value(*amount));
         measures.chain([Value::Real(self.percent(amounts))])
+    }
+
+    /// The sum of each measure over rows; for a maximum, the largest.
+    #[must_use]
+    pub fn sum<'r>(&self, rows: impl IntoIterator<Item = &'r Row>) -> Vec<u64> {
+        let mut sums = vec![0; self.what.measures().len()];
+        rows.into_iter().for_each(|row| self.what.combine(&mut sums, &row.amounts));
+        sums
     }
 
     fn percent(&self, amounts: &[u64]) -> f64 {

@@ -33,7 +33,8 @@ impl<'t> Amounts<'t> for Operations {
             Some(response) => {
                 let start = end.saturating_sub_unsigned(response);
                 let before = disk.and_then(|disk| self.completed.get_mut(&(event.session_index(), disk)).copied());
-                let (service, response) = (between(event, before.map_or(start, |before| before.max(start)), end), between(event, start, end));
+                let (service, response) =
+                    (between(event, before.map_or(start, |before| before.max(start)), end), between(event, start, end));
                 [service, response - service.min(response), response, response]
             }
             None => {

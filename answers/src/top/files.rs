@@ -10,6 +10,8 @@ use etw_layouts_trace::{Error, Event};
 pub struct Operations {
     /// The tick and the row of operations that have not ended, by session, class or provider, and request.
     begun: Pending<(usize, Uuid, u64), (i64, Option<usize>)>,
+    /// The number of operations whose request was used again without an end.
+    without_end: u64,
     has_ends: bool,
 }
 
@@ -35,11 +37,9 @@ fn step(kind: Kind) -> Option<Step> {
 
 impl Operations {
     pub fn new() -> Self {
-        Self { begun: Pending::new(), has_ends: false }
+        Self { begun: Pending::new(), without_end: 0, has_ends: false }
     }
 }
-
-const WITHOUT_END: &str = "operations without an event OperationEnd, whose time is not known";
 
 impl<'t> Amounts<'t> for Operations {
     fn add(&mut self, event: &Event<'t>, kind: Kind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
@@ -60,7 +60,7 @@ impl<'t> Amounts<'t> for Operations {
                 if let Some(request) = request
                     && let Some((_, Some(_))) = self.begun.insert(request, (event.tick(), row), sums)
                 {
-                    sums.note(WITHOUT_END, 1);
+                    self.without_end += 1;
                 }
             }
             Step::End => {
@@ -79,9 +79,11 @@ impl<'t> Amounts<'t> for Operations {
     }
 
     fn end(&mut self, sums: &mut Sums<'t, '_>) {
-        sums.note(WITHOUT_END, self.begun.values().filter(|(_, row)| row.is_some()).count() as u64);
-        if !self.has_ends {
-            sums.note("no events OperationEnd (kernel flag FILE_IO), so the time of operations is not known", 1);
-        }
+        let unended = self.without_end + self.begun.values().filter(|(_, row)| row.is_some()).count() as u64;
+        let note = match self.has_ends {
+            true => "operations without an event OperationEnd; their time is not known",
+            false => "operations without a time, because the trace has no events OperationEnd (kernel flag FILE_IO)",
+        };
+        sums.note(note, unended);
     }
 }

@@ -42,7 +42,11 @@ pub enum Key {
 const KEYS: [(Key, &str, &str); 14] = [
     (Key::Process, "process", "Process ID and image; process 0 is idle"),
     (Key::Thread, "thread", "Thread ID"),
-    (Key::Module, "module", "Image that contains the address; without an address, that of the innermost address of the call stack"),
+    (
+        Key::Module,
+        "module",
+        "Image that contains the address; without an address, that of the innermost address of the call stack",
+    ),
     (Key::Function, "function", "Function or method at this address; without a name, module and offset"),
     (Key::Stack, "stack", "Call stack: functions, the outermost first, separated by semicolons"),
     (Key::File, "file", "Path of the file"),

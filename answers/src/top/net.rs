@@ -57,7 +57,10 @@ impl<'t> Amounts<'t> for Transfers {
     fn end(&mut self, sums: &mut Sums<'t, '_>) {
         let [classic, manifest] = self.counts;
         if classic > 0 {
-            sums.note("events of Microsoft-Windows-Kernel-Network beside those of TcpIp and UdpIp: they can be the same transfers", manifest);
+            sums.note(
+                "events of Microsoft-Windows-Kernel-Network beside those of TcpIp and UdpIp: they can be the same transfers",
+                manifest,
+            );
         }
     }
 }

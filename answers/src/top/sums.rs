@@ -75,8 +75,8 @@ impl<'t, 'f> Sums<'t, 'f> {
 
     /// Adds amounts to a row.
     pub fn add_to(&mut self, row: usize, amounts: &[u64]) {
-        combine(self.what, &mut self.totals, amounts);
-        combine(self.what, &mut self.rows[row].amounts, amounts);
+        self.what.combine(&mut self.totals, amounts);
+        self.what.combine(&mut self.rows[row].amounts, amounts);
     }
 
     /// The index of the row with these keys.
@@ -115,13 +115,6 @@ impl<'t, 'f> Sums<'t, 'f> {
     }
 }
 
-/// Adds amounts to sums, or keeps the largest.
-fn combine(what: What, sums: &mut [u64], amounts: &[u64]) {
-    for ((sum, amount), measure) in sums.iter_mut().zip(amounts).zip(what.measures()) {
-        *sum = if measure.is_maximum { (*sum).max(*amount) } else { sum.saturating_add(*amount) };
-    }
-}
-
 /// What an event is; `None` for WPP messages and for kernel events that the specs do not have.
 pub(super) fn kind(event: &etl::Event<'_>) -> Option<Kind> {
     if let Some(hook) = event.hook() {
@@ -130,7 +123,8 @@ pub(super) fn kind(event: &etl::Event<'_>) -> Option<Kind> {
     if event.header_type() == HeaderType::Message {
         return None;
     }
-    let is_classic = event.flags().is_none_or(|flags| flags.contains(etl::wire::EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER));
+    let is_classic =
+        event.flags().is_none_or(|flags| flags.contains(etl::wire::EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER));
     Some((event.provider()?, if is_classic { event.opcode()?.into() } else { event.id()? }))
 }
 

@@ -96,7 +96,9 @@ impl Switches {
                 let time = between(event, since, event.tick());
                 sums.add(&subject, &[1, time, time])?;
             }
-            (What::Ready, Some(_), None) => sums.note("waits without an event ReadyThread; their time of being ready is not known", 1),
+            (What::Ready, Some(_), None) => {
+                sums.note("waits without an event ReadyThread; their time of being ready is not known", 1)
+            }
             _ => {}
         }
         Ok(())

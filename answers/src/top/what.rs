@@ -294,6 +294,13 @@ impl What {
         self.facts().main
     }
 
+    /// Adds amounts to sums, or keeps the largest.
+    pub(super) fn combine(self, sums: &mut [u64], amounts: &[u64]) {
+        for ((sum, amount), measure) in sums.iter_mut().zip(amounts).zip(self.measures()) {
+            *sum = if measure.is_maximum { (*sum).max(*amount) } else { sum.saturating_add(*amount) };
+        }
+    }
+
     /// The keys that its events have.
     #[must_use]
     pub fn keys(self) -> &'static [Key] {
