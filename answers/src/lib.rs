@@ -2,6 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+mod compare;
 mod frame;
+pub mod top;
 
+pub use compare::{Change, Comparison, Statistic, compare};
 pub use frame::{Frame, Frames};

@@ -197,6 +197,12 @@ impl Filter {
         is(&self.processes, processes) && is(&self.threads, threads)
     }
 
+    /// Whether a time is within the limits of the filter, in units of 100 ns since 1601.
+    #[inline]
+    pub fn has_time(&self, time: i64) -> bool {
+        self.from.is_none_or(|from| time >= from) && self.to.is_none_or(|to| time <= to)
+    }
+
     #[inline]
     fn is_of_provider(&self, event: &Event<'_>) -> bool {
         match event.hook() {
@@ -260,8 +266,7 @@ impl Filter {
         if self.from.is_none() && self.to.is_none() {
             return true;
         }
-        let time = event.time_stamp().map(|stamp| clock.system_time(stamp));
-        time.is_some_and(|time| self.from.is_none_or(|from| time >= from) && self.to.is_none_or(|to| time <= to))
+        event.time_stamp().is_some_and(|stamp| self.has_time(clock.system_time(stamp)))
     }
 }
 

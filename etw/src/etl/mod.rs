@@ -3,6 +3,7 @@
 //! `info` and `check` read files as streams, with two buffers in memory. The other commands read them as traces, in slices: twice, and by position.
 
 mod check;
+mod compare;
 mod events;
 #[cfg(feature = "table")]
 mod export;
@@ -15,6 +16,7 @@ mod processes;
 mod save;
 mod schemas;
 mod stat;
+mod top;
 pub mod traces;
 
 use crate::input::{self, Input, each};
@@ -29,6 +31,8 @@ pub enum Command {
     Events(Box<events::Args>),
     Check(check::Args),
     Stat(Box<stat::Args>),
+    Top(Box<top::Args>),
+    Compare(Box<compare::Args>),
     Save(Box<save::Args>),
     Pcap(Box<pcap::Args>),
     Processes(processes::Args),
@@ -52,6 +56,8 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
             on_files(&args.files, |out| args.asked.wanted.load(out), |inputs, out| events::run(args, inputs, out))
         }
         Command::Stat(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| stat::run(args, inputs, out)),
+        Command::Top(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| top::run(args, inputs, out)),
+        Command::Compare(args) => compare::run(args),
         Command::Save(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| save::run(args, inputs, out)),
         Command::Pcap(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| pcap::run(args, inputs, out)),
         Command::Processes(args) => {

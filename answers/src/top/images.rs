@@ -1,0 +1,33 @@
+//! Images that were loaded.
+
+use super::key::{Key, KeyValue, Subject};
+use super::sums::{Amounts, Kind, Sums, number};
+use etw_layouts_trace::etl::Uuid;
+use etw_layouts_trace::kernel::{TypedEvent, image::Load};
+use etw_layouts_trace::{Error, Event};
+
+/// Loads; images that were loaded before the trace are not counted.
+pub struct Loads;
+
+const IMAGE: Uuid = <Load>::CLASS;
+
+/// Microsoft-Windows-Kernel-Process.
+const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
+
+impl<'t> Amounts<'t> for Loads {
+    fn add(&mut self, event: &Event<'t>, kind: Kind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
+        if !matches!(kind, (IMAGE, 10) | (KERNEL_PROCESS, 5)) {
+            return Ok(());
+        }
+        let Some(decoded) = event.decode() else { return Ok(()) };
+        sums.count_relevant();
+        // The event is about the process with the image. Without one, as in version 0, it is that of the header.
+        let who = event.who();
+        let party = if who.about.process.is_some() { who.about } else { who.by };
+        let path = ["FileName", "ImageFileName", "ImageName"].iter().find_map(|name| decoded.get(name));
+        let path = path.map_or(KeyValue::Unknown, |path| KeyValue::text(&*event.session().user_path(&path.to_string())));
+        let bytes = number(&decoded, &["ImageSize", "ModuleSize"]).unwrap_or_default();
+        sums.add(&Subject::of(event, party).with(Key::File, path), &[1, bytes])?;
+        Ok(())
+    }
+}

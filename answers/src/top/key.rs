@@ -1,0 +1,257 @@
+//! The keys by which amounts are summed.
+
+use crate::frame::{Frame, Frames};
+use etw_layouts_trace::{Error, Event, Names, Party, ProcessIndex, Trace};
+use std::sync::Arc;
+
+/// A property by which amounts are summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Key {
+    /// The process, with its image.
+    Process,
+    /// Identifier of the thread.
+    Thread,
+    /// The image that contains the address, or the innermost address of the call stack.
+    Module,
+    /// The function or method at this address.
+    Function,
+    /// The call stack: functions or modules, the outermost first, separated by semicolons.
+    Stack,
+    /// Path of the file.
+    File,
+    /// Protocol, remote address and port.
+    Endpoint,
+    /// The disk.
+    Device,
+    /// Why a thread waits, a program is suspended, or memory was allocated as a large object.
+    Reason,
+    /// The event.
+    Event,
+    /// The processor that wrote the event.
+    Processor,
+    /// The type of the allocated object.
+    Type,
+    /// Generation of the garbage collection.
+    Generation,
+    /// Why the garbage collection began.
+    Cause,
+}
+
+/// Names of the keys, and what they are.
+const KEYS: [(Key, &str, &str); 14] = [
+    (Key::Process, "process", "Process ID and image; process 0 is idle"),
+    (Key::Thread, "thread", "Thread ID"),
+    (
+        Key::Module,
+        "module",
+        "Image that contains the address; without an address, that of the innermost address of the call stack",
+    ),
+    (Key::Function, "function", "Function or method at this address; without a name, module and offset"),
+    (Key::Stack, "stack", "Call stack: functions, the outermost first, separated by semicolons"),
+    (Key::File, "file", "Path of the file"),
+    (Key::Endpoint, "endpoint", "Protocol, remote address and port"),
+    (Key::Device, "device", "Disk"),
+    (Key::Reason, "reason", "Reason of a wait, of a suspension, or kind of an allocation"),
+    (Key::Event, "event", "Event, such as DiskIo/Read"),
+    (Key::Processor, "processor", "Processor number"),
+    (Key::Type, "type", "Type of the allocated object"),
+    (Key::Generation, "generation", "Generation of the garbage collection that began in the suspension"),
+    (Key::Cause, "cause", "Reason of this garbage collection"),
+];
+
+impl Key {
+    /// All keys.
+    pub fn all() -> impl Iterator<Item = Self> {
+        KEYS.iter().map(|(key, ..)| *key)
+    }
+
+    /// The key with a name, such as `process`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        KEYS.iter().find(|(_, own, _)| *own == name).map(|(key, ..)| *key)
+    }
+
+    /// Name, such as `process`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        KEYS[self as usize].1
+    }
+
+    /// What it is, in a line.
+    #[must_use]
+    pub fn summary(self) -> &'static str {
+        KEYS[self as usize].2
+    }
+
+    /// Names of its columns.
+    #[must_use]
+    pub fn columns(self) -> Vec<&'static str> {
+        if self == Self::Process { vec!["process", "image"] } else { vec![self.name()] }
+    }
+}
+
+/// The value of a key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum KeyValue {
+    /// A process of a session.
+    Process {
+        /// Identifier.
+        id: u32,
+        /// File name of the image, without its path.
+        image: Option<Arc<str>>,
+        /// Index of the session in the trace, and of the process in its table: identifiers are reused.
+        index: (usize, Option<ProcessIndex>),
+    },
+    /// An identifier.
+    Number(u32),
+    /// A name.
+    Text(Arc<str>),
+    /// The trace does not state it.
+    Unknown,
+    /// The rest, after the limits of memory were reached.
+    Others,
+}
+
+impl KeyValue {
+    /// The text of [`Others`](Self::Others).
+    pub const OTHERS: &'static str = "(others)";
+
+    /// A name; unknown if it is empty.
+    pub(super) fn text(text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        if text.is_empty() { Self::Unknown } else { Self::Text(text) }
+    }
+
+    /// Size of its text, in bytes.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// What an amount is about.
+pub(super) struct Subject<'e, 't> {
+    pub event: &'e Event<'t>,
+    pub party: Party,
+    /// Address of an instruction or a routine.
+    pub address: Option<u64>,
+    /// Address of a file object, or its key.
+    pub file_object: Option<u64>,
+    values: Vec<(Key, KeyValue)>,
+}
+
+impl<'e, 't> Subject<'e, 't> {
+    /// The process and thread that did an event.
+    pub fn new(event: &'e Event<'t>) -> Self {
+        Self::of(event, event.who().by)
+    }
+
+    /// A process and thread, at the time of an event.
+    pub fn of(event: &'e Event<'t>, party: Party) -> Self {
+        Self { event, party, address: None, file_object: None, values: Vec::new() }
+    }
+
+    pub fn address(self, address: u64) -> Self {
+        Self { address: Some(address), ..self }
+    }
+
+    pub fn file_object(self, object: Option<u64>) -> Self {
+        Self { file_object: object, ..self }
+    }
+
+    /// The value of a key that other properties do not state.
+    pub fn with(mut self, key: Key, value: KeyValue) -> Self {
+        self.values.push((key, value));
+        self
+    }
+}
+
+/// Finds the values of keys.
+pub(super) struct Keys<'t> {
+    trace: &'t Trace,
+    /// Of each session.
+    names: Vec<Names<'t>>,
+    frames: Vec<Frames<'t>>,
+}
+
+impl<'t> Keys<'t> {
+    pub fn new(trace: &'t Trace) -> Self {
+        let names: Vec<_> = (0..trace.sessions().len()).filter_map(|session| trace.names(session)).collect();
+        Self { trace, frames: names.iter().copied().map(Frames::new).collect(), names }
+    }
+
+    pub fn value(&mut self, key: Key, subject: &Subject<'_, 't>) -> Result<KeyValue, Error> {
+        if let Some((_, value)) = subject.values.iter().find(|(own, _)| *own == key) {
+            return Ok(value.clone());
+        }
+        let (event, party) = (subject.event, subject.party);
+        Ok(match key {
+            Key::Process => party.process.map_or(KeyValue::Unknown, |id| self.process(event.session_index(), id, party.index)),
+            Key::Thread => party.thread.map_or(KeyValue::Unknown, KeyValue::Number),
+            Key::Processor => KeyValue::Number(event.processor().into()),
+            Key::Event => KeyValue::text(event.name()),
+            Key::File => match subject.file_object {
+                Some(object) => {
+                    let name = self.names[event.session_index()].file_name(object, event.tick())?;
+                    name.map_or(KeyValue::Unknown, |name| KeyValue::text(&*event.session().user_path(&name)))
+                }
+                None => KeyValue::Unknown,
+            },
+            Key::Module => match self.first_frame(subject)?.and_then(|frame| frame.module.clone()) {
+                Some(module) => KeyValue::text(&*event.session().user_path(&module)),
+                None => KeyValue::Unknown,
+            },
+            Key::Function => self.first_frame(subject)?.map_or(KeyValue::Unknown, |frame| KeyValue::text(function(&frame))),
+            Key::Stack => self.stack(subject)?,
+            Key::Endpoint | Key::Device | Key::Reason | Key::Type | Key::Generation | Key::Cause => KeyValue::Unknown,
+        })
+    }
+
+    fn process(&self, session: usize, id: u32, index: Option<ProcessIndex>) -> KeyValue {
+        let process = index.and_then(|index| self.trace.sessions()[session].processes().get(index));
+        let stated = process.and_then(|process| process.image.as_ref()).map(|image| image.value.clone());
+        // The idle process has no image, and few traces name it.
+        let image = if id == 0 { Some(stated.unwrap_or_else(|| "Idle".into())) } else { stated };
+        KeyValue::Process { id, image, index: (session, index) }
+    }
+
+    /// The frame at the address; without one, the innermost frame of the call stack.
+    fn first_frame(&mut self, subject: &Subject<'_, 't>) -> Result<Option<Arc<Frame>>, Error> {
+        let address = match subject.address {
+            Some(address) => Some(address),
+            None => subject.event.stack()?.and_then(|stack| stack.frames().next()),
+        };
+        address.map(|address| self.frame(subject, address)).transpose()
+    }
+
+    fn frame(&mut self, subject: &Subject<'_, 't>, address: u64) -> Result<Arc<Frame>, Error> {
+        // Addresses of the kernel are the same in every process.
+        let process = subject.party.process.unwrap_or_default();
+        self.frames[subject.event.session_index()].frame(process, address, subject.event.tick())
+    }
+
+    fn stack(&mut self, subject: &Subject<'_, 't>) -> Result<KeyValue, Error> {
+        let Some(stack) = subject.event.stack()? else { return Ok(KeyValue::Unknown) };
+        let mut names = Vec::new();
+        for address in stack.frames() {
+            names.push(function(&*self.frame(subject, address)?));
+        }
+        names.reverse();
+        Ok(KeyValue::text(names.join(";")))
+    }
+}
+
+/// The name of a frame: module and function, module and offset, or the address.
+fn function(frame: &Frame) -> String {
+    let module = frame.module.as_deref().map(|module| module.rsplit(['\\', '/']).next().unwrap_or(module));
+    match (module, &frame.function, frame.offset) {
+        (Some(module), Some(function), _) => format!("{module}!{function}"),
+        (None, Some(function), _) => function.to_string(),
+        (Some(module), None, Some(offset)) => format!("{module}+{offset:#x}"),
+        _ => format!("{:#x}", frame.address),
+    }
+}

@@ -1,0 +1,40 @@
+//! The time that a trace covers.
+
+use etw_layouts_trace::etl::Filter;
+use etw_layouts_trace::{Event, Trace};
+
+/// The first and the last event of each session, within the time limits of a filter.
+pub(super) struct Spans<'f> {
+    filters: &'f [Filter],
+    of_sessions: Vec<Option<(i64, i64)>>,
+}
+
+impl<'f> Spans<'f> {
+    pub fn new(trace: &Trace, filters: &'f [Filter]) -> Self {
+        Self { filters, of_sessions: vec![None; trace.sessions().len()] }
+    }
+
+    pub fn add(&mut self, event: &Event<'_>) {
+        let Some(time) = event.time().map(|time| time.0) else { return };
+        if self.filters.get(event.file_index()).is_none_or(|filter| filter.has_time(time)) {
+            let span = &mut self.of_sessions[event.session_index()];
+            let (first, last) = span.unwrap_or((time, time));
+            *span = Some((first.min(time), last.max(time)));
+        }
+    }
+
+    /// The length of all spans together, in units of 100 ns. Time that several sessions cover counts once.
+    pub fn duration(self) -> u64 {
+        let mut spans: Vec<_> = self.of_sessions.into_iter().flatten().collect();
+        spans.sort_unstable();
+        let (mut duration, mut end) = (0u64, i64::MIN);
+        for (first, last) in spans {
+            let first = first.max(end);
+            if last > first {
+                duration = duration.saturating_add(last.abs_diff(first));
+                end = last;
+            }
+        }
+        duration
+    }
+}

@@ -1,0 +1,178 @@
+//! Sums of amounts by the values of keys.
+
+use super::answer::{Answer, Note, Row};
+use super::key::{Key, KeyValue, Keys, Subject};
+use super::what::What;
+use etw_layouts_trace::etl::{self, Filter, HeaderType, Uuid};
+use etw_layouts_trace::kernel::find;
+use etw_layouts_trace::{Error, Event, Trace};
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+
+/// What an event is: the GUID of a class and an event type, or the GUID of a provider with a manifest and an event ID.
+pub(super) type Kind = (Uuid, u16);
+
+/// Adds the amounts of the events that answer a question.
+pub(super) trait Amounts<'t> {
+    /// Adds an event, in the order of time.
+    fn add(&mut self, event: &Event<'t>, kind: Kind, sums: &mut Sums<'t, '_>) -> Result<(), Error>;
+
+    /// Notes what is left at the end of the trace.
+    fn end(&mut self, _sums: &mut Sums<'t, '_>) {}
+}
+
+/// Sums of amounts by keys.
+pub(super) struct Sums<'t, 'f> {
+    what: What,
+    keys: Vec<Key>,
+    values: Keys<'t>,
+    filters: &'f [Filter],
+    rows: Vec<Row>,
+    /// The index of each row by its keys.
+    places: HashMap<Vec<KeyValue>, usize>,
+    /// Size of the texts in the rows, in bytes.
+    size: usize,
+    totals: Vec<u64>,
+    relevant: u64,
+    notes: BTreeMap<&'static str, u64>,
+}
+
+/// Maximum number of rows, and maximum size of their texts in bytes. Further amounts are in one row.
+const MAX_ROWS: usize = 1 << 18;
+const MAX_TEXT: usize = 64 << 20;
+
+impl<'t, 'f> Sums<'t, 'f> {
+    pub fn new(trace: &'t Trace, what: What, keys: Vec<Key>, filters: &'f [Filter]) -> Self {
+        let totals = vec![0; what.measures().len()];
+        let (rows, places, notes) = Default::default();
+        Self { what, keys, values: Keys::new(trace), filters, rows, places, size: 0, totals, relevant: 0, notes }
+    }
+
+    /// Whether a key is asked for.
+    pub fn has(&self, key: Key) -> bool {
+        self.keys.contains(&key)
+    }
+
+    /// Counts an event that the question needs, whether it adds an amount or not.
+    pub fn count_relevant(&mut self) {
+        self.relevant += 1;
+    }
+
+    /// Adds amounts of a subject, if the filter of its file matches the event and the process and thread of the subject. Returns the index of the row.
+    pub fn add(&mut self, subject: &Subject<'_, 't>, amounts: &[u64]) -> Result<Option<usize>, Error> {
+        let Subject { event, party, .. } = subject;
+        if let Some(filter) = self.filters.get(event.file_index())
+            && !(filter.matches_without_ids(&event.header(), event.processor(), event.file().clock())
+                && (!filter.asks_who() || filter.is_of(&[party.process], &[party.thread])))
+        {
+            return Ok(None);
+        }
+        let keys = self.keys.iter().map(|key| self.values.value(*key, subject)).collect::<Result<_, _>>()?;
+        let row = self.row(keys);
+        self.add_to(row, amounts);
+        Ok(Some(row))
+    }
+
+    /// Adds amounts to a row.
+    pub fn add_to(&mut self, row: usize, amounts: &[u64]) {
+        self.what.combine(&mut self.totals, amounts);
+        self.what.combine(&mut self.rows[row].amounts, amounts);
+    }
+
+    /// The index of the row with these keys.
+    fn row(&mut self, mut keys: Vec<KeyValue>) -> usize {
+        if let Some(place) = self.places.get(&keys) {
+            return *place;
+        }
+        let size: usize = keys.iter().map(KeyValue::size).sum();
+        if self.rows.len() >= MAX_ROWS || self.size.saturating_add(size) > MAX_TEXT {
+            self.note("amounts in the row (others), because there are more rows than are kept", 1);
+            keys.fill(KeyValue::Others);
+        } else {
+            self.size += size;
+        }
+        *self.places.entry(keys).or_insert_with_key(|keys| {
+            self.rows.push(Row { keys: keys.clone(), amounts: vec![0; self.totals.len()] });
+            self.rows.len() - 1
+        })
+    }
+
+    /// Counts something that is missing, inferred or left out.
+    pub fn note(&mut self, note: &'static str, count: u64) {
+        if count > 0 {
+            *self.notes.entry(note).or_default() += count;
+        }
+    }
+
+    pub fn into_answer(self, duration: u64, events: u64) -> Answer {
+        let Self { what, keys, mut rows, totals, relevant, notes, .. } = self;
+        let main = what.main();
+        rows.sort_unstable_by(|a, b| {
+            b.amounts[main].cmp(&a.amounts[main]).then_with(|| b.amounts.cmp(&a.amounts)).then_with(|| a.keys.cmp(&b.keys))
+        });
+        let notes = notes.into_iter().map(|(note, count)| Note { note, count }).collect();
+        Answer { what, keys, rows, totals, duration, relevant, events, notes }
+    }
+}
+
+/// What an event is; `None` for WPP messages and for kernel events that the specs do not have.
+pub(super) fn kind(event: &etl::Event<'_>) -> Option<Kind> {
+    if let Some(hook) = event.hook() {
+        return Some((find((hook >> 8) as u8, hook as u8, u8::MAX)?.class, hook & 0xFF));
+    }
+    if event.header_type() == HeaderType::Message {
+        return None;
+    }
+    let is_classic =
+        event.flags().is_none_or(|flags| flags.contains(etl::wire::EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER));
+    Some((event.provider()?, if is_classic { event.opcode()?.into() } else { event.id()? }))
+}
+
+/// The time between two time stamps of the session of an event, in units of 100 ns; 0 if the second is the earlier one.
+pub(super) fn between(event: &Event<'_>, from: i64, to: i64) -> u64 {
+    let clock = event.file().clock();
+    u64::try_from(clock.system_time(to).saturating_sub(clock.system_time(from))).unwrap_or_default()
+}
+
+/// The integer in a field of an event.
+pub(super) fn number(decoded: &etl::Decoded<'_>, names: &[&str]) -> Option<u64> {
+    names.iter().find_map(|name| decoded.get(name))?.number()
+}
+
+/// States that wait for a later event, by a key. Their number is limited.
+#[derive(Debug)]
+pub(super) struct Pending<K, V>(HashMap<K, V>);
+
+/// Maximum number of states.
+const MAX_PENDING: usize = 1 << 18;
+
+impl<K: Eq + Hash, V> Pending<K, V> {
+    pub fn new() -> Self {
+        Self(HashMap::new())
+    }
+
+    /// Inserts a state, and returns the one that it replaces. A state beyond the limit is dropped, which is noted.
+    pub fn insert(&mut self, key: K, value: V, sums: &mut Sums<'_, '_>) -> Option<V> {
+        if self.0.len() >= MAX_PENDING && !self.0.contains_key(&key) {
+            sums.note("states beyond the limit of memory, whose time is not known", 1);
+            return None;
+        }
+        self.0.insert(key, value)
+    }
+
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        self.0.remove(key)
+    }
+
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        self.0.get_mut(key)
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.0.values()
+    }
+}

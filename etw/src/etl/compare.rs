@@ -1,0 +1,151 @@
+//! `compare`.
+
+use super::Done;
+use super::top::{answer, key, keys_of, print, what};
+use super::traces::{Files, Opened};
+use crate::input::{self, Input, TRACES, find_all};
+use crate::object::object;
+use crate::output::stop::{Stop, finished};
+use crate::output::{Format, Output, Several, reported};
+use crate::selection::Wanted;
+use etw_layouts_answers::compare;
+use etw_layouts_answers::top::{Answer, Key, Unit, What};
+use etw_layouts_cli::{Error, Outcome};
+use std::path::PathBuf;
+
+/// Compare the sums of `etw etl top` in two traces, or in two groups of traces. Exit with status 1 if they differ, or if there are
+/// diagnostics.
+///
+/// The first FILE is compared with the others; with --baseline, the baseline is compared with all FILEs. The files of one session
+/// are one run, and so is each session in a folder. All amounts are per second of trace, so that runs of different
+/// length can be compared, except maxima such as `longest_ms`. Rows are sorted by the difference, the largest first.
+/// With several runs, the numbers are means, and the columns `..._deviation` are the standard deviation of the runs.
+///
+/// Processes are compared by image, because each run has other process IDs; several processes of an image are added.
+///
+///     etw etl compare before.etl after.etl
+///     etw etl compare before.etl after.etl --what disk --by file --measure bytes
+///     etw etl compare --baseline good.etl --baseline good2.etl slow.etl --what cpu --by module
+///     etw etl compare --baseline good slow --format csv
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(flatten)]
+    pub(crate) files: input::Files,
+    /// Compare with this trace file, or with those in this folder.
+    #[arg(long, value_name = "PATH")]
+    baseline: Vec<PathBuf>,
+    /// What to sum.
+    #[arg(long, value_name = "WHAT", value_parser = what(), default_value = "cpu")]
+    what: What,
+    /// Sum by these keys, separated by commas. WHAT determines which keys are possible, and the default.
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = key())]
+    by: Vec<Key>,
+    /// Compare this column of `etw etl top`, such as ms. Without it, the column by which its rows are sorted.
+    #[arg(long, value_name = "NAME")]
+    measure: Option<String>,
+    /// Print at most N rows; in text at most 30 without this option.
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+}
+
+/// Number of rows in text without --limit.
+const LIMIT: usize = 30;
+
+/// Prints the differences between runs.
+///
+/// # Errors
+///
+/// A file cannot be read, or the output cannot be written. A closed output pipe is not an error.
+pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let mut out = Output::new(args.files.format);
+    out.is_detailed = args.files.diagnostics;
+    let mut files = 0;
+    let result = args.wanted.load(&out).and_then(|()| {
+        let result = print_differences(args, &mut files, &mut out);
+        finished(result, files, &mut out)
+    });
+    reported(args.files.format, result)
+}
+
+fn print_differences(args: &Args, files: &mut usize, out: &mut Output) -> Result<Done, Stop> {
+    let keys = keys_of(args.what, &args.by)?;
+    if keys.contains(&Key::Thread) {
+        return Err(Stop::Input("threads have other IDs in each trace; remove `thread` from --by".into()));
+    }
+    let measure = measure(args)?;
+    let (before, after) = match (&args.baseline[..], &args.files.files[..]) {
+        ([], [_]) => return Err(Stop::Input("nothing to compare with; name a second trace, or use --baseline".into())),
+        ([], paths) => paths.split_at(1),
+        (baseline, paths) => (baseline, paths),
+    };
+    // Each side is searched by itself: a trace can be compared with itself.
+    let [before, after] = [before, after].map(|paths| find_all(paths, &TRACES, out));
+    *files = before.len() + after.len();
+    let mut done = Done::default();
+    let before = answers(args, &keys, &before, &mut done, out)?;
+    let after = answers(args, &keys, &after, &mut done, out)?;
+    let Some(comparison) = compare(&before, &after, measure) else {
+        return Err(Stop::Input("nothing to compare: a trace has no two events with different times; name longer traces".into()));
+    };
+    let limit = args.limit.or((out.format == Format::Text).then_some(LIMIT)).unwrap_or(usize::MAX);
+    let different: Vec<_> = comparison.rows.iter().filter(|row| row.difference() != 0.0).collect();
+    let left = different.len().saturating_sub(limit);
+    let (kind, by) = (args.what.measures()[measure], keys.iter().map(|key| key.name()).collect::<Vec<_>>());
+    let unit = match (kind.unit, kind.is_maximum) {
+        (Unit::Bytes, false) if out.format == Format::Text => "MiB/s",
+        (Unit::Bytes, false) => "bytes/s",
+        (Unit::Milliseconds, false) => "ms/s",
+        (Unit::Milliseconds, true) => "ms",
+        _ => "1/s",
+    };
+    let heading = format!("{} of {} by {}, in {unit}", kind.name, args.what.name(), by.join(", "));
+    let runs = format!("{} before, {} after", Several(before.len() as u64, "run"), Several(after.len() as u64, "run"));
+    let found = format!("{} of {} differ", different.len(), Several(comparison.rows.len() as u64, "row"));
+    let footer = [(comparison.numbers(&comparison.total).to_vec(), "total".to_owned())];
+    if out.format == Format::Text {
+        out.write_line(format_args!("{heading}; {runs}\n"), &())?;
+    }
+    let rows = different.iter().take(limit).map(|row| comparison.values(row));
+    print(&comparison.columns(), rows, &footer, out)?;
+    let document = object! {
+        what: args.what.name(), by: by, measure: kind.name, unit: unit, runs_before: before.len(), runs_after: after.len(),
+        rows: comparison.rows.len(), different: different.len(), rows_left_out: left
+    };
+    let left_out = if left > 0 { format!("; {left} left out, --limit N prints more") } else { String::new() };
+    out.say(format_args!("{found}{left_out}"), &document);
+    if !different.is_empty() {
+        done.add(Outcome::Differs);
+    }
+    Ok(done)
+}
+
+/// The index of the measure to compare.
+fn measure(args: &Args) -> Result<usize, Stop> {
+    let Some(name) = &args.measure else { return Ok(args.what.main()) };
+    let names: Vec<_> = args.what.measures().iter().map(|measure| measure.name).collect();
+    names.iter().position(|own| own == name).ok_or_else(|| {
+        Stop::Input(format!("`{}` has no column `{name}` with sums; it has {}", args.what.name(), names.join(", ")))
+    })
+}
+
+/// The answer for each run.
+fn answers(args: &Args, keys: &[Key], inputs: &[Input], done: &mut Done, out: &Output) -> Result<Vec<Answer>, Stop> {
+    let files = Files::open(inputs, out);
+    done.unusable += files.unusable;
+    let mut answers = Vec::new();
+    for files in files.by_session() {
+        let opened = Opened::read(files, &args.wanted.schemas, out, |_| {})?;
+        done.unusable += opened.unusable;
+        let answer = answer(args.what, keys, &args.wanted, &opened)?;
+        for note in &answer.notes {
+            let name = opened.files.first().map_or("", |file| &file.name);
+            out.note(name, &format!("{} ({})", note.note, note.count));
+        }
+        answers.push(answer);
+        done.add(opened.end(out));
+    }
+    Ok(answers)
+}

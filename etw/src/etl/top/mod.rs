@@ -1,0 +1,155 @@
+//! `top`.
+
+mod options;
+mod table;
+
+use super::Done;
+use super::traces::{Files, Opened};
+use crate::input::{self, Input};
+use crate::object::object;
+use crate::output::printer::none_matches;
+use crate::output::stop::Stop;
+use crate::output::{Format, Output, Several};
+use crate::selection::Wanted;
+use etw_layouts_answers::top::{Answer, Key, Value, What, top};
+pub use options::{key, keys_of, what};
+use serde::{Serialize, Serializer};
+use std::fmt::Write as _;
+pub use table::print;
+
+/// Show where the time went: sum processor time, waits, disk, files, network, .NET and more by process, module, function, file
+/// and other keys. Exit with status 1 if there are diagnostics.
+///
+/// All files are one trace. Rows are sorted, the largest first. Text prints 30 rows, the sum of the others and the
+/// total; CSV and JSON print all rows, without --limit. The units are ms, MiB (bytes in CSV and JSON), counts and
+/// percent of the total. Notes on standard error state what is missing, inferred or left out. If the trace has no
+/// event that answers the question, the exit status is 2, and the message names the events and how to record them.
+///
+/// The options that select events apply to the event that ends an interval, and to the process and the thread of the
+/// interval. For operations on files, they apply to the event that begins the operation.
+///
+/// cpu: samples of the profiler. `ms` is the number of samples multiplied by the interval of the timer at their time, as
+/// the events of the trace state it. Process 0 is the idle process, and counted.
+///
+/// run, wait, ready: from context switches. `run` has the intervals of each processor, which follow each other without
+/// gaps. A wait ends when the thread is made ready (ReadyThread); then it is ready until it runs.
+///
+/// disk: `response_ms` is the time from the request to its completion, `service_ms` the part of it after the completion
+/// before, and `queue_ms` the rest. `longest_ms` is the longest response.
+///
+/// files: the sizes are those that were requested. The time is that until OperationEnd of the same request.
+///
+/// gc: a pause is the time from GCSuspendEEBegin to GCRestartEEEnd of the same process and runtime.
+///
+///     etw etl top cpu trace.etl
+///     etw etl top cpu --by module,function --process 1234 trace.etl
+///     etw etl top disk --by file --limit 10 trace.etl
+///     etw etl top wait --by process,reason --format csv trace.etl
+///     etw etl top gc --format json folder
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// What to sum.
+    #[arg(value_name = "WHAT", value_parser = what())]
+    what: What,
+    #[command(flatten)]
+    pub(crate) files: input::Files,
+    /// Sum by these keys, separated by commas. WHAT determines which keys are possible, and the default.
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = key())]
+    by: Vec<Key>,
+    /// Print at most N rows.
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+}
+
+/// Number of rows in text without --limit.
+const LIMIT: usize = 30;
+
+/// Prints the sums over all files.
+pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
+    let keys = keys_of(args.what, &args.by)?;
+    let files = Files::open(inputs, out);
+    let mut done = Done { unusable: files.unusable, ..Done::default() };
+    if files.files.is_empty() {
+        return Ok(done);
+    }
+    let opened = Opened::read(files.files, &args.wanted.schemas, out, |_| {})?;
+    done.unusable += opened.unusable;
+    let answer = answer(args.what, &keys, &args.wanted, &opened)?;
+    done.add(opened.end(out));
+    print_answer(&answer, args.limit, out)?;
+    if answer.rows.is_empty() && !args.wanted.is_all() {
+        none_matches(answer.events, &args.wanted, out);
+    }
+    Ok(done)
+}
+
+/// Answers a question about a trace.
+///
+/// # Errors
+///
+/// The trace cannot be read, or it has no event that answers the question.
+pub fn answer(what: What, keys: &[Key], wanted: &Wanted, opened: &Opened) -> Result<Answer, Stop> {
+    let answer = top(&opened.trace, what, keys, &opened.filters(wanted))?;
+    if answer.relevant == 0 {
+        let files: Vec<_> = opened.files.iter().map(|file| file.name.as_str()).collect();
+        let (needs, record) = (what.needs(), what.record());
+        let why =
+            format!("{}: no events for `{}`, which needs {needs}; record them with `{record}`", files.join(", "), what.name());
+        return Err(Stop::Input(why));
+    }
+    Ok(answer)
+}
+
+fn print_answer(answer: &Answer, limit: Option<usize>, out: &mut Output) -> Result<(), Stop> {
+    let limit = limit.or((out.format == Format::Text).then_some(LIMIT)).unwrap_or(usize::MAX);
+    let (rows, others) = answer.rows.split_at(limit.min(answer.rows.len()));
+    let by: Vec<_> = answer.keys.iter().map(|key| key.name()).collect();
+    let seconds = answer.duration as f64 / 1e7;
+    if out.format == Format::Text {
+        out.write_line(format_args!("{} by {}, {seconds:.3} s of trace\n", answer.what.name(), by.join(", ")), &())?;
+    }
+    let (left, total) = (answer.sum(others), &answer.totals);
+    let mut footer = Vec::new();
+    if !others.is_empty() {
+        footer.push((
+            answer.amounts(&left).collect(),
+            format!("in {}; --limit N prints more", Several(others.len() as u64, "more row")),
+        ));
+    }
+    footer.push((answer.amounts(total).collect(), format!("total of {}", Several(answer.rows.len() as u64, "row"))));
+    let columns = answer.columns();
+    print(&columns, rows.iter().map(|row| answer.values(row)), &footer, out)?;
+    if out.format != Format::Text {
+        let names = columns.iter().filter(|column| column.unit.is_some()).map(|column| column.name);
+        let amounts = Amounts(names.zip(answer.amounts(total)).collect());
+        let (what, rows_left_out) = (answer.what.name(), others.len());
+        let mut text = format!("total of {}", Several(answer.rows.len() as u64, "row"));
+        if rows_left_out > 0 {
+            let _ = write!(text, ", of which {rows_left_out} are left out by --limit");
+        }
+        for (name, value) in &amounts.0 {
+            let _ = write!(text, ", {name} {}", table::plain(value));
+        }
+        let document = object! {
+            what: what, by: by, seconds: seconds, events: answer.events, rows: answer.rows.len(), rows_left_out: rows_left_out,
+            total: amounts
+        };
+        out.say(text, &document);
+    }
+    for note in &answer.notes {
+        out.say(format_args!("note: {} ({})", note.note, note.count), &object! { note: note.note, count: note.count });
+    }
+    Ok(())
+}
+
+/// Amounts by their names, in their order.
+struct Amounts<'a>(Vec<(&'a str, Value<'a>)>);
+
+impl Serialize for Amounts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, table::Json(value))))
+    }
+}
