@@ -3,5 +3,6 @@
 #![forbid(unsafe_code)]
 
 mod frame;
+pub mod timeline;
 
 pub use frame::{Frame, Frames};
