@@ -2,12 +2,13 @@
 
 use super::entry::{Entry, Participant, User, Value};
 use super::field::{Field, Format};
-use super::kinds::{Completion, FILE_CREATED, KINDS, Kind, ROWS, Row, Source, kind_named};
+use super::kinds::{KINDS, Kind, kind_named};
+use super::rows::{Completion, FILE_CREATED, ROWS, Row, Source};
 use etw_layouts_trace::etl::payload::{Field as SchemaField, InType, PointerSize, Schema, Value as EventValue};
 use etw_layouts_trace::etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_trace::etl::{Decoded, Event as Header, HeaderType, Uuid};
 use etw_layouts_trace::{Error, Event, ProcessIndex, Session, Trace, kernel};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Makes the entries of a timeline from the events of a trace, which are passed in the order of time.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub struct Timeline<'t> {
     kinds: Vec<&'static str>,
     /// For each session, the requests to create a file that have not ended, by their packet.
     requests: Vec<HashMap<u64, Entry<'t>>>,
+    /// Starts and ends of processes that are listed: session, process and kind.
+    listed: HashSet<(usize, ProcessIndex, &'static str)>,
     counts: Counts,
 }
 
@@ -29,6 +32,8 @@ pub struct Counts {
     pub left_out: BTreeMap<&'static str, u64>,
     /// Events of chosen kinds whose fields no schema states.
     pub without_schema: u64,
+    /// Events that state the start or the end of a process that another event stated before.
+    pub repeated: u64,
     /// Requests to create a file that opened a file, or failed.
     pub not_created: u64,
     /// Requests to create a file without an event of their end: whether they created the file is not known.
@@ -116,6 +121,7 @@ impl<'t> Timeline<'t> {
             rows: Rows::new(),
             kinds: KINDS.iter().filter(is_chosen).map(|kind| kind.name).collect(),
             requests: trace.sessions().iter().map(|_| HashMap::new()).collect(),
+            listed: HashSet::new(),
             counts: Counts::default(),
         }
     }
@@ -162,7 +168,13 @@ impl<'t> Timeline<'t> {
                 return Ok(None);
             }
             let entry = self.made(event, &header, &decoded, row, kind)?;
-            let Some(completion) = row.completion else { return Ok(Some(entry)) };
+            let Some(completion) = row.completion else {
+                if !self.is_new(event, &entry) {
+                    self.counts.repeated += 1;
+                    return Ok(None);
+                }
+                return Ok(Some(entry));
+            };
             let requests = &mut self.requests[event.session_index()];
             let packet = number(&decoded, completion.request).filter(|_| requests.len() < MAX_REQUESTS);
             // A packet that is used again belongs to a request whose end is not in the trace.
@@ -172,6 +184,16 @@ impl<'t> Timeline<'t> {
             return Ok(None);
         }
         Ok(None)
+    }
+
+    /// Whether no event stated the same before: the kernel and Microsoft-Windows-Kernel-Process both state starts and ends of processes.
+    fn is_new(&mut self, event: &Event<'t>, entry: &Entry<'t>) -> bool {
+        let Some(process) = entry.process.filter(|_| ["process_started", "process_ended"].contains(&entry.kind.name)) else {
+            return true;
+        };
+        let session = event.session_index();
+        let table = self.trace.sessions()[session].processes();
+        table.at(process.id, event.tick()).is_none_or(|index| self.listed.insert((session, index, entry.kind.name)))
     }
 
     fn made(
@@ -193,14 +215,14 @@ impl<'t> Timeline<'t> {
         let stated = fields.iter().position(|(field, _)| *field == Field::Process).map(|at| fields.remove(at).1);
         let who = event.who();
         let participant = |id: u32, index: Option<ProcessIndex>| {
-            let table = session?.processes();
-            let process = table.get(index.or_else(|| table.at(id, event.tick()))?);
-            let parent = process.and_then(|process| table.get(process.parent?));
-            Some(Participant { id, process, parent })
+            let table = session.map(Session::processes);
+            let process = table.and_then(|table| table.get(index.or_else(|| table.at(id, event.tick()))?));
+            let parent = table.and_then(|table| table.get(process?.parent?));
+            Participant { id, process, parent }
         };
-        let by = who.by.process.and_then(|id| participant(id, who.by.index));
+        let by = who.by.process.map(|id| participant(id, who.by.index));
         let subject = match stated {
-            Some(Value::Number(id)) => u32::try_from(id).ok().and_then(|id| participant(id, None)),
+            Some(Value::Number(id)) => u32::try_from(id).ok().map(|id| participant(id, None)),
             _ => None,
         };
         let process = subject.or(by);

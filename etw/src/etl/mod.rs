@@ -15,6 +15,7 @@ mod processes;
 mod save;
 mod schemas;
 mod stat;
+mod timeline;
 pub mod traces;
 
 use crate::input::{self, Input, each};
@@ -32,6 +33,7 @@ pub enum Command {
     Save(Box<save::Args>),
     Pcap(Box<pcap::Args>),
     Processes(processes::Args),
+    Timeline(Box<timeline::Args>),
     Schemas(schemas::Args),
     Manifest(manifest::Args),
     #[cfg(feature = "table")]
@@ -61,6 +63,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Processes(args) => {
             on_files(&args.files, |out| args.schemas.load(out), |inputs, out| processes::run(args, inputs, out))
         }
+        Command::Timeline(args) => on_files(&args.files, |out| args.load(out), |inputs, out| timeline::run(args, inputs, out)),
         Command::Schemas(args) => {
             on_files(&args.files, |out| args.schemas.load(out), |inputs, out| schemas::run(args, inputs, out))
         }

@@ -13,7 +13,8 @@ const INFORMATIONAL: u32 = 1;
 
 pub(super) fn document(entry: &Entry<'_>, file: &str, host: Option<&str>) -> Json {
     let mut out = Map::new();
-    let (class, activity) = entry.kind.ocsf;
+    // Events that lack what their class requires are base events.
+    let (class, activity) = if has_required(entry) { entry.kind.ocsf } else { (BASE, OTHER) };
     put(&mut out, "class_uid", json!(class));
     put(&mut out, "activity_id", json!(activity));
     put(&mut out, "type_uid", json!(u64::from(class) * 100 + u64::from(activity)));
@@ -46,10 +47,8 @@ pub(super) fn document(entry: &Entry<'_>, file: &str, host: Option<&str>) -> Jso
             "exit_code",
             exit.and_then(|value| if let Value::Code(code, _) = value { Some(json!(code)) } else { None }),
         );
-        put(&mut out, "actor.process", entry.by.as_ref().map(process));
-    } else {
-        put(&mut out, "actor.process", entry.by.as_ref().map(process).or(subject));
     }
+    put(&mut out, "actor.process", entry.by.as_ref().map(process).or(subject));
     let user = user(entry);
     put(&mut out, if class == AUTHENTICATION { "user" } else { "actor.user" }, user);
     class_members(entry, class, host, &mut out);
@@ -69,6 +68,31 @@ pub(super) fn document(entry: &Entry<'_>, file: &str, host: Option<&str>) -> Jso
     Json::Object(out)
 }
 
+/// Whether the event has the values that its class requires.
+fn has_required(entry: &Entry<'_>) -> bool {
+    let has = |field| entry.get(field).is_some();
+    let class = entry.kind.ocsf.0;
+    let needs_actor = matches!(class, FILE | MODULE | PROCESS | SCRIPT | REGISTRY_KEY | REGISTRY_VALUE | SERVICE);
+    if needs_actor && entry.process.is_none() && user(entry).is_none() {
+        return false;
+    }
+    match class {
+        PROCESS => entry.process.is_some(),
+        FILE => has(Field::Path) || has(Field::RequestedPath) || has(Field::FileObject),
+        JOB => has(Field::Task),
+        SCRIPT => has(Field::Script) || has(Field::Content),
+        NETWORK => endpoints(entry).iter().any(|(address, _)| address.is_some()),
+        HTTP => has(Field::Url) || has(Field::Method),
+        DNS => has(Field::Query),
+        AUTHENTICATION => user(entry).is_some(),
+        REGISTRY_KEY => has(Field::RegistryKey),
+        REGISTRY_VALUE => has(Field::RegistryKey) && has(Field::RegistryValue),
+        SERVICE => has(Field::Service),
+        _ => true,
+    }
+}
+
+const BASE: u32 = 0;
 const OTHER: u32 = 99;
 const FILE: u32 = 1001;
 const MODULE: u32 = 1005;
@@ -95,10 +119,14 @@ fn class_members(entry: &Entry<'_>, class: u32, host: Option<&str>, out: &mut Ma
         Some(Json::Object(endpoint)).filter(|endpoint| endpoint.get("ip").is_some())
     });
     match class {
-        FILE => put(out, "file", entry.get(Field::Path).or(entry.get(Field::FileObject)).map(|path| file(&path.text()))),
+        FILE => {
+            let path = [Field::Path, Field::RequestedPath, Field::FileObject].into_iter().find_map(|field| entry.get(field));
+            put(out, "file", path.map(|path| file(&path.text())));
+        }
         MODULE => {
             let path = entry.get(Field::Library).or(entry.get(Field::Path));
             put(out, "module.file", path.map(|path| file(&path.text())));
+            put(out, "module.load_type_id", json!(0));
             put(out, "module.base_address", text(Field::Base));
         }
         NETWORK => {
@@ -123,13 +151,7 @@ fn class_members(entry: &Entry<'_>, class: u32, host: Option<&str>, out: &mut Ma
             put(out, "script.file", entry.get(Field::Path).map(|path| file(&path.text())));
         }
         AUTHENTICATION => {
-            put(
-                out,
-                "logon_type_id",
-                entry
-                    .get(Field::LogonType)
-                    .and_then(|value| if let Value::Code(code, _) = value { Some(json!(code)) } else { None }),
-            );
+            put(out, "logon_type_id", entry.get(Field::LogonType).map(logon_type));
             put(out, "src_endpoint", source);
             put(out, "dst_endpoint", here());
             let status = if entry.kind.name == "logon_failed" { 2 } else { 1 };
@@ -157,6 +179,15 @@ fn class_members(entry: &Entry<'_>, class: u32, host: Option<&str>, out: &mut Ma
 
 /// The identifier of the type of a PowerShell script.
 const POWERSHELL: u32 = 2;
+
+/// The kind of log-on in the numbers of the schema: those of Windows, except for two.
+fn logon_type(value: &Value) -> Json {
+    json!(match value {
+        Value::Code(0, _) => 1,
+        Value::Code(ty @ (2..=5 | 7..=13), _) => *ty,
+        _ => OTHER,
+    })
+}
 
 /// Inbound or outbound, if the event states which side began the connection.
 fn direction(entry: &Entry<'_>) -> u32 {
