@@ -5,6 +5,7 @@
 mod compare;
 mod frame;
 pub mod top;
+pub mod timeline;
 
 pub use compare::{Change, Comparison, Statistic, compare};
 pub use frame::{Frame, Frames};

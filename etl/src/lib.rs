@@ -22,6 +22,7 @@ mod buffer_header;
 mod buffers;
 pub mod check;
 mod clock;
+pub mod codes;
 mod common;
 pub mod compression;
 mod diagnostic;

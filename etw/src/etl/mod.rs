@@ -17,6 +17,7 @@ mod save;
 mod schemas;
 mod stat;
 mod top;
+mod timeline;
 pub mod traces;
 
 use crate::input::{self, Input, each};
@@ -36,6 +37,7 @@ pub enum Command {
     Save(Box<save::Args>),
     Pcap(Box<pcap::Args>),
     Processes(processes::Args),
+    Timeline(Box<timeline::Args>),
     Schemas(schemas::Args),
     Manifest(manifest::Args),
     #[cfg(feature = "table")]
@@ -63,6 +65,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Processes(args) => {
             on_files(&args.files, |out| args.schemas.load(out), |inputs, out| processes::run(args, inputs, out))
         }
+        Command::Timeline(args) => on_files(&args.files, |out| args.load(out), |inputs, out| timeline::run(args, inputs, out)),
         Command::Schemas(args) => {
             on_files(&args.files, |out| args.schemas.load(out), |inputs, out| schemas::run(args, inputs, out))
         }

@@ -1,0 +1,309 @@
+//! Events as entries of a timeline.
+
+use super::entry::{Entry, Participant, User, Value};
+use super::field::{Field, Format};
+use super::kinds::{KINDS, Kind, kind_named};
+use super::rows::{Completion, FILE_CREATED, ROWS, Row, Source};
+use etw_layouts_trace::etl::payload::{Field as SchemaField, InType, PointerSize, Schema, Value as EventValue};
+use etw_layouts_trace::etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
+use etw_layouts_trace::etl::{Decoded, Event as Header, HeaderType, Uuid};
+use etw_layouts_trace::{Error, Event, ProcessIndex, Session, Trace, kernel};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Makes the entries of a timeline from the events of a trace, which are passed in the order of time.
+#[derive(Debug)]
+pub struct Timeline<'t> {
+    trace: &'t Trace,
+    rows: Rows,
+    /// The kinds that are listed.
+    kinds: Vec<&'static str>,
+    /// For each session, the requests to create a file that have not ended, by their packet.
+    requests: Vec<HashMap<u64, Entry<'t>>>,
+    /// Starts and ends of processes that are listed: session, process and kind.
+    listed: HashSet<(usize, ProcessIndex, &'static str)>,
+    counts: Counts,
+}
+
+/// What a timeline does not list.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Events of kinds that were not chosen, by kind.
+    pub left_out: BTreeMap<&'static str, u64>,
+    /// Events of chosen kinds whose fields no schema states.
+    pub without_schema: u64,
+    /// Events that state the start or the end of a process that another event stated before.
+    pub repeated: u64,
+    /// Requests to create a file that opened a file, or failed.
+    pub not_created: u64,
+    /// Requests to create a file without an event of their end: whether they created the file is not known.
+    pub not_ended: u64,
+}
+
+/// Maximum number of requests that are kept for a session.
+const MAX_REQUESTS: usize = 1 << 16;
+
+/// What an event of a table does.
+#[derive(Clone, Copy, Debug)]
+enum Use {
+    Row(&'static Row, &'static Kind),
+    /// It ends requests.
+    End(&'static Completion),
+}
+
+/// The rows by the events that they are about.
+#[derive(Debug, Default)]
+struct Rows {
+    hooks: HashMap<u16, Vec<Use>>,
+    classes: HashMap<(Uuid, u8), Vec<Use>>,
+    events: HashMap<(Uuid, u16), Vec<Use>>,
+}
+
+impl Rows {
+    fn new() -> Self {
+        let mut rows = Self::default();
+        for row in ROWS {
+            if let Some(kind) = kind_named(row.kind) {
+                rows.add(&row.source, Use::Row(row, kind));
+            }
+            if let Some(completion) = row.completion {
+                rows.add(&completion.source, Use::End(completion));
+            }
+        }
+        rows
+    }
+
+    fn add(&mut self, source: &Source, what: Use) {
+        match source {
+            Source::Kernel(class, names) => {
+                let mut added = Vec::new();
+                for (guid, group, ty, schema) in kernel::all() {
+                    let is_of_row = schema.provider == *class && names.contains(&schema.event);
+                    // Each version has a schema.
+                    if !is_of_row || added.contains(&(guid, group, ty)) {
+                        continue;
+                    }
+                    added.push((guid, group, ty));
+                    if let Some(group) = group {
+                        self.hooks.entry(u16::from(group) << 8 | u16::from(ty)).or_default().push(what);
+                    }
+                    self.classes.entry((guid, ty)).or_default().push(what);
+                }
+            }
+            Source::Provider(_, guid, ids) => {
+                for id in *ids {
+                    self.events.entry((Uuid::from_u128(*guid), *id)).or_default().push(what);
+                }
+            }
+        }
+    }
+
+    fn of(&self, event: &Header<'_>) -> Option<&[Use]> {
+        if let Some(hook) = event.hook() {
+            return self.hooks.get(&hook).map(Vec::as_slice);
+        }
+        let is_manifest = matches!(event.header_type(), HeaderType::Event32 | HeaderType::Event64)
+            && event.flags().is_none_or(|flags| !flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER));
+        match is_manifest {
+            true => self.events.get(&(event.provider()?, event.id()?)).map(Vec::as_slice),
+            false => self.classes.get(&(event.provider()?, event.opcode()?)).map(Vec::as_slice),
+        }
+    }
+}
+
+impl<'t> Timeline<'t> {
+    /// A timeline of a trace, with the kinds of these names; without names, the default ones.
+    #[must_use]
+    pub fn new(trace: &'t Trace, kinds: &[&str]) -> Self {
+        let is_chosen = |kind: &&Kind| if kinds.is_empty() { kind.is_default } else { kinds.contains(&kind.name) };
+        Self {
+            trace,
+            rows: Rows::new(),
+            kinds: KINDS.iter().filter(is_chosen).map(|kind| kind.name).collect(),
+            requests: trace.sessions().iter().map(|_| HashMap::new()).collect(),
+            listed: HashSet::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// What is not listed so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let waiting = self.requests.iter().map(|requests| requests.len() as u64).sum::<u64>();
+        Counts { not_ended: self.counts.not_ended + waiting, ..self.counts.clone() }
+    }
+
+    /// The entry of an event; `None` if it is not listed. If the event is not wanted, it only ends the request of an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or changed since it was opened.
+    pub fn entry(&mut self, event: &Event<'t>, is_wanted: bool) -> Result<Option<Entry<'t>>, Error> {
+        let header = event.header();
+        let Some(uses) = self.rows.of(&header) else { return Ok(None) };
+        let Some(decoded) = event.decode() else {
+            self.counts.without_schema += u64::from(is_wanted);
+            return Ok(None);
+        };
+        for what in uses {
+            let (row, kind) = match what {
+                Use::End(completion) => {
+                    let ended = end(completion, &decoded, &mut self.requests[event.session_index()]);
+                    if let Some((entry, is_created)) = ended {
+                        if is_created {
+                            return Ok(Some(Entry { time: event.time(), ..entry }));
+                        }
+                        self.counts.not_created += 1;
+                    }
+                    continue;
+                }
+                Use::Row(row, kind) => (row, kind),
+            };
+            let is_row = row.only.is_none_or(|(name, value)| number(&decoded, name) == Some(value));
+            if !is_wanted || !is_row {
+                continue;
+            }
+            if !self.kinds.contains(&kind.name) {
+                *self.counts.left_out.entry(kind.name).or_default() += 1;
+                return Ok(None);
+            }
+            let entry = self.made(event, &header, &decoded, row, kind)?;
+            let Some(completion) = row.completion else {
+                if !self.is_new(event, &entry) {
+                    self.counts.repeated += 1;
+                    return Ok(None);
+                }
+                return Ok(Some(entry));
+            };
+            let requests = &mut self.requests[event.session_index()];
+            let packet = number(&decoded, completion.request).filter(|_| requests.len() < MAX_REQUESTS);
+            // A packet that is used again belongs to a request whose end is not in the trace.
+            if packet.is_none_or(|packet| requests.insert(packet, entry).is_some()) {
+                self.counts.not_ended += 1;
+            }
+            return Ok(None);
+        }
+        Ok(None)
+    }
+
+    /// Whether no event stated the same before: the kernel and Microsoft-Windows-Kernel-Process both state starts and ends of processes.
+    fn is_new(&mut self, event: &Event<'t>, entry: &Entry<'t>) -> bool {
+        let Some(process) = entry.process.filter(|_| ["process_started", "process_ended"].contains(&entry.kind.name)) else {
+            return true;
+        };
+        let session = event.session_index();
+        let table = self.trace.sessions()[session].processes();
+        table.at(process.id, event.tick()).is_none_or(|index| self.listed.insert((session, index, entry.kind.name)))
+    }
+
+    fn made(
+        &self,
+        event: &Event<'t>,
+        header: &Header<'_>,
+        decoded: &Decoded<'_>,
+        row: &Row,
+        kind: &'static Kind,
+    ) -> Result<Entry<'t>, Error> {
+        let session = self.trace.session_of(event.file_index());
+        let mut fields = Vec::new();
+        for (field, names) in row.fields {
+            if let Some(value) = value(event, decoded, session, *field, names)? {
+                fields.push((*field, value));
+            }
+        }
+        fields.sort_by_key(|(field, _)| *field);
+        let stated = fields.iter().position(|(field, _)| *field == Field::Process).map(|at| fields.remove(at).1);
+        let who = event.who();
+        let participant = |id: u32, index: Option<ProcessIndex>| {
+            let table = session.map(Session::processes);
+            let process = table.and_then(|table| table.get(index.or_else(|| table.at(id, event.tick()))?));
+            let parent = table.and_then(|table| table.get(process?.parent?));
+            Participant { id, process, parent }
+        };
+        let by = who.by.process.map(|id| participant(id, who.by.index));
+        let subject = match stated {
+            Some(Value::Number(id)) => u32::try_from(id).ok().map(|id| participant(id, None)),
+            _ => None,
+        };
+        let process = subject.or(by);
+        let by = by.filter(|by| process.is_some_and(|process| process.id != by.id));
+        let mut user = fields
+            .iter()
+            .find(|(field, _)| *field == Field::UserSid)
+            .map(|(_, value)| User { sid: value.text().into(), is_of_process: false });
+        user = user.or_else(|| Some(User { sid: user_of_event(header)?.into(), is_of_process: false }));
+        user = user.or_else(|| Some(User { sid: process?.process?.user()?.into(), is_of_process: true }));
+        let (provider, id) = match &row.source {
+            Source::Kernel(class, _) => (*class, header.opcode().map(u16::from).or(header.hook().map(|hook| hook & 0xFF))),
+            Source::Provider(name, ..) => (*name, header.id()),
+        };
+        Ok(Entry {
+            kind,
+            time: event.time(),
+            host: session.and_then(Session::host),
+            process,
+            by,
+            user,
+            fields,
+            file: event.file_index(),
+            place: event.place(),
+            provider: provider.to_owned(),
+            guid: header.provider(),
+            event: event.name(),
+            id,
+        })
+    }
+}
+
+/// Ends a request: its entry, and whether it created a file.
+fn end<'t>(completion: &Completion, decoded: &Decoded<'_>, requests: &mut HashMap<u64, Entry<'t>>) -> Option<(Entry<'t>, bool)> {
+    let entry = requests.remove(&number(decoded, completion.packet)?)?;
+    let is_success = number(decoded, completion.status).is_some_and(|status| status as i32 >= 0);
+    Some((entry, is_success && number(decoded, completion.information) == Some(FILE_CREATED)))
+}
+
+fn number(decoded: &Decoded<'_>, name: &str) -> Option<u64> {
+    decoded.get(name)?.number()
+}
+
+/// The user in an extended item of an event.
+fn user_of_event(header: &Header<'_>) -> Option<String> {
+    let item = header.items().find(|item| item.ty == EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_SID)?;
+    const SID: Schema<'_> = Schema::specified("", "", 0, &[SchemaField::new("Sid", InType::SID)]);
+    Some(SID.decode(item.data, PointerSize::Bits64).get("Sid")?.to_string())
+}
+
+/// The value of a field of an entry.
+fn value(
+    event: &Event<'_>,
+    decoded: &Decoded<'_>,
+    session: Option<&Session>,
+    field: Field,
+    names: &str,
+) -> Result<Option<Value>, Error> {
+    let user_path = |path: String| match session.map(|session| session.user_path(&path).into_owned()) {
+        Some(user) if user != path => Value::Path(user, Some(path)),
+        _ => Value::Path(path, None),
+    };
+    if let Some(name) = names.strip_prefix('@') {
+        let Some(object) = number(decoded, name) else { return Ok(None) };
+        return Ok(event.names().file_name(object, event.tick())?.map(user_path));
+    }
+    let Some(found) = names.split('|').find_map(|name| decoded.get(name)) else { return Ok(None) };
+    // A name is never a number: values of an enumeration of the schema have both.
+    let integer = || found.number().or_else(|| decimal(&found));
+    let text = || Some(found.data().to_string()).filter(|text| !text.is_empty() && text != "-");
+    Ok(match field.format() {
+        Format::Number => integer().map(Value::Number),
+        Format::Hexadecimal => integer().map(Value::Hexadecimal),
+        Format::Code(name) => integer().map(|code| Value::Code(code as u32, name(code as u32))),
+        Format::Path => text().map(user_path),
+        Format::Text if found.map.is_some() => Some(Value::Text(found.to_string())),
+        Format::Text | Format::Sid => text().map(Value::Text),
+    })
+}
+
+/// Events of the event log have some numbers as text.
+fn decimal(value: &EventValue<'_>) -> Option<u64> {
+    value.text()?.to_string().parse().ok()
+}

@@ -1,0 +1,85 @@
+//! Names of codes: results of functions, bug checks and security identifiers.
+//!
+//! The names are those on which two sources agree; each file in `codes` states its sources. A code that has several names has the one that its header
+//! states first.
+
+use etw_layouts::constants::NTSTATUS_VALUE;
+use etw_layouts::runtime::Named;
+use etw_layouts_payload::OutType;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+type Names = HashMap<u32, &'static str>;
+
+/// The name of a status of the kernel, such as `STATUS_ACCESS_VIOLATION` for 0xC0000005.
+#[must_use]
+pub fn ntstatus(code: u32) -> Option<&'static str> {
+    static NAMES: LazyLock<Names> =
+        LazyLock::new(|| NTSTATUS_VALUE::CONSTANTS.iter().map(|(name, value)| (*value as u32, *name)).collect());
+    NAMES.get(&code).copied()
+}
+
+/// The name of an error of Windows' functions, such as `ERROR_ACCESS_DENIED` for 5.
+#[must_use]
+pub fn win32(code: u32) -> Option<&'static str> {
+    static NAMES: LazyLock<Names> = LazyLock::new(|| names(include_str!("codes/win32.tsv")));
+    NAMES.get(&code).copied()
+}
+
+/// The name of a result of COM, such as `E_FAIL` for 0x80004005. If it contains an error of Windows' functions or a status of the kernel, their name.
+#[must_use]
+pub fn hresult(code: u32) -> Option<&'static str> {
+    static NAMES: LazyLock<Names> = LazyLock::new(|| names(include_str!("codes/hresult.tsv")));
+    let own = NAMES.get(&code).copied();
+    own.or_else(|| match code >> 16 {
+        // FACILITY_WIN32
+        0x8007 => win32(code & 0xFFFF),
+        _ if code & FACILITY_NT_BIT != 0 => ntstatus(code & !FACILITY_NT_BIT),
+        _ => None,
+    })
+}
+
+const FACILITY_NT_BIT: u32 = 0x1000_0000;
+
+/// The name of a bug check, such as `IRQL_NOT_LESS_OR_EQUAL` for 0xA.
+#[must_use]
+pub fn bug_check(code: u32) -> Option<&'static str> {
+    static NAMES: LazyLock<Names> = LazyLock::new(|| names(include_str!("codes/bug_check.tsv")));
+    NAMES.get(&code).copied()
+}
+
+/// The name of the exit status of a process, if it is one that an unhandled exception leaves. Programs choose lower values as they like.
+#[must_use]
+pub fn exit_status(code: u32) -> Option<&'static str> {
+    if code < 0x4000_0000 { None } else { ntstatus(code) }
+}
+
+/// The name of a well-known security identifier, such as `NT AUTHORITY\SYSTEM` for `S-1-5-18`.
+#[must_use]
+pub fn sid(sid: &str) -> Option<&'static str> {
+    static NAMES: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| rows(include_str!("codes/sid.tsv")).collect());
+    NAMES.get(sid).copied()
+}
+
+/// The name of a code with the display format of a field.
+#[must_use]
+pub fn of(format: OutType, code: u32) -> Option<&'static str> {
+    match format {
+        OutType::NTSTATUS => ntstatus(code),
+        OutType::WIN32ERROR => win32(code),
+        OutType::HRESULT => hresult(code),
+        _ => None,
+    }
+}
+
+fn rows(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t'))
+}
+
+fn names(text: &'static str) -> Names {
+    let number = |text: &str| match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    rows(text).filter_map(|(code, name)| Some((number(code)?, name))).collect()
+}
