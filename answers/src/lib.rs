@@ -3,5 +3,8 @@
 #![forbid(unsafe_code)]
 
 mod frame;
+mod functions;
+mod samples;
 
-pub use frame::{Frame, Frames};
+pub use frame::{Frame, FrameCounts, FrameKind, Frames, Function};
+pub use functions::Functions;
