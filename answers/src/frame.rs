@@ -2,7 +2,7 @@
 
 use crate::functions::Functions;
 use crate::samples;
-use etw_layouts_trace::{AtAddress, Error, Event, ImagePdb, NameId, Named, Names};
+use etw_layouts_trace::{AtAddress, Error, Event, ImagePdb, NameId, Named, Names, Stack};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -163,10 +163,18 @@ impl<'t> Frames<'t> {
     ///
     /// The trace cannot be read, or changed since it was opened.
     pub fn of(&mut self, event: &Event<'_>) -> Result<Option<Vec<Arc<Frame>>>, Error> {
-        let Some(stack) = event.stack()? else { return Ok(None) };
+        event.stack()?.map(|stack| self.of_stack(event, &stack)).transpose()
+    }
+
+    /// The frames of the call stack of an event, which was read already.
+    ///
+    /// # Errors
+    ///
+    /// The trace cannot be read, or changed since it was opened.
+    pub fn of_stack(&mut self, event: &Event<'_>, stack: &Stack) -> Result<Vec<Arc<Frame>>, Error> {
         let (process, sampled) = (event.stack_process().unwrap_or(KERNEL), samples::instruction(&event.header()));
         let frame = |address| self.find(process, address, event.tick(), sampled != Some(address));
-        stack.frames().map(frame).collect::<Result<_, _>>().map(Some)
+        stack.frames().map(frame).collect()
     }
 
     /// The frames that were found, by what is known of them.

@@ -15,6 +15,7 @@ mod processes;
 mod save;
 mod schemas;
 mod stat;
+mod symbols;
 pub mod traces;
 
 use crate::input::{self, Input, each};
