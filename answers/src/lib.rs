@@ -4,8 +4,11 @@
 
 mod compare;
 mod frame;
-pub mod top;
+mod functions;
+mod samples;
 pub mod timeline;
+pub mod top;
 
 pub use compare::{Change, Comparison, Statistic, compare};
-pub use frame::{Frame, Frames};
+pub use frame::{Frame, FrameCounts, FrameKind, Frames, Function};
+pub use functions::Functions;

@@ -16,8 +16,9 @@ mod processes;
 mod save;
 mod schemas;
 mod stat;
-mod top;
+mod symbols;
 mod timeline;
+mod top;
 pub mod traces;
 
 use crate::input::{self, Input, each};

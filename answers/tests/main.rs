@@ -1,0 +1,5 @@
+//! Answers from real and made traces.
+
+mod frames;
+mod real;
+mod timeline;
