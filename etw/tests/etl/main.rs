@@ -18,6 +18,8 @@ mod names;
 mod packets;
 mod packets_damaged;
 mod saved;
+mod top;
+mod top_sums;
 mod values;
 
 use etw_layouts_etl::header::EventHeader;
