@@ -45,6 +45,7 @@ def test_dictionaries_have_their_types(trace):
     read = etw.open(trace)
     conforms(read.processes(), list[etw.Process])
     conforms(read.diagnostics, list[etw.Diagnostic])
+    conforms(read.top("events"), etw.Top)
 
 
 def conforms(value: object, of: typing.Any) -> None:

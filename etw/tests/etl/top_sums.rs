@@ -3,13 +3,17 @@
 use crate::merged::trace_at;
 use crate::top::{switch, trace};
 use crate::{Folder, json, run, small, text};
+use etw_layouts_answers::top::{What, top};
+use etw_layouts_trace::Trace;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use test_support::installed;
 use test_support::records::{Written, written};
 
-/// A question with its keys, the events that it counts, and the field with their number of bytes.
-const QUESTIONS: &[(&str, &str, fn(&str) -> bool, &[&str])] = &[
+/// A question with its keys, the names of the events that it counts, and the fields with their number of bytes.
+type Question = (&'static str, &'static str, fn(&str) -> bool, &'static [&'static str]);
+
+const QUESTIONS: &[Question] = &[
     ("cpu", "process thread module function stack processor", |name| name == "PerfInfo/SampleProf", &[]),
     (
         "dpc",
@@ -249,6 +253,38 @@ fn switches_fill_the_time() {
             assert_eq!(rows(what, keys, &file).iter().map(ticks).sum::<i64>(), time, "{what} {keys}");
         }
     }
+}
+
+/// Corrupt events lose no amount: the rows by all keys have the same sums as the one row without keys.
+#[test]
+fn corrupt_events() {
+    let whole = trace();
+    let mut seed = 1_u64;
+    let mut random = move |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    let mut answered = 0;
+    for _ in 0..100 {
+        let mut bytes = whole.clone();
+        for _ in 0..=random(20) {
+            // The log file header is in the first buffer.
+            let at = 0x1000 + random(bytes.len() - 0x1000);
+            bytes[at] = [0, 0xFF, 0x80, random(256) as u8][random(4)];
+        }
+        let Ok(trace) = Trace::from_bytes(bytes) else { continue };
+        for what in What::all() {
+            let answer = top(&trace, what, what.keys(), &[]).unwrap();
+            let sums = top(&trace, what, &[], &[]).unwrap();
+            assert_eq!(
+                (answer.sum(&answer.rows), sums.rows.len()),
+                (sums.totals, usize::from(!answer.rows.is_empty())),
+                "{what:?}"
+            );
+            answered += sums.rows.len();
+        }
+    }
+    assert!(answered > 500, "{answered}");
 }
 
 /// Filters apply to the process of an interval, limits leave out rows, and what is left out is stated.
