@@ -101,8 +101,8 @@ class Top(TypedDict):
     by: list[str]
     seconds: float
     events: int
-    total: dict[str, Any]
-    rows: list[dict[str, Any]]
+    total: dict[str, int | float]
+    rows: list[dict[str, int | float | str | None]]
     notes: list[Note]
 
 
