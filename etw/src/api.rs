@@ -73,6 +73,15 @@ pub fn processes(trace: &Trace) -> Result<Vec<impl Serialize>, trace::Error> {
     etl::processes(trace)
 }
 
+/// The result of `etw etl top WHAT --by KEYS`; without keys, by the default ones. `filters` has the filter of each file.
+///
+/// # Errors
+///
+/// A name is unknown, the trace cannot be read, or it has no event that answers the question.
+pub fn top(trace: &Trace, what: &str, by: &[String], filters: &[Filter]) -> Result<impl Serialize + Send + use<>, Error> {
+    etl::Top::new(trace, what, by, filters).map_err(refused)
+}
+
 /// Writes the lines of `etw dump … --format json` to a receiver, and returns those for standard error. `args` are the words after `dump`.
 ///
 /// # Errors

@@ -30,7 +30,7 @@ from typing import IO, Any, Literal, TypeAlias, cast
 from . import _etw, layouts
 from ._errors import DamageWarning, Error, ReadError
 from ._etw import Batch, Batches, Event, Events
-from ._types import Diagnostic, Filter, Image, Info, KnownBy, Process
+from ._types import Diagnostic, Filter, Image, Info, KnownBy, Note, Process, Top
 
 __all__ = [
     "Batch",
@@ -45,8 +45,10 @@ __all__ = [
     "Image",
     "Info",
     "KnownBy",
+    "Note",
     "Process",
     "ReadError",
+    "Top",
     "Trace",
     "batches",
     "dump",
@@ -105,6 +107,16 @@ class Trace:
     def processes(self) -> list[Process]:
         """The processes of the sessions, with their images: the output of ``etw etl processes --images``."""
         return self._trace.processes()
+
+    def top(self, what: str, *, by: str | Sequence[str] = (), filter: Filter | None = None) -> Top:
+        """Sums of the amounts of events by keys, the largest first: the output of ``etw etl top``, whose help lists the questions and their keys.
+
+        >>> polars.DataFrame(trace.top("cpu", by=["process", "module"])["rows"])
+        >>> trace.top("gc", filter={"process": 3676})["total"]
+
+        Raises :class:`Error` if the trace has no event that answers the question; the message says how to record them.
+        """
+        return self._trace.top(what, [by] if isinstance(by, str) else list(by), _options(filter))
 
     def events(self, *, filter: Filter | None = None, order: Order = "file") -> Events:
         """An iterator over the matching events, in file order or time order.

@@ -2,7 +2,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import IO, Any, final
 
-from ._types import Diagnostic, Info, Process
+from ._types import Diagnostic, Info, Process, Top
 
 __all__ = ["Batch", "Batches", "Event", "Events", "Trace", "batches", "dump", "layout", "program", "structures"]
 
@@ -18,6 +18,7 @@ class Trace:
     @property
     def diagnostics(self) -> list[Diagnostic]: ...
     def processes(self) -> list[Process]: ...
+    def top(self, what: str, by: Sequence[str], options: _Options) -> Top: ...
     def events(self, options: _Options, order: str) -> Events: ...
 
 @final

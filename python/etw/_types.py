@@ -87,4 +87,23 @@ class Process(TypedDict):
     images: list[Image]
 
 
+class Note(TypedDict):
+    """What is missing, inferred or left out, and how often."""
+
+    note: str
+    count: int
+
+
+class Top(TypedDict):
+    """Sums by keys."""
+
+    what: str
+    by: list[str]
+    seconds: float
+    events: int
+    total: dict[str, int | float]
+    rows: list[dict[str, int | float | str | None]]
+    notes: list[Note]
+
+
 Info = dict[str, Any]

@@ -45,6 +45,19 @@ impl Trace {
         Ok(pythonize::pythonize(py, &processes)?)
     }
 
+    fn top<'py>(
+        &self,
+        py: Python<'py>,
+        what: &str,
+        by: Vec<String>,
+        options: Vec<(String, String)>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let trace = &self.opened.first(py)?.trace;
+        let filters = self.opened.selection(py, &options)?.filters(trace);
+        let answer = py.detach(|| api::top(trace, what, &by, &filters).map_err(|why| why.to_string()));
+        Ok(pythonize::pythonize(py, &answer.map_err(|why| error::invalid(py, None, &why))?)?)
+    }
+
     #[pyo3(signature = (options, order))]
     fn events(&self, py: Python<'_>, options: Vec<(String, String)>, order: &str) -> PyResult<Events> {
         Events::new(py, &self.opened, &options, ordered(py, order)?)

@@ -36,6 +36,11 @@ def test_events_equal_the_output_of_the_program(trace, printed):
     read = etw.open(trace)
     assert read.info == conftest.program("etl", "info", trace)[0]
     assert read.processes() == conftest.program("etl", "processes", "--images", trace)
+    top = read.top("events", by="process")
+    assert top["rows"] == conftest.program("etl", "top", "events", "--by", "process", trace)
+    assert sum(row["events"] for row in top["rows"]) == top["events"] == top["total"]["events"]
+    with pytest.raises(etw.Error, match="`gc` has no key `module`"):
+        read.top("gc", by=["module"])
     count = 0
     for index, event in enumerate(read.events()):
         count += 1

@@ -45,6 +45,7 @@ def test_dictionaries_have_their_types(trace):
     read = etw.open(trace)
     conforms(read.processes(), list[etw.Process])
     conforms(read.diagnostics, list[etw.Diagnostic])
+    conforms(read.top("events"), etw.Top)
 
 
 def conforms(value: object, of: typing.Any) -> None:
@@ -59,6 +60,11 @@ def conforms(value: object, of: typing.Any) -> None:
         assert isinstance(value, list), (value, of)
         for own in value:
             conforms(own, arguments[0])
+    elif origin is dict:
+        assert isinstance(value, dict), (value, of)
+        for name, own in value.items():
+            conforms(name, arguments[0])
+            conforms(own, arguments[1])
     else:
         kinds = arguments if origin in (types.UnionType, typing.Union) else (of,)
         assert type(value) in kinds, (value, of)

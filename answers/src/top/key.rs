@@ -60,6 +60,15 @@ const KEYS: [(Key, &str, &str); 14] = [
     (Key::Cause, "cause", "Reason of this garbage collection"),
 ];
 
+/// The table has the order of the enumeration, by which it is indexed.
+const _: () = {
+    let mut index = 0;
+    while index < KEYS.len() {
+        assert!(KEYS[index].0 as usize == index);
+        index += 1;
+    }
+};
+
 impl Key {
     /// All keys.
     pub fn all() -> impl Iterator<Item = Self> {

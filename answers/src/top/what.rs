@@ -96,7 +96,7 @@ const fn longest() -> Measure {
 use Key::{Cause, Device, Endpoint, Event, File, Function, Generation, Module, Process, Processor, Reason, Stack, Thread, Type};
 
 /// In the order in which help lists them.
-static FACTS: [Facts; 14] = [
+const FACTS: &[Facts; 14] = &[
     Facts {
         what: What::Cpu,
         name: "cpu",
@@ -253,6 +253,15 @@ static FACTS: [Facts; 14] = [
     },
 ];
 
+/// The table has the order of the enumeration, by which it is indexed.
+const _: () = {
+    let mut index = 0;
+    while index < FACTS.len() {
+        assert!(FACTS[index].what as usize == index);
+        index += 1;
+    }
+};
+
 impl What {
     /// All questions.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -266,7 +275,6 @@ impl What {
     }
 
     fn facts(self) -> &'static Facts {
-        // A test compares the order of the table with that of the enumeration.
         &FACTS[self as usize]
     }
 

@@ -139,7 +139,7 @@ fn answers(args: &Args, keys: &[Key], inputs: &[Input], done: &mut Done, out: &O
     for files in files.by_session() {
         let opened = Opened::read(files, &args.wanted.schemas, out, |_| {})?;
         done.unusable += opened.unusable;
-        let answer = answer(args.what, keys, &args.wanted, &opened)?;
+        let answer = answer(args.what, keys, &opened.trace, &opened.filters(&args.wanted))?;
         for note in &answer.notes {
             let name = opened.files.first().map_or("", |file| &file.name);
             out.note(name, &format!("{} ({})", note.note, note.count));

@@ -81,6 +81,7 @@ pub use export::{hash_all, location};
 pub use info::read as info;
 pub use pcap::packets;
 pub use processes::documents as processes;
+pub use top::Document as Top;
 
 /// Runs a command on files, after `load` has read what its options name.
 fn on_files(

@@ -7,8 +7,8 @@ use std::io::Write;
 use std::process::Stdio;
 use test_support::folder::Folder;
 
-const COMMANDS: [&[&str]; 6] =
-    [&["info"], &["events"], &["events", "--order", "time"], &["events", "--strict"], &["check"], &["stat"]];
+const COMMANDS: [&[&str]; 7] =
+    [&["info"], &["events"], &["events", "--order", "time"], &["events", "--strict"], &["check"], &["stat"], &["top", "events"]];
 
 /// A description of the change, the changed file, and a word that every command must report.
 fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
@@ -179,6 +179,7 @@ fn named_twice() {
         &["info"][..],
         &["check"],
         &["stat"],
+        &["top", "events"],
         &["events"],
         &["events", "--order", "time"],
         &["events", "--format", "json"],

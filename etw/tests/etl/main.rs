@@ -18,6 +18,8 @@ mod names;
 mod packets;
 mod packets_damaged;
 mod saved;
+mod top;
+mod top_sums;
 mod values;
 
 use etw_layouts_etl::header::EventHeader;
@@ -192,9 +194,14 @@ fn pipes_are_read() {
     let made = installed::program("mkfifo").map(|mkfifo| mkfifo.command().arg(&fifo).status().unwrap().success());
     assert_ne!(made, Some(false));
     let names = if made.is_some() { &["-", "/dev/stdin", fifo.as_str()][..] } else { &["-", "/dev/stdin"] };
-    for (command, options) in
-        [("info", &[][..]), ("events", &[]), ("events", &["--order", "time"]), ("check", &[]), ("stat", &[])]
-    {
+    for (command, options) in [
+        ("info", &[][..]),
+        ("events", &[]),
+        ("events", &["--order", "time"]),
+        ("check", &[]),
+        ("stat", &[]),
+        ("top", &["events"]),
+    ] {
         let expected = run(&[&[command], options, &[&file]].concat()).1.replace(&file, "-");
         for &name in names {
             let mut program = program(&[&[command], options, &[name]].concat());

@@ -8,7 +8,7 @@ use etw_layouts_etl::write::{FileWriter, Record};
 use std::io::Cursor;
 
 /// A trace that starts this number of seconds after [`START`]. Its clock has this frequency, and its events are at these ticks.
-fn trace_at(second: i64, frequency: i64, ticks: &[i64]) -> Vec<u8> {
+pub fn trace_at(second: i64, frequency: i64, ticks: &[i64]) -> Vec<u8> {
     let (start_time, start_stamp) = (START + second * 10_000_000, 1_000_000 * second);
     let log = LogFile { start_time, start_stamp, perf_frequency: frequency, buffer_size: 1024, ..LogFile::new(&PRODUCER) };
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();

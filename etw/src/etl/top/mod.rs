@@ -11,10 +11,13 @@ use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
 use crate::output::{Format, Output, Several};
 use crate::selection::Wanted;
-use etw_layouts_answers::top::{Answer, Key, Value, What, top};
+use etw_layouts_answers::top::{Answer, Key, Note, What, top};
+use etw_layouts_etl::Filter;
+use etw_layouts_trace::{Trace, TraceFile};
 pub use options::{key, keys_of, what};
 use serde::{Serialize, Serializer};
 use std::fmt::Write as _;
+use table::Line;
 pub use table::print;
 
 /// Show where the time went: sum processor time, waits, disk, files, network, .NET and more by process, module, function, file
@@ -77,7 +80,7 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     }
     let opened = Opened::read(files.files, &args.wanted.schemas, out, |_| {})?;
     done.unusable += opened.unusable;
-    let answer = answer(args.what, &keys, &args.wanted, &opened)?;
+    let answer = answer(args.what, &keys, &opened.trace, &opened.filters(&args.wanted))?;
     done.add(opened.end(out));
     print_answer(&answer, args.limit, out)?;
     if answer.rows.is_empty() && !args.wanted.is_all() {
@@ -91,10 +94,10 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
 /// # Errors
 ///
 /// The trace cannot be read, or it has no event that answers the question.
-pub fn answer(what: What, keys: &[Key], wanted: &Wanted, opened: &Opened) -> Result<Answer, Stop> {
-    let answer = top(&opened.trace, what, keys, &opened.filters(wanted))?;
+pub fn answer(what: What, keys: &[Key], trace: &Trace, filters: &[Filter]) -> Result<Answer, Stop> {
+    let answer = top(trace, what, keys, filters)?;
     if answer.relevant == 0 {
-        let files: Vec<_> = opened.files.iter().map(|file| file.name.as_str()).collect();
+        let files: Vec<_> = trace.files().iter().map(TraceFile::name).collect();
         let (needs, record) = (what.needs(), what.record());
         let why =
             format!("{}: no events for `{}`, which needs {needs}; record them with `{record}`", files.join(", "), what.name());
@@ -106,50 +109,96 @@ pub fn answer(what: What, keys: &[Key], wanted: &Wanted, opened: &Opened) -> Res
 fn print_answer(answer: &Answer, limit: Option<usize>, out: &mut Output) -> Result<(), Stop> {
     let limit = limit.or((out.format == Format::Text).then_some(LIMIT)).unwrap_or(usize::MAX);
     let (rows, others) = answer.rows.split_at(limit.min(answer.rows.len()));
-    let by: Vec<_> = answer.keys.iter().map(|key| key.name()).collect();
-    let seconds = answer.duration as f64 / 1e7;
+    let heads = Head::new(answer);
     if out.format == Format::Text {
-        out.write_line(format_args!("{} by {}, {seconds:.3} s of trace\n", answer.what.name(), by.join(", ")), &())?;
+        out.write_line(format_args!("{} by {}, {:.3} s of trace\n", heads.what, heads.by.join(", "), heads.seconds), &())?;
     }
-    let (left, total) = (answer.sum(others), &answer.totals);
     let mut footer = Vec::new();
+    let left = answer.sum(others);
     if !others.is_empty() {
-        footer.push((
-            answer.amounts(&left).collect(),
-            format!("in {}; --limit N prints more", Several(others.len() as u64, "more row")),
-        ));
+        let more = format!("in {}; --limit N prints more", Several(others.len() as u64, "more row"));
+        footer.push((answer.amounts(&left).collect(), more));
     }
-    footer.push((answer.amounts(total).collect(), format!("total of {}", Several(answer.rows.len() as u64, "row"))));
-    let columns = answer.columns();
-    print(&columns, rows.iter().map(|row| answer.values(row)), &footer, out)?;
+    let mut label = format!("total of {}", Several(answer.rows.len() as u64, "row"));
+    footer.push((answer.amounts(&answer.totals).collect(), label.clone()));
+    print(&answer.columns(), rows.iter().map(|row| answer.values(row)), &footer, out)?;
     if out.format != Format::Text {
-        let names = columns.iter().filter(|column| column.unit.is_some()).map(|column| column.name);
-        let amounts = Amounts(names.zip(answer.amounts(total)).collect());
-        let (what, rows_left_out) = (answer.what.name(), others.len());
-        let mut text = format!("total of {}", Several(answer.rows.len() as u64, "row"));
-        if rows_left_out > 0 {
-            let _ = write!(text, ", of which {rows_left_out} are left out by --limit");
+        if !others.is_empty() {
+            let _ = write!(label, ", of which {} are left out by --limit", others.len());
         }
-        for (name, value) in &amounts.0 {
-            let _ = write!(text, ", {name} {}", table::plain(value));
+        for (name, value) in &heads.total.0 {
+            let _ = write!(label, ", {name} {}", table::plain(value));
         }
-        let document = object! {
-            what: what, by: by, seconds: seconds, events: answer.events, rows: answer.rows.len(), rows_left_out: rows_left_out,
-            total: amounts
-        };
-        out.say(text, &document);
+        let counts = object! { rows: answer.rows.len(), rows_left_out: others.len() };
+        out.say(label, &object! { #[serde(flatten)] heads: heads, #[serde(flatten)] counts: counts });
     }
     for note in &answer.notes {
-        out.say(format_args!("note: {} ({})", note.note, note.count), &object! { note: note.note, count: note.count });
+        out.say(format_args!("note: {} ({})", note.note, note.count), &noted(note));
     }
     Ok(())
 }
 
-/// Amounts by their names, in their order.
-struct Amounts<'a>(Vec<(&'a str, Value<'a>)>);
+fn noted(note: &Note) -> impl Serialize {
+    object! { note: note.note, count: note.count }
+}
 
-impl Serialize for Amounts<'_> {
+/// What holds for all rows.
+#[derive(Serialize)]
+struct Head<'a> {
+    what: &'static str,
+    by: Vec<&'static str>,
+    /// The time that the trace covers.
+    seconds: f64,
+    /// Number of events of the trace.
+    events: u64,
+    total: Line<'a>,
+}
+
+impl<'a> Head<'a> {
+    fn new(answer: &'a Answer) -> Self {
+        let columns = answer.columns();
+        let names = columns.iter().filter(|column| column.unit.is_some()).map(|column| column.name);
+        Self {
+            what: answer.what.name(),
+            by: answer.keys.iter().map(|key| key.name()).collect(),
+            seconds: answer.duration as f64 / 1e7,
+            events: answer.events,
+            total: Line(names.zip(answer.amounts(&answer.totals)).collect()),
+        }
+    }
+}
+
+/// An answer as one JSON object.
+pub struct Document(Answer);
+
+impl Document {
+    /// The answer to a question, by its name and the names of keys; without any, the default ones.
+    ///
+    /// # Errors
+    ///
+    /// A name is unknown, the trace cannot be read, or it has no event that answers the question.
+    pub fn new(trace: &Trace, name: &str, by: &[String], filters: &[Filter]) -> Result<Self, Stop> {
+        let list = |names: &mut dyn Iterator<Item = &'static str>| names.collect::<Vec<_>>().join(", ");
+        let what = What::named(name).ok_or_else(|| {
+            Stop::Input(format!("unknown question `{name}`; use one of {}", list(&mut What::all().map(What::name))))
+        })?;
+        let key = |name: &String| {
+            let why =
+                || format!("unknown key `{name}`; `{}` has {}", what.name(), list(&mut what.keys().iter().map(|key| key.name())));
+            Key::named(name).ok_or_else(|| Stop::Input(why()))
+        };
+        let keys = keys_of(what, &by.iter().map(key).collect::<Result<Vec<_>, _>>()?)?;
+        answer(what, &keys, trace, filters).map(Self)
+    }
+}
+
+impl Serialize for Document {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, table::Json(value))))
+        let Self(answer) = self;
+        let columns = answer.columns();
+        let names = || columns.iter().map(|column| column.name);
+        let rows: Vec<_> = answer.rows.iter().map(|row| Line(names().zip(answer.values(row)).collect())).collect();
+        let notes: Vec<_> = answer.notes.iter().map(noted).collect();
+        object! { #[serde(flatten)] head: Head::new(answer), rows: rows, notes: notes }.serialize(serializer)
     }
 }

@@ -26,7 +26,7 @@ pub fn print<'a>(
         }
         Format::Json => {
             for row in rows {
-                out.write_line("", &Line(columns, &row))?;
+                out.write_line("", &Line(columns.iter().map(|column| column.name).zip(row).collect()))?;
             }
             Ok(())
         }
@@ -102,17 +102,17 @@ pub fn plain(value: &Value<'_>) -> String {
     }
 }
 
-/// A row as a JSON object.
-struct Line<'a>(&'a [Column], &'a [Value<'a>]);
+/// Values by the names of their columns, as a JSON object.
+pub struct Line<'a>(pub Vec<(&'static str, Value<'a>)>);
 
 impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().zip(self.1).map(|(column, value)| (column.name, Json(value))))
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, Json(value))))
     }
 }
 
 /// A value in JSON.
-pub struct Json<'a>(pub &'a Value<'a>);
+struct Json<'a>(&'a Value<'a>);
 
 impl Serialize for Json<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
