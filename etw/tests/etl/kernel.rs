@@ -18,7 +18,7 @@ const COMMANDS: [&str; 2] = ["notepad.exe \"a, b\".txt", "=cmd.exe /c dir"];
 const KERNEL_PROCESS: GUID =
     GUID { Data1: 0x22FB_2CD6, Data2: 0x0E7B, Data3: 0x422B, Data4: [0xA0, 0xC7, 0x2F, 0xAD, 0x1F, 0xD0, 0xE7, 0x16] };
 
-fn wide(text: &str) -> Vec<u8> {
+pub fn wide(text: &str) -> Vec<u8> {
     text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
 }
 
@@ -40,7 +40,7 @@ pub fn process(id: u32, exit_status: u32, command_line: &str) -> Vec<u8> {
 }
 
 /// The payload of Image, version 2, of a 64-bit kernel.
-fn image(process: u32, path: &str) -> Vec<u8> {
+pub fn image(process: u32, path: &str) -> Vec<u8> {
     let mut bytes = [0x7FF6_0000_0000_u64.to_le_bytes(), 0x8000_u64.to_le_bytes()].concat();
     for word in [process, 0x1234, 0x5678_9ABC, 0] {
         bytes.extend(word.to_le_bytes());
@@ -70,7 +70,7 @@ pub fn trace_of_hooks(events: &[(i64, u16, u16, Vec<u8>)]) -> Vec<u8> {
     writer_of_hooks(events).finish(START + 10_000_000).unwrap().into_inner()
 }
 
-fn writer_of_hooks(events: &[(i64, u16, u16, Vec<u8>)]) -> FileWriter<Cursor<Vec<u8>>> {
+pub fn writer_of_hooks(events: &[(i64, u16, u16, Vec<u8>)]) -> FileWriter<Cursor<Vec<u8>>> {
     let log = LogFile { start_time: START, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
     for (stamp, hook, version, payload) in events {

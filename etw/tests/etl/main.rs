@@ -18,6 +18,7 @@ mod names;
 mod packets;
 mod packets_damaged;
 mod saved;
+mod timeline;
 mod values;
 
 use etw_layouts_etl::header::EventHeader;
