@@ -3,7 +3,7 @@
 use etw_layouts_answers::timeline::{Entry, Field, Form, Format, KINDS, ROWS, Row, Source, Timeline, Value, kind_named};
 use etw_layouts_catalog::library;
 use etw_layouts_trace::etl::payload::{Count, Field as SchemaField, InType, Length, OutType, Schema};
-use etw_layouts_trace::etl::{Schemas, Uuid};
+use etw_layouts_trace::etl::{Schemas, Uuid, codes};
 use etw_layouts_trace::{BytesSource, Options, Trace, TraceFile, kernel};
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -365,4 +365,74 @@ fn not_listed() {
         timeline.entry(&event, is_wanted(event.tick())).unwrap()
     });
     assert_eq!(listed.count(), 1);
+}
+
+/// Requests that have not ended are kept only up to a limit; entries after it are not affected.
+#[test]
+fn many_requests() {
+    let of = |name: &'static str| events(&Source::Kernel("FileIo", Vec::leak(vec![name]))).into_iter().next_back().unwrap();
+    let (create, end) = (of("Create"), of("OperationEnd"));
+    let file = ROWS.iter().find(|row| row.completion.is_some()).unwrap();
+    let head = payload(file, &create.schema);
+    let head = &head[8..head.len() - wide("OpenPath\0").len()];
+    let path = wide(&("x".repeat(30_000) + "\0"));
+    let request = |packet: u64| [&packet.to_le_bytes()[..], head, &path].concat();
+    let requests = 1..=1500;
+    let ended = [1500_u64.to_le_bytes().to_vec(), 2_u64.to_le_bytes().to_vec(), vec![0; 4]].concat();
+    let mut written: Vec<_> = requests.map(|packet| event(packet, &create, request(packet as u64))).collect();
+    written.push(event(2000, &end, [1_u64.to_le_bytes().to_vec(), 2_u64.to_le_bytes().to_vec(), vec![0; 4]].concat()));
+    written.push(event(2001, &end, ended));
+    let trace = trace(&written);
+    let mut timeline = Timeline::new(&trace, &[]);
+    let listed = trace.events().filter_map(|event| timeline.entry(&event.unwrap(), true).unwrap());
+    // The first request is kept, and the last one is not.
+    assert_eq!(listed.map(|entry| entry.time.unwrap().0).collect::<Vec<_>>(), [2000]);
+    assert_eq!(timeline.counts().not_ended, 1499);
+}
+
+/// Names of codes: the tables are read to their last line, and codes in other codes have the name of the inner one.
+#[test]
+fn names_of_codes() {
+    type NameOf = fn(u32) -> Option<&'static str>;
+    let tables: [(&str, NameOf); 3] = [
+        (include_str!("../../etl/src/codes/win32.tsv"), codes::win32),
+        (include_str!("../../etl/src/codes/hresult.tsv"), codes::hresult),
+        (include_str!("../../etl/src/codes/bug_check.tsv"), codes::bug_check),
+    ];
+    let mut counts = Vec::new();
+    for (table, name_of) in tables {
+        let rows: Vec<_> =
+            table.lines().filter(|line| !line.starts_with('#')).map(|line| line.split_once('\t').unwrap()).collect();
+        for (code, name) in &rows {
+            let code = code.strip_prefix("0x").map_or_else(|| code.parse(), |digits| u32::from_str_radix(digits, 16)).unwrap();
+            assert_eq!(name_of(code), Some(*name));
+        }
+        counts.push(rows.len());
+    }
+    assert_eq!(counts, [1847, 1340, 312]);
+    let names = [
+        codes::win32(5),
+        codes::hresult(0x8007_0005),
+        codes::hresult(0x8007_0002),
+        codes::hresult(0xD000_0022),
+        codes::ntstatus(0xC000_0005),
+        codes::bug_check(0xD1),
+        codes::exit_status(1),
+        codes::exit_status(0xC000_013A),
+        codes::sid("S-1-5-18"),
+        codes::sid("S-1-5-21-1-2-3-500"),
+    ];
+    let expected = [
+        "ERROR_ACCESS_DENIED",
+        "E_ACCESSDENIED",
+        "ERROR_FILE_NOT_FOUND",
+        "STATUS_ACCESS_DENIED",
+        "STATUS_ACCESS_VIOLATION",
+        "DRIVER_IRQL_NOT_LESS_OR_EQUAL",
+        "",
+        "STATUS_CONTROL_C_EXIT",
+        "NT AUTHORITY\\SYSTEM",
+        "",
+    ];
+    assert_eq!(names.map(Option::unwrap_or_default), expected);
 }

@@ -77,8 +77,10 @@ class Process(TypedDict):
     end_utc: str | None
     end_known: str | None
     exit_status: int | None
+    exit_status_name: str | None
     session: int | None
     user: str | None
+    user_name: str | None
     image: str | None
     path: str | None
     command_line: str | None

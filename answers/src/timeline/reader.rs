@@ -3,12 +3,12 @@
 use super::entry::{Entry, Participant, User, Value};
 use super::field::{Field, Format};
 use super::kinds::{KINDS, Kind, kind_named};
-use super::rows::{Completion, FILE_CREATED, ROWS, Row, Source};
+use super::rows::{Completion, FILE_CREATED, KERNEL_PROCESS, ROWS, Row, Source};
 use etw_layouts_trace::etl::payload::{Field as SchemaField, InType, PointerSize, Schema, Value as EventValue};
 use etw_layouts_trace::etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_trace::etl::{Decoded, Event as Header, HeaderType, Uuid};
-use etw_layouts_trace::{Error, Event, ProcessIndex, Session, Trace, kernel};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use etw_layouts_trace::{Error, Event, ProcessIndex, Session, StatedBy, Trace, kernel};
+use std::collections::{BTreeMap, HashMap};
 
 /// Makes the entries of a timeline from the events of a trace, which are passed in the order of time.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ pub struct Timeline<'t> {
     kinds: Vec<&'static str>,
     /// For each session, the requests to create a file that have not ended, by their packet.
     requests: Vec<HashMap<u64, Entry<'t>>>,
-    /// Starts and ends of processes that are listed: session, process and kind.
-    listed: HashSet<(usize, ProcessIndex, &'static str)>,
+    /// Memory of these requests, in bytes.
+    waiting: usize,
     counts: Counts,
 }
 
@@ -32,7 +32,7 @@ pub struct Counts {
     pub left_out: BTreeMap<&'static str, u64>,
     /// Events of chosen kinds whose fields no schema states.
     pub without_schema: u64,
-    /// Events that state the start or the end of a process that another event stated before.
+    /// Events that state the start or the end of a process that another provider states too.
     pub repeated: u64,
     /// Requests to create a file that opened a file, or failed.
     pub not_created: u64,
@@ -40,8 +40,8 @@ pub struct Counts {
     pub not_ended: u64,
 }
 
-/// Maximum number of requests that are kept for a session.
-const MAX_REQUESTS: usize = 1 << 16;
+/// Maximum memory of the requests that are kept, in bytes.
+const MAX_WAITING: usize = 32 << 20;
 
 /// What an event of a table does.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +121,7 @@ impl<'t> Timeline<'t> {
             rows: Rows::new(),
             kinds: KINDS.iter().filter(is_chosen).map(|kind| kind.name).collect(),
             requests: trace.sessions().iter().map(|_| HashMap::new()).collect(),
-            listed: HashSet::new(),
+            waiting: 0,
             counts: Counts::default(),
         }
     }
@@ -150,6 +150,7 @@ impl<'t> Timeline<'t> {
                 Use::End(completion) => {
                     let ended = end(completion, &decoded, &mut self.requests[event.session_index()]);
                     if let Some((entry, is_created)) = ended {
+                        self.waiting -= size(&entry);
                         if is_created {
                             return Ok(Some(Entry { time: event.time(), ..entry }));
                         }
@@ -169,31 +170,27 @@ impl<'t> Timeline<'t> {
             }
             let entry = self.made(event, &header, &decoded, row, kind)?;
             let Some(completion) = row.completion else {
-                if !self.is_new(event, &entry) {
+                if is_repeated(&entry) {
                     self.counts.repeated += 1;
                     return Ok(None);
                 }
                 return Ok(Some(entry));
             };
-            let requests = &mut self.requests[event.session_index()];
-            let packet = number(&decoded, completion.request).filter(|_| requests.len() < MAX_REQUESTS);
+            let size_of_entry = size(&entry);
+            let packet = number(&decoded, completion.request).filter(|_| self.waiting + size_of_entry <= MAX_WAITING);
+            let Some(packet) = packet else {
+                self.counts.not_ended += 1;
+                return Ok(None);
+            };
+            self.waiting += size_of_entry;
             // A packet that is used again belongs to a request whose end is not in the trace.
-            if packet.is_none_or(|packet| requests.insert(packet, entry).is_some()) {
+            if let Some(earlier) = self.requests[event.session_index()].insert(packet, entry) {
+                self.waiting -= size(&earlier);
                 self.counts.not_ended += 1;
             }
             return Ok(None);
         }
         Ok(None)
-    }
-
-    /// Whether no event stated the same before: the kernel and Microsoft-Windows-Kernel-Process both state starts and ends of processes.
-    fn is_new(&mut self, event: &Event<'t>, entry: &Entry<'t>) -> bool {
-        let Some(process) = entry.process.filter(|_| ["process_started", "process_ended"].contains(&entry.kind.name)) else {
-            return true;
-        };
-        let session = event.session_index();
-        let table = self.trace.sessions()[session].processes();
-        table.at(process.id, event.tick()).is_none_or(|index| self.listed.insert((session, index, entry.kind.name)))
     }
 
     fn made(
@@ -255,11 +252,37 @@ impl<'t> Timeline<'t> {
     }
 }
 
+/// Whether the process table has the start or the end of the process from an event of another provider, which states the same.
+fn is_repeated(entry: &Entry<'_>) -> bool {
+    let Some(process) = entry.process.and_then(|process| process.process) else { return false };
+    let by = match entry.kind.name {
+        "process_started" => process.start.as_ref().map(|start| start.by),
+        "process_ended" => process.end.as_ref().map(|end| end.by),
+        _ => None,
+    };
+    match by {
+        Some(StatedBy::Start | StatedBy::End) => entry.provider != "Process",
+        Some(StatedBy::ManifestStart | StatedBy::ManifestStop) => entry.provider != KERNEL_PROCESS.0,
+        _ => false,
+    }
+}
+
 /// Ends a request: its entry, and whether it created a file.
 fn end<'t>(completion: &Completion, decoded: &Decoded<'_>, requests: &mut HashMap<u64, Entry<'t>>) -> Option<(Entry<'t>, bool)> {
     let entry = requests.remove(&number(decoded, completion.packet)?)?;
     let is_success = number(decoded, completion.status).is_some_and(|status| status as i32 >= 0);
     Some((entry, is_success && number(decoded, completion.information) == Some(FILE_CREATED)))
+}
+
+/// The memory of an entry with its texts, in bytes.
+fn size(entry: &Entry<'_>) -> usize {
+    let text = |value: &Value| match value {
+        Value::Text(text) => text.len(),
+        Value::Path(path, kernel) => path.len() + kernel.as_ref().map_or(0, String::len),
+        _ => 0,
+    };
+    let fields: usize = entry.fields.iter().map(|(_, value)| size_of::<Value>() + text(value)).sum();
+    size_of::<Entry<'_>>() + fields + entry.event.len() + entry.provider.len()
 }
 
 fn number(decoded: &Decoded<'_>, name: &str) -> Option<u64> {

@@ -73,9 +73,10 @@ impl Row {
     }
 }
 
+/// The name and the GUID of a provider.
 type Provider = (&'static str, u128);
 
-const KERNEL_PROCESS: Provider = ("Microsoft-Windows-Kernel-Process", 0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
+pub(super) const KERNEL_PROCESS: Provider = ("Microsoft-Windows-Kernel-Process", 0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
 const KERNEL_FILE: Provider = ("Microsoft-Windows-Kernel-File", 0xedd08927_9cc4_4e65_b970_c2560fb5c289);
 const KERNEL_NETWORK: Provider = ("Microsoft-Windows-Kernel-Network", 0x7dd42a49_5329_4832_8dfd_43d979153a88);
 const KERNEL_REGISTRY: Provider = ("Microsoft-Windows-Kernel-Registry", 0x70eb4f03_c1de_4f73_a051_33d13d5413bd);

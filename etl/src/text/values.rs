@@ -2,6 +2,7 @@
 
 use super::{Escaped, Style, put};
 use crate::clock::Clock;
+use crate::codes;
 use etw_layouts_payload::{Data, FileTime, OutType, Text, Value};
 
 /// Writes a value, in JSON as [`Json`].
@@ -20,6 +21,7 @@ pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut V
                 put::hexadecimal(out, number);
                 out.push(b'"');
             }
+            Json::Code(number, name) => put::shown(out, format_args!("\"{number:#x} {name}\"")),
             Json::Time(time) => put::shown(out, format_args!("\"{}\"", time.rfc3339())),
             Json::Shown(value) => put::json_shown(out, value),
         },
@@ -44,6 +46,8 @@ pub enum Json<'v, 'a> {
     Text(Text<'a>),
     /// A string such as `0x1f`.
     Hexadecimal(u64),
+    /// A string such as `0xc0000005 STATUS_ACCESS_VIOLATION`.
+    Code(u64, &'static str),
     /// A string in the format of RFC 3339.
     Time(FileTime),
     /// A string: the value as it displays.
@@ -56,6 +60,9 @@ impl<'v, 'a> Json<'v, 'a> {
     pub fn from_value(value: &'v Value<'a>, clock: Option<&Clock>) -> Self {
         if let Some(time) = time(value, clock) {
             return Self::Time(time);
+        }
+        if let Some((number, name)) = code(value) {
+            return Self::Code(number, name);
         }
         let has_map = value.map.is_some();
         match value.data() {
@@ -72,6 +79,23 @@ impl<'v, 'a> Json<'v, 'a> {
     }
 }
 
+/// A status of the kernel or result of COM, and its name, if the map of the field has none. The exit status of a process is such a code after an exception
+/// only.
+#[inline]
+fn code(value: &Value<'_>) -> Option<(u64, &'static str)> {
+    if !matches!(value.out_type, OutType::NTSTATUS | OutType::HRESULT) {
+        return None;
+    }
+    let number = value.number()?;
+    let code = u32::try_from(number).ok()?;
+    let name = match value.map {
+        None => codes::of(value.out_type, code),
+        Some(map) if map.value_name(number).is_none() => codes::exit_status(code),
+        Some(_) => None,
+    };
+    Some((number, name?))
+}
+
 /// The time of a value in ticks of the clock.
 fn time(value: &Value<'_>, clock: Option<&Clock>) -> Option<FileTime> {
     if value.out_type != OutType::ETWTIME {
@@ -83,6 +107,9 @@ fn time(value: &Value<'_>, clock: Option<&Clock>) -> Option<FileTime> {
 fn text(value: &Value<'_>, clock: Option<&Clock>, out: &mut Vec<u8>) {
     if let Some(time) = time(value, clock) {
         return put::shown(out, time);
+    }
+    if let Some((number, name)) = code(value) {
+        return put::shown(out, format_args!("{number:#x} {name}"));
     }
     match value.data() {
         Data::Text(text) => put::quoted(out, text.chars()),

@@ -50,7 +50,7 @@ fn same_names() {
     let fields = &json(&out)[1]["fields"];
     assert_eq!(
         [&fields["i64"], &fields["i64#2"], &fields["i64#3"]],
-        [&Value::from("0x80004005"), &Value::from(-3), &Value::from(u64::MAX)]
+        [&Value::from("0x80004005 E_FAIL"), &Value::from(-3), &Value::from(u64::MAX)]
     );
 }
 

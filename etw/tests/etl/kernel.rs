@@ -70,7 +70,7 @@ pub fn trace_of_hooks(events: &[(i64, u16, u16, Vec<u8>)]) -> Vec<u8> {
     writer_of_hooks(events).finish(START + 10_000_000).unwrap().into_inner()
 }
 
-fn writer_of_hooks(events: &[(i64, u16, u16, Vec<u8>)]) -> FileWriter<Cursor<Vec<u8>>> {
+pub fn writer_of_hooks(events: &[(i64, u16, u16, Vec<u8>)]) -> FileWriter<Cursor<Vec<u8>>> {
     let log = LogFile { start_time: START, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
     for (stamp, hook, version, payload) in events {
@@ -101,7 +101,8 @@ fn names_and_fields() {
         "CommandLine": COMMANDS[0], "PackageFullName": "", "ApplicationId": "",
     });
     assert_eq!((&events[5]["fields"], &events[5]["schema"]["version"]), (&fields, &4.into()));
-    assert!(events[5]["fields"]["ExitStatus"].as_str().unwrap().contains("0xc0000005"), "{}", events[5]);
+    assert_eq!(events[5]["fields"]["ExitStatus"], "0xc0000005 STATUS_ACCESS_VIOLATION");
+    assert_eq!(events[6]["fields"]["ExitStatus"], "0x1");
     // Undecoded bytes are kept. For a later version, they are not a diagnostic.
     assert_eq!((&events[6]["version"], &events[6]["undecoded"]["data"]), (&9.into(), &"ee".repeat(9).into()));
     assert_eq!(events[7]["fields"]["ParentId"], 4);
@@ -286,7 +287,7 @@ fn tree_of_processes() {
     assert!(lines[1].starts_with("  image.exe           50  ") && lines[1].contains("  before the trace  "), "{text}");
     assert!(lines[5].starts_with("      grandchild.exe  300  "), "{text}");
     let (_, csv, _) = run(&["processes", "--format", "csv", &file]);
-    assert!(csv.contains(",before_trace,Process/Defunct,before_trace,Process/Defunct\n"), "{csv}");
+    assert!(csv.contains(",before_trace,Process/Defunct,before_trace,Process/Defunct,,NT AUTHORITY\\SYSTEM\n"), "{csv}");
 }
 
 /// A sample contains its thread, and the rundown of the thread has the process. It has the identifier until another thread has it, also after its

@@ -18,6 +18,7 @@ mod names;
 mod packets;
 mod packets_damaged;
 mod saved;
+mod timeline;
 mod top;
 mod top_sums;
 mod values;

@@ -1,6 +1,6 @@
 //! A process as a document: JSON, and the source of the cells of a table.
 
-use etw_layouts_etl::FileTime;
+use etw_layouts_etl::{FileTime, codes};
 use etw_layouts_trace::{self as trace, Known, LoadedImage, Moment, Process, ProcessIndex, ProcessTable, StatedBy};
 use serde::{Serialize, Serializer};
 
@@ -42,8 +42,12 @@ pub struct Document<'a> {
     pub end_utc: Option<String>,
     pub end_known: Option<&'static str>,
     pub exit_status: Option<u32>,
+    /// Its name, if it is the status of an exception.
+    pub exit_status_name: Option<&'static str>,
     pub session: Option<u32>,
     pub user: Option<&'a str>,
+    /// The name of a well-known user.
+    pub user_name: Option<&'static str>,
     pub image: Option<&'a str>,
     path: Option<&'a str>,
     pub command_line: Option<&'a str>,
@@ -125,8 +129,10 @@ impl<'a> Document<'a> {
             end_utc: utc(end),
             end_known: process.end.as_ref().map(moment_known),
             exit_status: process.exit_status.as_ref().map(|status| status.value),
+            exit_status_name: process.exit_status.as_ref().and_then(|status| codes::exit_status(status.value)),
             session: process.session.as_ref().map(|session| session.value),
             user: process.user(),
+            user_name: process.user().and_then(codes::sid),
             image: process.image(),
             path: process.path.as_ref().map(|path| &*path.value),
             command_line: process.command_line(),

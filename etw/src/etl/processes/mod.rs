@@ -37,6 +37,8 @@ use tree::Node;
 ///   index, parent_index      the number of the process and of its parent in the session, from 0; IDs are reused
 ///   start_known, end_known   `time`, `before_trace` or `unknown`; no value for a process that did not end
 ///   start_by, end_by         the event that reports the start or end (in JSON: in `known_by`)
+///   exit_status_name         the name of an exit status that an exception leaves, such as STATUS_ACCESS_VIOLATION
+///   user_name                the name of a well-known user, such as NT AUTHORITY\SYSTEM
 ///
 ///     etw etl processes trace.etl
 ///     etw etl processes --tree trace.etl
@@ -65,7 +67,8 @@ const COLUMNS: [&str; 10] =
 const TREE: [usize; 8] = [8, 0, 3, 4, 5, 6, 7, 9];
 
 /// Names of further columns of processes in CSV.
-const MORE: [&str; 6] = ["index", "parent_index", "start_known", "start_by", "end_known", "end_by"];
+const MORE: [&str; 8] =
+    ["index", "parent_index", "start_known", "start_by", "end_known", "end_by", "exit_status_name", "user_name"];
 
 /// Names of the columns of images.
 const IMAGES: [&str; 7] = ["process", "base", "size", "load", "unload", "path", "index"];
@@ -251,19 +254,26 @@ fn cells(document: &Document<'_>, is_csv: bool) -> [String; COLUMNS.len()] {
         text(document.parent_image),
         moment(document.start, &document.start_utc, document.start_known, ""),
         moment(document.end, &document.end_utc, document.end_known, "before the trace"),
-        cell(document.exit_status.map(|status| format!("{status:#x}"))),
+        cell(document.exit_status.map(|status| named(format!("{status:#x}"), document.exit_status_name.filter(|_| !is_csv)))),
         cell(document.session),
-        text(document.user),
+        cell(document.user.map(|user| named(text(Some(user)), document.user_name.filter(|_| !is_csv)))),
         text(document.image),
         text(document.command_line),
     ]
+}
+
+/// A code with its name.
+fn named(code: String, name: Option<&str>) -> String {
+    name.map_or(code.clone(), |name| format!("{code} {name}"))
 }
 
 fn more_cells(document: &Document<'_>) -> [String; MORE.len()] {
     let Process { start, end, .. } = document.known_by;
     let words = [document.start_known, by(start), document.end_known, by(end)];
     let [start_known, start_by, end_known, end_by] = words.map(cell);
-    [document.index.to_string(), cell(document.parent_index), start_known, start_by, end_known, end_by]
+    let [exit_status_name, user_name] = [document.exit_status_name, document.user_name].map(cell);
+    let (index, parent) = (document.index.to_string(), cell(document.parent_index));
+    [index, parent, start_known, start_by, end_known, end_by, exit_status_name, user_name]
 }
 
 fn image_cells(document: &Document<'_>, image: &Image) -> [String; IMAGES.len()] {
