@@ -3,6 +3,7 @@
 use crate::functions::Functions;
 use crate::samples;
 use etw_layouts_trace::{AtAddress, Error, Event, ImagePdb, NameId, Named, Names, Stack};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -52,6 +53,8 @@ pub struct FrameCounts {
 pub struct Frame {
     /// The address.
     pub address: u64,
+    /// Whether it is the return address of a call: then the function and the line are those of the call, which is before the address.
+    pub is_return: bool,
     /// What is known of it.
     pub kind: FrameKind,
     /// Path of the image that contains the address, as the kernel names it.
@@ -172,7 +175,17 @@ impl<'t> Frames<'t> {
     ///
     /// The trace cannot be read, or changed since it was opened.
     pub fn of_stack(&mut self, event: &Event<'_>, stack: &Stack) -> Result<Vec<Arc<Frame>>, Error> {
-        let (process, sampled) = (event.stack_process().unwrap_or(KERNEL), samples::instruction(&event.header()));
+        self.of_process(event.stack_process(), event, stack)
+    }
+
+    /// The frames of a call stack of a process at the time of an event.
+    pub(crate) fn of_process(
+        &mut self,
+        process: Option<u32>,
+        event: &Event<'_>,
+        stack: &Stack,
+    ) -> Result<Vec<Arc<Frame>>, Error> {
+        let (process, sampled) = (process.unwrap_or(KERNEL), samples::instruction(&event.header()));
         let frame = |address| self.find(process, address, event.tick(), sampled != Some(address));
         stack.frames().map(frame).collect()
     }
@@ -216,6 +229,7 @@ impl<'t> Frames<'t> {
         let (image, method) = (self.name(&image, tick)?, self.name(&method, tick)?);
         let mut frame = Frame {
             address,
+            is_return,
             kind: FrameKind::Outside,
             module: image.as_ref().map(|image| image.name.clone()),
             offset: image.as_ref().map(|image| address - image.named.start),
@@ -286,6 +300,16 @@ impl FrameCounts {
 }
 
 impl Frame {
+    /// The function or method; else the file name of the module with the offset; else the address.
+    #[must_use]
+    pub fn label(&self) -> Cow<'_, str> {
+        match (&self.function, self.module_name(), self.offset) {
+            (Some(function), ..) => Cow::Borrowed(function),
+            (None, Some(module), Some(offset)) => Cow::Owned(format!("{module}+{offset:#x}")),
+            _ => Cow::Owned(format!("{:#x}", self.address)),
+        }
+    }
+
     /// File name of the module, without its path.
     #[must_use]
     pub fn module_name(&self) -> Option<&str> {

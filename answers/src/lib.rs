@@ -4,6 +4,7 @@
 
 mod frame;
 mod functions;
+pub mod profile;
 mod samples;
 
 pub use frame::{Frame, FrameCounts, FrameKind, Frames, Function};
