@@ -1,4 +1,5 @@
 //! Answers from real and made traces.
 
 mod frames;
+mod profile;
 mod real;

@@ -80,6 +80,7 @@ impl Switches {
 
 /// The name of a reason, such as `WrQueue`.
 pub(super) fn reason(reason: i8) -> String {
-    let known = u64::try_from(reason).ok().and_then(|reason| maps::KWAIT_REASON.entries.iter().find(|(value, _)| *value == reason));
+    let known =
+        u64::try_from(reason).ok().and_then(|reason| maps::KWAIT_REASON.entries.iter().find(|(value, _)| *value == reason));
     known.map_or_else(|| format!("reason {reason}"), |(_, name)| (*name).to_owned())
 }
