@@ -37,14 +37,22 @@ struct Text {
     pdb: Option<Arc<ImagePdb>>,
 }
 
+/// Path of an image, and its program database, if the trace names it.
+pub type ImageKey = (Arc<str>, Option<Arc<ImagePdb>>);
+
+/// Maximum number of frames of a call stack. Windows writes at most 192.
+pub const MAX_FRAMES: usize = 1024;
+
 /// Numbers of frames, by what is known of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameCounts {
     /// All frames, by kind.
     pub kinds: BTreeMap<FrameKind, u64>,
-    /// Frames whose function is not known, by path of the image, with its program database, if the trace names it.
-    pub unresolved: BTreeMap<(Arc<str>, Option<Arc<ImagePdb>>), u64>,
+    /// Frames whose function is not known, by image.
+    pub unresolved: BTreeMap<ImageKey, u64>,
+    /// Call stacks with more than [`MAX_FRAMES`] frames, whose outermost frames are left out.
+    pub cut: u64,
 }
 
 /// An address in a call stack, and what is there.
@@ -159,7 +167,7 @@ impl<'t> Frames<'t> {
         self.find(process, address, tick, true)
     }
 
-    /// The frames of the call stack of an event, the innermost first; `None` if it has no stack. Without a known process, only addresses of the
+    /// The frames of the call stack of an event, the innermost first, at most [`MAX_FRAMES`]; `None` if it has no stack. Without a known process, only addresses of the
     /// kernel have names. All are return addresses, except that of a sampled instruction.
     ///
     /// # Errors
@@ -186,8 +194,9 @@ impl<'t> Frames<'t> {
         stack: &Stack,
     ) -> Result<Vec<Arc<Frame>>, Error> {
         let (process, sampled) = (process.unwrap_or(KERNEL), samples::instruction(&event.header()));
+        self.counts.cut += u64::from(stack.frames().nth(MAX_FRAMES).is_some());
         let frame = |address| self.find(process, address, event.tick(), sampled != Some(address));
-        stack.frames().map(frame).collect()
+        stack.frames().take(MAX_FRAMES).map(frame).collect()
     }
 
     /// The frames that were found, by what is known of them.

@@ -7,5 +7,5 @@ mod functions;
 pub mod profile;
 mod samples;
 
-pub use frame::{Frame, FrameCounts, FrameKind, Frames, Function};
+pub use frame::{Frame, FrameCounts, FrameKind, Frames, Function, ImageKey, MAX_FRAMES};
 pub use functions::Functions;

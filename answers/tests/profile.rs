@@ -158,7 +158,7 @@ fn samples_and_weighted_events_of_real_traces_are_conserved() {
         let trace = real::open(&[(name, &bytes)]);
         let all = profile(&trace, Subject::Samples, |_| true);
         assert_eq!((all.counts.events, all.interval), (samples, Interval::Stated(1_000_000)), "{name}");
-        assert!(all.counts.idle > 0 && all.counts.without_thread == 0 && all.counts.cut == 0, "{:?}", all.counts);
+        assert!(all.counts.idle > 0 && all.counts.without_thread == 0 && all.counts.frames.cut == 0, "{:?}", all.counts);
         conserved(&all, name);
 
         let busiest = all.threads[all.samples[0].thread as usize].clone();

@@ -35,9 +35,6 @@ pub struct ProfileBuilder<'t> {
     interval: Option<u64>,
 }
 
-/// Maximum number of frames of a call stack. Windows writes at most 192.
-const MAX_FRAMES: usize = 1024;
-
 /// Default interval of the timer, in nanoseconds.
 const DEFAULT_INTERVAL: u64 = 1_000_000;
 
@@ -108,9 +105,12 @@ impl<'t> ProfileBuilder<'t> {
             let counts = frames.counts();
             let all = &mut self.profile.counts.frames;
             counts.kinds.iter().for_each(|(kind, count)| *all.kinds.entry(*kind).or_default() += count);
+            all.cut += counts.cut;
             counts.unresolved.iter().for_each(|(key, count)| *all.unresolved.entry(key.clone()).or_default() += count);
         }
+        // The same order for both, because a wait ends at the time of its sample.
         self.profile.samples.sort_by_key(|sample| sample.time);
+        self.profile.waits.sort_by_key(|wait| wait.end);
         self.profile
     }
 
@@ -255,9 +255,8 @@ impl<'t> ProfileBuilder<'t> {
 
     /// The index of a call stack, whose innermost frame is the first.
     fn intern(&mut self, frames: &[Arc<Frame>]) -> Option<u32> {
-        self.profile.counts.cut += u64::from(frames.len() > MAX_FRAMES);
         let mut parent = None;
-        for frame in frames.iter().take(MAX_FRAMES).rev() {
+        for frame in frames.iter().rev() {
             let all = &mut self.profile.frames;
             let frame = *self.frame_indices.entry(Arc::as_ptr(frame)).or_insert_with(|| {
                 all.push(frame.clone());
@@ -306,14 +305,17 @@ impl<'t> ProfileBuilder<'t> {
     fn mark(&mut self, event: &Event<'_>, is_mark: bool) {
         let Some(time) = event.time().map(|time| self.since_start(time)) else { return };
         let session = event.session_index();
+        let (collection, disk) = (self.gc.marker(event, time), disk(event));
+        // Most events are no markers.
+        if collection.is_none() && disk.is_none() && !is_mark {
+            return;
+        }
         let by = event.who().by;
-        if let Some((start, text)) = self.gc.marker(event, time)
-            && let Some(thread) = by.thread
-        {
+        if let (Some((start, text)), Some(thread)) = (collection, by.thread) {
             let thread = self.thread(session, &by, thread);
             self.profile.markers.push(Marker { thread, start, end: time, name: "GC".into(), text });
         }
-        if let Some((duration, number, text)) = disk(event) {
+        if let Some((duration, number, text)) = disk {
             let begun = event.file().clock().system_time(event.tick().saturating_sub_unsigned(duration));
             let start = self.since_start(FileTime(begun)).min(time);
             let thread = match by.thread {

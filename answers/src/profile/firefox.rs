@@ -1,8 +1,7 @@
 //! The JSON of the Firefox Profiler.
 
 use super::{Interval, Profile, Subject};
-use crate::frame::{Frame, FrameKind};
-use etw_layouts_trace::ImagePdb;
+use crate::frame::{Frame, FrameKind, ImageKey};
 use fxprof_processed_profile::debugid::DebugId;
 use fxprof_processed_profile::{
     CategoryColor, CategoryHandle, CpuDelta, Frame as FrameAddress, FrameFlags, FrameInfo, LibraryHandle, LibraryInfo,
@@ -127,7 +126,7 @@ fn threads(profile: &Profile, firefox: &mut Firefox) -> Vec<ThreadHandle> {
 
 /// The frames of each frame of the profile, the outermost function first.
 fn frames(profile: &Profile, firefox: &mut Firefox, categories: &Categories) -> Vec<Vec<FrameInfo>> {
-    let mut libraries: HashMap<(Arc<str>, Option<Arc<ImagePdb>>), (LibraryHandle, Vec<Symbol>)> = HashMap::new();
+    let mut libraries: HashMap<ImageKey, (LibraryHandle, Vec<Symbol>)> = HashMap::new();
     let mut all = Vec::new();
     for frame in &profile.frames {
         let category = match frame.kind {

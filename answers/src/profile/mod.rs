@@ -140,8 +140,6 @@ pub struct Counts {
     pub without_stack: u64,
     /// Samples in the profile whose event has no call stack. Samples of the timer then have the sampled address alone.
     pub without_callers: u64,
-    /// Call stacks with more than 1,024 frames, whose outermost frames are left out.
-    pub cut: u64,
     /// Waits that did not end in the trace. They are no context switches, so they are not part of the sum.
     pub unfinished: u64,
     /// The frames of all stacks, by what is known of them.

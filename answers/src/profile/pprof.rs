@@ -1,12 +1,10 @@
 //! The message of pprof: <https://github.com/google/pprof/blob/main/proto/profile.proto>.
 
 use super::{Interval, Profile, Subject};
-use crate::frame::Frame;
-use etw_layouts_trace::ImagePdb;
+use crate::frame::ImageKey;
 use prost::Message;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
-use std::sync::Arc;
 
 #[derive(Clone, PartialEq, Message)]
 struct Document {
@@ -166,7 +164,7 @@ pub(super) fn write(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
 
 /// A location for each frame, whose number is that of the frame plus 1.
 fn locations(profile: &Profile, document: &mut Document, strings: &mut Strings) {
-    let mut mappings: HashMap<(Arc<str>, Option<Arc<ImagePdb>>), usize> = HashMap::new();
+    let mut mappings: HashMap<ImageKey, usize> = HashMap::new();
     let mut functions: HashMap<(i64, i64), u64> = HashMap::new();
     for (frame, id) in profile.frames.iter().zip(1..) {
         let mapping = frame.module.as_ref().map(|module| {
@@ -185,7 +183,7 @@ fn locations(profile: &Profile, document: &mut Document, strings: &mut Strings) 
             mapping.id
         });
         let inlined = frame.inlined.iter().map(|function| (function.name.to_string(), &function.source));
-        let line = inlined.chain([(named(frame), &frame.source)]).map(|(name, source)| {
+        let line = inlined.chain([(frame.label().into_owned(), &frame.source)]).map(|(name, source)| {
             let (name, file) = (strings.index(&name), source.as_ref().map_or(0, |(file, _)| strings.index(file)));
             let all = &mut document.function;
             let function_id = *functions.entry((name, file)).or_insert_with(|| {
@@ -197,10 +195,6 @@ fn locations(profile: &Profile, document: &mut Document, strings: &mut Strings) 
         let line = line.collect();
         document.location.push(Location { id, mapping_id: mapping.unwrap_or(0), address: frame.address, line });
     }
-}
-
-fn named(frame: &Frame) -> String {
-    frame.label().into_owned()
 }
 
 fn signed(value: u64) -> i64 {

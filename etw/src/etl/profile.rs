@@ -235,8 +235,8 @@ fn report(args: &Args, profile: &Profile, out: &mut Output) -> io::Result<()> {
     if counts.unfinished > 0 {
         note(format!("{} that did not end in the trace left out", Several(counts.unfinished, "wait")));
     }
-    if counts.cut > 0 {
-        note(format!("{} with more than 1,024 frames cut", Several(counts.cut, "call stack")));
+    if counts.frames.cut > 0 {
+        note(format!("{} with more than 1,024 frames cut", Several(counts.frames.cut, "call stack")));
     }
     match (&profile.subject, profile.interval) {
         (Subject::Samples, Interval::Assumed) => {
