@@ -3,6 +3,7 @@
 use crate::functions::Functions;
 use crate::samples;
 use etw_layouts_trace::{AtAddress, Error, Event, ImagePdb, NameId, Named, Names, Stack};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -36,14 +37,22 @@ struct Text {
     pdb: Option<Arc<ImagePdb>>,
 }
 
+/// Path of an image, and its program database, if the trace names it.
+pub type ImageKey = (Arc<str>, Option<Arc<ImagePdb>>);
+
+/// Maximum number of frames of a call stack. Windows writes at most 192.
+pub const MAX_FRAMES: usize = 1024;
+
 /// Numbers of frames, by what is known of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameCounts {
     /// All frames, by kind.
     pub kinds: BTreeMap<FrameKind, u64>,
-    /// Frames whose function is not known, by path of the image, with its program database, if the trace names it.
-    pub unresolved: BTreeMap<(Arc<str>, Option<Arc<ImagePdb>>), u64>,
+    /// Frames whose function is not known, by image.
+    pub unresolved: BTreeMap<ImageKey, u64>,
+    /// Call stacks with more than [`MAX_FRAMES`] frames, whose outermost frames are left out.
+    pub cut: u64,
 }
 
 /// An address in a call stack, and what is there.
@@ -52,6 +61,8 @@ pub struct FrameCounts {
 pub struct Frame {
     /// The address.
     pub address: u64,
+    /// Whether it is the return address of a call: then the function and the line are those of the call, which is before the address.
+    pub is_return: bool,
     /// What is known of it.
     pub kind: FrameKind,
     /// Path of the image that contains the address, as the kernel names it.
@@ -156,7 +167,7 @@ impl<'t> Frames<'t> {
         self.find(process, address, tick, true)
     }
 
-    /// The frames of the call stack of an event, the innermost first; `None` if it has no stack. Without a known process, only addresses of the
+    /// The frames of the call stack of an event, the innermost first, at most [`MAX_FRAMES`]; `None` if it has no stack. Without a known process, only addresses of the
     /// kernel have names. All are return addresses, except that of a sampled instruction.
     ///
     /// # Errors
@@ -172,9 +183,20 @@ impl<'t> Frames<'t> {
     ///
     /// The trace cannot be read, or changed since it was opened.
     pub fn of_stack(&mut self, event: &Event<'_>, stack: &Stack) -> Result<Vec<Arc<Frame>>, Error> {
-        let (process, sampled) = (event.stack_process().unwrap_or(KERNEL), samples::instruction(&event.header()));
+        self.of_process(event.stack_process(), event, stack)
+    }
+
+    /// The frames of a call stack of a process at the time of an event.
+    pub(crate) fn of_process(
+        &mut self,
+        process: Option<u32>,
+        event: &Event<'_>,
+        stack: &Stack,
+    ) -> Result<Vec<Arc<Frame>>, Error> {
+        let (process, sampled) = (process.unwrap_or(KERNEL), samples::instruction(&event.header()));
+        self.counts.cut += u64::from(stack.frames().nth(MAX_FRAMES).is_some());
         let frame = |address| self.find(process, address, event.tick(), sampled != Some(address));
-        stack.frames().map(frame).collect()
+        stack.frames().take(MAX_FRAMES).map(frame).collect()
     }
 
     /// The frames that were found, by what is known of them.
@@ -216,6 +238,7 @@ impl<'t> Frames<'t> {
         let (image, method) = (self.name(&image, tick)?, self.name(&method, tick)?);
         let mut frame = Frame {
             address,
+            is_return,
             kind: FrameKind::Outside,
             module: image.as_ref().map(|image| image.name.clone()),
             offset: image.as_ref().map(|image| address - image.named.start),
@@ -286,6 +309,16 @@ impl FrameCounts {
 }
 
 impl Frame {
+    /// The function or method; else the file name of the module with the offset; else the address.
+    #[must_use]
+    pub fn label(&self) -> Cow<'_, str> {
+        match (&self.function, self.module_name(), self.offset) {
+            (Some(function), ..) => Cow::Borrowed(function),
+            (None, Some(module), Some(offset)) => Cow::Owned(format!("{module}+{offset:#x}")),
+            _ => Cow::Owned(format!("{:#x}", self.address)),
+        }
+    }
+
     /// File name of the module, without its path.
     #[must_use]
     pub fn module_name(&self) -> Option<&str> {

@@ -5,10 +5,11 @@
 mod compare;
 mod frame;
 mod functions;
+pub mod profile;
 mod samples;
 pub mod timeline;
 pub mod top;
 
 pub use compare::{Change, Comparison, Statistic, compare};
-pub use frame::{Frame, FrameCounts, FrameKind, Frames, Function};
+pub use frame::{Frame, FrameCounts, FrameKind, Frames, Function, ImageKey, MAX_FRAMES};
 pub use functions::Functions;

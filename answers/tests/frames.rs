@@ -1,7 +1,7 @@
 //! Names of the addresses in call stacks.
 
 use crate::real;
-use etw_layouts_answers::{Frame, FrameKind, Frames};
+use etw_layouts_answers::{Frame, FrameKind, Frames, MAX_FRAMES};
 use etw_layouts_trace::etl::{self, Schemas};
 use etw_layouts_trace::{StackSource, Trace};
 use std::collections::BTreeMap;
@@ -179,4 +179,15 @@ fn what_is_at_an_address_depends_on_process_and_time() {
         assert_eq!((frame.kind, found), (kind, name), "process {process}, {address:#x}, {tick}");
     }
     assert_eq!(frames.counts().kinds.values().sum::<u64>(), 2 * expected.len() as u64);
+}
+
+/// A call stack with more frames than Windows writes is cut, and counted.
+#[test]
+fn frames_of_a_call_stack_are_limited() {
+    let addresses: Vec<u8> = (0..2000_u64).flat_map(u64::to_le_bytes).collect();
+    let trace = Trace::from_bytes(written(&[Written::item(1, 0, 5, 6, addresses, vec![1])])).expect("a trace");
+    let mut frames = Frames::new(trace.names(0).expect("a session"));
+    let found = trace.events().filter_map(|event| frames.of(&event.expect("an event")).expect("frames"));
+    assert_eq!(found.map(|stack| stack.len()).collect::<Vec<_>>(), [MAX_FRAMES]);
+    assert_eq!(frames.counts().cut, 1);
 }

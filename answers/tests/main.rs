@@ -1,5 +1,6 @@
 //! Answers from real and made traces.
 
 mod frames;
+mod profile;
 mod real;
 mod timeline;

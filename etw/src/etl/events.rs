@@ -63,7 +63,8 @@ pub struct Args {
     /// `stack`, which is null for an event without one. A frame has the address, `kind`, the image with an offset, and the
     /// function: a method of .NET by the trace, or a function of a PDB with its source line and inlined functions. `kind` is
     /// method, function, module (an image without a known function), or why nothing is known: `other time` (an image or
-    /// method was there at another time only), `outside` (outside of all images), or `no images` (the trace has no images of the process).
+    /// method was there at another time only), `outside` (outside of all images), or `no images` (the trace has no images of the process). In JSON, `undefined_stack_keys` has
+    /// the keys of parts that the trace does not define; a stack with more than 1,024 frames is cut, and has `stack_is_cut`.
     #[arg(long, conflicts_with = "one_pass")]
     stacks: bool,
     #[command(flatten)]

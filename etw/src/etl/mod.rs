@@ -13,6 +13,7 @@ mod manifest;
 mod one_pass;
 mod pcap;
 mod processes;
+mod profile;
 mod save;
 mod schemas;
 mod stat;
@@ -39,6 +40,7 @@ pub enum Command {
     Pcap(Box<pcap::Args>),
     Processes(processes::Args),
     Timeline(Box<timeline::Args>),
+    Profile(Box<profile::Args>),
     Schemas(schemas::Args),
     Manifest(manifest::Args),
     #[cfg(feature = "table")]
@@ -67,6 +69,9 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
             on_files(&args.files, |out| args.schemas.load(out), |inputs, out| processes::run(args, inputs, out))
         }
         Command::Timeline(args) => on_files(&args.files, |out| args.load(out), |inputs, out| timeline::run(args, inputs, out)),
+        Command::Profile(args) => {
+            on_files(&args.input(), |out| args.wanted.load(out), |inputs, out| profile::run(args, inputs, out))
+        }
         Command::Schemas(args) => {
             on_files(&args.files, |out| args.schemas.load(out), |inputs, out| schemas::run(args, inputs, out))
         }

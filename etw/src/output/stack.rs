@@ -1,7 +1,7 @@
 //! The call stack of an event.
 
 use super::{Escaped, put};
-use etw_layouts_answers::{Frame, Frames, Function};
+use etw_layouts_answers::{Frame, Frames, Function, MAX_FRAMES};
 use etw_layouts_trace::{Error, Event};
 use std::sync::Arc;
 
@@ -9,6 +9,8 @@ use std::sync::Arc;
 pub struct EventStack {
     /// The frames, the innermost first; `None` for an event without a stack.
     frames: Option<Vec<Arc<Frame>>>,
+    /// Whether it has more frames, which are left out.
+    is_cut: bool,
     /// The keys of parts that the trace does not define.
     undefined: Vec<u64>,
 }
@@ -20,8 +22,9 @@ impl EventStack {
     pub fn read(event: &Event<'_>, frames: &mut Frames<'_>) -> Result<Self, Error> {
         let stack = event.stack()?;
         let parts = stack.iter().flat_map(|stack| stack.parts()).filter(|part| part.frames.is_none());
+        let is_cut = stack.as_ref().is_some_and(|stack| stack.frames().nth(MAX_FRAMES).is_some());
         let undefined = parts.filter_map(|part| part.key).collect();
-        Ok(Self { frames: stack.map(|stack| frames.of_stack(event, &stack)).transpose()?, undefined })
+        Ok(Self { frames: stack.map(|stack| frames.of_stack(event, &stack)).transpose()?, is_cut, undefined })
     }
 
     /// Appends a line for each frame. Inlined functions have lines of their own.
@@ -33,12 +36,15 @@ impl EventStack {
             let kind = if frame.module.is_none() && frame.function.is_none() { frame.kind.as_str() } else { "" };
             line(out, frame, frame.function.as_ref(), frame.source.as_ref(), kind);
         }
+        if self.is_cut {
+            put::shown(out, format_args!("    more frames left out after {MAX_FRAMES}\n"));
+        }
         for key in &self.undefined {
             put::shown(out, format_args!("    no addresses: the trace does not define the stack key {key:#x}\n"));
         }
     }
 
-    /// Appends the members `stack` and, if parts have undefined keys, `undefined_stack_keys`.
+    /// Appends the members `stack`, `stack_is_cut` if frames are left out, and `undefined_stack_keys` if the trace does not define keys of parts.
     pub fn write_json(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b",\"stack\":");
         let Some(frames) = &self.frames else {
@@ -66,6 +72,9 @@ impl EventStack {
             out.extend_from_slice(b"]}");
         }
         out.push(b']');
+        if self.is_cut {
+            out.extend_from_slice(b",\"stack_is_cut\":true");
+        }
         for (index, key) in self.undefined.iter().enumerate() {
             out.extend_from_slice(if index > 0 { b",\"" } else { b",\"undefined_stack_keys\":[\"" });
             put::hexadecimal(out, *key);

@@ -17,6 +17,7 @@ mod merged;
 mod names;
 mod packets;
 mod packets_damaged;
+mod profile;
 mod saved;
 mod timeline;
 mod top;

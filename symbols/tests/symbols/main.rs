@@ -1,6 +1,8 @@
 //! One binary for all tests. All tables in its code are synthetic.
 
 mod compare;
+#[cfg(feature = "functions")]
+mod functions;
 mod globals;
 #[cfg(feature = "store")]
 mod image;
