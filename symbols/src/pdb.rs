@@ -72,6 +72,12 @@ pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
     Ok(SymbolTable { producer: "program database".to_owned(), pdb: stated.pdb(), arch, foreign, types, globals })
 }
 
+/// Whether a file is in the format MSFZ.
+#[cfg(feature = "store")]
+pub(crate) fn is_msfz(input: &[u8]) -> bool {
+    input.starts_with(container::MSFZ)
+}
+
 /// The identity in a program database.
 #[cfg(feature = "store")]
 pub(crate) fn stated(input: &[u8]) -> Result<Stated, Error> {

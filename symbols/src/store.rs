@@ -11,7 +11,7 @@
 //! | `cache*CACHE` | a cache for all elements that follow |
 //!
 //! A store is a folder, or a URL with the scheme `http` or `https`. It contains a file as `NAME/GUIDAGE/NAME`, with GUID and age
-//! in hexadecimal, or, compressed in a cabinet, as `NAME/GUIDAGE/NA_`, with `_` as the last character. An empty CACHE is the
+//! in hexadecimal; in the format MSFZ as `NAME/GUIDAGE/msfz0/NAME`; or, compressed in a cabinet, as `NAME/GUIDAGE/NA_`, with `_` as the last character. An empty CACHE is the
 //! default cache.
 
 mod cabinet;

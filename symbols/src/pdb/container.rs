@@ -9,7 +9,7 @@ use std::io;
 
 const FAMILY: &[u8] = b"Microsoft C/C++ ";
 const MSF_2: &[u8] = b"Microsoft C/C++ program database 2.00\r\n\x1aJG\0\0";
-const MSFZ: &[u8] = b"Microsoft MSFZ Container\r\n\x1aALD\0\0";
+pub(super) const MSFZ: &[u8] = b"Microsoft MSFZ Container\r\n\x1aALD\0\0";
 
 /// An opened file.
 pub(super) type File<'a> = PDB<'a, Bytes<'a>>;

@@ -14,6 +14,8 @@ const SILENCE: Duration = Duration::from_secs(20);
 /// Time limit for a whole file; those of kernels have 10 to 60 MB.
 const WHOLE: Duration = Duration::from_secs(30 * 60);
 const REDIRECTS: u32 = 5;
+/// Formats of a response. Servers send the compressed format MSFZ only to clients that name it; some refuse clients that accept nothing else.
+const FORMATS: &str = "application/msfz0, */*";
 
 /// Error of a download.
 pub(super) enum Failure {
@@ -26,7 +28,7 @@ pub(super) enum Failure {
 /// Downloads a file.
 pub(super) fn download(url: &str, to: &mut File, progress: &mut Progress) -> Result<(), Failure> {
     let unwritten = |error: io::Error| Failure::Refused(format!("cannot be stored ({error})"));
-    let mut answer = agent(url).get(url).call().map_err(|error| Failure::Broken(error.to_string()))?;
+    let mut answer = agent(url).get(url).header("Accept", FORMATS).call().map_err(|error| Failure::Broken(error.to_string()))?;
     if answer.status() != StatusCode::OK {
         return Err(Failure::Refused(format!("HTTP {}", answer.status())));
     }

@@ -92,28 +92,43 @@ impl Search<'_> {
         found
     }
 
-    /// Adds a file to a cache unless it is present. No link below the cache is followed.
+    /// Adds a file to a cache unless it is present: in its folder, or, in the format MSFZ, in the subfolder of that. No link below the cache is
+    /// followed.
     pub(super) fn put(&self, cache: &Path, write: impl FnOnce(&mut File) -> Result<(), String>) -> Result<PathBuf, String> {
         let name = &self.pdb.name;
         let failed = |error: io::Error| format!("cannot be stored in {} ({error})", cache.display());
         let home =
             Folder::create(cache).and_then(|cache| cache.create_folder(&format!("{name}/{}", self.key))).map_err(failed)?;
-        let kept = home.path().join(name);
-        if home.read(name, MAX_FILE).map_err(failed)?.is_some_and(|bytes| check(&bytes, self.pdb).is_ok()) {
-            return Ok(kept);
+        let is_kept = |home: &Folder| {
+            let bytes = home.read(name, MAX_FILE).map_err(failed)?;
+            Ok::<_, String>(bytes.is_some_and(|bytes| check(&bytes, self.pdb).is_ok()))
+        };
+        if is_kept(&home)? {
+            return Ok(home.path().join(name));
+        }
+        if home.path().join(MSFZ).is_dir() {
+            let home = home.create_folder(MSFZ).map_err(failed)?;
+            if is_kept(&home)? {
+                return Ok(home.path().join(name));
+            }
         }
         let new = format!("{name}.{}.new", process::id());
         let mut file = home.create_file(&new).map_err(failed)?;
         let made = write(&mut file).and_then(|()| {
             let mut bytes = Vec::new();
             unreadable(file.rewind().and_then(|()| file.take(MAX_FILE).read_to_end(&mut bytes)))?;
-            check(&bytes, self.pdb)
+            check(&bytes, self.pdb).map(|()| pdb::is_msfz(&bytes))
         });
-        let made = made.and_then(|()| home.rename(&new, &home, name).map_err(failed));
+        let made = made.and_then(|is_msfz| {
+            let folder = if is_msfz { Some(home.create_folder(MSFZ).map_err(failed)?) } else { None };
+            let folder = folder.as_ref().unwrap_or(&home);
+            home.rename(&new, folder, name).map_err(failed)?;
+            Ok(folder.path().join(name))
+        });
         if made.is_err() {
             let _ = home.remove_file(&new);
         }
-        made.map(|()| kept)
+        made
     }
 }
 
@@ -138,13 +153,22 @@ fn check(bytes: &[u8], pdb: &Pdb) -> Result<(), String> {
     }
 }
 
-/// Possible files in a folder that exist, most likely first: `NAME`, `pdb/NAME`, `symbols/pdb/NAME`, `NAME/KEY/NAME` and
+/// The subfolder of PDBs in the format MSFZ, by which a symbol store has both formats of a PDB.
+const MSFZ: &str = "msfz0";
+
+/// Possible files in a folder that exist, most likely first: `NAME`, `pdb/NAME`, `symbols/pdb/NAME`, `NAME/KEY/NAME`, `NAME/KEY/msfz0/NAME` and
 /// `NAME/KEY/NA_`.
 fn candidates(root: &Path, name: &str, key: &str) -> Vec<PathBuf> {
     let compressed = compressed(name);
     let extension = name.rsplit_once('.').map_or("pdb", |(_, extension)| extension);
-    let paths: [&[&str]; 5] =
-        [&[name], &[extension, name], &["symbols", extension, name], &[name, key, name], &[name, key, &compressed]];
+    let paths: [&[&str]; 6] = [
+        &[name],
+        &[extension, name],
+        &["symbols", extension, name],
+        &[name, key, name],
+        &[name, key, MSFZ, name],
+        &[name, key, &compressed],
+    ];
     let found = paths.into_iter().filter_map(|path| path.iter().try_fold(root.to_owned(), |at, part| below(&at, part)));
     found.filter(|path| path.is_file()).collect()
 }

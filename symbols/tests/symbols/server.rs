@@ -22,7 +22,7 @@ pub enum Entry {
 pub struct Server {
     address: SocketAddr,
     entries: Arc<Mutex<BTreeMap<String, Entry>>>,
-    requests: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<(String, String)>>>,
     stopping: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -58,7 +58,12 @@ impl Server {
 
     /// The paths of the requests since the last call.
     pub fn requests(&self) -> Vec<String> {
-        std::mem::take(&mut self.requests.lock().unwrap())
+        std::mem::take(&mut *self.requests.lock().unwrap()).into_iter().map(|(path, _)| path).collect()
+    }
+
+    /// The formats that the requests since the last call accept.
+    pub fn accepted(&self) -> Vec<String> {
+        std::mem::take(&mut *self.requests.lock().unwrap()).into_iter().map(|(_, accepted)| accepted).collect()
     }
 }
 
@@ -70,10 +75,15 @@ impl Drop for Server {
     }
 }
 
-fn answer(mut stream: &TcpStream, entries: &BTreeMap<String, Entry>, requests: &Mutex<Vec<String>>) -> std::io::Result<()> {
+fn answer(
+    mut stream: &TcpStream,
+    entries: &BTreeMap<String, Entry>,
+    requests: &Mutex<Vec<(String, String)>>,
+) -> std::io::Result<()> {
     let lines: Vec<_> = BufReader::new(stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
     let Some(path) = lines.first().and_then(|line| line.split(' ').nth(1)) else { return Ok(()) };
-    requests.lock().unwrap().push(path.to_owned());
+    let accepted = lines.iter().find_map(|line| line.split_once(": ").filter(|(name, _)| name.eq_ignore_ascii_case("accept")));
+    requests.lock().unwrap().push((path.to_owned(), accepted.map(|(_, formats)| formats.to_owned()).unwrap_or_default()));
     let (body, cut) = match entries.get(path) {
         Some(Entry::File(body)) => (body, usize::MAX),
         Some(Entry::Cut(body, cut)) => (body, *cut),

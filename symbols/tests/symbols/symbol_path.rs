@@ -1,5 +1,6 @@
 //! Searches along symbol paths, in folders and on a server on loopback.
 
+use crate::pdb::msfz;
 use crate::server::{Entry, Server};
 use etw_layouts_symbols::store::SymbolPath;
 use etw_layouts_symbols::{Pdb, Uuid};
@@ -60,9 +61,13 @@ fn find(path: &str, folder: &Folder) -> Result<PathBuf, String> {
 }
 
 fn find_with(path: &str, folder: &Folder, progress: &mut dyn FnMut(u64, Option<u64>)) -> Result<PathBuf, String> {
+    find_pdb(path, folder, &pdb(), progress)
+}
+
+fn find_pdb(path: &str, folder: &Folder, pdb: &Pdb, progress: &mut dyn FnMut(u64, Option<u64>)) -> Result<PathBuf, String> {
     let path = path.replace('$', folder.0.to_str().unwrap());
     let path = SymbolPath::parse(&path, &folder.0.join("default")).map_err(|error| error.to_string())?;
-    path.find(&pdb(), progress).map_err(|error| error.to_string())
+    path.find(pdb, progress).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -194,6 +199,24 @@ fn servers() {
         assert_eq!(find(&path, &folder).as_ref(), Ok(&found), "{name}");
         assert_eq!(server.requests(), [""; 0], "{name}");
     }
+}
+
+/// A server is told that MSFZ is accepted. The file is kept in the subfolder of this format, and found there, also by a path that names only the cache.
+#[test]
+fn compressed_format() {
+    let (bytes, server, folder) = (msfz(), Server::start(), Folder::new());
+    let pdb = Pdb { name: "a.pdb".into(), guid: Uuid::from_u128(0x0123_4567_89AB_CDEF_0123_4567_89AB_CDEF), age: 2 };
+    let home = "a.pdb/0123456789ABCDEF0123456789ABCDEF2";
+    server.put(&format!("{home}/{}", pdb.name), Entry::File(bytes.clone()));
+    let path = format!("srv*$/a*{}", server.url());
+    let find = |path: &str| find_pdb(path, &folder, &pdb, &mut |_, _| {});
+    let found = find(&path).unwrap();
+    assert!(fs::read(&found).unwrap() == bytes);
+    assert_eq!(folder.files(), [format!("a/{home}/msfz0/{}", pdb.name)]);
+    assert_eq!(server.accepted(), ["application/msfz0, */*"]);
+    assert_eq!(find(&path).as_ref(), Ok(&found));
+    assert_eq!(find("$/a"), Ok(found));
+    assert_eq!(server.accepted(), [""; 0]);
 }
 
 /// If the transfer from a server breaks off, the next server is used.
