@@ -5,7 +5,7 @@ use etw_layouts_etl::Uuid;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use test_support::clang;
 use test_support::installed;
 use test_support::records::{Written, written};
@@ -158,7 +158,7 @@ fn nothing_to_profile() {
 #[test]
 fn samples_of_a_real_trace() {
     let Some(folder) = installed::folder("ETW_LAYOUTS_ETL") else { return };
-    let file = text(&PathBuf::from(folder).join("microsoft__net.4.5.2.x64.etl"));
+    let file = text(&folder.join("microsoft__net.4.5.2.x64.etl"));
     let print = |order: &str| {
         let args = ["events", "--stacks", "--event", "PerfInfo/SampleProf", "--order", order, "--format", "json", &file];
         let (_, out, _) = run(&args);
