@@ -71,18 +71,18 @@ impl Entry<'_> {
     pub fn datetime(&self) -> Option<String> {
         let time = self.time?.rfc3339().to_string();
         // RFC 3339 of a FILETIME has seven digits after the point.
-        Some(format!("{}+00:00", time.strip_suffix('Z')?.get(..26)?))
+        Some(format!("{}+00:00", time.get(..time.find('.')? + ".000000".len())?))
     }
 
     /// The time in microseconds since 1970.
     #[must_use]
     pub fn microseconds(&self) -> Option<i64> {
-        self.time.map(|time| (time.0 - UNIX_EPOCH).div_euclid(10))
+        self.time.map(|time| time.0.div_euclid(10) - UNIX_EPOCH)
     }
 }
 
-/// 1970 in units of 100 ns since 1601.
-const UNIX_EPOCH: i64 = 116_444_736_000_000_000;
+/// 1970 in microseconds since 1601.
+const UNIX_EPOCH: i64 = 11_644_473_600_000_000;
 
 fn participant(of: &Participant<'_>) -> Json {
     let process = of.process;

@@ -8,7 +8,7 @@ use crate::output::stop::Stop;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use crate::schemas::SchemaOptions;
 use crate::wpp;
-use etw_layouts_etl::{Decoded, Event, LogFile, Schemas, Uuid, names};
+use etw_layouts_etl::{Decoded, Event, HeaderType, LogFile, Schemas, Uuid, names};
 use etw_layouts_schemas::tmf::WppMessage;
 use serde::{Serialize, Serializer};
 use std::cmp::Reverse;
@@ -24,6 +24,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// other names), and events of a later version than their schema. If schemas differ, the first one that decodes the
 /// payload to its last byte is used. Sources: the event itself (TraceLogging), the trace, the files of --manifests and
 /// --tmf, the specs of kernel events, and the built-in catalogue.
+///
+/// For messages of WPP without a text, the output has the .tmf file that they need, and the symbol files (PDB) of the programs
+/// that wrote them, if the session has events with their names.
 ///
 ///     etw etl schemas trace.etl
 ///     etw etl schemas --format json folder
@@ -85,6 +88,9 @@ struct Kind {
     earlier: Option<u8>,
     events: u64,
     whole: u64,
+    /// For messages of WPP without a text: the file that has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    needs: Option<String>,
     #[serde(skip)]
     is_disputed: bool,
     /// The number of events that were not decoded completely, by the number of undecoded bytes and the reason.
@@ -99,9 +105,21 @@ fn serialize_faults<S: Serializer>(faults: &BTreeMap<(usize, String), u64>, seri
 /// The maximum number of different faults to keep for a kind.
 const FAULTS: usize = 16;
 
+/// A symbol file of a program that wrote WPP messages, as an event names it.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Serialize)]
+struct Pdb {
+    name: String,
+    guid: String,
+    age: u64,
+}
+
+/// The maximum number of symbol files to keep.
+const MAX_PDBS: usize = 1024;
+
 #[derive(Default)]
 struct Used {
     events: u64,
+    pdbs: BTreeSet<Pdb>,
     kinds: HashMap<Key, Kind>,
     /// Events of kinds that are not counted separately.
     uncounted: u64,
@@ -111,6 +129,7 @@ impl Used {
     fn add(&mut self, event: &Event<'_>, schemas: &Schemas, message: Option<&WppMessage>) {
         self.events += 1;
         let decoded = event.decode(schemas);
+        self.pdbs.extend(decoded.as_ref().and_then(pdb).filter(|_| self.pdbs.len() < MAX_PDBS));
         let key = key(event, decoded.as_ref());
         if self.kinds.len() >= MAX_KINDS && !self.kinds.contains_key(&key) {
             self.uncounted += 1;
@@ -162,9 +181,25 @@ impl Used {
             partial: listed(&|kind| kind.source != NONE && kind.whole < kind.events),
             disputed: listed(&|kind| kind.is_disputed),
             earlier: listed(&|kind| kind.earlier.is_some()),
+            pdbs: self.pdbs.iter().collect(),
             uncounted: self.uncounted,
         }
     }
+}
+
+/// The symbol file that an event of the session names.
+fn pdb(decoded: &Decoded<'_>) -> Option<Pdb> {
+    if (decoded.schema.provider, decoded.schema.event) != ("EventTraceEvent", "DbgIdRSDS") {
+        return None;
+    }
+    let text = |name: &str| decoded.get(name).map(|value| value.to_string());
+    Some(Pdb { name: text("PdbName")?, guid: text("Guid")?, age: decoded.get("Age")?.number()? })
+}
+
+/// The file with the text of a message of WPP.
+fn tmf(event: &Event<'_>) -> Option<String> {
+    let guid = event.provider().filter(|_| event.header_type() == HeaderType::Message)?;
+    Some(format!("{guid}.tmf"))
 }
 
 const NONE: &str = "none";
@@ -206,6 +241,7 @@ impl Kind {
             origins: origins.map(|origin| origin.name.to_owned()).filter(|name| !name.is_empty()).collect(),
             events: 0,
             whole: 0,
+            needs: tmf(event).filter(|_| source == NONE),
             is_disputed: false,
             earlier: None,
             faults: BTreeMap::new(),
@@ -228,6 +264,8 @@ struct Document<'a> {
     disputed: Vec<&'a Kind>,
     /// Events of a later version than their schema.
     earlier: Vec<&'a Kind>,
+    /// Symbol files of the programs that wrote messages of WPP. Their private versions contain the texts.
+    pdbs: Vec<&'a Pdb>,
     /// Events of further kinds, which the lists do not contain.
     uncounted: u64,
 }
@@ -261,7 +299,7 @@ impl Display for Document<'_> {
         ];
         for (title, list, is_partial) in lists.into_iter().filter(|(_, list, _)| !list.is_empty()) {
             write!(f, "\n\n{:>14}  {title}", "events")?;
-            for Kind { name, version, source, earlier, events, whole, faults, .. } in list {
+            for Kind { name, version, source, earlier, events, whole, needs, faults, .. } in list {
                 let count = if is_partial { format!("{} of {events}", events - whole) } else { events.to_string() };
                 write!(f, "\n{count:>14}  {}", Escaped(name))?;
                 if let Some(version) = version {
@@ -271,6 +309,9 @@ impl Display for Document<'_> {
                     Some(schema) => write!(f, " ({source}, version {schema})")?,
                     None if *source != NONE => write!(f, " ({source})")?,
                     None => {}
+                }
+                if let Some(needs) = needs {
+                    write!(f, ", needs {needs}")?;
                 }
                 if !is_partial {
                     continue;
@@ -282,6 +323,12 @@ impl Display for Document<'_> {
                 if others > 0 {
                     write!(f, "\n{others:>14}    other faults")?;
                 }
+            }
+        }
+        if self.without.iter().any(|kind| kind.needs.is_some()) {
+            write!(f, "\n\nWPP messages: give their .tmf files with --tmf; `tracepdb` makes them from private symbol files")?;
+            for Pdb { name, guid, age } in &self.pdbs {
+                write!(f, "\n{:>14}  {} {guid} age {age}", "of", Escaped(name))?;
             }
         }
         match self.uncounted {

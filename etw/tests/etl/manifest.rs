@@ -234,6 +234,26 @@ fn schemas_in_the_trace() {
     assert_eq!(json(&String::from_utf8(output.stdout).unwrap())[0]["saved"], 1);
 }
 
+/// Messages without a text: the file that has it, and the symbol files that an event of the session names.
+#[test]
+fn missing_messages() {
+    let folder = Folder::new("missing-messages");
+    // EventTraceEvent/DbgIdRSDS
+    let pdb = [&[0x11; 16][..], &3_u32.to_le_bytes(), b"disk\x1b.pdb\0"].concat();
+    let mut writer = super::kernel::writer_of_hooks(&[(5, 0x0040, 2, pdb)]);
+    let message = Message { number: 10, guid: Uuid::parse_str(GUID_TEXT).ok(), time_stamp: Some(10), ..Message::default() };
+    writer.push(0, &Record::new(EventHeader::Message(message), true, b"\x05")).unwrap();
+    let file = folder.file("a.etl", writer.finish(START + 10_000_000).unwrap().into_inner());
+    let (_, text, _) = run(&["schemas", &file]);
+    assert!(text.contains(&format!("{GUID_TEXT}/10, needs {GUID_TEXT}.tmf\n")), "{text}");
+    assert!(text.contains("disk\\u{1b}.pdb 11111111-1111-1111-1111-111111111111 age 3"), "{text}");
+    let (_, out, _) = run(&["schemas", "--format", "json", &file]);
+    let document = &json(&out)[0];
+    assert_eq!(document["without"][0]["needs"], format!("{GUID_TEXT}.tmf"));
+    let pdb = json!({ "name": "disk\u{1b}.pdb", "guid": "11111111-1111-1111-1111-111111111111", "age": 3 });
+    assert_eq!(document["pdbs"], json!([pdb]));
+}
+
 /// Texts of WPP events by a TMF file. A payload that is too short is a diagnostic; an event without a message is printed as
 /// bytes.
 #[test]

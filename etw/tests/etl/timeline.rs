@@ -177,7 +177,7 @@ fn real_processes() {
                 let own = entry["fields"]["exit_status"].as_u64().map_or("-".to_owned(), |status| status.to_string());
                 // The kernel and Microsoft-Windows-Kernel-Process state the same start up to a microsecond apart.
                 entry["kind"] == *kind
-                    && entry["process"]["id"].to_string() == *process
+                    && entry["process"]["id"].as_u64() == process.parse().ok()
                     && (entry["time"].as_i64().unwrap() - time).abs() <= 10
                     && (own == *status || *kind == "process_started")
             };

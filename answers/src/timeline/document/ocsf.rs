@@ -28,6 +28,8 @@ pub(super) fn document(entry: &Entry<'_>, file: &str, host: Option<&str>) -> Jso
     put(&mut out, "time", entry.microseconds().map(|time| json!(time.div_euclid(1000))));
     put(&mut out, "message", json!(entry.sentence()));
     put(&mut out, "metadata.version", json!(VERSION));
+    // The profile that adds `actor` and `device` to all classes.
+    put(&mut out, "metadata.profiles", json!(["host"]));
     put(&mut out, "metadata.product.name", json!("etw"));
     put(&mut out, "metadata.product.vendor_name", json!("etw-layouts"));
     put(&mut out, "metadata.log_name", json!(file));
@@ -82,12 +84,12 @@ fn has_required(entry: &Entry<'_>) -> bool {
         JOB => has(Field::Task),
         SCRIPT => has(Field::Script) || has(Field::Content),
         NETWORK => endpoints(entry).iter().any(|(address, _)| address.is_some()),
-        HTTP => has(Field::Url) || has(Field::Method),
+        HTTP => has(Field::Url),
         DNS => has(Field::Query),
         AUTHENTICATION => user(entry).is_some(),
         REGISTRY_KEY => has(Field::RegistryKey),
         REGISTRY_VALUE => has(Field::RegistryKey) && has(Field::RegistryValue),
-        SERVICE => has(Field::Service),
+        SERVICE => has(Field::Service) && (has(Field::ImagePath) || has(Field::Account)),
         _ => true,
     }
 }
@@ -142,7 +144,8 @@ fn class_members(entry: &Entry<'_>, class: u32, host: Option<&str>, out: &mut Ma
         }
         HTTP => {
             put(out, "http_request.url.url_string", text(Field::Url));
-            put(out, "http_request.http_method", text(Field::Method));
+            let method = entry.get(Field::Method).map(Value::text).filter(|method| METHODS.contains(&method.as_str()));
+            put(out, "http_request.http_method", method.map(|method| json!(method)));
         }
         SCRIPT => {
             put(out, "script.type_id", json!(if entry.kind.name == "script_run" { POWERSHELL } else { 0 }));
@@ -172,10 +175,17 @@ fn class_members(entry: &Entry<'_>, class: u32, host: Option<&str>, out: &mut Ma
             put(out, "reg_value.name", text(Field::RegistryValue));
             put(out, "reg_value.path", text(Field::RegistryKey));
         }
-        SERVICE => put(out, "win_service.name", text(Field::Service)),
+        SERVICE => {
+            put(out, "win_service.name", text(Field::Service));
+            put(out, "win_service.cmd_line", text(Field::ImagePath));
+            put(out, "win_service.service_start_name", text(Field::Account));
+        }
         _ => {}
     }
 }
+
+/// The methods of HTTP that the schema allows.
+const METHODS: [&str; 8] = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "CONNECT"];
 
 /// The identifier of the type of a PowerShell script.
 const POWERSHELL: u32 = 2;
