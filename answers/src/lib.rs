@@ -4,7 +4,11 @@
 
 mod compare;
 mod frame;
+mod functions;
+pub mod profile;
+mod samples;
 pub mod top;
 
 pub use compare::{Change, Comparison, Statistic, compare};
-pub use frame::{Frame, Frames};
+pub use frame::{Frame, FrameCounts, FrameKind, Frames, Function};
+pub use functions::Functions;

@@ -156,6 +156,16 @@ impl Wanted {
         serde_json::to_value(self).is_ok_and(|given| given == serde_json::json!({}))
     }
 
+    /// Whether events are selected by what they are: provider, name, ID, opcode, level or keyword.
+    pub fn asks_for_events(&self) -> bool {
+        !(self.provider.is_empty()
+            && self.event.is_empty()
+            && self.id.is_empty()
+            && self.opcode.is_empty()
+            && self.level.is_empty()
+            && self.keyword.is_empty())
+    }
+
     /// The name of the event, if only one is selected.
     pub fn one_event(&self) -> Option<&str> {
         match &self.event[..] {

@@ -83,6 +83,14 @@ pub(crate) enum Unnamed {
     Damaged(String),
 }
 
+impl Pdb {
+    /// Its folder in a symbol store, such as `BBED7C2955FBE4522AAA23F4B8677AD91`: GUID, then age.
+    #[must_use]
+    pub fn key(&self) -> String {
+        format!("{:X}{:x}", self.guid.simple(), self.age)
+    }
+}
+
 #[cfg(feature = "store")]
 impl Pdb {
     /// The program database of a CodeView record: `RSDS`, GUID, age and path, or `NB10`, offset, time stamp, age and path.
@@ -102,11 +110,6 @@ impl Pdb {
             b"NB10" => Err(Unnamed::TimeStamp(name(rest.get(12..).ok_or_else(cut)?)?)),
             _ => Err(Unnamed::Kind),
         }
-    }
-
-    /// Its folder in a symbol store, such as `BBED7C2955FBE4522AAA23F4B8677AD91`: GUID, then age.
-    pub(crate) fn key(&self) -> String {
-        format!("{:X}{:x}", self.guid.simple(), self.age)
     }
 }
 

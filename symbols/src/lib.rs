@@ -3,6 +3,7 @@
 //! - [`pdb`] reads Microsoft's program databases, [`isf`] the ISF tables of Volatility, [`snapshot`] this project's reduced form
 //!   of the same facts, and [`images`] tables of kernel images with offsets of some members and addresses of variables.
 //!   [`read()`] detects the format.
+//! - `pdb::Functions` finds the functions and source lines at addresses of an image (feature `functions`).
 //! - `image` identifies the PDB of a kernel image, and `store` finds it along a symbol path (feature `store`).
 //! - [`mod@compare`] verifies definitions against them, fact by fact.
 //!

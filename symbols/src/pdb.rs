@@ -14,7 +14,11 @@
 mod closure;
 mod container;
 mod error;
+#[cfg(feature = "functions")]
+mod functions;
 mod globals;
+#[cfg(feature = "functions")]
+mod ids;
 mod leaf;
 mod msfz;
 mod primitive;
@@ -23,6 +27,8 @@ mod sound;
 
 pub use closure::work_limit;
 pub use error::Error;
+#[cfg(feature = "functions")]
+pub use functions::{Function, Functions};
 
 use crate::identity::{INFORMATION, MODULES, Stated};
 use crate::model::{Arch, Globals, Machine, SymbolTable};

@@ -72,7 +72,7 @@ pub use etw_layouts_etl as etl;
 pub use event::{Event, Record};
 pub use events::Events;
 pub use file::TraceFile;
-pub use naming::{Named, Names};
+pub use naming::{AtAddress, ImagePdb, NameId, Named, Names};
 pub use needs::Needs;
 pub use options::{Notice, Options};
 pub use order::{Order, Slice};

@@ -1,4 +1,4 @@
-//! Events that state a name: of a file, an image, or a method of .NET.
+//! Events that state a name: of a file, an image, its program database, or a method of .NET.
 
 use crate::runtime_stacks::RUNTIME;
 use crate::specified::{KERNEL_PROCESS, is_of_manifest, number};
@@ -22,6 +22,8 @@ pub(crate) enum Subject {
     Image(Range),
     /// Addresses of a method in a process.
     Method(Range),
+    /// The program database of the image at an address of a process.
+    Pdb { process: u32, base: u64 },
 }
 
 /// Addresses in a process.
@@ -139,12 +141,15 @@ impl<'a> NameEvent<'a> {
         let step = match decoded.schema.event {
             "Name" | "FileCreate" | "Create" | "CreateNew" | "Load" | "ImageLoad" => Step::Begin,
             "FileDelete" | "UnLoad" => Step::End,
-            "FileRundown" | "DCStart" | "DCEnd" => Step::Exists,
+            "FileRundown" | "DCStart" | "DCEnd" | "DbgID_RSDS" => Step::Exists,
             _ => return None,
         };
         let subject = match decoded.schema.provider {
             "FileIo" => Subject::File(number(&fields, &["FileObject"])?),
             "Image" => Subject::Image(image(event, &fields)?),
+            "ImageID" => {
+                Subject::Pdb { process: number(&fields, &["ProcessId"])? as u32, base: number(&fields, &["ImageBase"])? }
+            }
             _ => return None,
         };
         Some(Self { subject, step, fields })
@@ -185,7 +190,14 @@ impl<'a> NameEvent<'a> {
                 let name = text("MethodName")?;
                 Some(text("MethodNamespace").map_or(name.clone(), |namespace| format!("{namespace}.{name}")))
             }
+            Subject::Pdb { .. } => text("PdbFileName"),
         }
+    }
+
+    /// GUID and age of a program database.
+    pub fn identity(&self) -> Option<(Uuid, u32)> {
+        let guid = self.fields.get("GuidSig")?.bytes.first_chunk().map(|bytes| Uuid::from_bytes_le(*bytes))?;
+        Some((guid, number(&self.fields, &["Age"])? as u32))
     }
 
     /// The signature of a method.

@@ -1,18 +1,30 @@
-//! The names of a session: of files, images and methods, with the times at which they are valid.
+//! The names of a session: of files, images, their program databases, and methods, with the times at which they are valid.
 
 use crate::name_event::{NameEvent, Range, Step, Subject};
 use crate::place::{Place, Position};
 use crate::sorted::{Record, Sorter, Table, tick_of_word, word_of_tick};
 use etw_layouts_etl::Event;
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
 /// The names of a session.
 #[derive(Debug)]
 pub(crate) struct NameTables {
     files: Table<4>,
     images: Table<6>,
+    pdbs: Table<5>,
     methods: Table<6>,
+}
+
+/// What is at an address of a process at a time.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The event that states the name.
+    pub at: Option<Position>,
+    /// The time stamps for which the answer is the same.
+    pub ticks: RangeInclusive<i64>,
+    /// Whether the address has a name at any time.
+    pub is_named: bool,
 }
 
 /// Collects the names of a session. Only keys, times and positions are kept; the names are read again.
@@ -21,6 +33,8 @@ pub(crate) struct NamesBuilder {
     /// File object, tick, step and file, buffer and offset.
     files: Sorter<4>,
     images: Sorter<6>,
+    /// Process, address of the image, tick, step and file, buffer and offset.
+    pdbs: Sorter<5>,
     /// As `images`: process, start, tick, size with reach, step and file, buffer and offset.
     methods: Sorter<6>,
 }
@@ -31,7 +45,12 @@ const MAX_RANGES: usize = 4096;
 impl NamesBuilder {
     /// A builder that needs at most `memory` bytes.
     pub fn new(memory: usize) -> Self {
-        Self { files: Sorter::new(memory / 4), images: Sorter::new(memory / 4), methods: Sorter::new(memory / 2) }
+        Self {
+            files: Sorter::new(memory / 4),
+            images: Sorter::new(memory / 8),
+            pdbs: Sorter::new(memory / 8),
+            methods: Sorter::new(memory / 2),
+        }
     }
 
     /// Adds an event of a file.
@@ -49,6 +68,7 @@ impl NamesBuilder {
             Subject::File(object) => self.files.push([object, tick, end[0], end[1]]),
             Subject::Image(image) => self.images.push(range(image)),
             Subject::Method(method) => self.methods.push(range(method)),
+            Subject::Pdb { process, base } => self.pdbs.push([process.into(), base, tick, end[0], end[1]]),
         }
     }
 
@@ -58,8 +78,13 @@ impl NamesBuilder {
     ///
     /// The temporary files cannot be read or written.
     pub fn finish(self) -> io::Result<NameTables> {
-        let Self { files, images, methods } = self;
-        Ok(NameTables { files: files.table(|_| {})?, images: images.table(reach())?, methods: methods.table(reach())? })
+        let Self { files, images, pdbs, methods } = self;
+        Ok(NameTables {
+            files: files.table(|_| {})?,
+            images: images.table(reach())?,
+            pdbs: pdbs.table(|_| {})?,
+            methods: methods.table(reach())?,
+        })
     }
 }
 
@@ -80,7 +105,7 @@ fn reach() -> impl FnMut(&mut Record<6>) {
 impl NameTables {
     /// Size of the temporary files, in bytes.
     pub fn file_size(&self) -> u64 {
-        self.files.file_size() + self.images.file_size() + self.methods.file_size()
+        self.files.file_size() + self.images.file_size() + self.pdbs.file_size() + self.methods.file_size()
     }
 
     pub fn has_methods(&self) -> bool {
@@ -103,15 +128,48 @@ impl NameTables {
         };
         self.files.descend(&after, &mut see)?;
         self.files.ascend(&after, see)?;
-        Ok(valid.position())
+        Ok(valid.found().at)
     }
 
-    /// The event that states the image at an address of a process at a time.
+    /// The event that states the program database of the image at an address of a process at a time.
     ///
     /// # Errors
     ///
     /// The temporary file cannot be read.
-    pub fn image(&self, process: u32, address: u64, tick: i64) -> io::Result<Option<Position>> {
+    pub fn pdb(&self, process: u32, base: u64, tick: i64) -> io::Result<Option<Position>> {
+        let mut valid = Valid::new(tick);
+        let after = [process.into(), base, word_of_tick(tick).saturating_add(1), 0, 0];
+        let mut see = |&[of, at_base, tick, step, at]: &Record<5>| {
+            if (of, at_base) == (process.into(), base) {
+                valid.add(tick, step, at);
+            }
+            ControlFlow::Break(())
+        };
+        self.pdbs.descend(&after, &mut see)?;
+        self.pdbs.ascend(&after, see)?;
+        Ok(valid.found().at)
+    }
+
+    /// Whether any event states an image of a process.
+    ///
+    /// # Errors
+    ///
+    /// The temporary file cannot be read.
+    pub fn has_images(&self, process: u32) -> io::Result<bool> {
+        let mut has = false;
+        self.images.ascend(&[process.into(), 0, 0, 0, 0, 0], |record| {
+            has = record[0] == process.into();
+            ControlFlow::Break(())
+        })?;
+        Ok(has)
+    }
+
+    /// The image at an address of a process at a time.
+    ///
+    /// # Errors
+    ///
+    /// The temporary file cannot be read.
+    pub fn image(&self, process: u32, address: u64, tick: i64) -> io::Result<Found> {
         at(&self.images, process, address, tick)
     }
 
@@ -133,17 +191,17 @@ impl NameTables {
         Ok(found)
     }
 
-    /// The event that states the method at an address of a process at a time.
+    /// The method at an address of a process at a time.
     ///
     /// # Errors
     ///
     /// The temporary file cannot be read.
-    pub fn method(&self, process: u32, address: u64, tick: i64) -> io::Result<Option<Position>> {
+    pub fn method(&self, process: u32, address: u64, tick: i64) -> io::Result<Found> {
         at(&self.methods, process, address, tick)
     }
 }
 
-fn at(table: &Table<6>, process: u32, address: u64, tick: i64) -> io::Result<Option<Position>> {
+fn at(table: &Table<6>, process: u32, address: u64, tick: i64) -> io::Result<Found> {
     let (mut valid, mut left) = (Valid::new(tick), MAX_RANGES);
     table.descend(&[process.into(), address, u64::MAX, u64::MAX, u64::MAX, u64::MAX], |record| {
         let &[of, start, tick, sizes, step, at] = record;
@@ -158,7 +216,7 @@ fn at(table: &Table<6>, process: u32, address: u64, tick: i64) -> io::Result<Opt
         // Other events of the same range are next to this one.
         if distance < u64::from(sizes as u32) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
-    Ok(valid.position())
+    Ok(valid.found())
 }
 
 /// Selects the name that is valid at a time: the name in the last event before it, unless that event ends the name; otherwise the name in
@@ -184,10 +242,16 @@ impl Valid {
         }
     }
 
-    fn position(&self) -> Option<Position> {
+    fn found(&self) -> Found {
         let is = |step: u64, wanted: Step| step >> 56 == wanted as u64;
         let before = self.before.filter(|(_, step, _)| !is(*step, Step::End));
-        let (_, step, at) = before.or(self.after.filter(|(_, step, _)| !is(*step, Step::Begin)))?;
-        Some(Position::new(step as u32, at))
+        let valid = before.or(self.after.filter(|(_, step, _)| !is(*step, Step::Begin)));
+        let from = self.before.map_or(i64::MIN, |(tick, ..)| tick_of_word(tick));
+        let until = self.after.map_or(i64::MAX, |(tick, ..)| tick_of_word(tick).saturating_sub(1));
+        Found {
+            at: valid.map(|(_, step, at)| Position::new(step as u32, at)),
+            ticks: from..=until,
+            is_named: self.before.or(self.after).is_some(),
+        }
     }
 }

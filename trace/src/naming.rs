@@ -2,12 +2,15 @@
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::name_event::{NameEvent, Step, Subject};
+use crate::name_event::{NameEvent, Range, Step, Subject};
+use crate::names::Found;
 use crate::place::Position;
 use crate::process::{LoadedImage, Moment, ProcessIndex};
 use crate::trace::Trace;
+use etw_layouts_etl::Uuid;
 use std::collections::HashMap;
 use std::io;
+use std::ops::RangeInclusive;
 
 /// The names that a session states: of files, images and methods. Names are valid at a time; the program that wrote them can have reused their keys
 /// and addresses later.
@@ -15,6 +18,34 @@ use std::io;
 pub struct Names<'t> {
     trace: &'t Trace,
     session: usize,
+}
+
+/// What a session states about an address of a process at a time. The name itself is read with [`Names::read`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AtAddress {
+    /// The name of the image or method; `None` if nothing is known to be there at the time.
+    pub name: Option<NameId>,
+    /// The time stamps for which the answer is the same.
+    pub ticks: RangeInclusive<i64>,
+    /// Whether an image or method is at the address at any time.
+    pub is_named: bool,
+}
+
+/// A name of a session, which is equal for equal names of one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NameId(Position);
+
+/// The program database of an image, as the trace states it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct ImagePdb {
+    /// File name, or path on the machine that linked the image.
+    pub name: String,
+    /// Its GUID.
+    pub guid: Uuid,
+    /// Its age in the image.
+    pub age: u32,
 }
 
 /// Addresses of a process that have a name.
@@ -25,10 +56,18 @@ pub struct Named {
     pub name: String,
     /// Signature of a method.
     pub signature: Option<String>,
+    /// Identifier of the process; 0 for images of the kernel.
+    pub process: u32,
     /// The first address.
     pub start: u64,
     /// Size in bytes.
     pub size: u32,
+}
+
+impl From<Found> for AtAddress {
+    fn from(Found { at, ticks, is_named }: Found) -> Self {
+        Self { name: at.map(NameId), ticks, is_named }
+    }
 }
 
 impl Trace {
@@ -72,7 +111,7 @@ impl Names<'_> {
     /// The file cannot be read, or changed since it was opened.
     pub fn file_name(&self, object: u64, tick: i64) -> Result<Option<String>, Error> {
         let at = self.trace.sessions[self.session].names.file(object, tick);
-        self.read(at, |event| event.name())
+        self.recall(at, |event| event.name())
     }
 
     /// The image at an address of a process, or of the kernel.
@@ -81,12 +120,55 @@ impl Names<'_> {
     ///
     /// The file cannot be read, or changed since it was opened.
     pub fn image(&self, process: u32, address: u64, tick: i64) -> Result<Option<Named>, Error> {
-        let names = &self.trace.sessions[self.session].names;
-        let found = self.read(names.image(process, address, tick), named)?;
-        if found.is_some() || process == KERNEL {
-            return Ok(found);
+        self.image_at(process, address, tick)?.name.map_or(Ok(None), |name| self.read(name))
+    }
+
+    /// Which image is at an address of a process, or of the kernel.
+    ///
+    /// # Errors
+    ///
+    /// A temporary file cannot be read.
+    pub fn image_at(&self, process: u32, address: u64, tick: i64) -> Result<AtAddress, Error> {
+        let images = &self.trace.sessions[self.session].names;
+        let find = |process| images.image(process, address, tick).map(AtAddress::from).map_err(|error| self.failed(error));
+        let own = find(process)?;
+        if own.name.is_some() || process == KERNEL {
+            return Ok(own);
         }
-        self.read(names.image(KERNEL, address, tick), named)
+        let kernel = find(KERNEL)?;
+        let ticks = *own.ticks.start().max(kernel.ticks.start())..=*own.ticks.end().min(kernel.ticks.end());
+        Ok(AtAddress { name: kernel.name, ticks, is_named: own.is_named || kernel.is_named })
+    }
+
+    /// Whether the trace states any image of a process; 0 is the kernel.
+    ///
+    /// # Errors
+    ///
+    /// A temporary file cannot be read.
+    pub fn has_images(&self, process: u32) -> Result<bool, Error> {
+        self.trace.sessions[self.session].names.has_images(process).map_err(|error| self.failed(error))
+    }
+
+    /// The program database of the image that is at an address of a process, or of the kernel (0), at a time: that of the last event about
+    /// it until then, or else of the next one.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or changed since it was opened.
+    pub fn pdb(&self, process: u32, base: u64, tick: i64) -> Result<Option<ImagePdb>, Error> {
+        self.recall(self.trace.sessions[self.session].names.pdb(process, base, tick), |event| {
+            let (guid, age) = event.identity()?;
+            Some(ImagePdb { name: event.name()?, guid, age })
+        })
+    }
+
+    /// A name.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or changed since it was opened.
+    pub fn read(&self, name: NameId) -> Result<Option<Named>, Error> {
+        self.recall(Ok(Some(name.0)), named)
     }
 
     /// The images that a process loaded, in the order of their first events.
@@ -136,10 +218,21 @@ impl Names<'_> {
     ///
     /// The file cannot be read, or changed since it was opened.
     pub fn method(&self, process: u32, address: u64, tick: i64) -> Result<Option<Named>, Error> {
-        self.read(self.trace.sessions[self.session].names.method(process, address, tick), named)
+        self.method_at(process, address, tick)?.name.map_or(Ok(None), |name| self.read(name))
     }
 
-    fn read<T>(
+    /// Which method of .NET is at an address of a process. Each tier of a method has its own code, at other addresses. If ranges of methods
+    /// overlap, the method of the last event is there.
+    ///
+    /// # Errors
+    ///
+    /// A temporary file cannot be read.
+    pub fn method_at(&self, process: u32, address: u64, tick: i64) -> Result<AtAddress, Error> {
+        let methods = &self.trace.sessions[self.session].names;
+        methods.method(process, address, tick).map(AtAddress::from).map_err(|error| self.failed(error))
+    }
+
+    fn recall<T>(
         &self,
         at: io::Result<Option<Position>>,
         of: impl FnOnce(&NameEvent<'_>) -> Option<T>,
@@ -162,8 +255,9 @@ const KERNEL: u32 = 0;
 fn named(event: &NameEvent<'_>) -> Option<Named> {
     match event.subject {
         Subject::Image(range) | Subject::Method(range) => {
-            Some(Named { name: event.name()?, signature: event.signature(), start: range.start, size: range.size })
+            let Range { process, start, size } = range;
+            Some(Named { name: event.name()?, signature: event.signature(), process, start, size })
         }
-        Subject::File(_) => None,
+        Subject::File(_) | Subject::Pdb { .. } => None,
     }
 }

@@ -237,7 +237,7 @@ impl Builder {
             self.state([PROCESS, process.into(), 0]).map_err(failed)?;
             for address in &addresses {
                 let method = names.method(process, *address, event.tick()).map_err(failed)?;
-                self.need(method, positions).map_err(failed)?;
+                self.need(method.at, positions).map_err(failed)?;
             }
         }
         Ok(())

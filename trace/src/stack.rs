@@ -53,6 +53,16 @@ impl Event<'_> {
         Ok(Some(Stack { parts }).filter(|stack| !stack.parts.is_empty()))
     }
 
+    /// Identifier of the process whose addresses are in the call stack: that of the thread that wrote the event, of the sampled thread, or of the
+    /// thread that a context switch switched to. `None` if it is not known.
+    #[must_use]
+    pub fn stack_process(&self) -> Option<u32> {
+        let header = self.header();
+        let of_header = header.process().filter(|process| *process != u32::MAX);
+        let of_thread = || self.session().threads().at(thread(&header)?, self.tick());
+        of_header.or_else(of_thread).or_else(|| self.who().by.process)
+    }
+
     /// The parts that are not in the event itself.
     pub(crate) fn found_parts(&self) -> Result<Vec<Found>, Error> {
         let stacks = &self.session().stacks;

@@ -1,6 +1,7 @@
 //! The keys by which amounts are summed.
 
-use crate::frame::{Frame, Frames};
+use crate::frame::{Frame, FrameKind, Frames};
+use crate::functions::Functions;
 use etw_layouts_trace::{Error, Event, Names, Party, ProcessIndex, Trace};
 use std::sync::Arc;
 
@@ -188,9 +189,9 @@ pub(super) struct Keys<'t> {
 }
 
 impl<'t> Keys<'t> {
-    pub fn new(trace: &'t Trace) -> Self {
+    pub fn new(trace: &'t Trace, functions: &Functions) -> Self {
         let names: Vec<_> = (0..trace.sessions().len()).filter_map(|session| trace.names(session)).collect();
-        Self { trace, frames: names.iter().copied().map(Frames::new).collect(), names }
+        Self { trace, frames: names.iter().map(|names| Frames::with_functions(*names, functions.clone())).collect(), names }
     }
 
     pub fn value(&mut self, key: Key, subject: &Subject<'_, 't>) -> Result<KeyValue, Error> {
@@ -215,7 +216,7 @@ impl<'t> Keys<'t> {
                 None => KeyValue::Unknown,
             },
             Key::Function => self.first_frame(subject)?.map_or(KeyValue::Unknown, |frame| KeyValue::text(function(&frame))),
-            Key::Stack => self.stack(subject)?,
+            Key::Stack => self.stack(event)?,
             Key::Endpoint | Key::Device | Key::Reason | Key::Type | Key::Generation | Key::Cause => KeyValue::Unknown,
         })
     }
@@ -230,37 +231,31 @@ impl<'t> Keys<'t> {
 
     /// The frame at the address; without one, the innermost frame of the call stack.
     fn first_frame(&mut self, subject: &Subject<'_, 't>) -> Result<Option<Arc<Frame>>, Error> {
-        let address = match subject.address {
-            Some(address) => Some(address),
-            None => subject.event.stack()?.and_then(|stack| stack.frames().next()),
-        };
-        address.map(|address| self.frame(subject, address)).transpose()
-    }
-
-    fn frame(&mut self, subject: &Subject<'_, 't>, address: u64) -> Result<Arc<Frame>, Error> {
-        // Addresses of the kernel are the same in every process.
-        let process = subject.party.process.unwrap_or_default();
-        self.frames[subject.event.session_index()].frame(process, address, subject.event.tick())
-    }
-
-    fn stack(&mut self, subject: &Subject<'_, 't>) -> Result<KeyValue, Error> {
-        let Some(stack) = subject.event.stack()? else { return Ok(KeyValue::Unknown) };
-        let mut names = Vec::new();
-        for address in stack.frames() {
-            names.push(function(&*self.frame(subject, address)?));
+        let frames = &mut self.frames[subject.event.session_index()];
+        match subject.address {
+            // Addresses of the kernel are the same in every process.
+            Some(address) => frames.frame(subject.party.process.unwrap_or_default(), address, subject.event.tick()).map(Some),
+            None => Ok(frames.of(subject.event)?.and_then(|frames| frames.first().cloned())),
         }
-        names.reverse();
+    }
+
+    fn stack(&mut self, event: &Event<'t>) -> Result<KeyValue, Error> {
+        let Some(frames) = self.frames[event.session_index()].of(event)? else { return Ok(KeyValue::Unknown) };
+        let names: Vec<_> = frames.iter().rev().map(|frame| function(frame)).collect();
         Ok(KeyValue::text(names.join(";")))
+    }
+
+    /// Number of frames in images whose functions are not known.
+    pub fn frames_without_function(&mut self) -> u64 {
+        let counts = self.frames.iter_mut().map(Frames::counts);
+        counts.filter_map(|counts| counts.kinds.get(&FrameKind::Module)).sum()
     }
 }
 
 /// The name of a frame: module and function, module and offset, or the address.
 fn function(frame: &Frame) -> String {
-    let module = frame.module.as_deref().map(|module| module.rsplit(['\\', '/']).next().unwrap_or(module));
-    match (module, &frame.function, frame.offset) {
-        (Some(module), Some(function), _) => format!("{module}!{function}"),
-        (None, Some(function), _) => function.to_string(),
-        (Some(module), None, Some(offset)) => format!("{module}+{offset:#x}"),
-        _ => format!("{:#x}", frame.address),
+    match (frame.module_name(), &frame.function) {
+        (Some(module), Some(function)) => format!("{module}!{function}"),
+        _ => frame.label().into_owned(),
     }
 }

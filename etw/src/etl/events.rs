@@ -1,5 +1,6 @@
 //! `events`.
 
+use super::symbols::StackSymbols;
 use super::traces::{Files, Opened};
 use super::{Done, one_pass};
 use crate::input::{self, Input};
@@ -7,8 +8,10 @@ use crate::output::column::{Column, DEFAULT};
 use crate::output::kind::LineKinds;
 use crate::output::line::{Line, Name, Names};
 use crate::output::printer::{Layout, PrintOptions, Printer};
+use crate::output::stack::EventStack;
 use crate::output::stop::Stop;
-use crate::output::{Choices, Output, choice};
+use crate::output::{Choices, Format, Output, choice};
+use etw_layouts_answers::{Frames, Functions};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::{Diagnostic, Filter, names as etl_names};
@@ -40,6 +43,7 @@ use std::thread;
 ///     etw etl events --level 1 --level 2 --columns default,level,keyword trace.etl
 ///     etw etl events --format csv --columns time,file,id --limit 1000 folder
 ///     etw etl events --format json trace.etl
+///     etw etl events --stacks --event PerfInfo/SampleProf --process 1234 trace.etl
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -55,6 +59,15 @@ pub struct Args {
     /// Stop before the events of a damaged trace, or at the first payload longer than its schema; exit status 1.
     #[arg(long)]
     strict: bool,
+    /// Print the call stack of each event, the innermost frame first: in text, a line for each frame below the event; in JSON, as
+    /// `stack`, which is null for an event without one. A frame has the address, `kind`, the image with an offset, and the
+    /// function: a method of .NET by the trace, or a function of a PDB with its source line and inlined functions. `kind` is
+    /// method, function, module (an image without a known function), or why nothing is known: `other time` (an image or
+    /// method was there at another time only), `outside` (outside of all images), or `no images` (the trace has no images of the process).
+    #[arg(long, conflicts_with = "one_pass")]
+    stacks: bool,
+    #[command(flatten)]
+    symbols: StackSymbols,
     #[command(flatten)]
     pub(crate) asked: PrintOptions,
 }
@@ -83,6 +96,10 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     if args.one_pass {
         return one_pass::run(inputs, &mut printer, args.strict, out);
     }
+    if args.stacks && out.format == Format::Csv {
+        return Err(Stop::Input("call stacks have no form in CSV; use --format json or --format text with --stacks".into()));
+    }
+    let functions = args.symbols.functions(args.stacks).map_err(Stop::Input)?;
     let files = Files::open(inputs, out);
     let mut done = Done { unusable: files.unusable, ..Done::default() };
     let traces = match args.order {
@@ -101,16 +118,23 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
             opened.end(out);
             return Err(Stop::Strict);
         }
-        let result = print(args, &mut printer, &mut opened, out);
+        let result = print(args, &functions, &mut printer, &mut opened, out);
         done.add(opened.end(out));
         result?;
     }
+    args.symbols.report(&functions, out);
     printer.end(out);
     Ok(done)
 }
 
 /// Prints the events of a trace.
-fn print(args: &Args, printer: &mut Printer<'_>, opened: &mut Opened, out: &mut Output) -> Result<(), Stop> {
+fn print(
+    args: &Args,
+    functions: &Functions,
+    printer: &mut Printer<'_>,
+    opened: &mut Opened,
+    out: &mut Output,
+) -> Result<(), Stop> {
     let filters = opened.filters(printer.layout.wanted);
     let Opened { trace, files, .. } = opened;
     let (slices, is_ordered) = trace.slices(None, args.order, MEMORY);
@@ -121,11 +145,11 @@ fn print(args: &Args, printer: &mut Printer<'_>, opened: &mut Opened, out: &mut 
     let left = printer.left();
     let is_limited = args.strict || left < u64::MAX || out.is_terminal;
     let threads = if is_limited { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
-    let work = Work { filters, names, printer: &printer.layout.clone() };
+    let work = Work { filters, names, printer: &printer.layout.clone(), stacks: args.stacks.then_some(functions) };
     let result = in_order(
         slices,
         threads,
-        || Worker::new(trace, left),
+        || Worker::new(trace, left, work.stacks),
         |worker, slice, put| work.chunks(slice, worker, put),
         |chunk: Result<Chunk, _>| {
             let mut chunk = chunk.map_err(|why| Some(why.into()))?;
@@ -153,6 +177,8 @@ struct Work<'w> {
     filters: Vec<Filter>,
     names: Vec<Name>,
     printer: &'w Layout<'w>,
+    /// The functions of program databases, if call stacks are printed.
+    stacks: Option<&'w Functions>,
 }
 
 /// Lines of a slice.
@@ -173,21 +199,28 @@ struct Worker<'t> {
     names: Names,
     /// The kinds of events of each session.
     kinds: Vec<LineKinds>,
+    /// The frames of each session, if call stacks are printed.
+    frames: Vec<Frames<'t>>,
     /// The number of events left before the limit.
     left: u64,
 }
 
 impl<'t> Worker<'t> {
-    fn new(trace: &'t Trace, left: u64) -> Self {
+    fn new(trace: &'t Trace, left: u64, stacks: Option<&Functions>) -> Self {
         let kinds = trace.sessions().iter().map(|_| LineKinds::default()).collect();
-        Self { events: trace.no_events(), names: Names::default(), kinds, left }
+        let frames = |functions: &Functions| {
+            let names = (0..trace.sessions().len()).filter_map(|session| trace.names(session));
+            names.map(|names| Frames::with_functions(names, functions.clone())).collect()
+        };
+        let frames = stacks.map(frames).unwrap_or_default();
+        Self { events: trace.no_events(), names: Names::default(), kinds, frames, left }
     }
 }
 
 impl Work<'_> {
     /// Passes on the lines of the events of a slice that match, at most as many as are left.
     fn chunks(&self, slice: Slice, worker: &mut Worker<'_>, put: &mut dyn FnMut(Result<Chunk, trace::Error>) -> bool) {
-        let Worker { events, names, kinds, left } = worker;
+        let Worker { events, names, kinds, frames, left } = worker;
         let mut chunk = Chunk::default();
         for event in events.of_slice(slice) {
             if *left == 0 {
@@ -205,7 +238,16 @@ impl Work<'_> {
             if !event.matches(&self.filters[file]) {
                 continue;
             }
-            if let Some(fault) = self.line(&event, names, &mut kinds[event.session_index()], &mut chunk.text) {
+            let stack = frames.get_mut(event.session_index()).map(|frames| EventStack::read(&event, frames)).transpose();
+            let stack = match stack {
+                Ok(stack) => stack,
+                Err(error) => {
+                    put(Err(error));
+                    return;
+                }
+            };
+            let kinds = &mut kinds[event.session_index()];
+            if let Some(fault) = self.line(&event, stack.as_ref(), names, kinds, &mut chunk.text) {
                 let kind = etl_names::undecoded(&event.header(), event.schemas(), fault);
                 chunk.diagnostics.push((file, event.place().diagnostic(kind)));
             }
@@ -219,11 +261,19 @@ impl Work<'_> {
         put(Ok(chunk));
     }
 
-    fn line(&self, event: &trace::Event<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Vec<u8>) -> Option<Fault> {
+    fn line(
+        &self,
+        event: &trace::Event<'_>,
+        stack: Option<&EventStack>,
+        names: &mut Names,
+        kinds: &mut LineKinds,
+        out: &mut Vec<u8>,
+    ) -> Option<Fault> {
         let header = event.header();
         let Layout { payload, wanted, .. } = *self.printer;
         let line = Line {
             who: self.printer.has_who().then(|| event.who()),
+            stack,
             ..Line::of_event(&self.names[event.file_index()], event, &header, &wanted.schemas, payload)
         };
         self.printer.write(&line, names, kinds, out)

@@ -13,9 +13,11 @@ mod manifest;
 mod one_pass;
 mod pcap;
 mod processes;
+mod profile;
 mod save;
 mod schemas;
 mod stat;
+mod symbols;
 mod top;
 pub mod traces;
 
@@ -36,6 +38,7 @@ pub enum Command {
     Save(Box<save::Args>),
     Pcap(Box<pcap::Args>),
     Processes(processes::Args),
+    Profile(Box<profile::Args>),
     Schemas(schemas::Args),
     Manifest(manifest::Args),
     #[cfg(feature = "table")]
@@ -66,6 +69,9 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Pcap(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| pcap::run(args, inputs, out)),
         Command::Processes(args) => {
             on_files(&args.files, |out| args.schemas.load(out), |inputs, out| processes::run(args, inputs, out))
+        }
+        Command::Profile(args) => {
+            on_files(&args.input(), |out| args.wanted.load(out), |inputs, out| profile::run(args, inputs, out))
         }
         Command::Schemas(args) => {
             on_files(&args.files, |out| args.schemas.load(out), |inputs, out| schemas::run(args, inputs, out))

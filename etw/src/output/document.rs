@@ -46,6 +46,9 @@ pub fn event(line: &Line<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mu
         Some(fields) => fields.write(line, recent, out),
         None => payload::json(line, out),
     };
+    if let Some(stack) = line.stack {
+        stack.write_json(out);
+    }
     out.extend_from_slice(b"}\n");
     fault
 }

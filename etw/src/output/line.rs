@@ -2,6 +2,7 @@
 
 use super::Escaped;
 use super::put;
+use super::stack::EventStack;
 use crate::schemas::SchemaOptions;
 use etw_layouts_etl::payload::packed::Variant;
 use etw_layouts_etl::tracelogging::Fault;
@@ -64,6 +65,8 @@ pub struct Line<'a> {
     pub processes: Option<&'a ProcessTable>,
     /// The message of a WPP event.
     pub message: Option<&'a WppMessage>,
+    /// The call stack, if it is printed.
+    pub stack: Option<&'a EventStack>,
 }
 
 /// The session of an event in a dump.
@@ -122,6 +125,7 @@ impl<'a> Line<'a> {
             who: None,
             processes: None,
             message: None,
+            stack: None,
         }
     }
 

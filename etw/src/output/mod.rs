@@ -9,6 +9,7 @@ pub mod line;
 mod message;
 pub mod payload;
 pub mod printer;
+pub mod stack;
 pub mod stop;
 mod structure;
 mod table;

@@ -174,6 +174,9 @@ impl Layout<'_> {
             Format::Json => document::event(line, names, kinds, out),
             format => table::event(&self.columns, format == Format::Text, line, names, out),
         };
+        if let (Format::Text, Some(stack)) = (self.format, line.stack) {
+            stack.write_text(out);
+        }
         fault.or_else(|| if self.has_fields { undecoded(line) } else { None })
     }
 }

@@ -1,6 +1,6 @@
 //! Validation of a type stream before `pdb2` parses it.
 //!
-//! `pdb2` 0.11 assumes valid files. In debug builds it panics on a number in an unknown form; in all builds on a pointer of an
+//! `pdb2` 0.10 assumes valid files. In debug builds it panics on a number in an unknown form; in all builds on a pointer of an
 //! unknown kind. A list of members within a list of members makes it recurse until the stack overflows, and it allocates as many
 //! entries as a header states. So each record is validated first, and invalid records are never passed to it.
 

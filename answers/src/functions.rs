@@ -1,0 +1,102 @@
+//! Functions of images, by the program databases that a trace names.
+
+use crate::frame::Function;
+use etw_layouts_symbols::pdb;
+use etw_layouts_trace::ImagePdb;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The functions of program databases, which clones share. By default there are none.
+#[derive(Clone, Default)]
+pub struct Functions(Option<Arc<Mutex<Opened>>>);
+
+/// Finds the bytes of a program database.
+type Find = dyn FnMut(&ImagePdb) -> Result<Vec<u8>, String> + Send;
+
+struct Opened {
+    find: Box<Find>,
+    files: HashMap<ImagePdb, (pdb::Functions, usize)>,
+    /// Size of the files, in bytes.
+    size: usize,
+    failures: BTreeMap<ImagePdb, String>,
+}
+
+/// Limit of the size of the files that are in memory at the same time, in bytes. Beyond it they are closed, and opened again when needed. A
+/// single file can be larger.
+const MEMORY: usize = 1 << 30;
+
+impl Functions {
+    /// The functions of the program databases whose bytes `find` returns. It is called once for each, or returns why there is none.
+    pub fn new(find: impl FnMut(&ImagePdb) -> Result<Vec<u8>, String> + Send + 'static) -> Self {
+        let opened = Opened { find: Box::new(find), files: HashMap::new(), size: 0, failures: BTreeMap::new() };
+        Self(Some(Arc::new(Mutex::new(opened))))
+    }
+
+    /// Whether program databases are searched.
+    #[must_use]
+    pub fn is_searched(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The program databases that were wanted and cannot be used, each with the reason.
+    #[must_use]
+    pub fn failures(&self) -> BTreeMap<ImagePdb, String> {
+        self.lock().map(|opened| opened.failures.clone()).unwrap_or_default()
+    }
+
+    /// The functions at an offset in an image: inlined ones first, the innermost of them first.
+    pub(crate) fn at(&self, pdb: &ImagePdb, offset: u32) -> Vec<Function> {
+        let Some(mut opened) = self.lock() else { return Vec::new() };
+        let Some(functions) = opened.functions(pdb) else { return Vec::new() };
+        let found = functions.at(offset);
+        if functions.has_failed() {
+            opened.fail(pdb, "its functions cannot be read: the file is corrupt".to_owned());
+        }
+        let function = |found: pdb::Function| Function {
+            name: found.name.into(),
+            source: found.source.map(|(file, line)| (file.into(), line)),
+        };
+        found.into_iter().map(function).collect()
+    }
+
+    fn lock(&self) -> Option<MutexGuard<'_, Opened>> {
+        self.0.as_ref().map(|opened| opened.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Opened {
+    fn functions(&mut self, pdb: &ImagePdb) -> Option<&mut pdb::Functions> {
+        if self.failures.contains_key(pdb) {
+            return None;
+        }
+        if !self.files.contains_key(pdb) {
+            let opened = (self.find)(pdb).and_then(|bytes| {
+                let size = bytes.len();
+                if self.size.saturating_add(size) > MEMORY {
+                    (self.files, self.size) = (HashMap::new(), 0);
+                }
+                self.size += size;
+                pdb::Functions::open(bytes).map(|functions| (functions, size)).map_err(|error| error.to_string())
+            });
+            match opened {
+                Ok(opened) => _ = self.files.insert(pdb.clone(), opened),
+                Err(reason) => self.fail(pdb, reason),
+            }
+        }
+        self.files.get_mut(pdb).map(|(functions, _)| functions)
+    }
+
+    fn fail(&mut self, pdb: &ImagePdb, reason: String) {
+        if let Some((_, size)) = self.files.remove(pdb) {
+            self.size -= size;
+        }
+        self.failures.insert(pdb.clone(), reason);
+    }
+}
+
+impl fmt::Debug for Functions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Functions").field("failures", &self.failures()).finish_non_exhaustive()
+    }
+}

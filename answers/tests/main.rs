@@ -1,0 +1,4 @@
+//! Answers from real and made traces.
+
+mod frames;
+mod real;
