@@ -186,12 +186,15 @@ pub(super) struct Keys<'t> {
     /// Of each session.
     names: Vec<Names<'t>>,
     frames: Vec<Frames<'t>>,
+    /// Number of named frames in images whose functions are not known.
+    pub without_function: u64,
 }
 
 impl<'t> Keys<'t> {
     pub fn new(trace: &'t Trace, functions: &Functions) -> Self {
         let names: Vec<_> = (0..trace.sessions().len()).filter_map(|session| trace.names(session)).collect();
-        Self { trace, frames: names.iter().map(|names| Frames::with_functions(*names, functions.clone())).collect(), names }
+        let frames = names.iter().map(|names| Frames::with_functions(*names, functions.clone())).collect();
+        Self { trace, names, frames, without_function: 0 }
     }
 
     pub fn value(&mut self, key: Key, subject: &Subject<'_, 't>) -> Result<KeyValue, Error> {
@@ -215,7 +218,10 @@ impl<'t> Keys<'t> {
                 Some(module) => KeyValue::text(&*event.session().user_path(&module)),
                 None => KeyValue::Unknown,
             },
-            Key::Function => self.first_frame(subject)?.map_or(KeyValue::Unknown, |frame| KeyValue::text(function(&frame))),
+            Key::Function => match self.first_frame(subject)? {
+                Some(frame) => KeyValue::text(self.function(&frame)),
+                None => KeyValue::Unknown,
+            },
             Key::Stack => self.stack(event)?,
             Key::Endpoint | Key::Device | Key::Reason | Key::Type | Key::Generation | Key::Cause => KeyValue::Unknown,
         })
@@ -241,14 +247,14 @@ impl<'t> Keys<'t> {
 
     fn stack(&mut self, event: &Event<'t>) -> Result<KeyValue, Error> {
         let Some(frames) = self.frames[event.session_index()].of(event)? else { return Ok(KeyValue::Unknown) };
-        let names: Vec<_> = frames.iter().rev().map(|frame| function(frame)).collect();
+        let names: Vec<_> = frames.iter().rev().map(|frame| self.function(frame)).collect();
         Ok(KeyValue::text(names.join(";")))
     }
 
-    /// Number of frames in images whose functions are not known.
-    pub fn frames_without_function(&mut self) -> u64 {
-        let counts = self.frames.iter_mut().map(Frames::counts);
-        counts.filter_map(|counts| counts.kinds.get(&FrameKind::Module)).sum()
+    /// The name of a frame, which is counted if its function is not known.
+    fn function(&mut self, frame: &Frame) -> String {
+        self.without_function += u64::from(frame.kind == FrameKind::Module);
+        function(frame)
     }
 }
 

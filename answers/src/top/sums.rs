@@ -106,10 +106,7 @@ impl<'t, 'f> Sums<'t, 'f> {
     }
 
     pub fn into_answer(mut self, duration: u64, events: u64) -> Answer {
-        if self.has(Key::Function) || self.has(Key::Stack) {
-            let count = self.values.frames_without_function();
-            self.note("frames in images whose functions are not known", count);
-        }
+        self.note("frames in images whose functions are not known", self.values.without_function);
         let Self { what, keys, mut rows, totals, relevant, notes, .. } = self;
         let main = what.main();
         rows.sort_unstable_by(|a, b| {
