@@ -7,7 +7,6 @@ use crate::frame::{Frame, Frames};
 use crate::functions::Functions;
 use crate::samples;
 use etw_layouts_trace::etl::{FileTime, Schemas};
-use etw_layouts_trace::kernel::perfinfo::{CollectionEnd, CollectionStart, SetInterval};
 use etw_layouts_trace::kernel::thread::CSwitch;
 use etw_layouts_trace::{Error, Event, Moment, Party, ProcessIndex, Trace};
 use std::collections::HashMap;
@@ -35,11 +34,6 @@ pub struct ProfileBuilder<'t> {
     interval: Option<u64>,
 }
 
-/// Default interval of the timer, in nanoseconds.
-const DEFAULT_INTERVAL: u64 = 1_000_000;
-
-/// The timer, as a profile source (ProfileTime).
-const TIMER: u32 = 0;
 
 impl<'t> ProfileBuilder<'t> {
     /// Begins a profile of a trace.
@@ -127,14 +121,7 @@ impl<'t> ProfileBuilder<'t> {
                 }
             }
             Some(0x0F48..=0x0F4A) => {
-                let interval = header
-                    .get::<SetInterval<'_>>(Schemas::BUILT_IN)
-                    .map(|set| (set.source(), set.new_interval()))
-                    .or_else(|| {
-                        header.get::<CollectionStart<'_>>(Schemas::BUILT_IN).map(|start| (start.source(), start.new_interval()))
-                    })
-                    .or_else(|| header.get::<CollectionEnd<'_>>(Schemas::BUILT_IN).map(|end| (end.source(), end.new_interval())));
-                if let Some((TIMER, interval @ 1..)) = interval {
+                if let Some((_, interval)) = samples::interval(&header) {
                     self.interval = Some(u64::from(interval) * 100);
                     // Samples before the first statement have the same interval.
                     if self.profile.interval == Interval::Assumed && self.profile.subject == Subject::Samples {
@@ -172,7 +159,7 @@ impl<'t> ProfileBuilder<'t> {
                 self.intern(&[frame])
             }
         };
-        self.push(event, &by, thread, stack, self.interval.unwrap_or(DEFAULT_INTERVAL));
+        self.push(event, &by, thread, stack, self.interval.unwrap_or(u64::from(samples::DEFAULT_INTERVAL) * 100));
         Ok(())
     }
 

@@ -2,7 +2,8 @@
 
 use super::key::Subject;
 use super::sums::{Amounts, Kind, Sums};
-use etw_layouts_trace::kernel::perfinfo::{CollectionEnd, CollectionStart, SampleProf, SetInterval};
+use crate::samples::{DEFAULT_INTERVAL, interval};
+use etw_layouts_trace::kernel::perfinfo::SampleProf;
 use etw_layouts_trace::{Error, Event, Trace, kernel::TypedEvent};
 
 /// Samples, each with the interval of the timer at its time.
@@ -10,12 +11,6 @@ pub struct Samples {
     /// The interval in each session, in units of 100 ns.
     intervals: Vec<Option<u32>>,
 }
-
-/// The interval of Windows, if no event states another one.
-const DEFAULT: u32 = 10_000;
-
-/// The profile source that is the timer (`ProfileTime` of `KPROFILE_SOURCE`).
-const TIMER: u32 = 0;
 
 const SAMPLE_BY_NMI: u16 = 71;
 const BATCH: u16 = 55;
@@ -29,7 +24,7 @@ impl Samples {
                 break;
             }
             let event = event?;
-            if let Some((old, _)) = interval(&event) {
+            if let Some((old, _)) = interval(&event.header()) {
                 intervals[event.session_index()].get_or_insert(old);
             }
         }
@@ -47,7 +42,7 @@ impl<'t> Amounts<'t> for Samples {
             sums.count_relevant();
             let interval = self.intervals[session].unwrap_or_else(|| {
                 sums.note("samples without an event that states their interval; inferred: 1 ms, the interval of Windows", 1);
-                DEFAULT
+                DEFAULT_INTERVAL
             });
             let subject = Subject::new(event).address(sample.instruction_pointer());
             if subject.party.process.is_none() {
@@ -56,7 +51,7 @@ impl<'t> Amounts<'t> for Samples {
             sums.add(&subject, &[1, interval.into()])?;
             return Ok(());
         }
-        match interval(event) {
+        match interval(&event.header()) {
             Some((_, new)) => self.intervals[session] = Some(new),
             None if matches!(kind.1, SAMPLE_BY_NMI | BATCH) => {
                 sums.note("events SampleProfNmi and BatchedSample; they are not counted", 1);
@@ -65,16 +60,4 @@ impl<'t> Amounts<'t> for Samples {
         }
         Ok(())
     }
-}
-
-/// The interval of the timer before and after an event that states it.
-fn interval(event: &Event<'_>) -> Option<(u32, u32)> {
-    let of = |source: u32, old: u32, new: u32| (source == TIMER).then_some((old, new));
-    if let Some(event) = event.get::<SetInterval>() {
-        return of(event.source(), event.old_interval(), event.new_interval());
-    }
-    if let Some(event) = event.get::<CollectionStart>() {
-        return of(event.source(), event.new_interval(), event.new_interval());
-    }
-    event.get::<CollectionEnd>().and_then(|event| of(event.source(), event.new_interval(), event.new_interval()))
 }

@@ -1,6 +1,7 @@
 //! The keys by which amounts are summed.
 
-use crate::frame::{Frame, Frames};
+use crate::frame::{Frame, FrameKind, Frames};
+use crate::functions::Functions;
 use etw_layouts_trace::{Error, Event, Names, Party, ProcessIndex, Trace};
 use std::sync::Arc;
 
@@ -185,12 +186,15 @@ pub(super) struct Keys<'t> {
     /// Of each session.
     names: Vec<Names<'t>>,
     frames: Vec<Frames<'t>>,
+    /// Number of named frames in images whose functions are not known.
+    pub without_function: u64,
 }
 
 impl<'t> Keys<'t> {
-    pub fn new(trace: &'t Trace) -> Self {
+    pub fn new(trace: &'t Trace, functions: &Functions) -> Self {
         let names: Vec<_> = (0..trace.sessions().len()).filter_map(|session| trace.names(session)).collect();
-        Self { trace, frames: names.iter().copied().map(Frames::new).collect(), names }
+        let frames = names.iter().map(|names| Frames::with_functions(*names, functions.clone())).collect();
+        Self { trace, names, frames, without_function: 0 }
     }
 
     pub fn value(&mut self, key: Key, subject: &Subject<'_, 't>) -> Result<KeyValue, Error> {
@@ -214,8 +218,11 @@ impl<'t> Keys<'t> {
                 Some(module) => KeyValue::text(&*event.session().user_path(&module)),
                 None => KeyValue::Unknown,
             },
-            Key::Function => self.first_frame(subject)?.map_or(KeyValue::Unknown, |frame| KeyValue::text(function(&frame))),
-            Key::Stack => self.stack(subject)?,
+            Key::Function => match self.first_frame(subject)? {
+                Some(frame) => KeyValue::text(self.function(&frame)),
+                None => KeyValue::Unknown,
+            },
+            Key::Stack => self.stack(event)?,
             Key::Endpoint | Key::Device | Key::Reason | Key::Type | Key::Generation | Key::Cause => KeyValue::Unknown,
         })
     }
@@ -230,37 +237,31 @@ impl<'t> Keys<'t> {
 
     /// The frame at the address; without one, the innermost frame of the call stack.
     fn first_frame(&mut self, subject: &Subject<'_, 't>) -> Result<Option<Arc<Frame>>, Error> {
-        let address = match subject.address {
-            Some(address) => Some(address),
-            None => subject.event.stack()?.and_then(|stack| stack.frames().next()),
-        };
-        address.map(|address| self.frame(subject, address)).transpose()
-    }
-
-    fn frame(&mut self, subject: &Subject<'_, 't>, address: u64) -> Result<Arc<Frame>, Error> {
-        // Addresses of the kernel are the same in every process.
-        let process = subject.party.process.unwrap_or_default();
-        self.frames[subject.event.session_index()].frame(process, address, subject.event.tick())
-    }
-
-    fn stack(&mut self, subject: &Subject<'_, 't>) -> Result<KeyValue, Error> {
-        let Some(stack) = subject.event.stack()? else { return Ok(KeyValue::Unknown) };
-        let mut names = Vec::new();
-        for address in stack.frames() {
-            names.push(function(&*self.frame(subject, address)?));
+        let frames = &mut self.frames[subject.event.session_index()];
+        match subject.address {
+            // Addresses of the kernel are the same in every process.
+            Some(address) => frames.frame(subject.party.process.unwrap_or_default(), address, subject.event.tick()).map(Some),
+            None => Ok(frames.of(subject.event)?.and_then(|frames| frames.first().cloned())),
         }
-        names.reverse();
+    }
+
+    fn stack(&mut self, event: &Event<'t>) -> Result<KeyValue, Error> {
+        let Some(frames) = self.frames[event.session_index()].of(event)? else { return Ok(KeyValue::Unknown) };
+        let names: Vec<_> = frames.iter().rev().map(|frame| self.function(frame)).collect();
         Ok(KeyValue::text(names.join(";")))
+    }
+
+    /// The name of a frame, which is counted if its function is not known.
+    fn function(&mut self, frame: &Frame) -> String {
+        self.without_function += u64::from(frame.kind == FrameKind::Module);
+        function(frame)
     }
 }
 
 /// The name of a frame: module and function, module and offset, or the address.
 fn function(frame: &Frame) -> String {
-    let module = frame.module.as_deref().map(|module| module.rsplit(['\\', '/']).next().unwrap_or(module));
-    match (module, &frame.function, frame.offset) {
-        (Some(module), Some(function), _) => format!("{module}!{function}"),
-        (None, Some(function), _) => function.to_string(),
-        (Some(module), None, Some(offset)) => format!("{module}+{offset:#x}"),
-        _ => format!("{:#x}", frame.address),
+    match (frame.module_name(), &frame.function) {
+        (Some(module), Some(function)) => format!("{module}!{function}"),
+        _ => frame.label().into_owned(),
     }
 }

@@ -21,6 +21,7 @@ pub use answer::{Answer, Column, Note, Row, Value};
 pub use key::{Key, KeyValue};
 pub use what::{Measure, Unit, What};
 
+use crate::functions::Functions;
 use etw_layouts_trace::etl::Filter;
 use etw_layouts_trace::{Error, Trace};
 use spans::Spans;
@@ -30,13 +31,15 @@ use sums::{Amounts, Sums, kind};
 /// match. An interval, such as a wait, belongs to the event that ends it: the filter applies to that event, and to the process and the thread of
 /// the interval.
 ///
+/// `functions` names the functions of images in call stacks; by default it has none.
+///
 /// The answer has at most 262,144 rows with at most 64 MiB of text; the rest is in a row of [`KeyValue::Others`].
 ///
 /// # Errors
 ///
 /// The trace cannot be read, or changed since it was opened.
-pub fn top(trace: &Trace, what: What, keys: &[Key], filters: &[Filter]) -> Result<Answer, Error> {
-    let mut sums = Sums::new(trace, what, keys.to_vec(), filters);
+pub fn top(trace: &Trace, what: What, keys: &[Key], filters: &[Filter], functions: &Functions) -> Result<Answer, Error> {
+    let mut sums = Sums::new(trace, what, keys.to_vec(), filters, functions);
     let mut amounts: Box<dyn Amounts<'_>> = match what {
         What::Cpu => Box::new(cpu::Samples::new(trace)?),
         What::Run | What::Wait | What::Ready => Box::new(switches::Switches::new(what)),

@@ -3,6 +3,7 @@
 use super::answer::{Answer, Note, Row};
 use super::key::{Key, KeyValue, Keys, Subject};
 use super::what::What;
+use crate::functions::Functions;
 use etw_layouts_trace::etl::{self, Filter, HeaderType, Uuid};
 use etw_layouts_trace::kernel::find;
 use etw_layouts_trace::{Error, Event, Trace};
@@ -42,10 +43,10 @@ const MAX_ROWS: usize = 1 << 18;
 const MAX_TEXT: usize = 64 << 20;
 
 impl<'t, 'f> Sums<'t, 'f> {
-    pub fn new(trace: &'t Trace, what: What, keys: Vec<Key>, filters: &'f [Filter]) -> Self {
+    pub fn new(trace: &'t Trace, what: What, keys: Vec<Key>, filters: &'f [Filter], functions: &Functions) -> Self {
         let totals = vec![0; what.measures().len()];
         let (rows, places, notes) = Default::default();
-        Self { what, keys, values: Keys::new(trace), filters, rows, places, size: 0, totals, relevant: 0, notes }
+        Self { what, keys, values: Keys::new(trace, functions), filters, rows, places, size: 0, totals, relevant: 0, notes }
     }
 
     /// Whether a key is asked for.
@@ -104,7 +105,8 @@ impl<'t, 'f> Sums<'t, 'f> {
         }
     }
 
-    pub fn into_answer(self, duration: u64, events: u64) -> Answer {
+    pub fn into_answer(mut self, duration: u64, events: u64) -> Answer {
+        self.note("frames in images whose functions are not known", self.values.without_function);
         let Self { what, keys, mut rows, totals, relevant, notes, .. } = self;
         let main = what.main();
         rows.sort_unstable_by(|a, b| {

@@ -1,15 +1,16 @@
 //! `compare`.
 
 use super::Done;
-use super::top::{answer, key, keys_of, print, what};
+use super::symbols::StackSymbols;
+use super::top::{answer, has_functions, key, keys_of, print, what};
 use super::traces::{Files, Opened};
 use crate::input::{self, Input, TRACES, find_all};
 use crate::object::object;
 use crate::output::stop::{Stop, finished};
 use crate::output::{Format, Output, Several, reported};
 use crate::selection::Wanted;
-use etw_layouts_answers::compare;
 use etw_layouts_answers::top::{Answer, Key, Unit, What};
+use etw_layouts_answers::{Functions, compare};
 use etw_layouts_cli::{Error, Outcome};
 use std::path::PathBuf;
 
@@ -48,6 +49,8 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     #[command(flatten)]
+    symbols: StackSymbols,
+    #[command(flatten)]
     pub(crate) wanted: Wanted,
 }
 
@@ -85,8 +88,10 @@ fn print_differences(args: &Args, files: &mut usize, out: &mut Output) -> Result
     let [before, after] = [before, after].map(|paths| find_all(paths, &TRACES, out));
     *files = before.len() + after.len();
     let mut done = Done::default();
-    let before = answers(args, &keys, &before, &mut done, out)?;
-    let after = answers(args, &keys, &after, &mut done, out)?;
+    let functions = args.symbols.functions(has_functions(&keys)).map_err(Stop::Input)?;
+    let before = answers(args, &keys, &before, &functions, &mut done, out)?;
+    let after = answers(args, &keys, &after, &functions, &mut done, out)?;
+    args.symbols.report(&functions, out);
     let Some(comparison) = compare(&before, &after, measure) else {
         return Err(Stop::Input("nothing to compare: a trace has no two events with different times; name longer traces".into()));
     };
@@ -132,14 +137,21 @@ fn measure(args: &Args) -> Result<usize, Stop> {
 }
 
 /// The answer for each run.
-fn answers(args: &Args, keys: &[Key], inputs: &[Input], done: &mut Done, out: &Output) -> Result<Vec<Answer>, Stop> {
+fn answers(
+    args: &Args,
+    keys: &[Key],
+    inputs: &[Input],
+    functions: &Functions,
+    done: &mut Done,
+    out: &Output,
+) -> Result<Vec<Answer>, Stop> {
     let files = Files::open(inputs, out);
     done.unusable += files.unusable;
     let mut answers = Vec::new();
     for files in files.by_session() {
         let opened = Opened::read(files, &args.wanted.schemas, out, |_| {})?;
         done.unusable += opened.unusable;
-        let answer = answer(args.what, keys, &opened.trace, &opened.filters(&args.wanted))?;
+        let answer = answer(args.what, keys, &opened.trace, &opened.filters(&args.wanted), functions)?;
         for note in &answer.notes {
             let name = opened.files.first().map_or("", |file| &file.name);
             out.note(name, &format!("{} ({})", note.note, note.count));

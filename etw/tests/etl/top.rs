@@ -101,7 +101,7 @@ const ROWS: &[(&str, &str, &str)] = &[
         "cpu module,function,thread",
         "module,function,thread,samples,ms,percent\n\
          \\Device\\HarddiskVolume1\\app.dll,app.dll+0x10,101,2,4,66.6667\n,0x1000,0,1,0.5,33.3333\n",
-        "",
+        "note: frames in images whose functions are not known (2)\n",
     ),
     (
         "disk file,event,device",

@@ -3,6 +3,7 @@
 use crate::merged::trace_at;
 use crate::top::{switch, trace};
 use crate::{Folder, json, run, small, text};
+use etw_layouts_answers::Functions;
 use etw_layouts_answers::top::{What, top};
 use etw_layouts_trace::Trace;
 use serde_json::Value;
@@ -274,8 +275,8 @@ fn corrupt_events() {
         }
         let Ok(trace) = Trace::from_bytes(bytes) else { continue };
         for what in What::all() {
-            let answer = top(&trace, what, what.keys(), &[]).unwrap();
-            let sums = top(&trace, what, &[], &[]).unwrap();
+            let answer = top(&trace, what, what.keys(), &[], &Functions::default()).unwrap();
+            let sums = top(&trace, what, &[], &[], &Functions::default()).unwrap();
             assert_eq!(
                 (answer.sum(&answer.rows), sums.rows.len()),
                 (sums.totals, usize::from(!answer.rows.is_empty())),

@@ -4,6 +4,7 @@ mod options;
 mod table;
 
 use super::Done;
+use super::symbols::StackSymbols;
 use super::traces::{Files, Opened};
 use crate::input::{self, Input};
 use crate::object::object;
@@ -11,6 +12,7 @@ use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
 use crate::output::{Format, Output, Several};
 use crate::selection::Wanted;
+use etw_layouts_answers::Functions;
 use etw_layouts_answers::top::{Answer, Key, Note, What, top};
 use etw_layouts_etl::Filter;
 use etw_layouts_trace::{Trace, TraceFile};
@@ -64,6 +66,8 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     #[command(flatten)]
+    symbols: StackSymbols,
+    #[command(flatten)]
     pub(crate) wanted: Wanted,
 }
 
@@ -73,6 +77,7 @@ const LIMIT: usize = 30;
 /// Prints the sums over all files.
 pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
     let keys = keys_of(args.what, &args.by)?;
+    let functions = args.symbols.functions(has_functions(&keys)).map_err(Stop::Input)?;
     let files = Files::open(inputs, out);
     let mut done = Done { unusable: files.unusable, ..Done::default() };
     if files.files.is_empty() {
@@ -80,13 +85,19 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     }
     let opened = Opened::read(files.files, &args.wanted.schemas, out, |_| {})?;
     done.unusable += opened.unusable;
-    let answer = answer(args.what, &keys, &opened.trace, &opened.filters(&args.wanted))?;
+    let answer = answer(args.what, &keys, &opened.trace, &opened.filters(&args.wanted), &functions)?;
     done.add(opened.end(out));
     print_answer(&answer, args.limit, out)?;
+    args.symbols.report(&functions, out);
     if answer.rows.is_empty() && !args.wanted.is_all() {
         none_matches(answer.events, &args.wanted, out);
     }
     Ok(done)
+}
+
+/// Whether keys need the names of functions.
+pub fn has_functions(keys: &[Key]) -> bool {
+    keys.iter().any(|key| matches!(key, Key::Function | Key::Stack))
 }
 
 /// Answers a question about a trace.
@@ -94,8 +105,8 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
 /// # Errors
 ///
 /// The trace cannot be read, or it has no event that answers the question.
-pub fn answer(what: What, keys: &[Key], trace: &Trace, filters: &[Filter]) -> Result<Answer, Stop> {
-    let answer = top(trace, what, keys, filters)?;
+pub fn answer(what: What, keys: &[Key], trace: &Trace, filters: &[Filter], functions: &Functions) -> Result<Answer, Stop> {
+    let answer = top(trace, what, keys, filters, functions)?;
     if answer.relevant == 0 {
         let files: Vec<_> = trace.files().iter().map(TraceFile::name).collect();
         let (needs, record) = (what.needs(), what.record());
@@ -188,7 +199,7 @@ impl Document {
             Key::named(name).ok_or_else(|| Stop::Input(why()))
         };
         let keys = keys_of(what, &by.iter().map(key).collect::<Result<Vec<_>, _>>()?)?;
-        answer(what, &keys, trace, filters).map(Self)
+        answer(what, &keys, trace, filters, &Functions::default()).map(Self)
     }
 }
 
