@@ -2,8 +2,10 @@
 
 use crate::branches::{ARCHITECTURES, numbers};
 use crate::facts::Atlas;
+use crate::index::kind;
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::{Arch, Build};
+use etw_layouts_codegen::spec::Body;
 use etw_layouts_project::Error;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +20,7 @@ struct Data<'a> {
     same: BTreeMap<String, (String, u32)>,
     /// The key is the number of a build and an architecture.
     branches: BTreeMap<String, Branch>,
-    /// The definitions: `s` for a structure or union, `v` for values.
+    /// The definitions: `s` for a structure or union; for values, their kind.
     types: BTreeMap<&'a str, &'static str>,
 }
 
@@ -67,7 +69,11 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
         }
     });
     let types = atlas.structures.iter().map(|structure| (structure.name(), "s"));
-    let types = types.chain(atlas.values.iter().map(|definition| (definition.name.value.as_str(), "v"))).collect();
+    let values = atlas.values.iter().filter_map(|definition| match &definition.body {
+        Body::Values(values) => Some((definition.name.value.as_str(), kind(values.kind))),
+        Body::Aggregate(_) => None,
+    });
+    let types = types.chain(values).collect();
     let branches = atlas.branches.iter().enumerate().map(|(at, branch)| {
         let from = branch.points.iter().map(|asked| asked.own.revision).collect();
         let target = branch.points.iter().map(|asked| asked.target.into()).collect();

@@ -26,7 +26,9 @@ pub fn page(atlas: &Atlas) -> (String, String) {
                 (atlas.classes.iter().map(|class| class.events.len()).sum::<usize>()) " kernel events in " (atlas.classes.len())
                 " classes, with their payloads"
             }
+            a href="providers.html" { "Events of the providers of Windows and .NET" }
             a href="values.html" { (atlas.values.len()) " enumerations, flags and sets of constants" }
+            a href="variables.html" { (atlas.layouts.spec.globals.len()) " global variables of the kernel" }
             a href="kernels.html" { (atlas.axis.revisions.len()) " builds, with the symbols that prove them" }
             @if let Some(target) = newest { a href=(atlas.map_page(target)) { "Map of the references between structures" } }
         }
@@ -66,7 +68,8 @@ fn structures(atlas: &Atlas, part: &str, list: &[&Structure]) -> Markup {
     table(part, "list filtered", &["Structure", "Size", "Layouts", "Versions", "Evidence", "Description"], &rows)
 }
 
-fn filter(label: &str) -> Markup {
+/// A field that filters the tables of the page.
+pub fn filter(label: &str) -> Markup {
     html! {
         p class="scripted filter" {
             label for="filter" { (label) }
@@ -114,7 +117,7 @@ pub fn events(atlas: &Atlas) -> (String, String) {
     };
     let content = html! {
         h1 { "Kernel events" }
-        p.lead { "The payloads of kernel events, by class: the fields of each version, with their sources." }
+        p.lead { "The payloads of kernel events, by class: the fields of each version, with their sources. " a href="providers.html" { "Events of other providers" } " have a search of their own." }
         (filter("Filter by class, group or event "))
         (table("Classes of events", "list filtered", &["Class", "Groups", "Events", "Description"], &rows))
     };

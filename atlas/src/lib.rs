@@ -23,6 +23,7 @@ mod members;
 mod memory;
 mod names;
 mod paths;
+mod providers;
 mod ribbon;
 mod scopes;
 mod search;
@@ -34,6 +35,7 @@ mod target;
 mod type_data;
 mod uses;
 mod values;
+mod variables;
 mod write;
 
 use confidence::Confidences;
@@ -49,14 +51,16 @@ pub use write::write;
 /// The style sheet.
 const STYLE: &str = include_str!("style.css");
 /// The parts of the script. A part may use the parts before it.
-const SCRIPT: [&str; 8] = [
+const SCRIPT: [&str; 10] = [
     include_str!("script/start.js"),
     include_str!("script/builds.js"),
     include_str!("script/search.js"),
     include_str!("script/lists.js"),
+    include_str!("script/bytes.js"),
     include_str!("script/payload.js"),
     include_str!("script/structure.js"),
     include_str!("script/compare.js"),
+    include_str!("script/providers.js"),
     include_str!("script/end.js"),
 ];
 
@@ -71,6 +75,7 @@ pub fn files(project: &Project, lines: Lines) -> Result<BTreeMap<String, String>
     let statements = project.statements()?;
     let mut atlas = collect::atlas(&layouts, &registry, &statements, lines, |_| true)?;
     let confidences = Confidences::of(&atlas, true);
+    let catalogue = etw_layouts_catalog::entries();
     compare::mark_unexamined(&mut atlas, &confidences);
     let structures = atlas
         .structures
@@ -84,7 +89,7 @@ pub fn files(project: &Project, lines: Lines) -> Result<BTreeMap<String, String>
     let classes = atlas.classes.par_iter().map(|class| event_class::page(&atlas, class));
     let mut files: BTreeMap<String, String> = structures.chain(kernels).chain(values).chain(classes).collect();
     files.extend([index::page(&atlas), index::kernels(&atlas), index::values(&atlas), index::events(&atlas), index::legend()]);
-    files.extend([compare::page(&atlas)]);
+    files.extend([compare::page(&atlas), variables::page(&atlas), providers::page(&catalogue)]);
     let data: Vec<_> = atlas
         .structures
         .par_iter()
@@ -94,7 +99,8 @@ pub fn files(project: &Project, lines: Lines) -> Result<BTreeMap<String, String>
     files.insert("builds.js".into(), builds::data(&atlas)?);
     files.insert("confidence.js".into(), confidences.data()?);
     files.insert("compare.js".into(), compare::data(&atlas, &confidences)?);
-    files.insert("search.js".into(), search::data(&atlas)?);
+    files.insert("search.js".into(), search::data(&atlas, &catalogue)?);
+    files.insert("providers.js".into(), providers::data(&catalogue)?);
     files.insert("style.css".into(), STYLE.into());
     files.insert("script.js".into(), SCRIPT.concat());
     Ok(files)

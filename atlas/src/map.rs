@@ -2,6 +2,7 @@
 
 use crate::facts::Atlas;
 use crate::frame::{Page, scrolled, table};
+use crate::index::filter;
 use crate::paths;
 use crate::svg::{WAYS, picture};
 use etw_layouts_codegen::axis::TargetId;
@@ -39,9 +40,13 @@ pub fn page(atlas: &Atlas, target: TargetId) -> Option<(String, String)> {
                 }
             }
         }
-        (scrolled("Map of the structures", &picture(&map, link)))
-        h2 id="links" { "All references" }
-        (references(atlas, target, &map))
+        div.map-page {
+            p.to-table { a href="#links" { "All references as a table" } }
+            (scrolled("Map of the structures", &picture(&map, link)))
+            h2 id="links" { "All references" }
+            (filter("Filter by structure or member "))
+            (references(atlas, target, &map))
+        }
     };
     Some(Page::new(paths::map_page(&kernel.name), "builds", format_args!("Map of {}", kernel.name)).finish(&content))
 }
@@ -65,5 +70,5 @@ fn references(atlas: &Atlas, target: TargetId, map: &Map) -> Markup {
             }
         }
     };
-    table("References between structures", "list", &["Structure", "Member", "Kind", "Target structure"], &rows)
+    table("References between structures", "list filtered", &["Structure", "Member", "Kind", "Target structure"], &rows)
 }

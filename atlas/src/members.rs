@@ -2,7 +2,7 @@
 
 use crate::facts::Atlas;
 use crate::frame;
-use crate::names::linked;
+use crate::names::{linked, prose};
 use crate::sheet::{Row, Sheet};
 use maud::{Markup, html};
 
@@ -28,7 +28,7 @@ fn line(atlas: &Atlas, offset: u64, row: &Row, id: &str) -> Markup {
                 @if !row.values.is_empty() { small { " of " (linked(atlas, &row.values)) } }
             }
             td {
-                (linked(atlas, &row.doc))
+                (prose(atlas, &row.doc))
                 @if !row.note.is_empty() { small.note { " " (row.note) } }
             }
         }

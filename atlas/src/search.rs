@@ -1,7 +1,8 @@
-//! The search index: types with their members or constants, events with their fields, and builds.
+//! The search index: types with their members or constants, global variables, providers, events with their fields, and builds.
 
 use crate::facts::Atlas;
-use crate::paths;
+use crate::{paths, providers, variables};
+use etw_layouts_catalog::Entry;
 use etw_layouts_codegen::spec::Body;
 use etw_layouts_project::Error;
 use serde::Serialize;
@@ -9,10 +10,10 @@ use std::collections::BTreeSet;
 
 /// Name, page, kind, note and search terms; then its parts, such as members, and their kind.
 #[derive(Serialize)]
-struct Entry<'a>(&'a str, String, &'static str, String, String, Vec<&'a str>, &'static str);
+struct Found<'a>(&'a str, String, &'static str, String, String, Vec<&'a str>, &'static str);
 
 /// The data of the script.
-pub fn data(atlas: &Atlas) -> Result<String, Error> {
+pub fn data(atlas: &Atlas, catalogue: &[Entry]) -> Result<String, Error> {
     let mut entries = Vec::new();
     for structure in &atlas.structures {
         let mut members: Vec<&str> =
@@ -20,16 +21,24 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
         members.sort_unstable();
         members.dedup();
         let page = paths::type_page(structure.name());
-        entries.push(Entry(structure.name(), page, "structure", String::new(), String::new(), members, "member"));
+        entries.push(Found(structure.name(), page, "structure", String::new(), String::new(), members, "member"));
     }
     for definition in &atlas.values {
         let Body::Values(values) = &definition.body else { continue };
         let (name, page) = (definition.name.value.as_str(), paths::type_page(&definition.name.value));
         let constants = values.constants.iter().map(|constant| constant.name.value.as_str()).collect();
-        entries.push(Entry(name, page, "values", String::new(), String::new(), constants, "constant"));
+        entries.push(Found(name, page, "values", String::new(), String::new(), constants, "constant"));
+    }
+    for name in atlas.layouts.spec.globals.keys() {
+        entries.push(Found(name, variables::address(name), "variable", String::new(), String::new(), Vec::new(), ""));
+    }
+    for entry in catalogue {
+        let guid = entry.provider.guid.to_string();
+        let words = guid.replace('-', "");
+        entries.push(Found(&entry.provider.name, providers::address(entry), "provider", guid, words, Vec::new(), ""));
     }
     for class in &atlas.classes {
-        entries.push(Entry(class.name, paths::class_page(class.name), "events", String::new(), String::new(), Vec::new(), ""));
+        entries.push(Found(class.name, paths::class_page(class.name), "events", String::new(), String::new(), Vec::new(), ""));
     }
     for event in atlas.classes.iter().flat_map(|class| &class.events) {
         let mut fields = Vec::new();
@@ -42,18 +51,18 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
         let names = event.hook.into_iter().flat_map(|hook| atlas.hook_names(hook));
         let words = event.hook.map(|hook| format!("{hook:#x} {hook}")).into_iter().chain(names.map(str::to_owned));
         let words = words.collect::<Vec<_>>().join(" ");
-        entries.push(Entry(&event.name, paths::event_address(&event.name), "event", hook, words, fields, "field"));
+        entries.push(Found(&event.name, paths::event_address(&event.name), "event", hook, words, fields, "field"));
     }
     for (target, one) in atlas.kernels.iter() {
         // The label and the release of a target are search terms.
         let note = format!("{} · {}", atlas.axis.windows(atlas.axis.revision_of(target).build), atlas.label(target));
-        entries.push(Entry(&one.name, paths::target_page(&one.name), "build", note, String::new(), Vec::new(), ""));
+        entries.push(Found(&one.name, paths::target_page(&one.name), "build", note, String::new(), Vec::new(), ""));
     }
     let examined = examined(atlas);
     entries.extend(
         examined
             .iter()
-            .map(|(name, page, note)| Entry(name, page.clone(), "examined", note.clone(), String::new(), Vec::new(), "")),
+            .map(|(name, page, note)| Found(name, page.clone(), "examined", note.clone(), String::new(), Vec::new(), "")),
     );
     Ok(format!("window.atlasSearch = {};\n", serde_json::to_string(&entries)?))
 }

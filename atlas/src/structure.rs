@@ -38,9 +38,10 @@ pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
     let panels: Vec<_> = structure.matrices.iter().enumerate().map(&mut panel).collect();
     let content = html! {
         h1 { span.kind { (kind(atlas, name)) } code { (name) } }
-        p.lead { (names::linked(atlas, &structure.definition.doc)) }
+        p.lead { (names::prose(atlas, &structure.definition.doc)) }
         (facts(atlas, structure, !errata.is_empty()))
         (used_by(atlas, name))
+        (decoder())
         (frame::switched(&panels, &bar(structure)))
         (marks::legend("../"))
         @if !errata.is_empty() {
@@ -76,6 +77,27 @@ fn bar(structure: &Structure) -> Markup {
             }
             button { "Show" }
             output id="ask-answer" for="ask-build ask-member" aria-live="polite" {}
+        }
+    }
+}
+
+/// The form for bytes, which the script decodes with the layout of the selected build.
+fn decoder() -> Markup {
+    html! {
+        details class="scripted" id="bytes-part" {
+            summary { "Decode bytes" }
+            p { "Paste the bytes of this structure in hexadecimal, also as a dump with offsets, or choose a file. They are decoded with the layout of the build selected below, and stay on this computer." }
+            form id="bytes-form" {
+                label for="bytes-input" { "Bytes" }
+                textarea id="bytes-input" rows="4" autocomplete="off" spellcheck="false" placeholder="48 00 00 00 or 00000000: 48 00 00 00" {}
+                label for="bytes-file" { "or a file" }
+                input id="bytes-file" type="file";
+                label for="bytes-from" { "from offset" }
+                input id="bytes-from" size="8" placeholder="0x0" autocomplete="off" spellcheck="false";
+                button { "Decode" }
+            }
+            p { output id="bytes-note" for="bytes-input bytes-file bytes-from" aria-live="polite" {} }
+            (frame::scrolled("Decoded members", &html! { div id="bytes-members" {} }))
         }
     }
 }

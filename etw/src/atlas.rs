@@ -12,8 +12,9 @@ use std::path::PathBuf;
 ///
 /// The atlas has one page per structure (its members in all versions), per layout (a map of its bytes), per target (its
 /// evidence) and per class of kernel events (the fields of their payloads in all versions), pages of enumerations and flags,
-/// maps of references, and a comparison of any two targets. Search and comparison need JavaScript; all other pages work
-/// without it.
+/// global variables, maps of references, the events of the providers in the catalogue with the names of their fields, and a
+/// comparison of any two targets. The page of a structure decodes bytes, pasted or from a file, with the layout of a build.
+/// Search, decoders and comparison need JavaScript; all other pages work without it.
 ///
 ///     etw atlas -o pages
 ///

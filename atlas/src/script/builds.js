@@ -26,9 +26,11 @@
     const index = side.error ? null : standing(confidences, type.columns, side)[3];
     return index === null ? side : { ...side, index, target: targets[index], isOwn: false };
   };
+  // The names that an error offers instead of the first one.
+  const quoted = (error) => (error.match(/`[^`]+`/g) ?? []).slice(1).map((name) => name.slice(1, -1));
   // An error, with a button for each name that is possible instead.
   const question = (place, error, input) => {
-    const names = (error.match(/`[^`]+`/g) ?? []).slice(1).map((name) => name.slice(1, -1)), arch = archOf(input.value);
+    const names = quoted(error), arch = archOf(input.value);
     const choose = (name) => { input.value = name + (arch ? "-" + arch : ""); input.form.requestSubmit(); };
     place.replaceChildren(error, ...names.flatMap((name) => [" ", make("button", { type: "button", onclick: () => choose(name) }, name)]));
   };

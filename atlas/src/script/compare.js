@@ -39,14 +39,14 @@
     const section = async (builds, confidences, { layouts, values }, name, one, other) => {
       const of = layouts[name], sides = [one, other], [from, to] = sides.map(({ index }) => index).sort((x, y) => x - y), about = [], title = make("h2", { id: "part-" + name }, page(name));
       let lines = [];
-      if (builds.types[name] === "v") lines = changed(builds, ...sides.map(({ index }) => constants(values[of[index]])), true);
+      if (builds.types[name] !== "s") lines = changed(builds, ...sides.map(({ index }) => constants(values[of[index]])), true);
       else {
         const type = await loadType(name), own = sides.map(({ index }) => type.of[index]);
         lines = changed(builds, ...own.map((layout) => members(type, layout)));
         const embedded = (type.layouts[own[1]]?.needs ?? []).map(([name]) => name).filter((name) => layouts[name][one.index] !== layouts[name][other.index]);
         if (!lines.length) about.push(embedded.length ? ["Equal in its own members; what it embeds changed: ", ...embedded.flatMap((name) => [page(name), " "])] : ["Equal in its members."]);
-        const sizes = own.map((layout) => layout < 0 ? "absent" : hex(type.layouts[layout].size));
-        title.append(` ${sizes[0] === sizes[1] ? sizes[0] : sizes.join(" → ")} bytes`);
+        const sizes = own.map((layout) => layout < 0 ? "absent" : `${hex(type.layouts[layout].size)} bytes`);
+        title.append(` ${sizes[0] === sizes[1] ? sizes[0] : sizes.join(" → ")}`);
         about.push([sides.map((side) => `${side.name}: ${confidence(confidences, type, side)}.`).join(" ")]);
       }
       const links = one.arch === other.arch ? steps(builds, of, from, to) : [];
@@ -59,7 +59,7 @@
     const verdict = async (builds, confidences, { layouts, values, columns, lists }, name, sides) => {
       const of = layouts[name], known = sides.map((side) => standing(confidences, lists[columns[name]], side));
       const [ours, theirs] = sides.map(({ index }, side) => [index, ...known[side][2]]), pairs = ours.flatMap((a) => theirs.map((b) => [a, b]));
-      const isKnown = known.every(([, isKnown]) => isKnown), type = builds.types[name] === "v" || pairs.every(([a, b]) => of[a] === of[b]) ? null : await loadType(name);
+      const isKnown = known.every(([, isKnown]) => isKnown), type = builds.types[name] !== "s" || pairs.every(([a, b]) => of[a] === of[b]) ? null : await loadType(name);
       const size = (target) => type.layouts[type.of[target]]?.size;
       const differs = ([a, b]) => of[a] !== of[b] && (of[a] < 0 || of[b] < 0 || (type ? size(a) !== size(b) || changed(builds, members(type, type.of[a]), members(type, type.of[b])).length
         : changed(builds, constants(values[of[a]]), constants(values[of[b]]), true).length) > 0);

@@ -1,3 +1,3 @@
 
-  for (const part of [search, filter, decoder, payload, structure, comparison, copies]) part();
+  for (const part of [search, filter, decoder, payload, structure, comparison, providers, copies]) part();
 })();

@@ -1,13 +1,15 @@
 
   function filter() {
     const input = at("filter"), rows = [...document.querySelectorAll(".filtered tbody tr")];
-    input?.addEventListener("input", () => {
+    const show = () => {
       const words = input.value.trim().toLowerCase().split(/[\s_]+/);
       for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
       for (const part of document.querySelectorAll("details:has(.filtered)")) part.open = words[0] !== "" && part.querySelector("tbody tr:not([hidden])") !== null;
       const left = rows.filter((row) => !row.hidden).length;
       at("count").textContent = left === rows.length ? "" : `${left} of ${rows.length}`;
-    });
+    };
+    input?.addEventListener("input", show);
+    if (input) follow(() => { if (readState().words) { input.value = readState().words; show(); } });
   }
 
   // Decodes a number with the rows of the table.

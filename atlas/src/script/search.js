@@ -1,7 +1,7 @@
 
   function search() {
     const form = at("search-form"), input = at("search-words"), list = at("search-found"), count = at("search-count"), entries = [];
-    let builds = null, shown = Promise.resolve();
+    let builds = null, shown = Promise.resolve(), isQuestion = false;
     const words = (text) => text.toLowerCase().replace(/^nt!/, "").split(/[\s_.!]+/).filter(Boolean);
     const prepare = async () => {
       const [groups, known] = await Promise.all([load("search.js", () => window.atlasSearch), loadBuilds()]);
@@ -17,6 +17,13 @@
     const special = (text) => {
       const [, name, member, build] = text.match(/^(\w+) *\+ *(0x[0-9a-f]+|\d+)(?: +(\S+))?$/i) ?? [], own = name && ranked(name).find(({ kind }) => kind === "structure");
       if (own) return [{ name: `${own.name}+${member}`, page: `${own.page}#${new URLSearchParams({ ...(build && { build }), member })}`, kind: "offset", note: build ?? "newest build" }];
+      // An ambiguous label: the builds that it can be.
+      const asked = text && architectures.map((arch) => resolve(builds, text, arch)).find(({ isAmbiguous }) => isAmbiguous);
+      if (asked) {
+        const names = quoted(asked.error).flatMap((name) => architectures.map((arch) => [name, resolve(builds, name, arch)])).filter(([, { error }]) => !error);
+        isQuestion = true;
+        return names.map(([label, { name, target }]) => ({ name: `${label}, ${target.arch}`, page: `kernel/${target.name}.html#evidence`, kind: "build", note: name }));
+      }
       if (!/^(kb *\d+|(\d+\.\d+\.)?\d{4,5}\.\d+)$/i.test(text)) return [];
       const targets = architectures.map((arch) => resolve(builds, text, arch)).filter(({ error }) => !error);
       return targets.map(({ name, target, isOwn }) => ({ name, page: `kernel/${target.name}.html#evidence`, kind: "build", note: isOwn ? target.windows : `layouts of ${target.name}` }));
@@ -33,10 +40,14 @@
     };
     const show = async () => {
       await prepare();
-      const text = input.value.trim(), found = text ? [...special(text), ...ranked(text)] : [];
-      count.textContent = text && (found.length ? `${found.length} found` : "no match");
+      isQuestion = false;
+      const text = input.value.trim(), own = text ? special(text) : [], found = text && !isQuestion ? [...own, ...ranked(text)] : own;
+      count.textContent = text && (found.length ? `${isQuestion ? `ambiguous release ${text}; choose one. ` : ""}${found.length} found` : "no match");
       list.replaceChildren(...found.slice(0, 40).map(({ name, page, kind, note }) =>
         make("li", {}, make("a", { href: root + page }, name, make("small", {}, [note, kind].filter(Boolean).join(" · "))))));
+      // The events of providers have their own search, with their own data.
+      const more = "providers.html#" + new URLSearchParams({ words: text });
+      if (text) list.append(make("li", { className: "more" }, link(`Search the events of providers for ${text}`, root + more)));
     };
     input.addEventListener("focus", prepare);
     input.addEventListener("input", () => { shown = show(); });
@@ -45,8 +56,14 @@
       if (step) { stops.at((stops.indexOf(event.target) + step) % stops.length).focus(); event.preventDefault(); }
       if (event.key === "Escape") event.target.blur();
     });
-    // Enter opens the first result. Input from before the data was loaded is searched first.
-    form.addEventListener("submit", async (event) => { event.preventDefault(); await shown; list.querySelector("a")?.click(); });
+    // Enter opens the first result, or goes to the list if the input is ambiguous. Input from before the data was loaded is searched first.
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      await shown;
+      const first = list.querySelector("li:not(.more) a");
+      if (isQuestion) first?.focus();
+      else first?.click();
+    });
     // Hide the list: a link to the same page does not load a new page.
     list.addEventListener("click", () => document.activeElement.blur());
     document.addEventListener("keydown", (event) => {

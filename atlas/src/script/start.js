@@ -34,6 +34,6 @@
     const known = Object.entries(state).filter(([, value]) => value);
     history.replaceState(null, "", known.length ? "#" + new URLSearchParams(known) : location.pathname + location.search);
   };
-  // A text in which type names are links to their pages.
-  const linked = (text, { types }) => text.split(/(\w+)/).filter(Boolean).map((word) => word.length > 3 && word in types ? link(word, `${root}type/${word}.html`) : word);
+  // A text in which type names are links to their pages. In sentences, words of up to four letters, such as GUID, are words.
+  const linked = (text, { types }, least = 4) => text.split(/(\w+)/).filter(Boolean).map((word) => word.length >= least && word in types ? link(word, `${root}type/${word}.html`) : word);
   const follow = (read) => { addEventListener("hashchange", read); read(); };

@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 /// The maximum size of a page.
 const LARGEST: usize = 660_000;
 /// The maximum size of all files together.
-const MAX_BYTES: usize = 30_500_000;
+const MAX_BYTES: usize = 35_500_000;
 
 pub static FILES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| atlas::files(&project()).expect("an atlas"));
 

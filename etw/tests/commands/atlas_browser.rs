@@ -36,7 +36,7 @@ const SEARCH: &str = "const search = async (words) => {
     input.form.requestSubmit();
     for (let n = 0; n < 100 && !to; n++) await wait(10);
     navigation.removeEventListener('navigate', stop);
-    return to?.replace(/.*\\/(type|kernel|event)\\//, '$1/') ?? document.getElementById('search-count').textContent;
+    return to?.replace(/.*\\/(type|kernel|event)\\/|.*\\//, (all, folder) => folder ? folder + '/' : '') ?? document.getElementById('search-count').textContent;
 };";
 
 #[test]
@@ -46,6 +46,8 @@ fn readers_can_do_their_tasks_in_a_browser() {
     let browser = Browser { chromium, folder };
     browser.an_offset_at_a_build();
     browser.an_ambiguous_label();
+    browser.words_of_headings();
+    browser.events_of_providers();
     browser.what_is_known_of_two_builds();
     browser.when_a_member_moved();
     browser.a_declaration_to_copy();
@@ -142,6 +144,65 @@ impl Browser {
             compared[0].as_str().is_some_and(|text| text.starts_with("ambiguous release `22H2`")) && compared[1] == 0,
             "{compared}"
         );
+    }
+
+    /// Headings name a target once, a structure that a build lacks has no size, and words of sentences are no links.
+    fn words_of_headings(&self) {
+        let heading = |address: &str, selector: &str| {
+            let script = format!("await wait(1000); return document.querySelector('{selector}').textContent;");
+            self.run(address, &script)
+        };
+        let (layouts, _) = specs();
+        let target = layouts.spec.axis.find_build("10.0.19044.3570", Arch::X64).expect("a build").target;
+        let size = layouts.get(target, "WMI_LOGGER_CONTEXT").expect("a layout").extent().size;
+        let expected = format!("10.0.19044.3570-x64: {size:#x} bytes");
+        assert_eq!(heading("type/WMI_LOGGER_CONTEXT.html#build=19044.3570", ".panel.x64 .which"), expected);
+        let absent = heading("compare.html#a=28000&b=6.1.7601.24000&only=ETW_SILODRIVERSTATE", "#tables h2");
+        assert!(absent.as_str().is_some_and(|text| text.ends_with(" bytes → absent")), "{absent}");
+        let links = "await wait(300);
+            const links = (part) => [...document.querySelectorAll(part)].map((link) => link.textContent);
+            return [links('.lead a'), links('.members td:last-child a'), links('.members td:nth-child(4) a')];";
+        let [lead, sentences, types] = <[Vec<String>; 3]>::try_from(
+            serde_json::from_value::<Vec<Vec<String>>>(self.run("type/ETW_REG_ENTRY.html#build=1703", links)).expect("links"),
+        )
+        .expect("three");
+        assert!(lead.contains(&"ETW_GUID_ENTRY".to_owned()) && types.contains(&"LIST_ENTRY".to_owned()), "{lead:?} {types:?}");
+        assert!(!lead.iter().chain(&sentences).any(|link| link == "GUID"), "{lead:?} {sentences:?}");
+    }
+
+    /// Providers, events and fields of the catalogue are found; a provider shows its events with their fields.
+    fn events_of_providers(&self) {
+        let script = "const input = document.getElementById('provider-words'), found = document.getElementById('provider-found'), said = [];
+            for (const words of ['kernel-process', 'ImageName ParentProcessID', 'nothing-like-it']) {
+                input.value = words;
+                input.dispatchEvent(new Event('input'));
+                await wait(1500);
+                said.push([document.getElementById('provider-note').textContent, [...found.querySelectorAll('tbody th')].map((cell) => cell.textContent)]);
+            }
+            return [said, document.getElementById('all-providers').checkVisibility()];";
+        let found = self.run("providers.html", script);
+        let names = |index: usize| found[0][index][1].as_array().into_iter().flatten().filter_map(Value::as_str);
+        for index in [0, 1] {
+            assert!(names(index).any(|name| name == "Microsoft-Windows-Kernel-Process"), "{found}");
+        }
+        assert_eq!((&found[0][2], &found[1]), (&json!(["no match", []]), &json!(false)));
+        let script = "await wait(1500);
+            const rows = [...document.querySelectorAll('#provider-found tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent));
+            return [document.getElementById('provider-note').textContent, rows];";
+        let entry =
+            etw_layouts_catalog::entries().into_iter().find(|entry| entry.provider.name == "Microsoft-Windows-Kernel-Process");
+        let provider = entry.expect("a provider").provider;
+        let page = self.run(&format!("providers.html#{}", provider.guid), script);
+        let rows: Vec<[String; 3]> = serde_json::from_value(page[1].clone()).expect("rows");
+        assert!(page[0].as_str().is_some_and(|note| note.starts_with("Microsoft-Windows-Kernel-Process {22fb2cd6-")), "{page}");
+        for event in &provider.events {
+            let fields = event.fields.iter().flatten().map(|field| field.name.as_str()).collect::<Vec<_>>().join(", ");
+            let id = event.id.to_string();
+            let is_own = |row: &&[String; 3]| {
+                row[0].split(' ').next() == Some(id.as_str()) && row[2].split("or ").any(|list| list == fields)
+            };
+            assert!(fields.is_empty() || rows.iter().any(|row| is_own(&row)), "{id}, {fields}: {rows:?}");
+        }
     }
 
     /// The numbers of equal and of unknown layouts are those of `diff`.
@@ -311,6 +372,9 @@ impl Browser {
             "KB5009566",
             "WMI_LOGGER_CONTEXT+0x398 1703",
             "wmi logger mode",
+            "22H2",
+            "EtwpHostSiloState",
+            "22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716",
         ];
         let script = format!(
             "{SEARCH} const found = []; for (const words of {}) found.push(await search(words));
@@ -342,6 +406,10 @@ impl Browser {
         assert!(first[11].starts_with("kernel/10.0.26100.") && first[12].starts_with("kernel/10.0.22000.434-"), "{first:?}");
         assert_eq!(first[13], "type/WMI_LOGGER_CONTEXT.html#build=1703&member=0x398", "{first:?}");
         assert_eq!(first[14], "type/WMI_LOGGER_MODE.html", "{first:?}");
+        // An ambiguous label opens no page: the reader chooses.
+        assert_eq!(first[15], "ambiguous release 22H2; choose one. 5 found", "{first:?}");
+        assert_eq!(first[16], "variables.html#EtwpHostSiloState", "{first:?}");
+        assert_eq!(first[17], "providers.html#22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716", "{first:?}");
         // Members with this name come before members of a structure with this name.
         assert!(found[2].as_str().is_some_and(|name| name.ends_with(".LoggerMode")), "{}", found[2]);
         assert!(found[1].as_f64().is_some_and(|time| time < 50.0), "search took {} ms", found[1]);

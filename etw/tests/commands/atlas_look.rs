@@ -63,6 +63,37 @@ fn the_bar_stays_visible_on_a_phone() {
     assert_eq!(found, json!([true, true, true, true, true]));
 }
 
+/// On a phone, the history can be opened, the first columns stay visible when a table scrolls, the answer is not cut, and the references are a
+/// table before the picture.
+#[test]
+fn everything_is_usable_on_a_phone() {
+    let Some(chromium) = chromium() else { return };
+    let folder = written();
+    let script = "await wait(500);
+        const answer = document.getElementById('ask-answer'), isWhole = answer.scrollHeight <= answer.clientHeight + 1;
+        const part = document.querySelector('.panel.x64 .now .scroll:has(.members)'), left = () => [...part.querySelectorAll('tbody tr:first-child > *')].map((cell) => cell.getBoundingClientRect().left);
+        const before = left();
+        part.scrollLeft = 200;
+        await wait(50);
+        const after = left(), moved = before.map((place, index) => Math.abs(place - after[index]) > 100);
+        const isOpaque = getComputedStyle(part.querySelector('tbody th')).backgroundColor !== 'rgba(0, 0, 0, 0)';
+        const view = document.querySelector('label[for=view-history]'), isOffered = view.checkVisibility();
+        view.click();
+        await wait(100);
+        const history = document.querySelector('.panel.x64 .matrix').getBoundingClientRect();
+        return [isWhole, moved.slice(0, 4), isOpaque, isOffered, history.width > 0 && history.height > 0, document.documentElement.scrollWidth <= innerWidth];";
+    let address = "type/WMI_LOGGER_CONTEXT.html#build=1703&member=LoggerMode";
+    let found = run_with(&chromium, &[PHONE], &folder, address, script);
+    assert_eq!(found, json!([true, [false, true, false, true], true, true, true, true]));
+    let script = "const input = document.getElementById('filter'), table = document.querySelector('table.filtered');
+        input.value = 'guid entry';
+        input.dispatchEvent(new Event('input'));
+        const shown = [...table.tBodies[0].rows].filter((row) => !row.hidden);
+        return [table.getBoundingClientRect().top < document.querySelector('svg.map:not(.legend svg)').getBoundingClientRect().top,
+            shown.length > 0 && shown.length < table.tBodies[0].rows.length, document.documentElement.scrollWidth <= innerWidth];";
+    assert_eq!(run_with(&chromium, &[PHONE], &folder, "map/10.0.16299.15-x86.html", script), json!([true, true, true]));
+}
+
 /// Type names in the tables of a comparison are links to their pages.
 #[test]
 fn types_of_a_comparison_are_links() {
@@ -87,6 +118,8 @@ fn pages_violate_no_rule_of_axe() {
         "values.html",
         "kernels.html",
         "legend.html",
+        "variables.html",
+        "providers.html#words=ImageName",
         "compare.html#a=1709&b=2004&only=ETW_REG_ENTRY",
         "type/WMI_BUFFER_HEADER.html#build=1703&member=0x18",
         "type/ETW_REG_ENTRY.html#history-x64",

@@ -2,6 +2,7 @@
 
 mod atlas;
 mod atlas_browser;
+mod atlas_bytes;
 mod atlas_look;
 mod confidence;
 mod contract;
