@@ -34,7 +34,6 @@ pub struct ProfileBuilder<'t> {
     interval: Option<u64>,
 }
 
-
 impl<'t> ProfileBuilder<'t> {
     /// Begins a profile of a trace.
     #[must_use]
