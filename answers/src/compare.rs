@@ -43,11 +43,14 @@ pub struct Statistic {
 }
 
 /// Compares a measure, by its index, in the answers to the same question about two groups of traces. `None` if a trace covers no time, a group has no
-/// trace, or the question has no such measure.
+/// trace, the answers are to different questions, or the question has no such measure.
 #[must_use]
 pub fn compare(before: &[Answer], after: &[Answer], measure: usize) -> Option<Comparison> {
     let first = before.first()?;
     let kind = first.what.measures().get(measure)?;
+    if before.iter().chain(after).any(|answer| (answer.what, &answer.keys) != (first.what, &first.keys)) {
+        return None;
+    }
     let mut rows = BTreeMap::<Vec<KeyValue>, [Vec<f64>; 2]>::new();
     let mut totals = [Vec::new(), Vec::new()];
     for (side, answers) in [before, after].into_iter().enumerate() {

@@ -6,6 +6,7 @@ use etw_layouts_trace::ImagePdb;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// The functions of program databases, which clones share. By default there are none.
 #[derive(Clone, Default)]
@@ -20,16 +21,21 @@ struct Opened {
     /// Size of the files, in bytes.
     size: usize,
     failures: BTreeMap<ImagePdb, String>,
+    /// Number of files that could not be read in time. Their threads can still run, and their memory is not free.
+    hung: u32,
 }
 
-/// Limit of the size of the files that are in memory at the same time, in bytes. Beyond it they are closed, and opened again when needed. A
-/// single file can be larger.
+/// Maximum number of files that could not be read in time; no further file is read.
+const MAX_HUNG: u32 = 2;
+
+/// Limit of the size of the files that are in memory at the same time, in bytes. Beyond it they are closed, and opened again when needed.
 const MEMORY: usize = 1 << 30;
 
 impl Functions {
-    /// The functions of the program databases whose bytes `find` returns. It is called once for each, or returns why there is none.
+    /// The functions of the program databases whose bytes `find` returns. It returns why there is none, and is called again
+    /// for a file that was closed to limit memory.
     pub fn new(find: impl FnMut(&ImagePdb) -> Result<Vec<u8>, String> + Send + 'static) -> Self {
-        let opened = Opened { find: Box::new(find), files: HashMap::new(), size: 0, failures: BTreeMap::new() };
+        let opened = Opened { find: Box::new(find), files: HashMap::new(), size: 0, failures: BTreeMap::new(), hung: 0 };
         Self(Some(Arc::new(Mutex::new(opened))))
     }
 
@@ -51,7 +57,10 @@ impl Functions {
         let Some(functions) = opened.functions(pdb) else { return Vec::new() };
         let found = functions.at(offset);
         if functions.has_failed() {
-            opened.fail(pdb, "its functions cannot be read: the file is corrupt".to_owned());
+            // Its thread can still run, so its memory is not free.
+            opened.files.remove(pdb);
+            opened.hung += 1;
+            opened.failures.insert(pdb.clone(), "its functions cannot be read: the file is corrupt".to_owned());
         }
         let function = |found: pdb::Function| Function {
             name: found.name.into(),
@@ -72,26 +81,29 @@ impl Opened {
         }
         if !self.files.contains_key(pdb) {
             let opened = (self.find)(pdb).and_then(|bytes| {
+                if self.hung >= MAX_HUNG {
+                    return Err(format!("not read: {MAX_HUNG} others could not be read in time"));
+                }
                 let size = bytes.len();
                 if self.size.saturating_add(size) > MEMORY {
                     (self.files, self.size) = (HashMap::new(), 0);
                 }
-                self.size += size;
-                pdb::Functions::open(bytes).map(|functions| (functions, size)).map_err(|error| error.to_string())
+                let start = Instant::now();
+                let opened = pdb::Functions::open(bytes).map(|functions| (functions, size));
+                if opened.is_err() && start.elapsed() >= pdb::TIME_LIMIT {
+                    self.hung += 1;
+                }
+                opened.map_err(|error| error.to_string())
             });
             match opened {
-                Ok(opened) => _ = self.files.insert(pdb.clone(), opened),
-                Err(reason) => self.fail(pdb, reason),
+                Ok((functions, size)) => {
+                    self.size += size;
+                    self.files.insert(pdb.clone(), (functions, size));
+                }
+                Err(reason) => _ = self.failures.insert(pdb.clone(), reason),
             }
         }
         self.files.get_mut(pdb).map(|(functions, _)| functions)
-    }
-
-    fn fail(&mut self, pdb: &ImagePdb, reason: String) {
-        if let Some((_, size)) = self.files.remove(pdb) {
-            self.size -= size;
-        }
-        self.failures.insert(pdb.clone(), reason);
     }
 }
 

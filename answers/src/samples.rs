@@ -26,5 +26,5 @@ pub(crate) fn interval(event: &Event<'_>) -> Option<(u32, u32)> {
         || event.get::<CollectionStart<'_>>(schemas).map(|start| (start.source(), start.new_interval(), start.new_interval()));
     let end = || event.get::<CollectionEnd<'_>>(schemas).map(|end| (end.source(), end.new_interval(), end.new_interval()));
     let (source, old, new) = set.or_else(start).or_else(end)?;
-    (source == TIMER && new > 0).then_some((old, new))
+    (source == TIMER && new > 0).then_some((if old == 0 { new } else { old }, new))
 }

@@ -102,6 +102,7 @@ class Top(TypedDict):
     what: str
     by: list[str]
     seconds: float
+    sessions: int
     events: int
     total: dict[str, int | float]
     rows: list[dict[str, int | float | str | None]]

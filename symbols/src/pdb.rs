@@ -28,7 +28,7 @@ mod sound;
 pub use closure::work_limit;
 pub use error::Error;
 #[cfg(feature = "functions")]
-pub use functions::{Function, Functions};
+pub use functions::{Function, Functions, TIME_LIMIT};
 
 use crate::identity::{INFORMATION, MODULES, Stated};
 use crate::model::{Arch, Globals, Machine, SymbolTable};

@@ -16,14 +16,19 @@ pub struct Answer {
     pub rows: Vec<Row>,
     /// The sum of each measure over all rows; for a maximum, the largest.
     pub totals: Vec<u64>,
-    /// The time that the trace covers, in units of 100 ns: from the first event to the last one, within the time limits of the filter. Time between
-    /// sessions is not included.
+    /// The time that the trace covers, in units of 100 ns: from the first event to the last one, without those that describe the session, within the
+    /// time limits of the filter. Time between sessions is not included, and time that several sessions cover counts once.
     pub duration: u64,
+    /// Number of sessions of the trace. Their rows are separate.
+    pub sessions: usize,
     /// Number of events of the trace from which the answer is computed, whether the filter matches them or not. If there are none, the trace
     /// cannot answer the question: see [`What::needs`].
     pub relevant: u64,
     /// Number of all events of the trace.
     pub events: u64,
+    /// The measures that no event of the trace states, by their indices in [`What::measures`]. Their amounts are 0 in all rows, and
+    /// [`Value::Unknown`] in [`values`](Self::values).
+    pub unknown: Vec<usize>,
     /// What is missing, inferred or left out.
     pub notes: Vec<Note>,
 }
@@ -100,7 +105,11 @@ impl Answer {
 
     /// The values of the columns after those of the keys.
     pub fn amounts<'a>(&'a self, amounts: &'a [u64]) -> impl Iterator<Item = Value<'a>> {
-        let measures = self.what.measures().iter().zip(amounts).map(|(measure, amount)| measure.unit.value(*amount));
+        let value = |(index, (measure, amount)): (usize, (&Measure, &u64))| match self.unknown.contains(&index) {
+            true => Value::Unknown,
+            false => measure.unit.value(*amount),
+        };
+        let measures = self.what.measures().iter().zip(amounts).enumerate().map(value);
         measures.chain([Value::Real(self.percent(amounts))])
     }
 

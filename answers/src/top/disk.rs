@@ -10,11 +10,12 @@ use etw_layouts_trace::{Error, Event};
 pub struct Operations {
     /// Tick of the last completion of each disk of a session.
     completed: Pending<(usize, u32), i64>,
+    has_times: bool,
 }
 
 impl Operations {
     pub fn new() -> Self {
-        Self { completed: Pending::new() }
+        Self { completed: Pending::new(), has_times: false }
     }
 }
 
@@ -31,6 +32,7 @@ impl<'t> Amounts<'t> for Operations {
         let end = event.tick();
         let times = match number(&decoded, &["HighResResponseTime"]) {
             Some(response) => {
+                self.has_times = true;
                 let start = end.saturating_sub_unsigned(response);
                 let before = disk.and_then(|disk| self.completed.get_mut(&(event.session_index(), disk)).copied());
                 let (service, response) =
@@ -49,5 +51,11 @@ impl<'t> Amounts<'t> for Operations {
         }
         sums.add(&subject, &[1, bytes, times[0], times[1], times[2], times[3]])?;
         Ok(())
+    }
+
+    fn end(&mut self, sums: &mut Sums<'t, '_>) {
+        if !self.has_times {
+            sums.unknown([2, 3, 4, 5]);
+        }
     }
 }

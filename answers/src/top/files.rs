@@ -35,6 +35,9 @@ fn step(kind: Kind) -> Option<Step> {
     }
 }
 
+const NO_ENDS: &str = "operations without a time, because the trace has no events OperationEnd (kernel flag FILE_IO; keyword \
+                       KERNEL_FILE_KEYWORD_OP_END of Microsoft-Windows-Kernel-File)";
+
 impl Operations {
     pub fn new() -> Self {
         Self { begun: Pending::new(), without_end: 0, has_ends: false }
@@ -82,8 +85,12 @@ impl<'t> Amounts<'t> for Operations {
         let unended = self.without_end + self.begun.values().filter(|(_, row)| row.is_some()).count() as u64;
         let note = match self.has_ends {
             true => "operations without an event OperationEnd; their time is not known",
-            false => "operations without a time, because the trace has no events OperationEnd (kernel flag FILE_IO)",
+            false => NO_ENDS,
         };
+        if !self.has_ends {
+            // Time, and the longest one.
+            sums.unknown([2, 3]);
+        }
         sums.note(note, unended);
     }
 }

@@ -27,6 +27,9 @@ use etw_layouts_trace::{Error, Trace};
 use spans::Spans;
 use sums::{Amounts, Sums, kind};
 
+/// The group of the events that describe a session. Some have the time at which the session was set up, long before the others.
+const HEADER: u16 = 0x00;
+
 /// Sums the amounts of the events of a trace by keys, in one pass in the order of time. `filters` has the filter of each file; if it is empty, all events
 /// match. An interval, such as a wait, belongs to the event that ends it: the filter applies to that event, and to the process and the thread of
 /// the interval.
@@ -57,7 +60,9 @@ pub fn top(trace: &Trace, what: What, keys: &[Key], filters: &[Filter], function
     for event in trace.events() {
         let event = event?;
         events += 1;
-        spans.add(&event);
+        if event.header().hook().is_none_or(|hook| hook >> 8 != HEADER) {
+            spans.add(&event);
+        }
         if let Some(kind) = kind(&event.header()) {
             amounts.add(&event, kind, &mut sums)?;
         } else if what == What::Events {
@@ -65,5 +70,5 @@ pub fn top(trace: &Trace, what: What, keys: &[Key], filters: &[Filter], function
         }
     }
     amounts.end(&mut sums);
-    Ok(sums.into_answer(spans.duration(), events))
+    Ok(sums.into_answer(spans.duration(), trace.sessions().len(), events))
 }

@@ -35,6 +35,7 @@ pub(super) struct Sums<'t, 'f> {
     size: usize,
     totals: Vec<u64>,
     relevant: u64,
+    unknown: Vec<usize>,
     notes: BTreeMap<&'static str, u64>,
 }
 
@@ -45,8 +46,20 @@ const MAX_TEXT: usize = 64 << 20;
 impl<'t, 'f> Sums<'t, 'f> {
     pub fn new(trace: &'t Trace, what: What, keys: Vec<Key>, filters: &'f [Filter], functions: &Functions) -> Self {
         let totals = vec![0; what.measures().len()];
-        let (rows, places, notes) = Default::default();
-        Self { what, keys, values: Keys::new(trace, functions), filters, rows, places, size: 0, totals, relevant: 0, notes }
+        let (rows, places, unknown, notes) = Default::default();
+        Self {
+            what,
+            keys,
+            values: Keys::new(trace, functions),
+            filters,
+            rows,
+            places,
+            size: 0,
+            totals,
+            relevant: 0,
+            unknown,
+            notes,
+        }
     }
 
     /// Whether a key is asked for.
@@ -105,15 +118,20 @@ impl<'t, 'f> Sums<'t, 'f> {
         }
     }
 
-    pub fn into_answer(mut self, duration: u64, events: u64) -> Answer {
+    /// States that no event of the trace states some measures.
+    pub fn unknown(&mut self, measures: impl IntoIterator<Item = usize>) {
+        self.unknown.extend(measures);
+    }
+
+    pub fn into_answer(mut self, duration: u64, sessions: usize, events: u64) -> Answer {
         self.note("frames in images whose functions are not known", self.values.without_function);
-        let Self { what, keys, mut rows, totals, relevant, notes, .. } = self;
+        let Self { what, keys, mut rows, totals, relevant, unknown, notes, .. } = self;
         let main = what.main();
         rows.sort_unstable_by(|a, b| {
             b.amounts[main].cmp(&a.amounts[main]).then_with(|| b.amounts.cmp(&a.amounts)).then_with(|| a.keys.cmp(&b.keys))
         });
         let notes = notes.into_iter().map(|(note, count)| Note { note, count }).collect();
-        Answer { what, keys, rows, totals, duration, relevant, events, notes }
+        Answer { what, keys, rows, totals, duration, sessions, relevant, events, unknown, notes }
     }
 }
 

@@ -29,6 +29,8 @@ struct Stopped {
 const READY: i8 = 1;
 const STANDBY: i8 = 3;
 const WAITING: i8 = 5;
+const GATE_WAIT: i8 = 8;
+const WAITING_FOR_PROCESS_IN_SWAP: i8 = 9;
 const DEFERRED_READY: i8 = 7;
 
 /// The thread that runs on each processor that has nothing to do.
@@ -65,9 +67,15 @@ impl Switches {
         }
         if old != IDLE {
             let stopped = match switch.old_thread_state() {
-                WAITING => Stopped { waits: Some((tick, reason(event, sums))), ready: None },
+                WAITING | GATE_WAIT | WAITING_FOR_PROCESS_IN_SWAP => {
+                    Stopped { waits: Some((tick, reason(event, sums))), ready: None }
+                }
                 READY | STANDBY | DEFERRED_READY => Stopped { waits: None, ready: Some(tick) },
-                _ => return Ok(()),
+                // It ended; its identifier can be that of another thread later.
+                _ => {
+                    self.stopped.remove(&(session, old));
+                    return Ok(());
+                }
             };
             self.stopped.insert((session, old), stopped, sums);
         }

@@ -2,12 +2,12 @@
 
 use super::Done;
 use super::symbols::StackSymbols;
-use super::top::{answer, has_functions, key, keys_of, print, what};
+use super::top::{Json, answer, has_functions, key, keys_of, print, what};
 use super::traces::{Files, Opened};
 use crate::input::{self, Input, TRACES, find_all};
 use crate::object::object;
 use crate::output::stop::{Stop, finished};
-use crate::output::{Format, Output, Several, reported};
+use crate::output::{Escaped, Format, Output, Several, reported};
 use crate::selection::Wanted;
 use etw_layouts_answers::top::{Answer, Key, Unit, What};
 use etw_layouts_answers::{Functions, compare};
@@ -19,7 +19,9 @@ use std::path::PathBuf;
 ///
 /// The first FILE is compared with the others; with --baseline, the baseline is compared with all FILEs. The files of one session
 /// are one run, and so is each session in a folder. All amounts are per second of trace, so that runs of different
-/// length can be compared, except maxima such as `longest_ms`. Rows are sorted by the difference, the largest first.
+/// length can be compared, except maxima such as `longest_ms`. Rows are sorted by the difference, the largest first;
+/// rows without a difference are counted, and not printed. `percent` is the difference in percent of `before`. A session
+/// without events for WHAT is left out, with a note.
 /// With several runs, the numbers are means, and the columns `..._deviation` are the standard deviation of the runs.
 ///
 /// Processes are compared by image, because each run has other process IDs; several processes of an image are added.
@@ -92,6 +94,16 @@ fn print_differences(args: &Args, files: &mut usize, out: &mut Output) -> Result
     let before = answers(args, &keys, &before, &functions, &mut done, out)?;
     let after = answers(args, &keys, &after, &functions, &mut done, out)?;
     args.symbols.report(&functions, out);
+    // Files that cannot be read were reported.
+    if done.unusable > 0 && (before.is_empty() || after.is_empty()) {
+        return Ok(done);
+    }
+    if before.iter().chain(&after).any(|answer| answer.unknown.contains(&measure)) {
+        let name = args.what.measures()[measure].name;
+        return Err(Stop::Input(format!(
+            "`{name}` is not known: no event of a trace states it; compare another column with --measure"
+        )));
+    }
     let Some(comparison) = compare(&before, &after, measure) else {
         return Err(Stop::Input("nothing to compare: a trace has no two events with different times; name longer traces".into()));
     };
@@ -107,7 +119,8 @@ fn print_differences(args: &Args, files: &mut usize, out: &mut Output) -> Result
         _ => "1/s",
     };
     let heading = format!("{} of {} by {}, in {unit}", kind.name, args.what.name(), by.join(", "));
-    let runs = format!("{} before, {} after", Several(before.len() as u64, "run"), Several(after.len() as u64, "run"));
+    let run = |answers: &[Answer]| format!("{} of {:.3} s", Several(answers.len() as u64, "run"), seconds(answers));
+    let runs = format!("{} before, {} after", run(&before), run(&after));
     let found = format!("{} of {} differ", different.len(), Several(comparison.rows.len() as u64, "row"));
     let footer = [(comparison.numbers(&comparison.total).to_vec(), "total".to_owned())];
     if out.format == Format::Text {
@@ -115,8 +128,10 @@ fn print_differences(args: &Args, files: &mut usize, out: &mut Output) -> Result
     }
     let rows = different.iter().take(limit).map(|row| comparison.values(row));
     print(&comparison.columns(), rows, &footer, out)?;
+    let total = comparison.numbers(&comparison.total);
     let document = object! {
         what: args.what.name(), by: by, measure: kind.name, unit: unit, runs_before: before.len(), runs_after: after.len(),
+        seconds_before: seconds(&before), seconds_after: seconds(&after), total_before: Json(&total[0]), total_after: Json(&total[2]),
         rows: comparison.rows.len(), different: different.len(), rows_left_out: left
     };
     let left_out = if left > 0 { format!("; {left} left out, --limit N prints more") } else { String::new() };
@@ -125,6 +140,11 @@ fn print_differences(args: &Args, files: &mut usize, out: &mut Output) -> Result
         done.add(Outcome::Differs);
     }
     Ok(done)
+}
+
+/// The time that runs cover together.
+fn seconds(answers: &[Answer]) -> f64 {
+    answers.iter().map(|answer| answer.duration).sum::<u64>() as f64 / 1e7
 }
 
 /// The index of the measure to compare.
@@ -147,11 +167,20 @@ fn answers(
 ) -> Result<Vec<Answer>, Stop> {
     let files = Files::open(inputs, out);
     done.unusable += files.unusable;
-    let mut answers = Vec::new();
+    let (mut answers, mut absent) = (Vec::new(), None);
     for files in files.by_session() {
         let opened = Opened::read(files, &args.wanted.schemas, out, |_| {})?;
         done.unusable += opened.unusable;
-        let answer = answer(args.what, keys, &opened.trace, &opened.filters(&args.wanted), functions)?;
+        let answer = match answer(args.what, keys, &opened.trace, &opened.filters(&args.wanted), functions) {
+            // A session of another kind, beside those that answer the question.
+            Err(Stop::Input(why)) => {
+                out.say(format_args!("left out: {}", Escaped(&why)), &object! { left_out: &why });
+                absent.get_or_insert(why);
+                done.add(opened.end(out));
+                continue;
+            }
+            answer => answer?,
+        };
         for note in &answer.notes {
             let name = opened.files.first().map_or("", |file| &file.name);
             out.note(name, &format!("{} ({})", note.note, note.count));
@@ -159,5 +188,8 @@ fn answers(
         answers.push(answer);
         done.add(opened.end(out));
     }
-    Ok(answers)
+    match absent {
+        Some(why) if answers.is_empty() => Err(Stop::Input(why)),
+        _ => Ok(answers),
+    }
 }

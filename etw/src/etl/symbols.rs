@@ -31,7 +31,10 @@ impl StackSymbols {
     /// The symbol path is invalid, or given without need.
     pub fn functions(&self, are_needed: bool) -> Result<Functions, String> {
         if self.symbol_path.is_some() && !are_needed {
-            return Err("--symbol-path has no effect without --stacks; add --stacks".into());
+            return Err(
+                "--symbol-path has no effect without names of functions; add --stacks, or the key `function` or `stack` in --by"
+                    .into(),
+            );
         }
         let path = self.symbol_path.clone().or_else(|| env::var("_NT_SYMBOL_PATH").ok()).filter(|path| !path.trim().is_empty());
         let Some(path) = path.filter(|_| are_needed) else { return Ok(Functions::default()) };

@@ -312,6 +312,28 @@ fn selections() {
     );
 }
 
+/// A measure that no event states is unknown, and cannot be compared; a negative number is no text in CSV.
+#[test]
+fn unknown_measures() {
+    let folder = Folder::new("top-unknown");
+    // Request, thread and file object, then options, attributes and sharing.
+    let words = [7_u64, 8, 9].map(u64::to_le_bytes).concat();
+    let create = |tick| {
+        let path: Vec<u8> = "\\a\0".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        Written::kernel(tick, 0, 0x0440, [&words[..], &[0; 12], &path].concat())
+    };
+    let file = folder.file("a.etl", written(&[create(1), create(2)]));
+    let (_, out, err) = run(&["top", "files", "--format", "json", &file]);
+    let rows = json(&out);
+    assert!(rows[0]["operations"] == 2 && rows[0]["ms"].is_null() && rows[0]["longest_ms"].is_null(), "{out}{err}");
+    assert!(err.contains("KERNEL_FILE_KEYWORD_OP_END"), "{err}");
+    let (status, _, err) = run(&["compare", &file, &file, "--what", "files", "--measure", "ms"]);
+    assert!(status == 2 && err.contains("`ms` is not known"), "{err}");
+    let more = folder.file("b.etl", written(&[create(1), create(2), create(1000)]));
+    let (status, out, _) = run(&["compare", &file, &more, "--what", "files", "--by", "event", "--format", "csv"]);
+    assert!(status == 1 && out.contains(",-") && !out.contains('\''), "{out}");
+}
+
 /// A trace does not differ from itself; amounts are per second, and several runs have a mean and a standard deviation.
 #[test]
 fn compared() {
@@ -330,13 +352,21 @@ fn compared() {
         assert!(status == 0 && out.is_empty() && err.contains(r#""different":0"#), "{status} {out} {err}");
     }
     let (status, rows, err) = compare(&[&a, &b]);
-    assert_eq!((status, rows.len()), (1, 1), "{err}");
-    let numbers = ["before", "after", "difference", "percent"].map(|name| rows[0][name].as_f64().unwrap());
-    assert_eq!(numbers, [10.0, 30.0, 20.0, 200.0]);
-    // 10 and 5 per second: mean 7.5, standard deviation of the sample 3.5355.
+    // The second row is that of the event that describes the session.
+    assert_eq!((status, rows.len()), (1, 2), "{err}");
+    let is_near = |number: &Value, expected: f64| (number.as_f64().unwrap() - expected).abs() < 1e-9;
+    // The time begins with the first event after the one that describes the session: 100 events in 9.9 s, 300 in 9.967 s.
+    let (before, after) = (100.0 / 9.9, 300.0 / 9.967);
+    let expected = [before, after, after - before, (after - before) / before * 100.0];
+    for (name, expected) in ["before", "after", "difference", "percent"].into_iter().zip(expected) {
+        assert!(is_near(&rows[0][name], expected), "{name}: {rows:?}");
+    }
+    assert!(err.contains(r#""seconds_before":9.9,"seconds_after":9.967"#), "{err}");
     let (_, rows, _) = compare(&["--baseline", &a, "--baseline", &c, &b]);
-    let deviation = rows[0]["before_deviation"].as_f64().unwrap();
-    assert!(rows[0]["before"] == 7.5 && (deviation - 12.5_f64.sqrt()).abs() < 1e-9, "{rows:?}");
+    // 100 events in 9.9 s and in 19.8 s: the standard deviation of two numbers is their distance divided by the root of 2.
+    let rates = [100.0 / 9.9, 100.0 / 19.8];
+    assert!(is_near(&rows[0]["before"], (rates[0] + rates[1]) / 2.0), "{rows:?}");
+    assert!(is_near(&rows[0]["before_deviation"], (rates[0] - rates[1]) / 2_f64.sqrt()), "{rows:?}");
     assert!(rows[0]["after_deviation"].is_null());
     let (status, _, err) = compare(&[&a]);
     assert!(status == 2 && err.contains("name a second trace"), "{err}");

@@ -29,8 +29,8 @@ pub struct Function {
     pub source: Option<(String, u32)>,
 }
 
-/// Time limit for opening a file, and for each search.
-const LIMIT: Duration = Duration::from_secs(30);
+/// Time limit for opening the functions of a file, and for each search.
+pub const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// Size of the stack of the thread, in bytes: names of nested types are written recursively.
 const STACK: usize = 16 << 20;
@@ -51,7 +51,7 @@ impl Functions {
         };
         let spawned = thread::Builder::new().name("program database".to_owned()).stack_size(STACK).spawn(work);
         spawned.map_err(|error| Error::damaged(format!("no thread for it: {error}")))?;
-        match opened.recv_timeout(LIMIT) {
+        match opened.recv_timeout(TIME_LIMIT) {
             Ok(result) => result.map(|()| Self { asked, found, has_failed: false }),
             Err(_) => Err(Error::damaged("its functions cannot be read")),
         }
@@ -64,7 +64,7 @@ impl Functions {
         if self.has_failed || self.asked.send(address).is_err() {
             return Vec::new();
         }
-        let found = self.found.recv_timeout(LIMIT);
+        let found = self.found.recv_timeout(TIME_LIMIT);
         self.has_failed = found.is_err();
         found.unwrap_or_default()
     }
@@ -108,9 +108,15 @@ fn at(context: &Context<'_, '_>, address: u32) -> Vec<Function> {
     found.frames.into_iter().map(function).collect()
 }
 
+/// Maximum length of a decorated name that is undecorated, in bytes, and maximum number of digits in it. Digits refer to earlier parts, which are
+/// copied, so each can multiply the size of the result; the decorated names of the Windows kernel have few.
+const MAX_DECORATED: usize = 4096;
+const MAX_REFERENCES: usize = 48;
+
 /// The name of a function whose public symbol is decorated.
 fn plain(name: String) -> String {
-    if !name.starts_with('?') {
+    let references = name.bytes().filter(u8::is_ascii_digit).count();
+    if !name.starts_with('?') || name.len() > MAX_DECORATED || references > MAX_REFERENCES {
         return name;
     }
     msvc_demangler::demangle(&name, DemangleFlags::NAME_ONLY).unwrap_or(name)

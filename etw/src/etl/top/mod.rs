@@ -20,14 +20,14 @@ pub use options::{key, keys_of, what};
 use serde::{Serialize, Serializer};
 use std::fmt::Write as _;
 use table::Line;
-pub use table::print;
+pub use table::{Json, print};
 
 /// Show where the time went: sum processor time, waits, disk, files, network, .NET and more by process, module, function, file
 /// and other keys. Exit with status 1 if there are diagnostics.
 ///
 /// All files are one trace. Rows are sorted, the largest first. Text prints 30 rows, the sum of the others and the
 /// total; CSV and JSON print all rows, without --limit. The units are ms, MiB (bytes in CSV and JSON), counts and
-/// percent of the total. Notes on standard error state what is missing, inferred or left out. If the trace has no
+/// percent of the total of the column by which rows are sorted: see the list of WHAT. Notes on standard error state what is missing, inferred or left out. If the trace has no
 /// event that answers the question, the exit status is 2, and the message names the events and how to record them.
 ///
 /// The options that select events apply to the event that ends an interval, and to the process and the thread of the
@@ -110,8 +110,12 @@ pub fn answer(what: What, keys: &[Key], trace: &Trace, filters: &[Filter], funct
     if answer.relevant == 0 {
         let files: Vec<_> = trace.files().iter().map(TraceFile::name).collect();
         let (needs, record) = (what.needs(), what.record());
-        let why =
-            format!("{}: no events for `{}`, which needs {needs}; record them with `{record}`", files.join(", "), what.name());
+        let why = format!(
+            "{}: no events for `{}`, which needs {needs}; record them with `{}`",
+            files.join(", "),
+            what.name(),
+            record.replace(", or ", "`, or `")
+        );
         return Err(Stop::Input(why));
     }
     Ok(answer)
@@ -122,7 +126,10 @@ fn print_answer(answer: &Answer, limit: Option<usize>, out: &mut Output) -> Resu
     let (rows, others) = answer.rows.split_at(limit.min(answer.rows.len()));
     let heads = Head::new(answer);
     if out.format == Format::Text {
-        out.write_line(format_args!("{} by {}, {:.3} s of trace\n", heads.what, heads.by.join(", "), heads.seconds), &())?;
+        let several =
+            if heads.sessions > 1 { format!(" in {} sessions, with rows of their own", heads.sessions) } else { String::new() };
+        let (what, by, seconds) = (heads.what, heads.by.join(", "), heads.seconds);
+        out.write_line(format_args!("{what} by {by}, {seconds:.3} s of trace{several}\n"), &())?;
     }
     let mut footer = Vec::new();
     let left = answer.sum(others);
@@ -160,6 +167,7 @@ struct Head<'a> {
     by: Vec<&'static str>,
     /// The time that the trace covers.
     seconds: f64,
+    sessions: usize,
     /// Number of events of the trace.
     events: u64,
     total: Line<'a>,
@@ -173,6 +181,7 @@ impl<'a> Head<'a> {
             what: answer.what.name(),
             by: answer.keys.iter().map(|key| key.name()).collect(),
             seconds: answer.duration as f64 / 1e7,
+            sessions: answer.sessions,
             events: answer.events,
             total: Line(names.zip(answer.amounts(&answer.totals)).collect()),
         }

@@ -13,7 +13,8 @@ pub fn what() -> impl TypedValueParser<Value = What> {
 fn help(what: What) -> String {
     let default = what.default_keys().len();
     let names = |keys: &[Key]| keys.iter().map(|key| key.name()).collect::<Vec<_>>().join(", ");
-    format!("{}; by {} (default: {})", what.summary(), names(what.keys()), names(&what.keys()[..default]))
+    let sorted = what.measures()[what.main()].name;
+    format!("{}; by {} (default: {}); sorted by {sorted}", what.summary(), names(what.keys()), names(&what.keys()[..default]))
 }
 
 /// Parses the name of a key.

@@ -19,7 +19,7 @@ pub fn print<'a>(
             let names: Vec<_> = columns.iter().map(|column| column.name).collect();
             out.put(|out| out.extend_from_slice(format!("{}\n", names.join(",")).as_bytes()))?;
             for row in rows {
-                let cells: Vec<_> = row.iter().map(|value| csv_cell(&plain(value))).collect();
+                let cells: Vec<_> = row.iter().map(cell).collect();
                 out.put(|out| out.extend_from_slice(format!("{}\n", cells.join(",")).as_bytes()))?;
             }
             Ok(())
@@ -92,7 +92,12 @@ fn shown(value: &Value<'_>) -> String {
     }
 }
 
-/// A value as a cell of CSV, which is empty if the value is unknown.
+/// A cell of CSV. A number is no text from a trace, so a negative one needs no apostrophe.
+fn cell(value: &Value<'_>) -> String {
+    if matches!(value, Value::Text(_)) { csv_cell(&plain(value)) } else { plain(value) }
+}
+
+/// A value as text, which is empty if the value is unknown.
 pub fn plain(value: &Value<'_>) -> String {
     match value {
         Value::Integer(number) => number.to_string(),
@@ -112,7 +117,7 @@ impl Serialize for Line<'_> {
 }
 
 /// A value in JSON.
-struct Json<'a>(&'a Value<'a>);
+pub struct Json<'a>(pub &'a Value<'a>);
 
 impl Serialize for Json<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
