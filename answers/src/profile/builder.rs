@@ -5,7 +5,7 @@ use super::waits::{Switches, Wait};
 use super::{Counts, Interval, Process, Profile, Sample, StackNode, Subject, Thread};
 use crate::frame::{Frame, Frames};
 use crate::functions::Functions;
-use crate::samples;
+use crate::samples::{self, Intervals};
 use etw_layouts_trace::etl::{FileTime, Schemas};
 use etw_layouts_trace::kernel::thread::CSwitch;
 use etw_layouts_trace::{Error, Event, Moment, Party, ProcessIndex, Trace};
@@ -30,8 +30,8 @@ pub struct ProfileBuilder<'t> {
     stack_indices: HashMap<StackNode, u32>,
     switches: Switches,
     gc: GcMarkers,
-    /// Interval of the timer, in nanoseconds.
-    interval: Option<u64>,
+    /// For a profile of samples, from its first event on.
+    intervals: Option<Intervals>,
 }
 
 impl<'t> ProfileBuilder<'t> {
@@ -64,7 +64,7 @@ impl<'t> ProfileBuilder<'t> {
             stack_indices: HashMap::new(),
             switches: Switches::default(),
             gc: GcMarkers::default(),
-            interval: None,
+            intervals: None,
         }
     }
 
@@ -75,6 +75,9 @@ impl<'t> ProfileBuilder<'t> {
     ///
     /// The trace cannot be read, or changed since it was opened.
     pub fn add(&mut self, event: &Event<'_>, matches: bool, is_mark: bool) -> Result<(), Error> {
+        if self.intervals.is_none() && self.profile.subject == Subject::Samples {
+            self.intervals = Some(Intervals::new(self.trace)?);
+        }
         self.describe(event);
         if matches || is_mark {
             self.mark(event, is_mark);
@@ -115,18 +118,17 @@ impl<'t> ProfileBuilder<'t> {
                 let Some(decoded) = header.decode(Schemas::BUILT_IN) else { return };
                 let thread = decoded.get("TThreadId").or_else(|| decoded.get("ThreadId")).and_then(|value| value.number());
                 let name = decoded.get("ThreadName").map(|value| value.to_string()).filter(|name| !name.is_empty());
-                if let (Some(thread), Some(name)) = (thread.and_then(|thread| u32::try_from(thread).ok()), name) {
-                    self.names.insert((event.session_index(), thread), name.into());
+                let key = thread.and_then(|thread| u32::try_from(thread).ok()).map(|thread| (event.session_index(), thread));
+                match (key, name) {
+                    (Some(key), Some(name)) => _ = self.names.insert(key, name.into()),
+                    // A thread without a name, whose identifier another one had before.
+                    (Some(key), None) if header.hook() == Some(0x0501) => _ = self.names.remove(&key),
+                    _ => {}
                 }
             }
             Some(0x0F48..=0x0F4A) => {
-                if let Some((_, interval)) = samples::interval(&header) {
-                    self.interval = Some(u64::from(interval) * 100);
-                    // Samples before the first statement have the same interval.
-                    if self.profile.interval == Interval::Assumed && self.profile.subject == Subject::Samples {
-                        self.profile.interval = Interval::Stated(u64::from(interval) * 100);
-                        self.profile.samples.iter_mut().for_each(|sample| sample.value = u64::from(interval) * 100);
-                    }
+                if let Some(intervals) = &mut self.intervals {
+                    intervals.add(&header, event.session_index());
                 }
             }
             _ => {}
@@ -158,7 +160,12 @@ impl<'t> ProfileBuilder<'t> {
                 self.intern(&[frame])
             }
         };
-        self.push(event, &by, thread, stack, self.interval.unwrap_or(u64::from(samples::DEFAULT_INTERVAL) * 100));
+        let stated = self.intervals.as_ref().and_then(|intervals| intervals.get(event.session_index()));
+        let nanoseconds = u64::from(stated.unwrap_or(samples::DEFAULT_INTERVAL)) * 100;
+        if self.profile.samples.is_empty() && stated.is_some() {
+            self.profile.interval = Interval::Stated(nanoseconds);
+        }
+        self.push(event, &by, thread, stack, nanoseconds);
         Ok(())
     }
 

@@ -2,33 +2,21 @@
 
 use super::key::Subject;
 use super::sums::{Amounts, Kind, Sums};
-use crate::samples::{DEFAULT_INTERVAL, interval};
+use crate::samples::{DEFAULT_INTERVAL, Intervals};
 use etw_layouts_trace::kernel::perfinfo::SampleProf;
 use etw_layouts_trace::{Error, Event, Trace, kernel::TypedEvent};
 
 /// Samples, each with the interval of the timer at its time.
 pub struct Samples {
-    /// The interval in each session, in units of 100 ns.
-    intervals: Vec<Option<u32>>,
+    intervals: Intervals,
 }
 
 const SAMPLE_BY_NMI: u16 = 71;
 const BATCH: u16 = 55;
 
 impl Samples {
-    /// Finds the interval at the start of each session. The event that states it can follow samples.
     pub fn new(trace: &Trace) -> Result<Self, Error> {
-        let mut intervals = vec![None; trace.sessions().len()];
-        for event in trace.events() {
-            if intervals.iter().all(Option::is_some) {
-                break;
-            }
-            let event = event?;
-            if let Some((old, _)) = interval(&event.header()) {
-                intervals[event.session_index()].get_or_insert(old);
-            }
-        }
-        Ok(Self { intervals })
+        Ok(Self { intervals: Intervals::new(trace)? })
     }
 }
 
@@ -40,7 +28,7 @@ impl<'t> Amounts<'t> for Samples {
         let session = event.session_index();
         if let Some(sample) = event.get::<SampleProf>() {
             sums.count_relevant();
-            let interval = self.intervals[session].unwrap_or_else(|| {
+            let interval = self.intervals.get(session).unwrap_or_else(|| {
                 sums.note("samples without an event that states their interval; inferred: 1 ms, the interval of Windows", 1);
                 DEFAULT_INTERVAL
             });
@@ -51,12 +39,8 @@ impl<'t> Amounts<'t> for Samples {
             sums.add(&subject, &[1, interval.into()])?;
             return Ok(());
         }
-        match interval(&event.header()) {
-            Some((_, new)) => self.intervals[session] = Some(new),
-            None if matches!(kind.1, SAMPLE_BY_NMI | BATCH) => {
-                sums.note("events SampleProfNmi and BatchedSample; they are not counted", 1);
-            }
-            None => {}
+        if !self.intervals.add(&event.header(), session) && matches!(kind.1, SAMPLE_BY_NMI | BATCH) {
+            sums.note("events SampleProfNmi and BatchedSample; they are not counted", 1);
         }
         Ok(())
     }

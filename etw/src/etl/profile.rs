@@ -193,6 +193,11 @@ fn nothing(profile: &Profile) -> String {
             "none of {} has a call stack; record stacks with `xperf -stackwalk EVENT`, or enable the provider with stacks",
             Several(counts.events, "matching event")
         ),
+        (Subject::Events(Some(field)), _) if counts.without_value > 0 => {
+            format!(
+                "no event of a known thread has a number in a field `{field}`; `etw etl events --payload fields` prints the fields"
+            )
+        }
         _ => format!("nothing in the profile: {}; change the filter", left_out(counts).join(", ")),
     }
 }
