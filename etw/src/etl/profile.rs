@@ -193,11 +193,10 @@ fn nothing(profile: &Profile) -> String {
             "none of {} has a call stack; record stacks with `xperf -stackwalk EVENT`, or enable the provider with stacks",
             Several(counts.events, "matching event")
         ),
-        (Subject::Events(Some(field)), _) if counts.without_value > 0 => {
-            format!(
-                "no event of a known thread has a number in a field `{field}`; `etw etl events --payload fields` prints the fields"
-            )
-        }
+        (Subject::Events(Some(field)), _) if counts.without_value > 0 => format!(
+            "nothing in the profile: {}; use a field with a number, not `{field}`: `etw etl events --payload fields` prints the fields",
+            left_out(counts).join(", ")
+        ),
         _ => format!("nothing in the profile: {}; change the filter", left_out(counts).join(", ")),
     }
 }

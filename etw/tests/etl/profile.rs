@@ -144,7 +144,10 @@ fn nothing_to_profile() {
         (&["--event", "No/Event", &stacked], "no events match"),
         (&["--event", "No/Event", "--of", "samples", &stacked], "no samples"),
         (&["--weight", "Size", "--of", "samples", &stacked], "only events have fields to weight"),
-        (&["--weight", "Size", &stacked], "nothing in the profile: 1 of an unknown thread, 5 without the field"),
+        (
+            &["--weight", "Size", &stacked],
+            "nothing in the profile: 1 of an unknown thread, 5 without the field; use a field with a number, not `Size`",
+        ),
     ] {
         let (status, out, err) = run(&[&["profile", "-o", &target], args].concat());
         assert!(status == 2 && out.is_empty() && err.contains(expected), "{args:?}: {status} {out} {err}");
