@@ -32,8 +32,8 @@ const MAX_HUNG: u32 = 2;
 const MEMORY: usize = 1 << 30;
 
 impl Functions {
-    /// The functions of the program databases whose bytes `find` returns. It returns why there is none, and is called again
-    /// for a file that was closed to limit memory.
+    /// The functions of program databases. `find` returns the bytes of a program database, or the reason why it has none. It is called again for a
+    /// program database that was closed to limit memory.
     pub fn new(find: impl FnMut(&ImagePdb) -> Result<Vec<u8>, String> + Send + 'static) -> Self {
         let opened = Opened { find: Box::new(find), files: HashMap::new(), size: 0, failures: BTreeMap::new(), hung: 0 };
         Self(Some(Arc::new(Mutex::new(opened))))

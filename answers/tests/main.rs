@@ -2,5 +2,6 @@
 
 mod frames;
 mod profile;
+#[path = "../../trace/tests/real.rs"]
 mod real;
 mod timeline;

@@ -49,6 +49,7 @@ mod place;
 mod process;
 mod process_table;
 mod processes;
+pub mod providers;
 mod recall;
 mod runtime_stacks;
 #[cfg(feature = "serde")]

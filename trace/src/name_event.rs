@@ -1,7 +1,7 @@
 //! Events that state a name: of a file, an image, its program database, or a method of .NET.
 
-use crate::runtime_stacks::RUNTIME;
-use crate::specified::{KERNEL_PROCESS, is_of_manifest, number};
+use crate::providers::{KERNEL_FILE, KERNEL_PROCESS, RUNTIME};
+use crate::specified::{is_of_manifest, number};
 use etw_layouts_etl::payload::{Field, Fields, InType, PointerSize, Schema};
 use etw_layouts_etl::{Event, Schemas, Uuid};
 
@@ -51,7 +51,6 @@ const FILES: u16 = 0x04;
 const IMAGES: u16 = 0x14;
 const PROCESSES: u16 = 0x03;
 
-const KERNEL_FILE: Uuid = Uuid::from_u128(0xedd08927_9cc4_4e65_b970_c2560fb5c289);
 const DOT_NET_RUNDOWN: Uuid = Uuid::from_u128(0xa669021c_c450_4609_a035_5af59af4df18);
 
 /// The providers with manifests whose events state names, processes or threads.

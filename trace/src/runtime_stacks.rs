@@ -2,13 +2,11 @@
 //! (`EtwCallout` in the runtime's sources, `ClrStackWalk` in those of PerfView).
 
 use crate::place::Place;
+use crate::providers::RUNTIME;
 use crate::sorted::{Record, Sorter, tick_of_word, word_of_tick};
 use crate::specified::is_of_manifest;
 use etw_layouts_etl::{Event, Uuid};
 use std::io;
-
-/// The provider Microsoft-Windows-DotNETRuntime.
-pub(crate) const RUNTIME: Uuid = Uuid::from_u128(0xe13c0d23_ccbc_4e12_931b_d9cc2eee27e4);
 
 /// The runtime's providers, each with the ID of its events with stacks: those of Runtime, Stress and Private. Stacks of Rundown are not searched: they
 /// are all of the thread that writes the rundown, which can be a large part of the events.

@@ -1,9 +1,10 @@
 //! Events by their identification: those of the kernel, which the specs describe, and those of providers with manifests.
 
+use crate::providers::KERNEL_PROCESS;
 use etw_layouts::events::{Found, find, find_guid};
 use etw_layouts_etl::payload::Fields;
 use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
-use etw_layouts_etl::{Event, HeaderType, Uuid};
+use etw_layouts_etl::{Event, HeaderType};
 
 /// The schema of a kernel event, by its hook identifier, or by its GUID and event type.
 #[inline]
@@ -26,9 +27,6 @@ pub(crate) fn is_of_manifest(event: &Event<'_>) -> bool {
 pub(crate) fn number(fields: &Fields<'_>, names: &[&str]) -> Option<u64> {
     names.iter().find_map(|name| fields.get(name))?.number()
 }
-
-/// Microsoft-Windows-Kernel-Process.
-pub(crate) const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
 
 /// The ID of an event of Microsoft-Windows-Kernel-Process.
 #[inline]

@@ -68,7 +68,7 @@ impl<'t> ProfileBuilder<'t> {
         }
     }
 
-    /// Adds an event. `matches` is whether a filter selects it; events that it does not select can still describe those that it does. With
+    /// Adds an event. `matches` is whether a filter selects it; other events can describe the selected ones. With
     /// `is_mark`, the event is a marker too.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use super::{Interval, Profile, Subject};
 use crate::frame::{Frame, FrameKind, ImageKey};
+use etw_layouts_trace::etl::FileTime;
 use fxprof_processed_profile::debugid::DebugId;
 use fxprof_processed_profile::{
     CategoryColor, CategoryHandle, CpuDelta, Frame as FrameAddress, FrameFlags, FrameInfo, LibraryHandle, LibraryInfo,
@@ -13,9 +14,6 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// From 1601 to 1970, in units of 100 ns.
-const UNIX: i64 = 116_444_736_000_000_000;
-
 /// Interval of the timer, if the profile is not of its samples, in nanoseconds: the profiler needs one to scale its graphs.
 const INTERVAL: u64 = 1_000_000;
 
@@ -25,7 +23,7 @@ const INTERVAL: u64 = 1_000_000;
 ///
 /// It cannot be written.
 pub(super) fn write(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
-    let since = u64::try_from(profile.start.0.saturating_sub(UNIX)).unwrap_or(0);
+    let since = u64::try_from(profile.start.0.saturating_sub(FileTime::UNIX_EPOCH.0)).unwrap_or(0);
     let start = ReferenceTimestamp::from_duration_since_unix_epoch(Duration::from_nanos(since.saturating_mul(100)));
     let interval = match profile.interval {
         Interval::Stated(interval) => interval,

@@ -1,9 +1,10 @@
 //! What happened at a time: garbage collections of .NET, requests to disks, and events that the user selects.
 
 use etw_layouts_trace::Event;
+use etw_layouts_trace::etl::Schemas;
 use etw_layouts_trace::etl::text::{Escaped, Style, fields as text};
-use etw_layouts_trace::etl::{Schemas, Uuid};
 use etw_layouts_trace::kernel::diskio::{Read, Write};
+use etw_layouts_trace::providers::RUNTIME;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -28,9 +29,6 @@ pub struct Marker {
 pub(super) struct GcMarkers {
     begun: HashMap<(usize, Option<u32>, u16), (u64, String)>,
 }
-
-/// The provider Microsoft-Windows-DotNETRuntime.
-const RUNTIME: Uuid = Uuid::from_u128(0xe13c0d23_ccbc_4e12_931b_d9cc2eee27e4);
 
 /// IDs of its events: the start and the end of a collection; the start of a suspension of all threads and the end of their restart.
 const START: u16 = 1;

@@ -2,6 +2,7 @@
 
 use super::{Interval, Profile, Subject};
 use crate::frame::ImageKey;
+use etw_layouts_trace::etl::FileTime;
 use prost::Message;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -106,9 +107,6 @@ struct Function {
     filename: i64,
 }
 
-/// From 1601 to 1970, in units of 100 ns.
-const UNIX: i64 = 116_444_736_000_000_000;
-
 /// Writes a profile.
 ///
 /// # Errors
@@ -137,7 +135,7 @@ pub(super) fn write(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
         document.period_type = Some(value_type("cpu", "nanoseconds"));
         document.period = signed(interval);
     }
-    document.time_nanos = profile.start.0.saturating_sub(UNIX).saturating_mul(100);
+    document.time_nanos = profile.start.0.saturating_sub(FileTime::UNIX_EPOCH.0).saturating_mul(100);
     let last = profile.samples.iter().map(|sample| sample.time).max();
     document.duration_nanos = signed(last.unwrap_or(0));
     locations(profile, &mut document, &mut strings);

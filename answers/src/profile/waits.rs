@@ -26,7 +26,7 @@ pub struct Wait {
     pub ready_stack: Option<u32>,
 }
 
-/// The threads that do not run, and those that run.
+/// Which threads run, and which do not.
 #[derive(Debug, Default)]
 pub(super) struct Switches {
     /// By session and thread.

@@ -5,6 +5,7 @@ mod ocsf;
 
 use super::entry::{Entry, Participant, Value};
 use super::field::Field;
+use etw_layouts_trace::etl::FileTime;
 use serde_json::{Map, Value as Json, json};
 
 /// A form of JSON.
@@ -77,12 +78,9 @@ impl Entry<'_> {
     /// The time in microseconds since 1970.
     #[must_use]
     pub fn microseconds(&self) -> Option<i64> {
-        self.time.map(|time| time.0.div_euclid(10) - UNIX_EPOCH)
+        self.time.map(|time| time.0.div_euclid(10) - FileTime::UNIX_EPOCH.0 / 10)
     }
 }
-
-/// 1970 in microseconds since 1601.
-const UNIX_EPOCH: i64 = 11_644_473_600_000_000;
 
 fn participant(of: &Participant<'_>) -> Json {
     let process = of.process;

@@ -15,7 +15,7 @@ pub struct Entry<'t> {
     pub time: Option<FileTime>,
     /// Name of the computer, if the trace states it.
     pub host: Option<&'t str>,
-    /// The process that started, ended or was the subject otherwise; if there is none, the process that did it.
+    /// The process that the event describes, such as one that started or ended; otherwise the process that caused the event.
     pub process: Option<Participant<'t>>,
     /// The process that did it, if it is another one.
     pub by: Option<Participant<'t>>,

@@ -46,7 +46,7 @@ macro_rules! fields {
                 match self { $(Self::$variant => $format,)* }
             }
 
-            /// The field of the Elastic Common Schema that has the same meaning; empty if there is none.
+            /// The field of the Elastic Common Schema with the same meaning. Empty if the schema has no such field.
             pub(super) fn ecs(self) -> &'static str {
                 match self { $(Self::$variant => $ecs,)* }
             }

@@ -2,6 +2,7 @@
 
 use super::field::Field;
 use super::field::Field::*;
+use etw_layouts_trace::providers;
 
 /// The events that state a kind, and the meaning of their fields.
 #[derive(Debug)]
@@ -76,8 +77,8 @@ impl Row {
 /// The name and the GUID of a provider.
 type Provider = (&'static str, u128);
 
-pub(super) const KERNEL_PROCESS: Provider = ("Microsoft-Windows-Kernel-Process", 0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
-const KERNEL_FILE: Provider = ("Microsoft-Windows-Kernel-File", 0xedd08927_9cc4_4e65_b970_c2560fb5c289);
+pub(super) const KERNEL_PROCESS: Provider = ("Microsoft-Windows-Kernel-Process", providers::KERNEL_PROCESS.as_u128());
+const KERNEL_FILE: Provider = ("Microsoft-Windows-Kernel-File", providers::KERNEL_FILE.as_u128());
 const KERNEL_NETWORK: Provider = ("Microsoft-Windows-Kernel-Network", 0x7dd42a49_5329_4832_8dfd_43d979153a88);
 const KERNEL_REGISTRY: Provider = ("Microsoft-Windows-Kernel-Registry", 0x70eb4f03_c1de_4f73_a051_33d13d5413bd);
 const KERNEL_POWER: Provider = ("Microsoft-Windows-Kernel-Power", 0x331c3b3a_2005_44c2_ac5e_77220c37d6b4);
@@ -130,6 +131,9 @@ const TARGET_USER: &[(Field, &str)] = &[
     (ImagePath, "ProcessName"),
     (NtStatus, "Status"),
 ];
+
+/// A successful log-on states no status.
+const TARGET_USER_LOGON: &[(Field, &str)] = TARGET_USER.split_last().expect("the list has a status").1;
 
 /// The rows: the first that matches an event is used.
 #[rustfmt::skip]
@@ -260,15 +264,4 @@ pub static ROWS: &[Row] = &[
         (Parameter4, "BugcheckParameter4"),
     ]),
     provider("bug_check", ERROR_REPORTING, &[1001], &[(Description, "param1"), (Path, "param2")]),
-];
-
-const TARGET_USER_LOGON: &[(Field, &str)] = &[
-    (UserSid, "TargetUserSid"),
-    (UserName, "TargetUserName"),
-    (UserDomain, "TargetDomainName"),
-    (LogonType, "LogonType"),
-    (RemoteAddress, "IpAddress"),
-    (RemotePort, "IpPort"),
-    (Client, "WorkstationName"),
-    (ImagePath, "ProcessName"),
 ];

@@ -1,8 +1,8 @@
 //! Samples of allocations of .NET programs.
 
-use super::gc::RUNTIME;
 use super::key::{Key, KeyValue, Subject};
 use super::sums::{Amounts, Kind, Sums, number};
+use etw_layouts_trace::providers::RUNTIME;
 use etw_layouts_trace::{Error, Event};
 
 /// GCAllocationTick: an event for about 100 KB of allocations, with the type of the last one.

@@ -16,8 +16,8 @@ pub struct Answer {
     pub rows: Vec<Row>,
     /// The sum of each measure over all rows; for a maximum, the largest.
     pub totals: Vec<u64>,
-    /// The time that the trace covers, in units of 100 ns: from the first event to the last one, without those that describe the session, within the
-    /// time limits of the filter. Time between sessions is not included, and time that several sessions cover counts once.
+    /// The time that the trace covers, in units of 100 ns: from the first event to the last one, within the time limits of the
+    /// filter. Events that describe the session, such as EventTrace/Header, are ignored. Time between sessions is not included, and time that several sessions cover counts once.
     pub duration: u64,
     /// Number of sessions of the trace. Their rows are separate.
     pub sessions: usize,

@@ -4,6 +4,7 @@ use super::key::{Key, KeyValue, Subject};
 use super::sums::{Amounts, Kind, Pending, Sums, between, number};
 use etw_layouts_trace::etl::Uuid;
 use etw_layouts_trace::kernel::{TypedEvent, fileio::Read};
+use etw_layouts_trace::providers::KERNEL_FILE;
 use etw_layouts_trace::{Error, Event};
 
 /// Operations. Each begins with an event, and ends with an event OperationEnd of the same request (IRP), if the trace has these.
@@ -14,9 +15,6 @@ pub struct Operations {
     without_end: u64,
     has_ends: bool,
 }
-
-/// Microsoft-Windows-Kernel-File.
-const KERNEL_FILE: Uuid = Uuid::from_u128(0xedd08927_9cc4_4e65_b970_c2560fb5c289);
 
 const FILE_IO: Uuid = <Read>::CLASS;
 

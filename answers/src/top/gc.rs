@@ -2,7 +2,7 @@
 
 use super::key::{Key, KeyValue, Subject};
 use super::sums::{Amounts, Kind, Pending, Sums, between, number};
-use etw_layouts_trace::etl::Uuid;
+use etw_layouts_trace::providers::RUNTIME;
 use etw_layouts_trace::{Error, Event, Party};
 
 /// Suspensions, from GCSuspendEEBegin to GCRestartEEEnd of the same process and runtime.
@@ -18,9 +18,6 @@ struct Pause {
     /// Of the first garbage collection that began in the suspension.
     collection: Option<(KeyValue, KeyValue)>,
 }
-
-/// Microsoft-Windows-DotNETRuntime.
-pub(super) const RUNTIME: Uuid = Uuid::from_u128(0xe13c0d23_ccbc_4e12_931b_d9cc2eee27e4);
 
 const START: u16 = 1;
 const RESTART_END: u16 = 3;

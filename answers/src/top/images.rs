@@ -4,15 +4,13 @@ use super::key::{Key, KeyValue, Subject};
 use super::sums::{Amounts, Kind, Sums, number};
 use etw_layouts_trace::etl::Uuid;
 use etw_layouts_trace::kernel::{TypedEvent, image::Load};
+use etw_layouts_trace::providers::KERNEL_PROCESS;
 use etw_layouts_trace::{Error, Event};
 
 /// Loads; images that were loaded before the trace are not counted.
 pub struct Loads;
 
 const IMAGE: Uuid = <Load>::CLASS;
-
-/// Microsoft-Windows-Kernel-Process.
-const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
 
 impl<'t> Amounts<'t> for Loads {
     fn add(&mut self, event: &Event<'t>, kind: Kind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {

@@ -2,7 +2,7 @@
 
 use super::Done;
 use super::symbols::StackSymbols;
-use super::top::{Json, answer, has_functions, key, keys_of, print, what};
+use super::top::{Json, answer, has_functions, key, keys_of, limited, print, what};
 use super::traces::{Files, Opened};
 use crate::input::{self, Input, TRACES, find_all};
 use crate::object::object;
@@ -56,9 +56,6 @@ pub struct Args {
     pub(crate) wanted: Wanted,
 }
 
-/// Number of rows in text without --limit.
-const LIMIT: usize = 30;
-
 /// Prints the differences between runs.
 ///
 /// # Errors
@@ -107,7 +104,7 @@ fn print_differences(args: &Args, files: &mut usize, out: &mut Output) -> Result
     let Some(comparison) = compare(&before, &after, measure) else {
         return Err(Stop::Input("nothing to compare: a trace has no two events with different times; name longer traces".into()));
     };
-    let limit = args.limit.or((out.format == Format::Text).then_some(LIMIT)).unwrap_or(usize::MAX);
+    let limit = limited(args.limit, out);
     let different: Vec<_> = comparison.rows.iter().filter(|row| row.difference() != 0.0).collect();
     let left = different.len().saturating_sub(limit);
     let (kind, by) = (args.what.measures()[measure], keys.iter().map(|key| key.name()).collect::<Vec<_>>());
@@ -172,7 +169,7 @@ fn answers(
         let opened = Opened::read(files, &args.wanted.schemas, out, |_| {})?;
         done.unusable += opened.unusable;
         let answer = match answer(args.what, keys, &opened.trace, &opened.filters(&args.wanted), functions) {
-            // A session of another kind, beside those that answer the question.
+            // Other sessions can answer the question.
             Err(Stop::Input(why)) => {
                 out.say(format_args!("left out: {}", Escaped(&why)), &object! { left_out: &why });
                 absent.get_or_insert(why);

@@ -37,31 +37,13 @@ fn stacked_trace(pdb: &[u8], addresses: &[u64]) -> Vec<u8> {
     ])
 }
 
-/// A function that two others are inlined in; the innermost stops in a debugger, with an instruction of the byte 0xCC.
-const TEXT: &str = "
-volatile int value;
-static inline __attribute__((always_inline)) void inner(void) {
-    value = 1;
-    __builtin_debugtrap();
-}
-static inline __attribute__((always_inline)) void middle(void) {
-    value = 2;
-    inner();
-}
-__declspec(dllexport) void outer(void) {
-    value = 3;
-    middle();
-    value = 4;
-}
-";
-
 /// A compiled image, whose PDB is found by the identity that the trace states. Its functions, inlined functions and lines are in call stacks and
 /// profiles. Without the PDB, what is missing is listed for a download.
 #[test]
 fn functions_of_a_compiled_program() {
     let folder = Folder::new("stacks-compiled");
     let Some(linker) = clang::linker() else { return };
-    let (image, pdb) = clang::link(TEXT, clang::X64, &linker, &folder.0.join("traced"), &[]);
+    let (image, pdb) = clang::link(clang::INLINED, clang::X64, &linker, &folder.0.join("traced"), &[]);
     let image = clang::mapped(&fs::read(image).unwrap());
     let stop = 0x1000 + image[0x1000..].iter().position(|byte| *byte == 0xCC).unwrap();
     let record = image.windows(4).position(|bytes| bytes == b"RSDS").unwrap() + 4;

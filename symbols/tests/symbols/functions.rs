@@ -6,27 +6,9 @@ use test_support::clang;
 use test_support::folder::Folder;
 use test_support::pdb::{container, information, modules, record, streams, type_stream, words};
 
-/// A function that two others are inlined in. The innermost stops in a debugger, with an instruction of the byte 0xCC.
-const TEXT: &str = "
-volatile int value;
-static inline __attribute__((always_inline)) void inner(void) {
-    value = 1;
-    __builtin_debugtrap();
-}
-static inline __attribute__((always_inline)) void middle(void) {
-    value = 2;
-    inner();
-}
-__declspec(dllexport) void outer(void) {
-    value = 3;
-    middle();
-    value = 4;
-}
-";
-
 /// The image as it is loaded, and its program database; `None` without clang and LLD.
 fn compiled(folder: &Folder, target: (&str, &str)) -> Option<(Vec<u8>, Vec<u8>)> {
-    let (image, pdb) = clang::link(TEXT, target, &clang::linker()?, &folder.0.join("traced"), &[]);
+    let (image, pdb) = clang::link(clang::INLINED, target, &clang::linker()?, &folder.0.join("traced"), &[]);
     Some((clang::mapped(&fs::read(image).expect("an image")), fs::read(pdb).expect("a program database")))
 }
 

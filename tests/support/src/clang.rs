@@ -10,6 +10,24 @@ pub const X86: (&str, &str) = ("i686-pc-windows-msvc", "/machine:x86");
 pub const X64: (&str, &str) = ("x86_64-pc-windows-msvc", "/machine:x64");
 pub const ARM64: (&str, &str) = ("aarch64-pc-windows-msvc", "/machine:arm64");
 
+/// A function that two others are inlined in. The innermost stops in a debugger, with an instruction of the byte 0xCC.
+pub const INLINED: &str = "
+volatile int value;
+static inline __attribute__((always_inline)) void inner(void) {
+    value = 1;
+    __builtin_debugtrap();
+}
+static inline __attribute__((always_inline)) void middle(void) {
+    value = 2;
+    inner();
+}
+__declspec(dllexport) void outer(void) {
+    value = 3;
+    middle();
+    value = 4;
+}
+";
+
 /// clang, and LLD as a linker for Windows.
 #[derive(Clone, Debug)]
 pub struct Linker {

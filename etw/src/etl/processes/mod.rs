@@ -15,7 +15,8 @@ use document::{BEFORE_TRACE, Document, Image, UNKNOWN, by};
 use etw_layouts_cli::csv_cell;
 use etw_layouts_cli::text_table::{Row, lines};
 use etw_layouts_etl::payload::Source;
-use etw_layouts_etl::{Decoded, Event, FileTime, Uuid, names};
+use etw_layouts_etl::{Decoded, Event, FileTime, names};
+use etw_layouts_trace::providers::KERNEL_PROCESS;
 use etw_layouts_trace::{Process, StatedBy};
 use std::fmt::Write;
 use tree::Node;
@@ -90,9 +91,6 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     }
     Ok(done)
 }
-
-/// Microsoft-Windows-Kernel-Process.
-const KERNEL_PROCESS: Uuid = Uuid::from_u128(0x22fb2cd6_0e7b_422b_a0c7_2fad1fd0e716);
 
 /// Reports the events of processes and images that cannot be decoded.
 fn check(opened: &mut Opened, out: &Output) -> Result<(), Stop> {

@@ -74,6 +74,11 @@ pub struct Args {
 /// Number of rows in text without --limit.
 const LIMIT: usize = 30;
 
+/// The number of rows to print.
+pub fn limited(limit: Option<usize>, out: &Output) -> usize {
+    limit.or((out.format == Format::Text).then_some(LIMIT)).unwrap_or(usize::MAX)
+}
+
 /// Prints the sums over all files.
 pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
     let keys = keys_of(args.what, &args.by)?;
@@ -122,7 +127,7 @@ pub fn answer(what: What, keys: &[Key], trace: &Trace, filters: &[Filter], funct
 }
 
 fn print_answer(answer: &Answer, limit: Option<usize>, out: &mut Output) -> Result<(), Stop> {
-    let limit = limit.or((out.format == Format::Text).then_some(LIMIT)).unwrap_or(usize::MAX);
+    let limit = limited(limit, out);
     let (rows, others) = answer.rows.split_at(limit.min(answer.rows.len()));
     let heads = Head::new(answer);
     if out.format == Format::Text {
