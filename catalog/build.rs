@@ -12,7 +12,7 @@ mod source;
 #[path = "src/text.rs"]
 mod text;
 
-use liblzma::bufread::XzDecoder;
+use lzma_rust2::XzReader;
 use std::io::Read;
 use std::path::Path;
 use std::{env, fs};
@@ -22,7 +22,7 @@ fn main() {
     println!("cargo::rerun-if-changed=src");
     let packed = fs::read("events.txt.xz").expect("the text of the catalogue is part of the crate");
     let mut text = String::new();
-    XzDecoder::new(packed.as_slice()).read_to_string(&mut text).expect("the text of the catalogue is xz");
+    XzReader::new(packed.as_slice(), false).read_to_string(&mut text).expect("the text of the catalogue is xz");
     let entries = text::read(&text).unwrap_or_else(|error| panic!("events.txt.xz: {error}"));
     let library = pack::pack(entries);
     let folder = env::var_os("OUT_DIR").expect("cargo names the folder");

@@ -20,7 +20,7 @@ pub use text::{Error, read, write};
 pub use xml::PLACEHOLDER;
 
 use etw_layouts_payload::packed::Library;
-use liblzma::bufread::XzDecoder;
+use lzma_rust2::XzReader;
 use std::io::Read;
 
 /// The catalogue as a library of schemas. Its origins are [`SOURCES`], in the same order.
@@ -35,7 +35,7 @@ pub fn library() -> Library<'static> {
 pub fn text() -> String {
     let mut text = String::new();
     let packed = include_bytes!("../events.txt.xz");
-    XzDecoder::new(packed.as_slice()).read_to_string(&mut text).expect("the build script has read it");
+    XzReader::new(packed.as_slice(), false).read_to_string(&mut text).expect("the build script has read it");
     text
 }
 

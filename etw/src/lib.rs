@@ -29,20 +29,18 @@ mod print;
 #[cfg(feature = "embedded")]
 mod program;
 mod progress;
-#[cfg(feature = "embedded")]
-mod schemas;
-#[cfg(feature = "embedded")]
-mod selection;
 pub mod show;
 pub mod symbol_options;
 mod target;
 pub mod text_table;
 pub mod verify;
-#[cfg(feature = "embedded")]
-mod wpp;
 
 use clap::Subcommand;
 use clap::builder::{PathBufValueParser, TypedValueParser};
+#[cfg(feature = "embedded")]
+pub use etw_layouts_lines::unreadable;
+#[cfg(feature = "embedded")]
+use etw_layouts_lines::{schemas, selection, wpp};
 pub use etw_layouts_project::Error;
 use etw_layouts_project::Project;
 use etw_layouts_project::change::Lock;
@@ -137,14 +135,6 @@ pub enum Format {
     Text,
     /// One JSON document.
     Json,
-}
-
-/// The reason why a file cannot be read. The most frequent reason has a remedy.
-pub fn unreadable(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "no such file or folder; check the path".to_owned(),
-        _ => error.to_string(),
-    }
 }
 
 /// Parses the path of an output that cannot be standard output.

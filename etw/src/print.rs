@@ -4,7 +4,7 @@ use crate::{Error, Format, Outcome};
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
 use etw_layouts_codegen::Errors;
-pub use etw_layouts_payload::{escape, is_hidden};
+pub use etw_layouts_payload::{escape, is_formula, is_hidden};
 use etw_layouts_project::{Refusal, Remedy, Several};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -170,11 +170,4 @@ pub fn csv_cell(text: &str) -> String {
         true => format!("\"{apostrophe}{}\"", text.replace('"', "\"\"")),
         false => format!("{apostrophe}{text}"),
     }
-}
-
-/// Whether a spreadsheet would interpret a text as a formula, or the text begins with an apostrophe, which prevents that. Such a text is
-/// written with one more apostrophe.
-pub fn is_formula(text: &[u8]) -> bool {
-    let text = std::str::from_utf8(text).unwrap_or_default();
-    text.starts_with(['=', '+', '-', '@', '\'', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'])
 }

@@ -1,4 +1,4 @@
-//! Characters that output shows as escapes.
+//! Characters that output shows as escapes, and texts that a spreadsheet would run.
 
 use core::fmt;
 
@@ -10,6 +10,13 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
             | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}'
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Whether a spreadsheet would interpret a text as a formula, or the text begins with an apostrophe, which prevents that. Such a text is
+/// written with one more apostrophe.
+pub fn is_formula(text: &[u8]) -> bool {
+    let text = core::str::from_utf8(text).unwrap_or_default();
+    text.starts_with(['=', '+', '-', '@', '\'', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'])
 }
 
 /// The escape of a character in JSON: `\u` and four digits for each of its UTF-16 units.

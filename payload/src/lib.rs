@@ -48,7 +48,7 @@ pub use fault::{Fault, FaultKind};
 pub use field_values::FieldValues;
 pub use fields::{Fields, Values};
 pub use file_time::{FileTime, ParseFileTimeError, Rfc3339};
-pub use hidden::{escape, is_hidden};
+pub use hidden::{escape, is_formula, is_hidden};
 pub use map::{Map, MapKind, ValueMap};
 pub use plan::{Cursor, Part, Slot, Slots};
 pub use schema::{Count, Field, FieldList, Length, Members, Schema, Source};

@@ -20,6 +20,8 @@ mod document;
 mod error;
 mod known;
 mod unpack;
+#[cfg(feature = "xz")]
+mod xz;
 
 pub use closure::work_limit;
 pub use error::{Error, Fault};
@@ -30,6 +32,9 @@ use std::collections::BTreeSet;
 
 /// Maximum size of a table, in bytes of JSON. Tables of Windows kernels have 0.5 to 7 MB.
 pub const MAX_JSON: usize = 64 << 20;
+
+/// Memory limit of the decoder of xz, which suffices for the 64 MiB dictionary of `xz -9`.
+const XZ_MEMORY: u64 = 96 << 20;
 
 /// Maximum number of members and constants in a result. Those of unnamed types are repeated wherever the type is used.
 pub const MAX_MEMBERS: usize = 1 << 18;

@@ -1,20 +1,9 @@
 //! Output of the commands on traces and dumps: tables, JSON and CSV, progress and diagnostics.
 
-pub mod column;
-pub mod document;
-mod event_fields;
 pub mod file_progress;
-pub mod kind;
-pub mod line;
-mod message;
-pub mod payload;
 pub mod printer;
-pub mod stack;
 pub mod stop;
-mod structure;
-mod table;
 pub mod tally;
-mod value;
 mod writer;
 
 use crate::object::object;
@@ -22,25 +11,13 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use etw_layouts_cli::{Error, Outcome, Reported, compact};
 pub use etw_layouts_etl::text::Escaped;
-use etw_layouts_etl::text::{fields, put, values};
+use etw_layouts_lines::Refusals;
+pub use etw_layouts_lines::{Format, column, document, kind, line, stack};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, IsTerminal, Write};
 use writer::Writer;
-
-/// Output format.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
-    /// Text for reading.
-    Text,
-    /// JSON, one object per line.
-    Json,
-    /// Comma-separated values. Text from a file that begins with = + - @ or an apostrophe gets an additional apostrophe in front,
-    /// so that a spreadsheet does not run it as a formula; remove the apostrophe to restore the text. Diagnostics are printed as
-    /// text.
-    Csv,
-}
 
 /// The values of an option: names with their help and meaning.
 pub type Choices<T> = [(&'static str, &'static str, T)];
@@ -197,6 +174,12 @@ impl Output {
     pub fn searched(&self, folder: &str, kind: &str, files: usize) {
         let count = Several(files as u64, kind);
         self.say(format_args!("{}: {count}", Escaped(folder)), &object! { folder: folder, files: files });
+    }
+}
+
+impl Refusals for Output {
+    fn refused(&self, file: &str, error: &str) {
+        Self::refused(self, file, error);
     }
 }
 

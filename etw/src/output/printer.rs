@@ -3,12 +3,12 @@
 use super::column::Column;
 use super::kind::LineKinds;
 use super::line::{Line, Names, Payload};
-use super::table;
 use super::{Escaped, Format, Output, Several};
-use super::{document, event_fields};
 use crate::object::object;
 use crate::selection::Wanted;
 use etw_layouts_etl::tracelogging::Fault;
+pub use etw_layouts_lines::layout::Layout;
+use etw_layouts_lines::table;
 use std::collections::BTreeSet;
 use std::io;
 
@@ -64,25 +64,13 @@ pub struct Printer<'a> {
     is_headed: bool,
 }
 
-/// How events are printed.
-#[derive(Clone)]
-pub struct Layout<'a> {
-    pub wanted: &'a Wanted,
-    /// The payload output.
-    pub payload: Option<Payload>,
-    columns: Vec<Column>,
-    format: Format,
-    /// Whether the columns are the fields of a single event.
-    has_fields: bool,
-}
-
 impl<'a> Printer<'a> {
     /// Sets the columns to print by default.
     pub fn new(asked: &'a PrintOptions, default: &[Column]) -> Self {
         let payload = asked.payload.or(asked.columns.contains(&Column::Payload).then_some(Payload::Hex));
         let limit = asked.limit.unwrap_or(u64::MAX);
         Self {
-            layout: Layout { wanted: &asked.wanted, payload, columns: Vec::new(), format: Format::Text, has_fields: false },
+            layout: Layout::new(&asked.wanted, payload, Format::Json, &[], &[]),
             asked: &asked.columns,
             default: default.to_vec(),
             fields: BTreeSet::new(),
@@ -122,14 +110,9 @@ impl<'a> Printer<'a> {
 
     /// Prints the column names, once for all files.
     pub fn head(&mut self, out: &mut Output) -> io::Result<()> {
-        let Layout { wanted, payload, columns, format, has_fields } = &mut self.layout;
-        *format = out.format;
-        if out.format != Format::Json && !std::mem::replace(&mut self.is_headed, true) {
-            let is_text = out.format == Format::Text;
-            let fields = wanted.one_event().filter(|_| !is_text).map(event_fields::columns).unwrap_or_default();
-            *has_fields = self.asked.is_empty() && !fields.is_empty();
-            *columns = table::chosen(self.asked, &self.default, fields, is_text, payload.is_some());
-            out.put(|out| table::heading(columns, is_text, out))?;
+        if !std::mem::replace(&mut self.is_headed, true) {
+            self.layout = Layout::new(self.layout.wanted, self.layout.payload, out.format, self.asked, &self.default);
+            out.put(|out| self.layout.heading(out))?;
         }
         Ok(())
     }
@@ -160,28 +143,4 @@ impl<'a> Printer<'a> {
         self.left = self.left.saturating_sub(events);
         self.fields.append(fields);
     }
-}
-
-impl Layout<'_> {
-    /// Whether lines state who did an event.
-    pub fn has_who(&self) -> bool {
-        self.format == Format::Json || self.columns.iter().any(|column| column.is_who())
-    }
-
-    /// Writes the line of an event; `kinds` are those of the schemas in `line`. Returns the fault if a payload cannot be decoded.
-    pub fn write(&self, line: &Line<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Vec<u8>) -> Option<Fault> {
-        let fault = match self.format {
-            Format::Json => document::event(line, names, kinds, out),
-            format => table::event(&self.columns, format == Format::Text, line, names, out),
-        };
-        if let (Format::Text, Some(stack)) = (self.format, line.stack) {
-            stack.write_text(out);
-        }
-        fault.or_else(|| if self.has_fields { undecoded(line) } else { None })
-    }
-}
-
-/// The fault if the payload is not decoded to its last byte by the schema of its version.
-fn undecoded(line: &Line<'_>) -> Option<Fault> {
-    line.decoded().filter(|decoded| decoded.is_exact)?.fields.check().err()
 }

@@ -17,6 +17,8 @@ pub enum Error {
     },
     /// Decoding the xz data needs more memory than `xz -9` files do.
     XzMemory,
+    /// The program was built without the decoder of xz.
+    NoXz,
     /// The table is larger than [`super::MAX_JSON`].
     TooLarge,
     /// The text is not UTF-8.
@@ -65,8 +67,9 @@ impl Display for Error {
             Error::XzMemory => write!(
                 f,
                 "xz data needs more than {} MiB of memory to decode; compress it again with a dictionary no larger than that of `xz -9`",
-                super::unpack::XZ_MEMORY >> 20
+                super::XZ_MEMORY >> 20
             ),
+            Error::NoXz => f.write_str("xz is not supported by this program; decompress the file first"),
             Error::TooLarge => write!(f, "more than {} MiB of JSON: not a table of a Windows kernel", super::MAX_JSON >> 20),
             Error::Utf8 { offset } => write!(f, "not UTF-8 at byte {offset} of the JSON; convert the table to UTF-8"),
             Error::Json(fault) => write!(f, "invalid JSON at {fault}; download or create the file again"),

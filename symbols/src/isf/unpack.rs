@@ -1,37 +1,15 @@
 //! Decoding of a file to the text of a table.
 
+#[cfg(feature = "xz")]
+use super::xz::with_decoded;
 use super::{Error, MAX_JSON};
-use liblzma::bufread::XzDecoder;
-use liblzma::stream::{CONCATENATED, Stream};
-use std::cell::Cell;
-use std::fmt::Display;
-use std::io::{self, Read};
 
 const XZ_MAGIC: &[u8] = b"\xFD7zXZ\0";
-
-/// Memory limit, which suffices for the 64 MiB dictionary of `xz -9`.
-pub(super) const XZ_MEMORY: u64 = 96 << 20;
-
-thread_local! {
-    /// Output buffer of the thread, reused for the next table: allocation for each table of a folder takes a tenth of the time.
-    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
-
-/// Maximum size of the buffer kept between tables. Tables of kernels need less.
-const KEPT: usize = 16 << 20;
-
-/// Initial size of the buffer, in bytes: tables of Windows kernels have 0.5 to 7 MB.
-const FIRST: usize = 2 << 20;
 
 /// Calls `then` with the text, decompressed if it is xz.
 pub(super) fn with_text<T>(input: &[u8], then: impl FnOnce(&str) -> Result<T, Error>) -> Result<T, Error> {
     if input.starts_with(XZ_MAGIC) {
-        let mut buffer = BUFFER.take();
-        let result = decode(input, &mut buffer).and_then(|length| then(utf8(&buffer[..length])?));
-        if buffer.len() <= KEPT {
-            BUFFER.set(buffer);
-        }
-        return result;
+        return with_decoded(input, |text| then(utf8(text)?));
     }
     if without_mark(input).trim_ascii_start().first() != Some(&b'{') {
         return Err(Error::Unrecognized);
@@ -42,6 +20,11 @@ pub(super) fn with_text<T>(input: &[u8], then: impl FnOnce(&str) -> Result<T, Er
     then(utf8(input)?)
 }
 
+#[cfg(not(feature = "xz"))]
+fn with_decoded<T>(_: &[u8], _: impl FnOnce(&[u8]) -> Result<T, Error>) -> Result<T, Error> {
+    Err(Error::NoXz)
+}
+
 fn utf8(text: &[u8]) -> Result<&str, Error> {
     str::from_utf8(without_mark(text)).map_err(|error| Error::Utf8 { offset: error.valid_up_to() })
 }
@@ -49,31 +32,4 @@ fn utf8(text: &[u8]) -> Result<&str, Error> {
 /// The text without the byte order mark that Windows editors and shells write.
 fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text)
-}
-
-fn is_memory_limit(error: &io::Error) -> bool {
-    matches!(error.get_ref().and_then(|error| error.downcast_ref()), Some(liblzma::stream::Error::MemLimit))
-}
-
-/// Decodes to the start of `buffer`, which grows as needed, and returns the length of the text. The rest of `buffer` is unspecified.
-fn decode(input: &[u8], buffer: &mut Vec<u8>) -> Result<usize, Error> {
-    let failed = |decoded, error: &dyn Display| Error::Xz { decoded, reason: error.to_string() };
-    let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED).map_err(|error| failed(0, &error))?;
-    let mut decoder = XzDecoder::new_stream(input, stream);
-    let mut length = 0;
-    loop {
-        if length > MAX_JSON {
-            return Err(Error::TooLarge);
-        }
-        if length == buffer.len() {
-            // One byte more than allowed distinguishes a table that is too large from one that just fits.
-            buffer.resize((2 * length).clamp(FIRST, MAX_JSON + 1), 0);
-        }
-        match decoder.read(&mut buffer[length..]) {
-            Ok(0) => return Ok(length),
-            Ok(read) => length += read,
-            Err(error) if is_memory_limit(&error) => return Err(Error::XzMemory),
-            Err(error) => return Err(failed(length, &error)),
-        }
-    }
 }

@@ -34,7 +34,8 @@ impl<W: Write + Send> Writer<W> {
     pub fn new(table: &Table, out: W) -> Result<Self, Error> {
         let path = |name: &str| ColumnPath::from(name);
         let is_wide = table.schema.flattened_fields().len() > WIDE;
-        let compression = if is_wide { Compression::UNCOMPRESSED } else { Compression::ZSTD(ZstdLevel::try_new(1)?) };
+        let is_compressed = cfg!(feature = "zstd") && !is_wide;
+        let compression = if !is_compressed { Compression::UNCOMPRESSED } else { Compression::ZSTD(ZstdLevel::try_new(1)?) };
         let mut properties = WriterProperties::builder()
             .set_writer_version(WriterVersion::PARQUET_1_0)
             .set_compression(compression)

@@ -1,11 +1,12 @@
 //! The parts of a JSON line that all events of a kind have in common.
 
-use super::column::Column;
-use super::fields::undecoded;
-use super::line::{Line, Names, Payload};
-use super::{payload, put};
+use crate::column::Column;
+use crate::line::{Line, Names, Payload};
+use crate::payload;
 use etw_layouts_etl::Kinds;
 use etw_layouts_etl::payload::FieldList;
+use etw_layouts_etl::text::fields::undecoded;
+use etw_layouts_etl::text::put;
 use etw_layouts_etl::text::{Recent, Style, Template};
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::HOOK_ID;
@@ -16,12 +17,14 @@ macro_rules! members {
         $(Column::$column.value($line).member(concat!(",\"", $name, "\":"), $names, $out);)+
     };
 }
-pub(super) use members;
+pub(crate) use members;
 
 /// The kinds of events of a trace, for its schemas and one form of payloads.
 #[derive(Default)]
 pub struct LineKinds {
+    /// The parts of lines by the kind of the event.
     pub kinds: Kinds<Kind>,
+    /// Values that were written last.
     pub recent: Recent,
 }
 

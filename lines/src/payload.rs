@@ -1,11 +1,12 @@
 //! The payload of an event: its fields with the source of their schema, or its bytes.
 
-use super::fields::{self, Members, undecoded};
-use super::line::{Line, Payload};
-use super::{Escaped, message, put, structure};
+use crate::line::{Line, Payload};
 use crate::wpp;
+use crate::{message, structure};
 use etw_layouts_etl::payload::Source;
 use etw_layouts_etl::text::Style;
+use etw_layouts_etl::text::fields::{self, Members, undecoded};
+use etw_layouts_etl::text::{Escaped, put};
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::{Decoded, names};
 use etw_layouts_schemas::tmf::{WppMessage, WppText};

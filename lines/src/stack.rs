@@ -1,7 +1,7 @@
 //! The call stack of an event.
 
-use super::{Escaped, put};
 use etw_layouts_answers::{Frame, Frames, Function, MAX_FRAMES};
+use etw_layouts_etl::text::{Escaped, put};
 use etw_layouts_trace::{Error, Event};
 use std::sync::Arc;
 

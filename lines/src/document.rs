@@ -1,10 +1,11 @@
 //! An event as a JSON object.
 
-use super::column::Column;
-use super::kind::{Kind, LineKinds, members};
-use super::line::{Line, Names};
-use super::value::Value;
-use super::{payload, put};
+use crate::column::Column;
+use crate::kind::{Kind, LineKinds, members};
+use crate::line::{Line, Names};
+use crate::payload;
+use crate::value::Value;
+use etw_layouts_etl::text::put;
 use etw_layouts_etl::tracelogging::Fault;
 
 /// Writes the event as one line. Returns the fault if a payload cannot be decoded.

@@ -16,6 +16,7 @@ impl WppMessages {
         self.0.entry((message.guid, message.number)).or_insert_with(|| message.clone()) != message
     }
 
+    /// Whether there are no messages.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

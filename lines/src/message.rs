@@ -1,8 +1,8 @@
 //! The message of an event, as Event Viewer shows it.
 
-use super::{Escaped, put, values};
 use etw_layouts_etl::payload::{Fields, Step};
 use etw_layouts_etl::text::Style;
+use etw_layouts_etl::text::{Escaped, put, values};
 use etw_layouts_etl::{Clock, Decoded};
 
 /// The most bytes of a message with its insertions: 1 MiB. Messages are untrusted, and can insert a long value many times.

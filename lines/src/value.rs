@@ -1,9 +1,9 @@
 //! A value of an event, as cells of tables and JSON have it.
 
-use super::Escaped;
-use super::line::Names;
-use super::put;
+use crate::line::Names;
 use etw_layouts_etl::Uuid;
+use etw_layouts_etl::text::Escaped;
+use etw_layouts_etl::text::put;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 
 /// A value of an event. JSON has numbers as numbers, all others as strings.

@@ -1,10 +1,10 @@
 //! An event to print; values are decoded only when a column needs them.
 
-use super::Escaped;
-use super::put;
-use super::stack::EventStack;
 use crate::schemas::SchemaOptions;
+use crate::stack::EventStack;
 use etw_layouts_etl::payload::packed::Variant;
+use etw_layouts_etl::text::Escaped;
+use etw_layouts_etl::text::put;
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Schemas, Uuid};
@@ -15,12 +15,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The origin of an event: values of its buffer.
 #[derive(Clone, Copy)]
 pub struct Origin {
+    /// Index of the buffer in its file.
     pub buffer: u32,
+    /// Offset of the buffer in its file, in bytes.
     pub offset: u64,
+    /// The processor that wrote it.
     pub processor: u16,
 }
 
 impl Origin {
+    /// The origin of the events of a buffer.
     pub fn new(buffer: &Buffer<'_>) -> Self {
         Self { buffer: buffer.index(), offset: buffer.offset(), processor: buffer.header().processor() }
     }
@@ -44,16 +48,23 @@ pub enum Payload {
 
 /// An event to print.
 pub struct Line<'a> {
+    /// The name of its file.
     pub file: &'a Name,
     /// The session, for an event in a dump.
     pub session: Option<EventSession<'a>>,
+    /// Its record.
     pub event: &'a Event<'a>,
+    /// The schemas of its session.
     pub schemas: &'a Schemas,
+    /// Values of its buffer.
     pub origin: Origin,
+    /// Time in units of 100 ns since 1601.
     pub time: Option<i64>,
     /// The hook ID of a kernel event.
     pub hook: Option<u16>,
+    /// The GUID of its provider or group.
     pub provider: Option<Uuid>,
+    /// How the payload is printed; `None` if it is not.
     pub payload: Option<Payload>,
     /// The clock of the session, for times in payloads.
     pub clock: Option<Clock>,
@@ -72,7 +83,9 @@ pub struct Line<'a> {
 /// The session of an event in a dump.
 #[derive(Clone, Copy)]
 pub struct EventSession<'a> {
+    /// Its name.
     pub name: &'a Name,
+    /// Its number.
     pub logger_id: u32,
     /// The address of the buffer in memory.
     pub buffer_address: Option<u64>,
@@ -80,11 +93,14 @@ pub struct EventSession<'a> {
 
 /// A name from a file, ready to print.
 pub struct Name {
+    /// As text, with escapes.
     pub text: String,
+    /// As a string of JSON, with quotes.
     pub json: Vec<u8>,
 }
 
 impl Name {
+    /// A name in both forms.
     pub fn new(name: &str) -> Self {
         let mut json = Vec::new();
         put::json(&mut json, name.chars());
@@ -185,6 +201,7 @@ impl<'a> Line<'a> {
 /// had.
 #[derive(Default)]
 pub struct Names {
+    /// Times that were written last.
     pub times: put::Times,
     flags: BTreeMap<u16, String>,
     items: BTreeMap<u16, String>,

@@ -1,6 +1,6 @@
 //! The fields of a kernel event, as columns of a table.
 
-use super::column::Column;
+use crate::column::Column;
 use etw_layouts::events;
 use etw_layouts_etl::payload::{FieldList, Schema};
 use std::cmp::Reverse;

@@ -1,11 +1,11 @@
 //! The log file header as text and JSON: the members of its layout, and the two names after it.
 
-use super::put;
 use etw_layouts::runtime::packed::{Member, Type};
 use etw_layouts::runtime::{Value, View};
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_etl::payload::Text;
 use etw_layouts_etl::text::Style;
+use etw_layouts_etl::text::put;
 use etw_layouts_etl::{FileTime, LogFile};
 
 /// Writes the TRACE_LOGFILE_HEADER of a payload as fields. Returns `false` without output if no layout of its version is known.

@@ -1,8 +1,7 @@
 //! Libraries of schemas for the events of traces and dumps: those in the trace, those named by the user, and the catalogue.
 
-use crate::output::Output;
 use crate::wpp::WppMessages;
-use etw_layouts_cli::{Error, unreadable};
+use crate::{Error, Refusals, unreadable};
 use etw_layouts_etl::payload::packed::Library;
 use etw_layouts_etl::payload::{PointerSize, Source};
 use etw_layouts_etl::write::Producer;
@@ -59,7 +58,7 @@ impl SchemaOptions {
     }
 
     /// Reads the paths that the user named. Errors in parts of files are reported.
-    pub fn load(&self, out: &Output) -> Result<(), Error> {
+    pub fn load(&self, out: &impl Refusals) -> Result<(), Error> {
         let paths: Vec<_> = match env::var_os(VARIABLE).filter(|_| self.manifests.is_empty()) {
             Some(variable) => env::split_paths(&variable).filter(|path| !path.as_os_str().is_empty()).collect(),
             None => self.manifests.clone(),
@@ -120,7 +119,7 @@ impl SchemaOptions {
 }
 
 /// Reads the schemas and messages in a file or folder.
-fn read(path: &Path, wanted: &str, named: &mut Named, out: &Output) -> Result<(), Error> {
+fn read(path: &Path, wanted: &str, named: &mut Named, out: &impl Refusals) -> Result<(), Error> {
     let name = path.display();
     let failed = |error: &io::Error| format!("cannot read schemas: {name}: {}", unreadable(error));
     if path.is_file() {

@@ -3,9 +3,9 @@
 mod pattern;
 mod similar;
 
-use crate::output::Output;
+use crate::Error;
+use crate::Refusals;
 use crate::schemas::SchemaOptions;
-use etw_layouts_cli::Error;
 use etw_layouts_etl::{FileTime, Filter, Schemas, Uuid, names};
 use etw_layouts_trace::{Session, Trace, TraceFile};
 use pattern::Pattern;
@@ -85,6 +85,7 @@ pub struct Wanted {
     // Last, because its heading also applies to the options after it.
     #[command(flatten)]
     #[serde(flatten)]
+    /// The schemas by which events are decoded and matched.
     pub schemas: SchemaOptions,
 }
 
@@ -174,6 +175,11 @@ impl Wanted {
         }
     }
 
+    /// Checks the times.
+    ///
+    /// # Errors
+    ///
+    /// The first one is later than the last one.
     pub fn check(&self) -> Result<(), Error> {
         match (self.from, self.to) {
             (Some(Time::Absolute(from)), Some(Time::Absolute(to))) | (Some(Time::Since(from)), Some(Time::Since(to)))
@@ -186,7 +192,7 @@ impl Wanted {
     }
 
     /// Checks the times, and reads the files that the options name.
-    pub fn load(&self, out: &Output) -> Result<(), Error> {
+    pub fn load(&self, out: &impl Refusals) -> Result<(), Error> {
         self.check()?;
         self.schemas.load(out)
     }

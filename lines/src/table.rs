@@ -1,17 +1,18 @@
 //! Tables of events: the chosen columns, with a line for each event.
 
-use super::Escaped;
-use super::column::Column;
-use super::fields;
-use super::line::{Line, Names};
-use super::value::Value;
-use super::{payload, put};
+use crate::column::Column;
+use crate::line::{Line, Names};
+use crate::payload;
+use crate::value::Value;
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
-use etw_layouts_cli::{is_formula, is_hidden};
 use etw_layouts_codegen::nearest;
 use etw_layouts_etl::names as known;
+use etw_layouts_etl::payload::{is_formula, is_hidden};
+use etw_layouts_etl::text::Escaped;
 use etw_layouts_etl::text::Style;
+use etw_layouts_etl::text::fields;
+use etw_layouts_etl::text::put;
 use etw_layouts_etl::tracelogging::Fault;
 use std::ffi::OsStr;
 

@@ -1,7 +1,7 @@
 //! The columns of events: names, widths and values. JSON has the values as members with the same names.
 
-use super::line::{self, Line};
-use super::value::Value;
+use crate::line::{self, Line};
+use crate::value::Value;
 use clap::ValueEnum;
 use etw_layouts_etl::{Event, names};
 use etw_layouts_trace::{KnownBy, ProcessIndex, Who};
