@@ -7,7 +7,7 @@ use etw_layouts_etl::payload::{PointerSize, Source};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{LogFile, Schemas};
 use etw_layouts_schemas::LibraryBuilder;
-use etw_layouts_schemas::files::{self, Format};
+use etw_layouts_schemas::files::{self, FileSchemas, Format};
 use etw_layouts_schemas::tmf::WppMessage;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -74,6 +74,23 @@ impl SchemaOptions {
         Ok(())
     }
 
+    /// Options without paths, with the schemas and messages of files in memory, each with its name. Files that cannot be used are reported.
+    pub fn from_files(contents: impl IntoIterator<Item = (PathBuf, Vec<u8>)>, out: &impl Refusals) -> Self {
+        let (options, mut named) = (Self::new(Vec::new(), Vec::new()), Named::default());
+        for (path, bytes) in contents {
+            let refused = |reason: &str| out.refused(&path.display().to_string(), reason);
+            match files::read_bytes(&path, bytes) {
+                Ok(Some(file)) => _ = named.add(&[file], out),
+                Ok(None) => {
+                    refused("no schemas; give manifests (.man, .xml), Windows binaries, or trace message format files (.tmf)")
+                }
+                Err(file) => refused(&file.reason),
+            }
+        }
+        options.named.get_or_init(|| Arc::new(named));
+        options
+    }
+
     /// The schemas that the user named, without the paths of their files: a library for each path.
     #[cfg(feature = "table")]
     pub fn contents(&self) -> Vec<Vec<u8>> {
@@ -130,39 +147,49 @@ fn read(path: &Path, wanted: &str, named: &mut Named, out: &impl Refusals) -> Re
         }
     }
     let found = files::read_path(path, &|_| {}).map_err(|error| failed(&error))?;
-    let mut builder = LibraryBuilder::default();
-    let (mut providers, mut messages) = (0, 0);
-    for file in &found.files {
-        messages += file.messages.len();
-        let others: Vec<_> = file.messages.iter().filter(|message| named.messages.add(message)).collect();
-        if let Some(WppMessage { guid, number, .. }) = others.first() {
-            let reason = format!(
-                "ambiguous messages: {} differ from messages with the same GUID and number that were read before and are used, the first is \
-                 {number} of {guid}; give only the files of the traced binary",
-                others.len()
-            );
-            out.refused(&file.path.display().to_string(), &reason);
-        }
-        // Messages become events, so that filters and counts find their names, and tables have columns for their arguments.
-        let origin_of_messages = builder.origin(Source::Manifest, "", None);
-        file.messages.iter().for_each(|message| builder.add(&message.to_provider(), origin_of_messages));
-        let source = match file.format {
-            Format::Binary => Source::Binary,
-            _ => Source::Manifest,
-        };
-        let origin = builder.origin(source, &file.path.display().to_string(), None);
-        file.schemas.providers.iter().for_each(|provider| builder.add(provider, origin));
-        providers += file.schemas.providers.len();
-        for error in &file.schemas.errors {
-            out.refused(&file.path.display().to_string(), &error.to_string());
-        }
-    }
+    let count = named.add(&found.files, out);
     for file in &found.unusable {
         out.refused(&file.path.display().to_string(), &file.reason);
     }
-    if providers + messages == 0 {
+    if count == 0 {
         return Err(format!("no schemas in {name}; give {wanted}").into());
     }
-    named.libraries.push(builder.build().bytes().into());
     Ok(())
+}
+
+impl Named {
+    /// Adds the schemas and messages of files as one library, and returns their number.
+    fn add(&mut self, files: &[FileSchemas], out: &impl Refusals) -> usize {
+        let mut builder = LibraryBuilder::default();
+        let (mut providers, mut messages) = (0, 0);
+        for file in files {
+            messages += file.messages.len();
+            let others: Vec<_> = file.messages.iter().filter(|message| self.messages.add(message)).collect();
+            if let Some(WppMessage { guid, number, .. }) = others.first() {
+                let reason = format!(
+                    "ambiguous messages: {} differ from messages with the same GUID and number that were read before and are used, the first is \
+                     {number} of {guid}; give only the files of the traced binary",
+                    others.len()
+                );
+                out.refused(&file.path.display().to_string(), &reason);
+            }
+            // Messages become events, so that filters and counts find their names, and tables have columns for their arguments.
+            let origin_of_messages = builder.origin(Source::Manifest, "", None);
+            file.messages.iter().for_each(|message| builder.add(&message.to_provider(), origin_of_messages));
+            let source = match file.format {
+                Format::Binary => Source::Binary,
+                _ => Source::Manifest,
+            };
+            let origin = builder.origin(source, &file.path.display().to_string(), None);
+            file.schemas.providers.iter().for_each(|provider| builder.add(provider, origin));
+            providers += file.schemas.providers.len();
+            for error in &file.schemas.errors {
+                out.refused(&file.path.display().to_string(), &error.to_string());
+            }
+        }
+        if providers + messages > 0 {
+            self.libraries.push(builder.build().bytes().into());
+        }
+        providers + messages
+    }
 }

@@ -31,6 +31,7 @@
 
 mod buffer;
 mod buffers;
+mod copy;
 mod deferred;
 mod error;
 mod event;
@@ -67,6 +68,7 @@ mod volumes;
 mod who;
 
 pub use buffers::Buffers;
+pub use copy::{Copied, CopyError};
 pub use error::Error;
 pub use etw_layouts::events as kernel;
 pub use etw_layouts_etl as etl;

@@ -100,6 +100,11 @@ impl NameTables {
         self.files.file_size() + self.images.file_size() + self.pdbs.file_size() + self.methods.file_size()
     }
 
+    /// Number of names that are left out: see [`Table::left_out`].
+    pub fn left_out(&self) -> u64 {
+        self.files.left_out() + self.images.left_out() + self.pdbs.left_out() + self.methods.left_out()
+    }
+
     pub fn has_methods(&self) -> bool {
         !self.methods.is_empty()
     }

@@ -72,9 +72,12 @@ impl Trace {
         let sessions = builders
             .into_iter()
             .map(|builder| builder.stated.table(|_| {}).map(Stated))
-            .collect::<Result<_, _>>()
+            .collect::<Result<Vec<_>, _>>()
             .map_err(failed)?;
         let positions = positions.table(|_| {}).map_err(failed)?;
+        if positions.left_out() + sessions.iter().map(|Stated(stated)| stated.left_out()).sum::<u64>() > 0 {
+            return Err(failed(io::Error::other("the selected events need more others than fit in memory; select fewer events")));
+        }
         Ok(Needs { positions, sessions, session_of: self.session_of.clone() })
     }
 }

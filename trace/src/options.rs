@@ -67,6 +67,13 @@ pub enum Notice {
         /// Size of the temporary files, in bytes.
         bytes: u64,
     },
+    /// The names and call stacks of a session exceed the memory limit on a host without temporary files, such as a browser. The trace lacks the last ones.
+    NotKept {
+        /// Index of the first file of the session.
+        file: usize,
+        /// Number of names, parts of call stacks, and keys of call stacks that the trace lacks.
+        records: u64,
+    },
 }
 
 impl<'o> Options<'o> {

@@ -84,8 +84,8 @@ impl RuntimeEvents {
     }
 
     /// Calls `bound` with each stack and the previous event of its provider and thread. If the previous event is a stack too, the event of
-    /// this stack was lost, and the stack is skipped.
-    pub fn finish(self, mut bound: impl FnMut(Bound) -> io::Result<()>) -> io::Result<()> {
+    /// this stack was lost, and the stack is skipped. Returns the number of events that are left out: see [`Sorted::left_out`](crate::sorted::Sorted::left_out).
+    pub fn finish(self, mut bound: impl FnMut(Bound) -> io::Result<()>) -> io::Result<u64> {
         let mut events = self.events.finish()?;
         let mut before: Option<Record<4>> = None;
         while let Some(event) = events.next()? {
@@ -95,7 +95,7 @@ impl RuntimeEvents {
                 bound(Bound { tick: tick_of_word(owner[1]), event: At::of(&owner), stack: At::of(&event) })?;
             }
         }
-        Ok(())
+        Ok(events.left_out)
     }
 }
 

@@ -185,6 +185,10 @@ impl SessionBuilder {
         if let (1.., Some(file)) = (bytes, files.first()) {
             options.notice(Notice::Temporary { file: *file, bytes });
         }
+        let records = stacks.left_out() + names.left_out();
+        if let (1.., Some(file)) = (records, files.first()) {
+            options.notice(Notice::NotKept { file: *file, records });
+        }
         let collected = schemas.finish();
         for diagnostic in &collected.diagnostics {
             options.notice(Notice::Schema { file: diagnostic.place.file, diagnostic: diagnostic.clone() });

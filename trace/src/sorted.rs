@@ -1,4 +1,5 @@
-//! Sorted records of fixed size: in memory, or in a temporary file if there are many.
+//! Sorted records of fixed size: in memory, or in a temporary file if there are many. Where no temporary file exists, such as in a browser, records beyond the
+//! limit of memory are left out and counted.
 
 use crate::source::read_exact_at;
 use std::cmp::Reverse;
@@ -20,6 +21,8 @@ pub(crate) struct Sorter<const N: usize> {
     file: Option<File>,
     /// The ends of the runs in the file, in records.
     runs: Vec<u64>,
+    has_files: bool,
+    left_out: u64,
 }
 
 /// The records of a [`Sorter`] in order.
@@ -28,6 +31,8 @@ pub(crate) struct Sorted<const N: usize> {
     runs: Vec<Run<N>>,
     heap: BinaryHeap<Reverse<(Record<N>, usize)>>,
     file: Option<File>,
+    /// Number of records that are left out.
+    pub left_out: u64,
 }
 
 /// The rest of a sorted run.
@@ -44,7 +49,8 @@ struct Run<const N: usize> {
 /// Sorted records, which are found by binary search.
 #[derive(Debug)]
 pub(crate) enum Table<const N: usize> {
-    Memory(Vec<Record<N>>),
+    /// The records, and the number of those that are left out.
+    Memory(Vec<Record<N>>, u64),
     File(Blocks<N>),
 }
 
@@ -59,6 +65,9 @@ pub(crate) struct Blocks<const N: usize> {
     cache: Mutex<VecDeque<(usize, Arc<Vec<Record<N>>>)>>,
 }
 
+/// Whether the host has temporary files.
+const HAS_FILES: bool = !cfg!(all(target_family = "wasm", target_os = "unknown"));
+
 /// Number of records in a block.
 const BLOCK: u64 = 512;
 
@@ -68,12 +77,17 @@ const BLOCKS: usize = 16;
 impl<const N: usize> Sorter<N> {
     /// A sorter that needs at most `memory` bytes, and a record.
     pub fn new(memory: usize) -> Self {
-        Self { records: Vec::new(), limit: (memory / size_of::<Record<N>>()).max(1), file: None, runs: Vec::new() }
+        let limit = (memory / size_of::<Record<N>>()).max(1);
+        Self { records: Vec::new(), limit, file: None, runs: Vec::new(), has_files: HAS_FILES, left_out: 0 }
     }
 
     /// Adds a record.
     pub fn push(&mut self, record: Record<N>) -> io::Result<()> {
         if self.records.len() >= self.limit {
+            if !self.has_files {
+                self.left_out += 1;
+                return Ok(());
+            }
             self.spill()?;
         }
         if self.records.len() == self.records.capacity() {
@@ -113,7 +127,7 @@ impl<const N: usize> Sorter<N> {
                 heap.push(Reverse((record, index)));
             }
         }
-        Ok(Sorted { runs, heap, file: self.file })
+        Ok(Sorted { runs, heap, file: self.file, left_out: self.left_out })
     }
 
     /// The records as a table. `complete` is called with each record in order, and must not change the order.
@@ -122,7 +136,7 @@ impl<const N: usize> Sorter<N> {
             self.records.sort_unstable();
             self.records.shrink_to_fit();
             self.records.iter_mut().for_each(complete);
-            return Ok(Table::Memory(self.records));
+            return Ok(Table::Memory(self.records, self.left_out));
         }
         let mut sorted = self.finish()?;
         let (mut count, mut firsts) = (0, Vec::new());
@@ -167,13 +181,21 @@ impl<const N: usize> Table<N> {
     /// Size of the temporary file in bytes; 0 if there is none.
     pub fn file_size(&self) -> u64 {
         match self {
-            Self::Memory(_) => 0,
+            Self::Memory(..) => 0,
             Self::File(blocks) => blocks.count * size_of::<Record<N>>() as u64,
         }
     }
 
+    /// Number of records that are left out, because they exceed the limit of memory and the host has no temporary files.
+    pub fn left_out(&self) -> u64 {
+        match self {
+            Self::Memory(_, left_out) => *left_out,
+            Self::File(_) => 0,
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
-        matches!(self, Self::Memory(records) if records.is_empty())
+        matches!(self, Self::Memory(records, _) if records.is_empty())
     }
 
     /// Calls `see` with the records from the first one that is not less than `low`, in ascending order.
@@ -202,7 +224,7 @@ impl<const N: usize> Table<N> {
     /// Number of records that are less than `low`.
     fn position(&self, low: &Record<N>) -> io::Result<u64> {
         Ok(match self {
-            Self::Memory(records) => records.partition_point(|record| record < low) as u64,
+            Self::Memory(records, _) => records.partition_point(|record| record < low) as u64,
             Self::File(blocks) => match blocks.firsts.partition_point(|first| first < low).checked_sub(1) {
                 None => 0,
                 Some(block) => block as u64 * BLOCK + blocks.block(block)?.partition_point(|record| record < low) as u64,
@@ -212,7 +234,7 @@ impl<const N: usize> Table<N> {
 
     fn get(&self, index: u64) -> io::Result<Option<Record<N>>> {
         Ok(match self {
-            Self::Memory(records) => records.get(index as usize).copied(),
+            Self::Memory(records, _) => records.get(index as usize).copied(),
             Self::File(blocks) if index >= blocks.count => None,
             Self::File(blocks) => blocks.block((index / BLOCK) as usize)?.get((index % BLOCK) as usize).copied(),
         })
@@ -290,5 +312,15 @@ mod tests {
             });
             assert_eq!(one, other, "{low:?}");
         }
+    }
+
+    /// Without temporary files, records beyond the limit are counted.
+    #[test]
+    fn records_beyond_the_limit_are_counted() {
+        let mut sorter = Sorter { has_files: false, ..Sorter::<1>::new(8 * 100) };
+        (0..250).for_each(|number| sorter.push([number]).expect("no file"));
+        let table = sorter.table(|_| {}).expect("no file");
+        assert_eq!((table.left_out(), table.file_size()), (150, 0));
+        assert!(matches!(table, Table::Memory(records, _) if records == (0..100).map(|number| [number]).collect::<Vec<_>>()));
     }
 }

@@ -22,6 +22,7 @@ pub(crate) struct Stacks {
     parts: Table<5>,
     /// A bit for each hash of a tick that has parts: most events have none, and need no search.
     ticks: Vec<u64>,
+    left_out: u64,
 }
 
 /// Number of bits for ticks: 128 KiB.
@@ -94,6 +95,11 @@ impl Stacks {
 
     pub fn file_size(&self) -> u64 {
         self.parts.file_size()
+    }
+
+    /// Number of parts, keys and references that are left out: see [`Table::left_out`].
+    pub fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// The parts of the stack of an event.
@@ -242,6 +248,7 @@ impl StackBuilder {
     pub fn finish(self) -> io::Result<Stacks> {
         let Self { definitions, references, mut parts, runtime } = self;
         let (mut definitions, mut references) = (definitions.finish()?, references.finish()?);
+        let mut left_out = definitions.left_out + references.left_out;
         let mut definition = definitions.next()?;
         while let Some([key, tick, buffer, rest, of_tick, owner]) = references.next()? {
             while definition.is_some_and(|definition| definition < [key, tick, buffer, rest >> 32]) {
@@ -255,7 +262,7 @@ impl StackBuilder {
             let source = StackSource::ALL[(rest >> 16) as u16 as usize % StackSource::ALL.len()];
             parts.push(part(tick_of_word(of_tick), owner, (source, rest as u16), at, key))?;
         }
-        runtime.finish(|Bound { tick, event, stack }| {
+        left_out += runtime.finish(|Bound { tick, event, stack }| {
             let at = Position { file: stack.file, buffer: stack.buffer, offset: stack.offset };
             let owner = ITEM | two(event.buffer, event.offset);
             parts.push(part(tick, owner, (StackSource::Runtime, event.processor), Some(at), 0))
@@ -268,7 +275,7 @@ impl StackBuilder {
             }
             ticks[word] |= mask;
         })?;
-        Ok(Stacks { parts, ticks })
+        Ok(Stacks { left_out: left_out + parts.left_out(), parts, ticks })
     }
 }
 

@@ -9,12 +9,11 @@ use crate::output::stop::Stop;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use crate::selection::Wanted;
 use etw_layouts_cli::{NewFile, Outcome, no_stdout};
-use etw_layouts_etl::wire::BUFFER_HEADER;
-use etw_layouts_etl::write::{Error, Relog};
-use etw_layouts_etl::{Buffer, BufferHeader, Filter, LogFile, Schemas};
-use etw_layouts_trace::{self as trace, Session};
+use etw_layouts_etl::write::Relog;
+use etw_layouts_etl::{Filter, LogFile, Schemas};
+use etw_layouts_trace::{CopyError, Session};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::fs::File;
 use std::io;
@@ -97,66 +96,23 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
 /// Copies the matching events. `start` is the start of the new trace, for relative times.
 fn copy<'o>(args: &Args, opened: &'o Opened, start: i64, relog: &mut Relog<&File>, target: &str) -> Result<Vec<Saved<'o>>, Stop> {
     let Opened { trace, files, .. } = opened;
-    let saved = files.iter().map(|file| Saved { file: &file.name, output: target.to_owned(), read: 1, ..Saved::default() });
-    let mut saved: Vec<_> = saved.collect();
     let schemas = |file| trace.session_of(file).map_or(Schemas::BUILT_IN, Session::schemas);
     let filters: Vec<Filter> = (0..files.len()).map(|file| args.wanted.filter(start, schemas(file))).collect();
-    let needs = match args.exact || args.wanted.is_all() {
-        true => None,
-        false => {
-            let is_match = |event: &trace::Event<'_>| event.matches(&filters[event.file_index()]);
-            Some(trace.needs(is_match)?)
-        }
-    };
-    let mut copies = BufferCopies::default();
-    let mut buffers = trace.buffers();
-    while let Some((file, decoded)) = buffers.next_buffer()? {
-        let (buffer, saved) = (decoded.buffer(), &mut saved[file]);
-        let (processor, mut tick) = (buffer.header().processor(), buffer.header().time_stamp);
-        if files.len() > 1
-            && let Some(known) = copies.add(file, buffer)
-        {
-            *saved.copies.entry(&files[known].name).or_default() += 1;
-        }
-        // Corrupt events were reported in the first pass.
-        for event in decoded.events().flatten() {
-            // The log file header is counted separately, because a corrupt buffer can hide it.
-            let is_log_file = buffer.index() == 0 && event.offset() as usize == BUFFER_HEADER;
-            saved.read += u64::from(!is_log_file);
-            tick = event.time_stamp().unwrap_or(tick);
-            let is_match = trace.matches(&filters[file], file, &event, processor, tick);
-            if !is_match {
-                let is_needed = needs.as_ref().map(|needs| needs.contains(file, buffer.index(), &event)).transpose();
-                if is_needed.map_err(|why| Stop::Input(why.to_string()))? != Some(true) {
-                    continue;
-                }
-            }
-            match relog.push(&event, buffer) {
-                Ok(is_added) if is_match => saved.saved += u64::from(is_added),
-                Ok(is_added) => saved.needed += u64::from(is_added),
-                Err(error @ (Error::Io(_) | Error::Failed)) => return Err(unwritable(target, &error)),
-                // A corrupt or handmade file can have a version that no Windows release has.
-                Err(error) => *saved.skipped.entry(error.to_string()).or_default() += 1,
-            }
-        }
-    }
-    Ok(saved)
-}
-
-/// Finds buffers that several files have.
-#[derive(Default)]
-struct BufferCopies {
-    /// The first file with a buffer, by properties that buffers of different contents do not share.
-    first: HashMap<(i64, i64, u16, u16, u32, u32), usize>,
-}
-
-impl BufferCopies {
-    /// Adds a buffer of a file; returns the other file that has it.
-    fn add(&mut self, file: usize, buffer: &Buffer<'_>) -> Option<usize> {
-        let BufferHeader { time_stamp, sequence, context, logger, offset, size, .. } = *buffer.header();
-        let known = *self.first.entry((time_stamp, sequence, context, logger, offset, size)).or_insert(file);
-        (known != file && buffer.index() > 0).then_some(known)
-    }
+    let copied = trace.copy(&filters, !args.exact && !args.wanted.is_all(), relog).map_err(|error| match error {
+        CopyError::Read(error) => error.into(),
+        CopyError::Write(error) => unwritable(target, &error),
+    })?;
+    let saved = files.iter().zip(copied).map(|(file, copied)| Saved {
+        file: &file.name,
+        output: target.to_owned(),
+        read: copied.read + 1,
+        saved: copied.matching,
+        needed: copied.needed,
+        skipped: copied.skipped,
+        copies: copied.repeated.into_iter().map(|(known, buffers)| (files[known].name.as_str(), buffers)).collect(),
+        ..Saved::default()
+    });
+    Ok(saved.collect())
 }
 
 /// Reports the content of the new file.

@@ -34,9 +34,14 @@ pub(super) fn content(path: &Path) -> io::Result<Content> {
     let mut bytes = Vec::new();
     // The size is limited again, because the file can grow.
     file.take(MAX_MANIFEST).read_to_end(&mut bytes)?;
-    Ok(match is_xml {
+    Ok(of_text(bytes))
+}
+
+/// The kind of a text.
+pub(super) fn of_text(bytes: Vec<u8>) -> Content {
+    match manifest::is_xml(&bytes) {
         true if manifest::is_manifest(&bytes) => Content::Manifest(bytes),
-        true => Content::Other,
-        false => Content::Tmf(bytes),
-    })
+        false if tmf::is_tmf(&bytes) => Content::Tmf(bytes),
+        _ => Content::Other,
+    }
 }

@@ -9,6 +9,7 @@ use crate::schemas::{SchemaError, Schemas};
 use crate::tmf::WppMessage;
 use kind::Content;
 use languages::Languages;
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -115,26 +116,52 @@ pub fn read_path(path: &Path, progress: &(dyn Fn(PathProgress) + Sync)) -> io::R
     Ok(found)
 }
 
+/// Reads the bytes of a file; `None` if it has no schemas. A PE file is read without language files, whose messages are then absent.
+///
+/// # Errors
+///
+/// The schemas are corrupt.
+pub fn read_bytes(path: &Path, bytes: Vec<u8>) -> Result<Option<FileSchemas>, UnusableFile> {
+    if !bytes.starts_with(b"MZ") {
+        return of_content(path, kind::of_text(bytes), &Languages::default());
+    }
+    let schemas = crate::binary::read(&bytes, &[]).map_err(|error| unusable(path, &error))?;
+    let has_schemas = !schemas.providers.is_empty() || !schemas.errors.is_empty();
+    Ok(has_schemas.then(|| FileSchemas::new(path, Format::Binary, schemas)))
+}
+
 /// Reads a file; `None` if it has no schemas.
 fn read_file(path: &Path, languages: &Languages) -> Result<Option<FileSchemas>, UnusableFile> {
-    let unusable = |reason: String| UnusableFile { path: path.to_owned(), reason };
-    let file =
-        |format, schemas| FileSchemas { path: path.to_owned(), format, schemas, messages: Vec::new(), language_file: None };
-    Ok(match kind::content(path).map_err(|error| unusable(error.to_string()))? {
+    of_content(path, kind::content(path).map_err(|error| unusable(path, &error))?, languages)
+}
+
+fn of_content(path: &Path, content: Content, languages: &Languages) -> Result<Option<FileSchemas>, UnusableFile> {
+    Ok(match content {
         Content::Other => None,
         Content::Manifest(bytes) => {
-            let schemas = crate::manifest::read(&bytes).map_err(|error| unusable(error.to_string()))?;
-            Some(file(Format::Manifest, schemas))
+            let schemas = crate::manifest::read(&bytes).map_err(|error| unusable(path, &error))?;
+            Some(FileSchemas::new(path, Format::Manifest, schemas))
         }
         Content::Tmf(bytes) => {
             let (messages, errors) = crate::tmf::read(&bytes);
             let mut schemas = Schemas::default();
             errors.into_iter().for_each(|error: SchemaError| schemas.report(error));
-            Some(FileSchemas { messages, ..file(Format::Tmf, schemas) })
+            Some(FileSchemas { messages, ..FileSchemas::new(path, Format::Tmf, schemas) })
         }
         Content::Binary(opened) => {
-            let binary = crate::binary::open(opened, || languages.of(path)).map_err(|error| unusable(error.to_string()))?;
-            binary.map(|(schemas, language_file)| FileSchemas { language_file, ..file(Format::Binary, schemas) })
+            let binary = crate::binary::open(opened, || languages.of(path)).map_err(|error| unusable(path, &error))?;
+            binary
+                .map(|(schemas, language_file)| FileSchemas { language_file, ..FileSchemas::new(path, Format::Binary, schemas) })
         }
     })
+}
+
+impl FileSchemas {
+    fn new(path: &Path, format: Format, schemas: Schemas) -> Self {
+        Self { path: path.to_owned(), format, schemas, messages: Vec::new(), language_file: None }
+    }
+}
+
+fn unusable(path: &Path, error: &dyn Display) -> UnusableFile {
+    UnusableFile { path: path.to_owned(), reason: error.to_string() }
 }
