@@ -1,4 +1,4 @@
-//! `open`: shows one page of the atlas in a browser, as a file that needs no other file.
+//! `open`: shows the report of a trace, or one page of the atlas, in a browser, as a file that needs no other file.
 
 use crate::atlas::lines;
 use crate::{Error, NewFile, Outcome, no_stdout, print};
@@ -14,21 +14,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, process};
 
-/// Open the atlas page of a structure or enumeration in the web browser.
+/// Open the report of a trace file, or the atlas page of a structure or enumeration, in the web browser.
 ///
+///     etw open trace.etl
 ///     etw open WMI_LOGGER_CONTEXT
 ///     etw open WMI_LOGGER_CONTEXT --build 1703
 ///
 /// Writes the page to a self-contained temporary file, prints its path, and opens it in the browser named by BROWSER, or in the
-/// default browser. With --build, the page first shows the layout of that build; other builds can be selected there.
+/// default browser. With --build, the page of a structure first shows the layout of that build; other builds can be selected there.
+/// `etw etl report` has more options for the report of a trace.
 ///
-/// Exit status: 0 written and opened, 2 unknown structure or build, a build without the structure, an existing file, or no
-/// browser.
+/// Exit status: 0 written and opened, 1 the trace has diagnostics, 2 unknown structure or build, a build without the structure,
+/// an unusable trace, an existing file, or no browser.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Structure, enumeration or flags.
-    #[arg(value_name = "STRUCTURE")]
+    /// Trace file (NAME.etl); or structure, enumeration or flags.
+    #[arg(value_name = "FILE|STRUCTURE")]
     name: String,
     /// Show the layout of this build: a label, a build and revision, or a KB number.
     #[arg(long, value_name = "BUILD")]
@@ -36,9 +38,15 @@ pub struct Args {
     /// Write the page to this file, and do not open it.
     #[arg(short, long, value_name = "FILE", value_parser = no_stdout())]
     output: Option<PathBuf>,
+    /// Print the path of the page, and do not open it.
+    #[arg(long)]
+    print: bool,
 }
 
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
+    if Path::new(&args.name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("etl")) {
+        return trace(args);
+    }
     let layouts = project.shared_layouts()?;
     let structure = name(&layouts, Among::All, &args.name)?.to_owned();
     let registry = project.registry(&layouts.spec.axis)?;
@@ -55,11 +63,35 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let file = NewFile::create(&path).map_err(at)?;
     file.file().write_all(page.as_bytes()).map_err(|error| at(error.to_string()))?;
     file.finish().map_err(at)?;
-    print::print(&format!("{}\n", path.display()))?;
-    if args.output.is_none() {
-        show(&path)?;
-    }
+    written(args, &path)?;
     Ok(Outcome::Good)
+}
+
+/// The report of a trace.
+#[cfg(feature = "embedded")]
+fn trace(args: &Args) -> Result<Outcome, Error> {
+    if args.build.is_some() {
+        return Err("--build has no effect on the report of a trace; remove --build".into());
+    }
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        // A trace can be confidential: other users cannot read the folder.
+        None => tempfile::Builder::new().prefix("etw-").tempdir()?.keep().join("report.html"),
+    };
+    let outcome = crate::etl::report(args.name.clone().into(), path.clone())?;
+    written(args, &path)?;
+    Ok(outcome)
+}
+
+#[cfg(not(feature = "embedded"))]
+fn trace(_: &Args) -> Result<Outcome, Error> {
+    Err("this program cannot read traces; use `etw open`".into())
+}
+
+/// Prints the path of a page, and opens the page.
+fn written(args: &Args, path: &Path) -> Result<(), Error> {
+    print::print(&format!("{}\n", path.display()))?;
+    if args.output.is_none() && !args.print { show(path) } else { Ok(()) }
 }
 
 /// The build to show, as the script of the page reads it.

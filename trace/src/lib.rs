@@ -89,6 +89,6 @@ pub use source::{BytesSource, FileSource, Sequential, Source};
 pub use stack::{Stack, StackPart};
 pub use stacks::StackSource;
 pub use threads::{ThreadTable, Threads};
-pub use trace::{MEMORY, Trace};
+pub use trace::{Losses, MEMORY, Trace};
 pub use volumes::Volume;
 pub use who::{KnownBy, Party, Who, who};

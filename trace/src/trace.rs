@@ -9,7 +9,8 @@ use crate::process::Process;
 use crate::recall::Recall;
 use crate::session::{self, Session, SessionBuilder};
 use crate::source::{BytesSource, FileSource};
-use etw_layouts_etl::{Diagnostic, Event, FileTime, Filter};
+use etw_layouts_etl::wire::ETW_BUFFER_FLAG;
+use etw_layouts_etl::{BufferHeader, Diagnostic, Event, FileTime, Filter};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,6 +28,24 @@ pub struct Trace {
     pub(crate) recall: Recall,
     diagnostics: Vec<(usize, Diagnostic)>,
     more_diagnostics: u64,
+    losses: Losses,
+}
+
+/// Buffers whose flags state losses before them. A file that was not closed has no counts of losses in its header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Losses {
+    /// Number of buffers with the flag EVENTS_LOST.
+    pub buffers_with_events_lost: u64,
+    /// Number of buffers with the flag BUFFER_LOST.
+    pub buffers_with_buffer_lost: u64,
+}
+
+impl Losses {
+    fn add(&mut self, header: &BufferHeader) {
+        self.buffers_with_events_lost += u64::from(header.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
+        self.buffers_with_buffer_lost += u64::from(header.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_BUFFER_LOST));
+    }
 }
 
 /// Default limit of decompressed buffers that are in memory at the same time for [`Trace::events`], in bytes. It is exceeded only if a single
@@ -81,7 +100,7 @@ impl Trace {
         let session_of = session::group(&files);
         let count = session_of.iter().max().map_or(0, |last| last + 1);
         let mut builders = Vec::with_capacity(count);
-        let (mut diagnostics, mut more_diagnostics) = (Vec::new(), 0);
+        let (mut diagnostics, mut more_diagnostics, mut losses) = (Vec::new(), 0, Losses::default());
         let mut indexes = Vec::with_capacity(files.len());
         for (number, file) in files.iter().enumerate() {
             // Sessions are numbered in the order of their first files.
@@ -105,7 +124,10 @@ impl Trace {
                     }
                     session.add(event, tick, place);
                 }
-                Item::Buffer(header) => options.notice(Notice::Buffer { file: number, header: *header }),
+                Item::Buffer(header) => {
+                    losses.add(header);
+                    options.notice(Notice::Buffer { file: number, header: *header });
+                }
                 Item::Diagnostic(diagnostic) => report(diagnostic, &mut options),
             });
             indexes.push(match index.map_err(|error| Error::new(&file.name, error)) {
@@ -135,6 +157,7 @@ impl Trace {
             recall: Recall::default(),
             diagnostics,
             more_diagnostics,
+            losses,
         };
         let mut order: Vec<_> = (0..trace.files.len()).collect();
         order.sort_by_key(|file| trace.session_of[*file]);
@@ -179,6 +202,20 @@ impl Trace {
     #[must_use]
     pub fn event_count(&self) -> u64 {
         self.indexes.iter().map(|index| index.events).sum()
+    }
+
+    /// Buffers whose flags state losses.
+    #[must_use]
+    pub fn losses(&self) -> Losses {
+        self.losses
+    }
+
+    /// System time of the last event of all files; `None` without events.
+    #[must_use]
+    pub fn last_time(&self) -> Option<FileTime> {
+        let of_file =
+            |(file, index): (usize, &Index)| Some(self.time(file, index.buffers.iter().map(|buffer| buffer.last).max()?));
+        self.indexes.iter().enumerate().filter_map(of_file).max()
     }
 
     /// The first 1,024 diagnostics, each with the index of its file. [`more_diagnostics`](Self::more_diagnostics) counts the others.

@@ -16,6 +16,8 @@ pub struct Answer {
     pub rows: Vec<Row>,
     /// The sum of each measure over all rows; for a maximum, the largest.
     pub totals: Vec<u64>,
+    /// The sums by [slots](super::Slots) of time, in the same form as [`Row::slots`].
+    pub total_slots: Vec<u64>,
     /// The time that the trace covers, in units of 100 ns: from the first event to the last one, within the time limits of the
     /// filter. Events that describe the session, such as EventTrace/Header, are ignored. Time between sessions is not included, and time that several sessions cover counts once.
     pub duration: u64,
@@ -41,6 +43,9 @@ pub struct Row {
     pub keys: Vec<KeyValue>,
     /// The measures of [`What::measures`].
     pub amounts: Vec<u64>,
+    /// For each slot of time with amounts, in their order: its number, then the measures. `None` if sums by slots were not requested, or were dropped to
+    /// limit memory, which the smallest rows lose first.
+    pub slots: Option<Vec<u64>>,
 }
 
 /// What is missing, inferred or left out.

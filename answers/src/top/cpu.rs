@@ -4,21 +4,17 @@ use super::key::Subject;
 use super::sums::{Amounts, Kind, Sums};
 use crate::samples::{DEFAULT_INTERVAL, Intervals};
 use etw_layouts_trace::kernel::perfinfo::SampleProf;
-use etw_layouts_trace::{Error, Event, Trace, kernel::TypedEvent};
+use etw_layouts_trace::{Error, Event, kernel::TypedEvent};
 
 /// Samples, each with the interval of the timer at its time.
+#[derive(Default)]
 pub struct Samples {
-    intervals: Intervals,
+    /// From the first sample on, because a trace without samples is then not read for its intervals.
+    intervals: Option<Intervals>,
 }
 
 const SAMPLE_BY_NMI: u16 = 71;
 const BATCH: u16 = 55;
-
-impl Samples {
-    pub fn new(trace: &Trace) -> Result<Self, Error> {
-        Ok(Self { intervals: Intervals::new(trace)? })
-    }
-}
 
 impl<'t> Amounts<'t> for Samples {
     fn add(&mut self, event: &Event<'t>, kind: Kind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
@@ -28,7 +24,11 @@ impl<'t> Amounts<'t> for Samples {
         let session = event.session_index();
         if let Some(sample) = event.get::<SampleProf>() {
             sums.count_relevant();
-            let interval = self.intervals.get(session).unwrap_or_else(|| {
+            let intervals = match &self.intervals {
+                Some(intervals) => intervals,
+                None => self.intervals.insert(Intervals::new(event.trace())?),
+            };
+            let interval = intervals.get(session).unwrap_or_else(|| {
                 sums.note("samples without an event that states their interval; inferred: 1 ms, the interval of Windows", 1);
                 DEFAULT_INTERVAL
             });
@@ -39,7 +39,8 @@ impl<'t> Amounts<'t> for Samples {
             sums.add(&subject, &[1, interval.into()])?;
             return Ok(());
         }
-        if !self.intervals.add(&event.header(), session) && matches!(kind.1, SAMPLE_BY_NMI | BATCH) {
+        let is_interval = self.intervals.as_mut().is_some_and(|intervals| intervals.add(&event.header(), session));
+        if !is_interval && matches!(kind.1, SAMPLE_BY_NMI | BATCH) {
             sums.note("events SampleProfNmi and BatchedSample; they are not counted", 1);
         }
         Ok(())

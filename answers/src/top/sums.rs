@@ -2,6 +2,7 @@
 
 use super::answer::{Answer, Note, Row};
 use super::key::{Key, KeyValue, Keys, Subject};
+use super::slots;
 use super::what::What;
 use crate::functions::Functions;
 use etw_layouts_trace::etl::{self, Filter, HeaderType, Uuid};
@@ -34,6 +35,11 @@ pub(super) struct Sums<'t, 'f> {
     /// Size of the texts in the rows, in bytes.
     size: usize,
     totals: Vec<u64>,
+    /// The slot of the current event, if amounts are summed by slots.
+    slot: Option<u32>,
+    total_slots: Vec<u64>,
+    /// Number of slots with amounts in all rows.
+    row_slots: usize,
     relevant: u64,
     unknown: Vec<usize>,
     notes: BTreeMap<&'static str, u64>,
@@ -43,10 +49,13 @@ pub(super) struct Sums<'t, 'f> {
 const MAX_ROWS: usize = 1 << 18;
 const MAX_TEXT: usize = 64 << 20;
 
+/// Maximum number of slots with amounts in all rows. Beyond it, the smallest rows lose their slots.
+const MAX_SLOTS: usize = 1 << 17;
+
 impl<'t, 'f> Sums<'t, 'f> {
     pub fn new(trace: &'t Trace, what: What, keys: Vec<Key>, filters: &'f [Filter], functions: &Functions) -> Self {
         let totals = vec![0; what.measures().len()];
-        let (rows, places, unknown, notes) = Default::default();
+        let (rows, places, unknown, notes, total_slots) = Default::default();
         Self {
             what,
             keys,
@@ -56,10 +65,23 @@ impl<'t, 'f> Sums<'t, 'f> {
             places,
             size: 0,
             totals,
+            slot: None,
+            total_slots,
+            row_slots: 0,
             relevant: 0,
             unknown,
             notes,
         }
+    }
+
+    /// What is summed.
+    pub fn what(&self) -> What {
+        self.what
+    }
+
+    /// Sets the slot of the amounts that are added next.
+    pub fn set_slot(&mut self, slot: Option<u32>) {
+        self.slot = slot;
     }
 
     /// Whether a key is asked for.
@@ -90,7 +112,30 @@ impl<'t, 'f> Sums<'t, 'f> {
     /// Adds amounts to a row.
     pub fn add_to(&mut self, row: usize, amounts: &[u64]) {
         self.what.combine(&mut self.totals, amounts);
-        self.what.combine(&mut self.rows[row].amounts, amounts);
+        let row = &mut self.rows[row];
+        self.what.combine(&mut row.amounts, amounts);
+        if let Some(slot) = self.slot {
+            slots::add(self.what, &mut self.total_slots, slot, amounts);
+            if let Some(sums) = &mut row.slots {
+                self.row_slots += usize::from(slots::add(self.what, sums, slot, amounts));
+                if self.row_slots > MAX_SLOTS {
+                    self.drop_slots();
+                }
+            }
+        }
+    }
+
+    /// Drops the slots of the smallest rows, until half of the limit remains.
+    fn drop_slots(&mut self) {
+        let (main, stride) = (self.what.main(), self.totals.len() + 1);
+        let mut order: Vec<_> = (0..self.rows.len()).filter(|row| self.rows[*row].slots.is_some()).collect();
+        order.sort_unstable_by_key(|row| (self.rows[*row].amounts[main], *row));
+        for row in order {
+            if self.row_slots <= MAX_SLOTS / 2 {
+                break;
+            }
+            self.row_slots -= self.rows[row].slots.take().map_or(0, |slots| slots.len() / stride);
+        }
     }
 
     /// The index of the row with these keys.
@@ -106,7 +151,8 @@ impl<'t, 'f> Sums<'t, 'f> {
             self.size += size;
         }
         *self.places.entry(keys).or_insert_with_key(|keys| {
-            self.rows.push(Row { keys: keys.clone(), amounts: vec![0; self.totals.len()] });
+            let slots = self.slot.map(|_| Vec::new());
+            self.rows.push(Row { keys: keys.clone(), amounts: vec![0; self.totals.len()], slots });
             self.rows.len() - 1
         })
     }
@@ -125,13 +171,13 @@ impl<'t, 'f> Sums<'t, 'f> {
 
     pub fn into_answer(mut self, duration: u64, sessions: usize, events: u64) -> Answer {
         self.note("frames in images whose functions are not known", self.values.without_function);
-        let Self { what, keys, mut rows, totals, relevant, unknown, notes, .. } = self;
+        let Self { what, keys, mut rows, totals, total_slots, relevant, unknown, notes, .. } = self;
         let main = what.main();
         rows.sort_unstable_by(|a, b| {
             b.amounts[main].cmp(&a.amounts[main]).then_with(|| b.amounts.cmp(&a.amounts)).then_with(|| a.keys.cmp(&b.keys))
         });
         let notes = notes.into_iter().map(|(note, count)| Note { note, count }).collect();
-        Answer { what, keys, rows, totals, duration, sessions, relevant, events, unknown, notes }
+        Answer { what, keys, rows, totals, total_slots, duration, sessions, relevant, events, unknown, notes }
     }
 }
 

@@ -14,6 +14,7 @@ mod one_pass;
 mod pcap;
 mod processes;
 mod profile;
+mod report;
 mod save;
 mod schemas;
 mod stat;
@@ -26,6 +27,7 @@ use crate::input::{self, Input, each};
 use crate::output::stop::{Done, Stop, finished};
 use crate::output::{Output, reported};
 use etw_layouts_cli::{Error, Outcome};
+use std::path::PathBuf;
 
 /// Inspect trace files (.etl).
 #[derive(clap::Subcommand)]
@@ -41,6 +43,7 @@ pub enum Command {
     Processes(processes::Args),
     Timeline(Box<timeline::Args>),
     Profile(Box<profile::Args>),
+    Report(Box<report::Args>),
     Schemas(schemas::Args),
     Manifest(manifest::Args),
     #[cfg(feature = "table")]
@@ -72,6 +75,9 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Profile(args) => {
             on_files(&args.input(), |out| args.wanted.load(out), |inputs, out| profile::run(args, inputs, out))
         }
+        Command::Report(args) => {
+            on_files(&args.input(), |out| args.schemas.load(out), |inputs, out| report::run(args, inputs, out))
+        }
         Command::Schemas(args) => {
             on_files(&args.files, |out| args.schemas.load(out), |inputs, out| schemas::run(args, inputs, out))
         }
@@ -87,6 +93,11 @@ pub use info::read as info;
 pub use pcap::packets;
 pub use processes::documents as processes;
 pub use top::Document as Top;
+
+/// Writes the report of a trace file as a page to a new file.
+pub fn report(file: PathBuf, page: PathBuf) -> Result<Outcome, Error> {
+    run(&Command::Report(Box::new(report::Args::page(file, page))))
+}
 
 /// Runs a command on files, after `load` has read what its options name.
 fn on_files(

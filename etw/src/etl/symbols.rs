@@ -11,7 +11,7 @@ use std::env;
 use std::path::Path;
 
 /// Where the functions of images are found.
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 pub struct StackSymbols {
     /// Find the functions in call stacks in PDBs along this path, in the syntax of the Windows debuggers: folders, srv*CACHE*URL or
     /// cache*FOLDER, separated by `;` [default: the value of _NT_SYMBOL_PATH]. The trace names the PDB of each image. Downloads

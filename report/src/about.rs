@@ -1,0 +1,195 @@
+//! What a trace is, in numbers and in sentences.
+
+use crate::diagnostics::Diagnostics;
+use crate::providers::Providers;
+use crate::table::Table;
+use crate::text::{grouped, several, shortened};
+use etw_layouts_answers::top::{Slots, What};
+use etw_layouts_trace::etl::{FileTime, LogFile};
+use etw_layouts_trace::{Session, Trace, TraceFile};
+use serde::Serialize;
+
+/// What a trace is.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct About {
+    /// Sentences for a reader: what the trace is, what is lost or damaged, and what it can answer.
+    pub sentences: Vec<String>,
+    /// Names of its files.
+    pub files: Vec<String>,
+    /// Number of further files.
+    pub more_files: usize,
+    /// Size of all files, in bytes.
+    pub bytes: u64,
+    /// Its sessions.
+    pub sessions: Vec<SessionFacts>,
+    /// Number of further sessions.
+    pub more_sessions: usize,
+    /// Number of events.
+    pub events: u64,
+    /// Number of events that have a schema.
+    pub decoded: u64,
+    /// Number of events that the sessions lost, as the headers state.
+    pub events_lost: u64,
+    /// Number of buffers that the sessions lost, as the headers state.
+    pub buffers_lost: u64,
+    /// Number of buffers with the flag EVENTS_LOST.
+    pub buffers_with_events_lost: u64,
+    /// Number of buffers with the flag BUFFER_LOST.
+    pub buffers_with_buffer_lost: u64,
+    /// Number of files that were not closed, so that their headers state no losses.
+    pub unclosed: usize,
+    /// Number of diagnostics, without those for information.
+    pub diagnostics: u64,
+}
+
+/// A session of a trace.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct SessionFacts {
+    /// Name of the session.
+    pub name: String,
+    /// Name of the computer, if the trace states it.
+    pub host: Option<String>,
+    /// Version of Windows, such as `10.0.19041`.
+    pub windows: String,
+    /// Pointer size, in bytes.
+    pub pointer_size: u32,
+    /// Number of processors.
+    pub processors: u32,
+    /// Start, if the header states it.
+    pub start_utc: Option<String>,
+    /// End, if the header states it.
+    pub end_utc: Option<String>,
+    /// Local time at the start is UTC plus this value, in minutes.
+    pub time_zone_minutes: i64,
+}
+
+/// Maximum number of files and of sessions in a report.
+const MAX_FILES: usize = 50;
+
+impl About {
+    pub(crate) fn new(trace: &Trace, slots: Slots, providers: &Providers, diagnostics: &Diagnostics, tables: &[Table]) -> Self {
+        let files = trace.files();
+        let (events_lost, buffers_lost) = LogFile::lost(files.iter().map(TraceFile::log_file));
+        let losses = trace.losses();
+        let session =
+            |session: &Session| session.files().first().and_then(|file| files.get(*file)).map(|file| facts(session, file));
+        let mut about = Self {
+            sentences: Vec::new(),
+            files: files.iter().take(MAX_FILES).map(|file| shortened(file.name())).collect(),
+            more_files: files.len().saturating_sub(MAX_FILES),
+            bytes: files.iter().map(TraceFile::length).sum(),
+            sessions: trace.sessions().iter().take(MAX_FILES).filter_map(session).collect(),
+            more_sessions: trace.sessions().len().saturating_sub(MAX_FILES),
+            events: providers.events,
+            decoded: providers.decoded,
+            events_lost,
+            buffers_lost,
+            buffers_with_events_lost: losses.buffers_with_events_lost,
+            buffers_with_buffer_lost: losses.buffers_with_buffer_lost,
+            unclosed: files.iter().filter(|file| file.log_file().end_time == 0).count(),
+            diagnostics: diagnostics.damage(),
+        };
+        about.sentences = vec![about.range(trace, slots), about.losses(), about.damage(), about.coverage(), answered(tables)];
+        about
+    }
+
+    fn range(&self, trace: &Trace, slots: Slots) -> String {
+        let end = trace.last_time().map_or(slots.start, |last| last.max(slots.start));
+        let seconds = end.0.abs_diff(slots.start.0) as f64 / 1e7;
+        let recorded = match &self.sessions[..] {
+            [one] if self.more_sessions == 0 => {
+                let host = one.host.as_ref().map_or(String::new(), |host| format!(" on {host}"));
+                let processors = several(one.processors.into(), "processor");
+                format!("recorded{host} with Windows {} ({}-bit, {processors})", one.windows, one.pointer_size * 8)
+            }
+            sessions => format!("of {}", several((sessions.len() + self.more_sessions) as u64, "session")),
+        };
+        format!(
+            "{} in {seconds:.3} s, {recorded}, from {} to {} (UTC).",
+            several(self.events, "event"),
+            second(slots.start),
+            second(end)
+        )
+    }
+
+    fn losses(&self) -> String {
+        let flagged = self.buffers_with_events_lost + self.buffers_with_buffer_lost;
+        let (events, buffers) = (several(self.events_lost, "event"), several(self.buffers_lost, "buffer"));
+        match (self.events_lost + self.buffers_lost, flagged, self.unclosed) {
+            (0, 0, 0) => "The session lost no events.".into(),
+            (0, 0, unclosed) => format!(
+                "It is not known whether events were lost: {} not closed, and only a closed file has the number of lost events.",
+                if unclosed == 1 { "a file was".into() } else { format!("{} were", several(unclosed as u64, "file")) }
+            ),
+            (0, flagged, _) => format!("Events were lost before {}: all sums can be too small.", several(flagged, "buffer")),
+            _ => format!("The session lost {events} and {buffers}: all sums can be too small."),
+        }
+    }
+
+    fn damage(&self) -> String {
+        match self.diagnostics {
+            0 => "The files have no damage.".into(),
+            count => format!(
+                "The files have {}: parts of them cannot be read, or are not as the format requires.",
+                several(count, "diagnostic")
+            ),
+        }
+    }
+
+    fn coverage(&self) -> String {
+        let without = self.events - self.decoded.min(self.events);
+        match without {
+            0 => "All events have a schema, so their fields are known.".into(),
+            without => format!(
+                "{:.1} % of the events have a schema; the fields of {} are not known.",
+                // Rounded down, so that 100 % means all.
+                (self.decoded as f64 / self.events as f64 * 1000.0).floor() / 10.0,
+                several(without, "event")
+            ),
+        }
+    }
+}
+
+/// Which questions a trace can answer. Any trace has events.
+fn answered(tables: &[Table]) -> String {
+    let all = What::all().filter(|what| *what != What::Events);
+    let (yes, no): (Vec<_>, Vec<_>) = all.map(What::name).partition(|name| tables.iter().any(|table| table.what == *name));
+    let list = |names: Vec<&str>| names.join(", ");
+    match (yes.is_empty(), no.is_empty()) {
+        (_, true) => "It has the events to answer all questions of this report.".into(),
+        (true, false) => {
+            "It has no events about processor time, waits, disks, files, networks or .NET; below are the events to record.".into()
+        }
+        _ => format!(
+            "It has events for {} of {} questions: {}; not for {}.",
+            grouped(yes.len() as u64),
+            grouped((yes.len() + no.len()) as u64),
+            list(yes),
+            list(no)
+        ),
+    }
+}
+
+fn facts(session: &Session, file: &TraceFile) -> SessionFacts {
+    let log = file.log_file();
+    let utc = |time: i64| (time != 0).then(|| FileTime(time).rfc3339().to_string());
+    let [major, minor, ..] = log.version;
+    SessionFacts {
+        name: shortened(&log.logger_name),
+        host: session.host().map(shortened),
+        windows: format!("{major}.{minor}.{}", log.build),
+        pointer_size: log.pointer_size,
+        processors: log.processors,
+        start_utc: utc(log.start_time),
+        end_utc: utc(log.end_time),
+        time_zone_minutes: log.utc_offset(log.start_time).minutes,
+    }
+}
+
+/// A time to the second.
+fn second(time: FileTime) -> String {
+    let text = time.rfc3339().to_string();
+    text.split('.').next().unwrap_or(&text).replace('T', " ")
+}

@@ -1,0 +1,59 @@
+//! The page of a report.
+
+use crate::report::Report;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+/// The style sheet.
+pub const STYLE: &str = include_str!("style.css");
+
+/// The script. It defines the function `showEtwReport(data, element)`, which shows the data of a [`Report`] in an element.
+pub const SCRIPT: &str = concat!(
+    "'use strict';\n(() => {\n",
+    include_str!("script/elements.js"),
+    include_str!("script/data.js"),
+    include_str!("script/timeline.js"),
+    include_str!("script/tables.js"),
+    include_str!("script/processes.js"),
+    include_str!("script/flame.js"),
+    include_str!("script/page.js"),
+    "})();\n"
+);
+
+/// Shows the data in the page.
+const START: &str =
+    "showEtwReport(JSON.parse(document.getElementById('etw-report-data').textContent), document.querySelector('main'));";
+
+impl Report {
+    /// The data as JSON.
+    ///
+    #[must_use]
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The page, which needs no other file. Its content security policy allows only its own style and script.
+    #[must_use]
+    pub fn page(&self) -> String {
+        let script = format!("{SCRIPT}{START}");
+        let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())));
+        let policy = format!(
+            "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
+            hash(&script),
+            hash(STYLE)
+        );
+        // `<` could end the script element.
+        let data = self.json().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+        format!(
+            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+             <meta name=\"color-scheme\" content=\"light dark\"><title>Trace report</title><style>{STYLE}</style></head>\n\
+             <body class=\"etw-report-page\"><main><noscript>The report needs scripts. Its data is also in the output of \
+             `etw etl report --format json`.</noscript></main>\n\
+             <script type=\"application/json\" id=\"etw-report-data\">{data}</script>\n\
+             <script>{script}</script></body></html>\n"
+        )
+    }
+}

@@ -1,0 +1,112 @@
+//! The processes of a trace.
+
+use crate::text::{digits, grouped, shortened};
+use etw_layouts_answers::top::{Answer, KeyValue, Slots};
+use etw_layouts_trace::{Known, Moment, Process, ProcessIndex, Trace};
+use serde::Serialize;
+use std::collections::{BTreeSet, HashMap};
+
+/// Processes in the order of their start, session by session.
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct Processes {
+    /// The processes.
+    pub processes: Vec<ProcessFacts>,
+    /// Number of further processes.
+    pub more: usize,
+    /// Number of events of all processes, and of none.
+    pub events: u64,
+}
+
+/// A process.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct ProcessFacts {
+    /// Identifier.
+    pub id: u32,
+    /// Index of its session.
+    pub session: usize,
+    /// Index of the process that created it, among the processes of the report.
+    pub parent: Option<usize>,
+    /// File name of the image.
+    pub image: Option<String>,
+    /// Command line.
+    pub command_line: Option<String>,
+    /// Its user: a security identifier.
+    pub user: Option<String>,
+    /// Start, in units of 100 ns since the start of the report; `None` if it is before the trace.
+    pub start: Option<i64>,
+    /// End; `None` if no event states it.
+    pub end: Option<i64>,
+    /// Exit code.
+    pub exit_status: Option<u32>,
+    /// Number of its events.
+    pub events: u64,
+    /// The number of events by slot; `None` if the process is too small to have them in the report.
+    pub slots: Option<Vec<u64>>,
+}
+
+/// Maximum number of processes.
+const MAX_PROCESSES: usize = 300;
+
+/// Limit of the numbers of events by slot, in bytes of JSON.
+const MAX_SLOTS: usize = 160 << 10;
+
+impl Processes {
+    /// The processes of a trace, with the number of events of each.
+    pub(crate) fn new(trace: &Trace, slots: Slots, by_process: Option<&Answer>, reduced: &mut Vec<String>) -> Self {
+        let rows = by_process.iter().flat_map(|answer| &answer.rows).filter_map(|row| match row.keys.first()? {
+            KeyValue::Process { index: (session, Some(index)), .. } => Some(((*session, *index), row)),
+            _ => None,
+        });
+        let rows: HashMap<_, _> = rows.collect();
+        let events = |key: &(usize, ProcessIndex)| rows.get(key).and_then(|row| row.amounts.first()).copied().unwrap_or(0);
+        let sessions = trace.sessions().iter().enumerate();
+        let all = sessions
+            .flat_map(|(number, session)| session.processes().iter().map(move |(index, process)| ((number, index), process)));
+        let mut kept: Vec<(_, &Process)> = all.collect();
+        let more = kept.len().saturating_sub(MAX_PROCESSES);
+        if more > 0 {
+            reduced.push(format!(
+                "Processes: {MAX_PROCESSES} of {}, with the most events; `etw etl processes` prints all.",
+                grouped(kept.len() as u64)
+            ));
+            let mut order: Vec<_> = kept.iter().map(|(key, _)| (std::cmp::Reverse(events(key)), *key)).collect();
+            order.sort_unstable();
+            let keys: BTreeSet<_> = order.into_iter().take(MAX_PROCESSES).map(|(_, key)| key).collect();
+            kept.retain(|(key, _)| keys.contains(key));
+        }
+        let places: HashMap<_, _> = kept.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
+        let mut left = MAX_SLOTS;
+        let facts = |((session, index), process): &((usize, ProcessIndex), &Process)| {
+            let time = |known: &Option<Known<Moment>>| Some(known.as_ref()?.value.time()?.0.saturating_sub(slots.start.0));
+            let text = |text: Option<&str>| text.map(shortened);
+            let row = rows.get(&(*session, *index));
+            // The amounts are the number of events and their size.
+            let counts =
+                row.and_then(|row| row.slots.as_ref()).map(|slots| slots.chunks_exact(3).flat_map(|slot| [slot[0], slot[1]]));
+            let counts = counts.map(Iterator::collect).filter(|counts: &Vec<u64>| {
+                let size = counts.iter().map(|number| digits(*number)).sum();
+                let fits = size <= left;
+                left = left.checked_sub(size).unwrap_or(left);
+                fits
+            });
+            ProcessFacts {
+                id: process.id,
+                session: *session,
+                parent: process.parent.and_then(|parent| places.get(&(*session, parent)).copied()),
+                image: text(process.image()),
+                command_line: text(process.command_line()),
+                user: text(process.user()),
+                start: time(&process.start),
+                end: time(&process.end),
+                exit_status: process.exit_status.as_ref().map(|status| status.value),
+                events: events(&(*session, *index)),
+                slots: if row.is_some() { counts } else { Some(Vec::new()) },
+            }
+        };
+        let processes: Vec<_> = kept.iter().map(facts).collect();
+        let events = by_process.and_then(|answer| answer.totals.first()).copied().unwrap_or(0);
+        Self { processes, more, events }
+    }
+}

@@ -1,0 +1,1 @@
+globalThis.showEtwReport = (data, element) => { element.textContent = data.about.sentences.join('\n'); };

@@ -1,0 +1,44 @@
+//! Text of a trace, which can be long and can contain any character.
+
+use etw_layouts_trace::etl::text::Escaped;
+use std::fmt::Write;
+
+/// Maximum length of a text, in bytes.
+const MAX: usize = 240;
+
+/// A text with escapes for control characters, invisible characters and characters that change the writing direction. A long text is cut, and its
+/// whole length is stated.
+pub fn shortened(text: &str) -> String {
+    let mut short = String::new();
+    for char in text.chars() {
+        if short.len() >= MAX {
+            let _ = write!(short, "… ({} characters)", text.chars().count());
+            break;
+        }
+        let _ = write!(short, "{}", Escaped(char.encode_utf8(&mut [0; 4])));
+    }
+    short
+}
+
+/// The number of bytes of a number as decimal digits and a separator.
+pub fn digits(number: u64) -> usize {
+    number.checked_ilog10().unwrap_or(0) as usize + 2
+}
+
+/// A count with its noun, such as `1 event` and `1,000 events`.
+pub fn several(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// A number with its digits in groups of three.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
