@@ -38,7 +38,6 @@ pub(crate) struct Opened {
     pub trace: Trace,
     names: Vec<Name>,
     slices: Vec<Slice>,
-    is_ordered: bool,
     pub selected: Selected,
     messages: Messages,
 }
@@ -145,14 +144,8 @@ impl Explorer {
             messages.add("Buffers are so far out of order that only parts of the table are sorted by time.".into());
         }
         let wanted = filter::read("")?;
-        let mut opened = Opened {
-            selected: Selected { filters: Vec::new(), before: Vec::new(), wanted },
-            trace,
-            names,
-            slices,
-            is_ordered,
-            messages,
-        };
+        let mut opened =
+            Opened { selected: Selected { filters: Vec::new(), before: Vec::new(), wanted }, trace, names, slices, messages };
         opened.select("")?;
         let summary = opened.summary();
         (self.schemas, self.opened) = (Some(schemas), Some(opened));

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod about;
+mod assets;
 mod diagnostics;
 mod marks;
 mod page;
@@ -28,9 +29,10 @@ mod table;
 mod text;
 
 pub use about::{About, SessionFacts};
+pub use assets::{SCRIPT, STYLE};
 pub use diagnostics::{DiagnosticKind, Diagnostics};
 pub use marks::{Mark, Marks};
-pub use page::{SCRIPT, STYLE};
+
 pub use processes::{ProcessFacts, Processes};
 pub use providers::{EventKind, ProviderEvents, Providers};
 pub use report::{Options, Report, SLOTS};

@@ -1,25 +1,10 @@
 //! The page of a report.
 
+use crate::assets::{SCRIPT, STYLE};
 use crate::report::Report;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
-
-/// The style sheet.
-pub const STYLE: &str = include_str!("style.css");
-
-/// The script. It defines the function `showEtwReport(data, element)`, which shows the data of a [`Report`] in an element.
-pub const SCRIPT: &str = concat!(
-    "'use strict';\n(() => {\n",
-    include_str!("script/elements.js"),
-    include_str!("script/data.js"),
-    include_str!("script/timeline.js"),
-    include_str!("script/tables.js"),
-    include_str!("script/processes.js"),
-    include_str!("script/flame.js"),
-    include_str!("script/page.js"),
-    "})();\n"
-);
 
 /// Shows the data in the page.
 const START: &str =

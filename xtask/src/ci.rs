@@ -2,6 +2,7 @@
 
 mod alone;
 mod dependencies;
+mod explorer;
 mod features;
 mod hosts;
 mod memory;
@@ -93,6 +94,7 @@ fn each_change() -> Vec<(String, Run)> {
         ("packages".into(), Box::new(packages::complete)),
     ];
     steps.extend(hosts::steps());
+    steps.extend(explorer::steps());
     steps.extend(wheel::steps());
     steps
 }

@@ -10,6 +10,7 @@ mod generate;
 mod hosts;
 mod mutants;
 mod pages;
+mod site;
 mod snapshot;
 mod trust;
 mod trust_tables;
@@ -40,6 +41,7 @@ enum Command {
     Mutants(mutants::Args),
     Etl(etl::Args),
     Fuzz(fuzz::Args),
+    Site(site::Args),
     Ci(ci::Args),
 }
 
@@ -57,6 +59,7 @@ fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Mutants(args) => mutants::run(args),
         Command::Etl(args) => etl::run(args),
         Command::Fuzz(args) => fuzz::run(args),
+        Command::Site(args) => site::run(args),
         Command::Ci(args) => ci::run(args),
     }
 }

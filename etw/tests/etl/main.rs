@@ -2,6 +2,7 @@
 
 mod counted;
 mod damaged;
+mod explorer;
 #[cfg(feature = "table")]
 mod export_limits;
 #[cfg(feature = "table")]

@@ -1,0 +1,52 @@
+// The worker: runs the program, and reads files for it by position.
+'use strict';
+const files = [], reader = new FileReaderSync();
+let parts = [], program = null;
+
+globalThis.readFile = (file, offset, length) => {
+  try { return new Uint8Array(reader.readAsArrayBuffer(files[file].slice(offset, offset + length))); } catch { return new Uint8Array(); }
+};
+globalThis.putPart = (bytes) => parts.push(new Blob([bytes]));
+
+const start = async (text) => {
+  const packed = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const bytes = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+  wasm_bindgen.initSync({ module: await WebAssembly.compile(bytes) });
+  program = new wasm_bindgen.Program();
+};
+
+const open = (given) => {
+  files.length = 0;
+  for (const file of given) {
+    if (/\.(man|xml|tmf|dll|exe|sys|mui)$/i.test(file.name)) {
+      program.add_schemas(file.name, new Uint8Array(reader.readAsArrayBuffer(file)));
+    } else {
+      files.push(file);
+      program.add_trace(file.name, files.length - 1, file.size);
+    }
+  }
+  return program.open();
+};
+
+const save = (format) => {
+  parts = [];
+  try {
+    const words = program.save(format);
+    return { blob: new Blob(parts), words };
+  } finally { parts = []; }
+};
+
+const calls = {
+  start, open, save,
+  options: () => wasm_bindgen.filter_options(),
+  report: () => program.report(),
+  select: (words) => program.select(words),
+  rows: (start, count) => program.rows(start, count),
+  event: (index) => program.event(index),
+};
+
+// Calls are answered one after the other.
+let last = Promise.resolve();
+onmessage = ({ data: { call, name, values } }) => {
+  last = last.then(() => calls[name](...values)).then((value) => postMessage({ call, value }), (fault) => postMessage({ call, fault: String(fault?.message ?? fault) }));
+};

@@ -1,0 +1,67 @@
+//! The page of the explorer: one file with its program, which opens from disk and cannot reach a network.
+
+use crate::{Error, assets};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest, Sha256};
+use std::io::Write;
+use std::path::Path;
+use wasm_bindgen_cli_support::Bindgen;
+
+/// The style of the atlas, of a report, and of the page.
+const STYLE: [&str; 3] =
+    [include_str!("../../atlas/src/style.css"), assets::STYLE, include_str!("../../explorer/page/style.css")];
+
+const SCRIPT: [&str; 6] = [
+    include_str!("../../explorer/page/script/start.js"),
+    include_str!("../../explorer/page/script/program.js"),
+    include_str!("../../explorer/page/script/detail.js"),
+    include_str!("../../explorer/page/script/table.js"),
+    include_str!("../../explorer/page/script/open.js"),
+    include_str!("../../explorer/page/script/end.js"),
+];
+
+const WORKER: &str = include_str!("../../explorer/page/worker.js");
+
+/// The page with a program, which `cargo build` made for `wasm32-unknown-unknown`.
+pub fn page(program: &Path) -> Result<String, Error> {
+    let mut bindgen = Bindgen::new();
+    bindgen
+        .input_path(program)
+        .typescript(false)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .omit_default_module_path(true);
+    let mut output = bindgen
+        .no_modules(true)
+        .and_then(Bindgen::generate_output)
+        .map_err(|error| format!("{}: {error:#}", program.display()))?;
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(&output.wasm_mut().emit_wasm())?;
+    let packed = STANDARD.encode(packed.finish()?);
+    let worker = format!("{}\n{WORKER}", output.js());
+    if worker.contains("</script") {
+        return Err("the script of the worker would end its element".into());
+    }
+    let (style, script) = (STYLE.concat(), format!("{}\n{}", assets::SCRIPT, SCRIPT.concat()));
+    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())));
+    // The worker inherits this policy. `wasm-unsafe-eval` allows to compile WebAssembly, and nothing else.
+    let policy = format!(
+        "default-src 'none'; script-src {} 'wasm-unsafe-eval'; worker-src blob:; style-src {}; base-uri 'none'; form-action 'none'; webrtc 'block'",
+        hash(&script),
+        hash(&style)
+    );
+    Ok(format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><title>ETW explorer</title><style>{style}</style></head>\n\
+         <body>{}\
+         <script type=\"text/plain\" id=\"worker\">{worker}</script>\
+         <script type=\"text/plain\" id=\"program\">{packed}</script>\n\
+         <script>{script}</script></body></html>\n",
+        include_str!("../../explorer/page/index.html")
+    ))
+}

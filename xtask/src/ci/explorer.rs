@@ -1,0 +1,33 @@
+//! The explorer: builds its page, which compiles the libraries for a browser, and runs its tests.
+
+use super::{Run, Step, cargo, rustup};
+use crate::{Error, site, workspace};
+
+pub fn steps() -> Vec<(String, Run)> {
+    vec![("libraries for a browser".to_owned(), Box::new(compiled) as Run), ("explorer".to_owned(), Box::new(tested) as Run)]
+}
+
+/// The libraries that the explorer does not use; the step `explorer` compiles all others.
+fn compiled() -> Result<Step, Error> {
+    match missing() {
+        Some(why) => Ok(Step::Absent(why)),
+        None => cargo(&["check", "-q", "--target", site::BROWSER, "-p", "etw-layouts-dump", "-p", "etw-layouts-memory"], &[]),
+    }
+}
+
+fn tested() -> Result<Step, Error> {
+    if let Some(why) = missing() {
+        return Ok(Step::Absent(why));
+    }
+    let folder = workspace::root().join("target/site");
+    if let Err(error) = site::explorer(&folder) {
+        return Ok(Step::Failed(error.to_string()));
+    }
+    let page = folder.join("explorer.html").display().to_string();
+    cargo(&["test", "-q", "--workspace", "--test", "etl", "explorer"], &[("ETW_LAYOUTS_EXPLORER", &page)])
+}
+
+fn missing() -> Option<String> {
+    let is_installed = rustup(&["target", "list", "--installed"]).iter().any(|line| line == site::BROWSER);
+    (!is_installed).then(|| format!("not installed: rustup target add {}", site::BROWSER))
+}

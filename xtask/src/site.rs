@@ -1,0 +1,65 @@
+//! `cargo xtask site`.
+
+use crate::{Error, Outcome, generate, workspace};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// Write the website: the explorer, the atlas and the documents, as static files.
+///
+///     cargo xtask site -o target/site
+///
+/// The explorer is also one file, explorer.html, which opens from disk. With --explorer, only this file is written, without the atlas.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// Write the site to this folder; it is created if it does not exist.
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Write only the explorer and the documents.
+    #[arg(long)]
+    explorer: bool,
+}
+
+/// The host of the explorer's program.
+pub const BROWSER: &str = "wasm32-unknown-unknown";
+
+pub fn run(args: &Args) -> Result<Outcome, Error> {
+    explorer(&args.output)?;
+    if !args.explorer {
+        let atlas = args.output.join("atlas");
+        fs::create_dir_all(&atlas)?;
+        write_atlas(&atlas)?;
+    }
+    Ok(Outcome::Good)
+}
+
+/// Writes the atlas to a folder.
+fn write_atlas(folder: &Path) -> Result<(), Error> {
+    for (path, text) in etw_layouts_cli::atlas::files(&generate::project())? {
+        let path = folder.join(path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::write(path, text)?;
+    }
+    Ok(())
+}
+
+/// Builds the program of the explorer, and writes its page and the documents to a folder.
+pub fn explorer(folder: &Path) -> Result<(), Error> {
+    let folder = env::current_dir()?.join(folder).display().to_string();
+    cargo(&["build", "--quiet", "-p", "etw-layouts-explorer", "--lib", "--target", BROWSER, "--profile", "browser"])?;
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from);
+    let program = target.join(BROWSER).join("browser/etw_layouts_explorer.wasm").display().to_string();
+    cargo(&["run", "--quiet", "-p", "etw-layouts-site", "--features", "pages", "--", &program, &folder])
+}
+
+fn cargo(args: &[&str]) -> Result<(), Error> {
+    let mut command = Command::new(env::var("CARGO").unwrap_or("cargo".into()));
+    command.args(args).current_dir(workspace::root()).env_remove("CARGO_MANIFEST_DIR");
+    match command.status()?.success() {
+        true => Ok(()),
+        false => Err(format!("cargo {} failed; see above, and `rustup target add {BROWSER}`", args[0]).into()),
+    }
+}
