@@ -1,10 +1,10 @@
 // The worker: runs the program, and reads files for it by position.
 'use strict';
-const files = [], reader = new FileReaderSync();
-let parts = [], program = null;
+const files = new Map(), reader = new FileReaderSync();
+let parts = [], program = null, count = 0;
 
 globalThis.readFile = (file, offset, length) => {
-  try { return new Uint8Array(reader.readAsArrayBuffer(files[file].slice(offset, offset + length))); } catch { return new Uint8Array(); }
+  try { return new Uint8Array(reader.readAsArrayBuffer(files.get(file).slice(offset, offset + length))); } catch { return new Uint8Array(); }
 };
 globalThis.putPart = (bytes) => parts.push(new Blob([bytes]));
 
@@ -16,16 +16,20 @@ const start = async (text) => {
 };
 
 const open = (given) => {
-  files.length = 0;
+  const whole = (file) => new Uint8Array(reader.readAsArrayBuffer(file)), first = count;
+  program.begin();
   for (const file of given) {
-    if (/\.(man|xml|tmf|dll|exe|sys|mui)$/i.test(file.name)) {
-      program.add_schemas(file.name, new Uint8Array(reader.readAsArrayBuffer(file)));
-    } else {
-      files.push(file);
-      program.add_trace(file.name, files.length - 1, file.size);
+    if (/\.(man|xml|tmf|dll|exe|sys|mui)$/i.test(file.name)) program.add_schemas(file.name, whole(file));
+    else if (/\.dmp$/i.test(file.name)) program.add_dump(file.name, whole(file));
+    else {
+      files.set(count, file);
+      program.add_trace(file.name, count++, file.size);
     }
   }
-  return program.open();
+  const summary = program.open();
+  // The files of the trace before are closed.
+  for (const number of files.keys()) if (number < first) files.delete(number);
+  return summary;
 };
 
 const save = (format) => {

@@ -1,13 +1,13 @@
 //! The program of the page: calls from the worker's script, and files that the script reads.
 
 use crate::explorer::Explorer;
+use crate::files::Files;
 use crate::filter;
 use crate::save::SaveFormat;
 use etw_layouts_trace::Source;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -27,8 +27,7 @@ extern "C" {
 #[derive(Default)]
 pub struct Program {
     explorer: Explorer,
-    traces: Vec<(String, BrowserFile)>,
-    schemas: Vec<(PathBuf, Vec<u8>)>,
+    files: Files,
 }
 
 #[wasm_bindgen]
@@ -39,21 +38,30 @@ impl Program {
         Self::default()
     }
 
+    /// Forgets added files.
+    pub fn begin(&mut self) {
+        self.files = Files::default();
+    }
+
     /// Adds a trace file for the next [`open`](Self::open), by its number in the script.
-    pub fn add_trace(&mut self, name: String, file: u32, length: f64) {
-        self.traces.push((name, BrowserFile { file, length: length as u64 }));
+    pub fn add_trace(&mut self, name: String, file: u32, length: f64) -> Result<(), String> {
+        self.files.add_trace(name, BrowserFile { file, length: length as u64 })
+    }
+
+    /// Adds the sessions of a crash dump for the next [`open`](Self::open).
+    pub fn add_dump(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), String> {
+        self.files.add_dump(name, bytes)
     }
 
     /// Adds a file with schemas for the next [`open`](Self::open).
     pub fn add_schemas(&mut self, name: String, bytes: Vec<u8>) {
-        self.schemas.push((PathBuf::from(name), bytes));
+        self.files.add_schemas(name, bytes);
     }
 
     /// Opens the added files. Returns a summary as JSON.
     pub fn open(&mut self) -> Result<String, String> {
         forget_blocks();
-        let (traces, schemas) = (std::mem::take(&mut self.traces), std::mem::take(&mut self.schemas));
-        json(&self.explorer.open(traces, schemas)?)
+        json(&self.explorer.open(std::mem::take(&mut self.files))?)
     }
 
     /// Selects events by the words of the filter. Returns numbers and a hint as JSON.

@@ -1,6 +1,7 @@
 //! An open trace, and the events that the filter selects.
 
 use crate::bytes::{self, RecordBytes};
+use crate::files::Files;
 use crate::filter;
 use etw_layouts_answers::Frames;
 use etw_layouts_etl::Filter;
@@ -12,10 +13,9 @@ use etw_layouts_lines::schemas::SchemaOptions;
 use etw_layouts_lines::selection::Wanted;
 use etw_layouts_lines::stack::EventStack;
 use etw_layouts_report::Report;
-use etw_layouts_trace::{Event, Notice, Options, Order, Slice, Source, Trace, TraceFile};
+use etw_layouts_trace::{Event, Notice, Options, Order, Slice, Trace, TraceFile};
 use serde::Serialize;
 use std::cell::RefCell;
-use std::path::PathBuf;
 
 /// Bytes of decompressed buffers of a slice: a page of the table reads at least one slice again.
 const SLICE: u64 = 1 << 20;
@@ -116,16 +116,15 @@ impl Explorer {
     ///
     /// # Errors
     ///
-    /// A file is not a trace, or cannot be read.
-    pub fn open<S: Source + 'static>(
-        &mut self,
-        traces: Vec<(String, S)>,
-        schemas: Vec<(PathBuf, Vec<u8>)>,
-    ) -> Result<Summary, String> {
+    /// A file cannot be read.
+    pub fn open(&mut self, files: Files) -> Result<Summary, String> {
+        let Files { traces: files, schemas, notes } = files;
+        if files.is_empty() {
+            return Err(NO_TRACE.to_owned());
+        }
         let messages = Messages::default();
+        notes.into_iter().for_each(|note| messages.add(note));
         let schemas = SchemaOptions::from_files(schemas, &messages);
-        let files = traces.into_iter().map(|(name, source)| TraceFile::new(name, source));
-        let files = files.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
         let of_file: Vec<String> = files.iter().map(|file| file.name().to_owned()).collect();
         let options = Options::new().schemas(schemas.of_any()).skip_unreadable().notices(|notice| match notice {
             Notice::Schema { file, diagnostic } => messages.add(format!("{}: schema not used: {diagnostic}", of_file[file])),

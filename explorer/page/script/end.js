@@ -16,7 +16,7 @@
     at('save-result').textContent = '';
     during('Saving …', async () => {
       const { blob, words } = await call('save', format);
-      const name = given.find((file) => /\.etl$/i.test(file.name))?.name.replace(/\.etl$/i, '') ?? 'trace';
+      const name = given.find((file) => /\.(etl|dmp)$/i.test(file.name))?.name.replace(/\.\w+$/, '') ?? 'trace';
       const link = make('a', { href: URL.createObjectURL(blob), download: `${name}-selected.${format}` });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 60000);

@@ -21,10 +21,11 @@
 
   const open = (files) => during('Reading the trace …', async () => {
     // Files that are added later, such as schemas, are opened with those before.
-    const isTrace = (file) => /\.etl$/i.test(file.name);
-    given = files.some(isTrace) ? [...files, ...given.filter((file) => !isTrace(file))] : [...given, ...files];
+    const isTrace = (file) => !/\.(man|xml|tmf|dll|exe|sys|mui)$/i.test(file.name);
+    const all = files.some(isTrace) ? [...files, ...given.filter((file) => !isTrace(file))] : [...given, ...files];
     await isReady;
-    const summary = JSON.parse(await call('open', given));
+    const summary = JSON.parse(await call('open', all));
+    given = all;
     at('drop').hidden = true;
     at('about').hidden = false;
     document.querySelector('.views').hidden = false;

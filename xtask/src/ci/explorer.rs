@@ -4,15 +4,7 @@ use super::{Run, Step, cargo, rustup};
 use crate::{Error, site, workspace};
 
 pub fn steps() -> Vec<(String, Run)> {
-    vec![("libraries for a browser".to_owned(), Box::new(compiled) as Run), ("explorer".to_owned(), Box::new(tested) as Run)]
-}
-
-/// The libraries that the explorer does not use; the step `explorer` compiles all others.
-fn compiled() -> Result<Step, Error> {
-    match missing() {
-        Some(why) => Ok(Step::Absent(why)),
-        None => cargo(&["check", "-q", "--target", site::BROWSER, "-p", "etw-layouts-dump", "-p", "etw-layouts-memory"], &[]),
-    }
+    vec![("explorer".to_owned(), Box::new(tested) as Run)]
 }
 
 fn tested() -> Result<Step, Error> {
