@@ -1,7 +1,7 @@
 //! Tasks of readers in a browser. Each starts on a freshly opened page and takes at most three actions.
 
 use crate::atlas::{picture, run, specs, written};
-use crate::atlas_look::chromium;
+use test_support::browser::chromium;
 use crate::contract::Folder;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::registry::ExaminedBuild;

@@ -1,7 +1,7 @@
 //! Bytes that the atlas decodes with the layout of a build, compared with arithmetic on the same bytes; and offsets in embedded structures.
 
 use crate::atlas::{run, specs, written};
-use crate::atlas_look::chromium;
+use test_support::browser::chromium;
 use etw_layouts_codegen::layouts::Type;
 use etw_layouts_project::members::{at, expanded};
 use serde_json::json;

@@ -3,22 +3,8 @@
 use crate::atlas::{FILES, run, run_with, written};
 use serde_json::{Value, json};
 use std::{env, fs};
+use test_support::browser::{DARK, PHONE, chromium};
 use test_support::installed;
-
-/// The window size of a phone, in pixels.
-const PHONE: &str = "--window-size=390,844";
-/// The dark theme.
-const DARK: &str = "--blink-settings=preferredColorScheme=0";
-
-/// The browser, if there is one.
-pub fn chromium() -> Option<String> {
-    let chromium = env::var("ETW_LAYOUTS_CHROMIUM").unwrap_or_else(|_| "chromium".into());
-    let starts = installed::starts(&chromium);
-    if !starts {
-        installed::absent("chromium");
-    }
-    starts.then_some(chromium)
-}
 
 /// At every scroll position of the history, each visible cell shows its offset.
 #[test]

@@ -19,6 +19,8 @@ mod names;
 mod packets;
 mod packets_damaged;
 mod profile;
+mod report;
+mod report_browser;
 mod saved;
 mod timeline;
 mod top;

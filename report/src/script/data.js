@@ -1,1 +1,47 @@
-
+  // The selection, and sums in it. Slots are lists of numbers: for each slot its number, then the amounts.
+  const selection = (data, element) => {
+    const followers = [];
+    const view = { data, range: null };
+    view.follow = (update) => { followers.push(update); update(); };
+    view.select = (range) => {
+      view.range = range;
+      for (const update of followers) update();
+      const { slot_width: width } = data;
+      const detail = range && { from: range[0] * width, to: (range[1] + 1) * width };
+      element.dispatchEvent(new CustomEvent("etw-selection", { detail }));
+    };
+    view.has = (slot) => !view.range || (slot >= view.range[0] && slot <= view.range[1]);
+    // The sums of amounts in the selection; for maxima, the largest.
+    view.sums = (slots, maxima) => {
+      const sums = maxima.map(() => 0), stride = maxima.length + 1;
+      for (let at = 0; at < slots.length; at += stride) {
+        if (!view.has(slots[at])) continue;
+        maxima.forEach((isMaximum, index) => {
+          const value = slots[at + 1 + index];
+          sums[index] = isMaximum ? Math.max(sums[index], value) : sums[index] + value;
+        });
+      }
+      return sums;
+    };
+    view.time = (slot) => slot * data.slot_width;
+    view.words = () => {
+      if (!view.range) return "whole trace";
+      const [from, to] = view.range;
+      return `${seconds(view.time(from))} to ${seconds(view.time(to + 1))}`;
+    };
+    return view;
+  };
+  // A number for each slot.
+  const dense = (data, slots, measures, index) => {
+    const numbers = new Array(data.slot_count).fill(0);
+    for (let at = 0; at < slots.length; at += measures + 1) numbers[slots[at]] = slots[at + 1 + index];
+    return numbers;
+  };
+  const find = (data, what, by) => data.tables.find((table) => table.what === what && (!by || table.by.join() === by));
+  // The keys of a row as text: a process is its image and identifier.
+  const keyText = (table, row) => table.keys.map((name, index) => {
+    const value = row.keys[index];
+    if (name === "process") return table.keys[index + 1] === "image" ? null : value;
+    if (name === "image") return value === null && row.keys[0] === null ? "unknown process" : row.keys[0] === null ? value : `${value ?? "process"} (${row.keys[0]})`;
+    return value ?? "unknown";
+  }).filter((text) => text !== null);

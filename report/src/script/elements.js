@@ -1,1 +1,63 @@
+  // Elements and numbers. Text of the trace is only ever text of an element, in a `bdi`, so that it cannot change the direction of the text around it.
+  const make = (tag, properties, ...inside) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...inside);
+    return element;
+  };
+  const draw = (tag, attributes, ...inside) => {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...inside);
+    return element;
+  };
+  const traced = (text) => make("bdi", {}, text);
+  const labelled = (element, label, role) => {
+    if (role) element.setAttribute("role", role);
+    element.setAttribute("aria-label", label);
+    return element;
+  };
+  // A part that may be wider than the screen. It scrolls on its own, also by keyboard.
+  const scrolled = (label, ...inside) => labelled(make("div", { className: "scroll", tabIndex: 0 }, ...inside), label, "region");
+  const button = (text, act) => make("button", { type: "button", onclick: act }, text);
 
+  const grouped = (number) => number.toLocaleString("en");
+  const several = (count, noun) => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+  const decimals = (number, most) => number.toLocaleString("en", { maximumFractionDigits: most });
+  // Amounts of time are in units of 100 ns.
+  const milliseconds = (time) => decimals(time / 1e4, time >= 1e6 ? 0 : 3);
+  const seconds = (time, most = 3) => `${decimals(time / 1e7, most)} s`;
+  const size = (bytes) => {
+    const power = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), 5);
+    return power ? `${decimals(bytes / 1024 ** power, 1)} ${["", "KiB", "MiB", "GiB", "TiB", "PiB"][power]}` : `${bytes} B`;
+  };
+  const amount = (value, unit) => unit === "time" ? milliseconds(value) : unit === "bytes" ? size(value) : grouped(value);
+  const percent = (part, whole) => whole ? `${decimals(part / whole * 100, 1)} %` : "";
+
+  // A table. Cells are elements or text; columns with numbers are aligned to the right.
+  const table = (label, heads, rows, numbers = []) => {
+    const cell = (tag, inside, index) => make(tag, { className: numbers.includes(index) ? "number" : "" }, inside ?? "");
+    const head = make("tr", {}, ...heads.map((text, index) => Object.assign(cell("th", text, index), { scope: "col" })));
+    const body = make("tbody", {}, ...rows.map((cells) => {
+      const row = make("tr", {}, ...cells.map((inside, index) => cell(index ? "td" : "th", inside, index)));
+      row.cells[0].scope = "row";
+      return row;
+    }));
+    return make("table", {}, make("caption", { className: "unseen" }, label), make("thead", {}, head), body);
+  };
+  // A bar that shows a part of a whole.
+  const bar = (part, whole) => {
+    const width = whole > 0 ? Math.max(part / whole * 100, part > 0 ? 1 : 0) : 0;
+    return draw("svg", { class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, draw("rect", { width, height: 10 }));
+  };
+  // Shows the first rows of a table, and a button for the others.
+  const folded = (element, count) => {
+    const rows = [...element.tBodies[0].rows].slice(count);
+    if (rows.length < 3) return [element];
+    for (const row of rows) row.classList.add("folded");
+    const more = button(`Show ${grouped(rows.length)} more`, () => {
+      for (const row of rows) row.classList.remove("folded");
+      more.remove();
+    });
+    more.className = "more";
+    return [element, more];
+  };

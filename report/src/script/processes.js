@@ -1,1 +1,39 @@
-
+  // The tree of processes with their lifetimes.
+  const processes = (view) => {
+    const { data } = view, { processes: all, more } = data.processes, length = data.slot_width * data.slot_count;
+    if (!all.length) return [make("p", {}, "No events of processes: record with the kernel flag PROCESS, which wpr and xperf set.")];
+    const children = all.map(() => []), roots = [], order = [];
+    all.forEach(({ parent }, index) => (parent === null ? roots : children[parent]).push(index));
+    // A parent cannot be below itself, but the data could have such a circle: each process is listed once.
+    const seen = new Set(), pending = roots.map((index) => [index, 0]).reverse();
+    while (pending.length || order.length < all.length) {
+      const [index, depth] = pending.pop() ?? [all.findIndex((_, index) => !seen.has(index)), 0];
+      if (seen.has(index)) continue;
+      seen.add(index);
+      order.push([index, depth]);
+      pending.push(...children[index].map((child) => [child, depth + 1]).reverse());
+    }
+    const life = ({ start, end }) => {
+      const from = Math.max(start ?? 0, 0) / length * 100, to = Math.min(end ?? length, length) / length * 100;
+      return draw("svg", { class: "life", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+        draw("rect", { class: "all", width: 100, height: 10 }), draw("rect", { x: Math.min(from, 99), width: Math.max(to - from, 1), height: 10 }));
+    };
+    const rows = order.map(([index, depth]) => {
+      const one = all[index], name = make("span", { className: "branch" }, traced(one.image ?? "unknown image"));
+      name.style.paddingLeft = `${Math.min(depth, 12) * 0.9}rem`;
+      const start = one.start === null ? "before the trace" : one.start < 0 ? `${seconds(-one.start)} before` : seconds(one.start);
+      const end = one.end === null ? "" : seconds(one.end);
+      return [name, String(one.id), start, end, life(one), "", one.exit_status === null ? "" : `0x${one.exit_status.toString(16)}`, traced(one.command_line ?? "")];
+    });
+    const element = table("Processes", ["process", "ID", "start", "end", "lifetime", "events", "exit status", "command line"], rows, [1, 5]);
+    const lines = [...element.tBodies[0].rows];
+    view.follow(() => order.forEach(([index], row) => {
+      const one = all[index], events = !view.range ? one.events : one.slots ? view.sums(one.slots, [false])[0] : null;
+      const [from, to] = view.range ? [view.time(view.range[0]), view.time(view.range[1] + 1)] : [-Infinity, Infinity];
+      const isAlive = (one.start ?? -Infinity) < to && (one.end ?? Infinity) >= from;
+      lines[row].classList.toggle("away", !isAlive);
+      lines[row].cells[5].textContent = events === null ? "not counted by time" : grouped(events);
+    }));
+    const note = more ? [make("p", {}, `${several(more, "other process").replace("processs", "processes")} with fewer events left out.`)] : [];
+    return [scrolled("Processes", ...folded(element, 25)), ...note];
+  };

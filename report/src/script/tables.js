@@ -1,1 +1,58 @@
-
+  // Answers to questions, providers and diagnostics.
+  const answers = (view) => {
+    const sections = view.data.tables.map((answer) => answerSection(view, answer));
+    return sections;
+  };
+  const answerSection = (view, answer) => {
+    const { maxima, units, main } = answer, title = `${answer.what} by ${answer.by.join(", ")}`;
+    const shown = answer.measures.map((_, index) => index).filter((index) => !answer.unknown.includes(index));
+    const heads = [...answer.by, ...shown.map((index) => answer.measures[index].replace("_", " ")), "%", ""];
+    const numbers = [...shown.map((_, index) => answer.by.length + index), answer.by.length + shown.length];
+    const part = make("div", {});
+    view.follow(() => {
+      const totals = view.range ? view.sums(answer.slots, maxima) : answer.totals, rest = [...totals];
+      const rows = answer.rows.filter((row) => row.slots || !view.range).map((row) => ({ row, sums: view.range ? view.sums(row.slots, maxima) : row.amounts }));
+      for (const { sums } of rows) sums.forEach((sum, index) => { rest[index] -= sum; });
+      const listed = rows.filter(({ sums }) => sums.some((sum) => sum > 0) || !view.range).sort((a, b) => b.sums[main] - a.sums[main]);
+      const most = listed[0]?.sums[main];
+      const cells = (sums, isRest) => shown.map((index) => isRest && maxima[index] ? "" : amount(sums[index], units[index]));
+      const lines = listed.map(({ row, sums }) => [...keyText(answer, row).map((text) => traced(String(text))), ...cells(sums), percent(sums[main], totals[main]), bar(sums[main], most)]);
+      const blank = answer.by.slice(1).map(() => "");
+      const left = answer.rows.length - rows.length + answer.more_rows;
+      if (left) lines.push([`${several(left, "other row")}`, ...blank, ...cells(rest, true), percent(rest[main], totals[main]), ""]);
+      const element = table(title, heads, lines, numbers);
+      const foot = element.createTFoot().insertRow();
+      for (const text of ["total", ...blank, ...cells(totals), totals[main] ? "100 %" : "", ""]) foot.append(make("td", { className: "number" }, text));
+      part.replaceChildren(...listed.length ? folded(element, 8) : [make("p", {}, "Nothing in the selected time.")]);
+    });
+    const notes = answer.notes.map(({ note, count }) => make("li", {}, `${note} (${grouped(count)})`));
+    const section = make("section", { className: "answer" }, make("h3", {}, title), make("p", { className: "lead" }, `${answer.summary}.`), scrolled(title, part));
+    if (notes.length) section.append(make("ul", { className: "notes" }, ...notes));
+    return section;
+  };
+  const unanswered = ({ data }) => {
+    if (!data.unanswered.length) return [];
+    const rows = data.unanswered.map(({ what, summary, needs, record }) => [what, summary, needs, make("code", {}, record)]);
+    return [make("h3", {}, "Questions that this trace cannot answer"), scrolled("Questions without an answer", table("Questions without an answer", ["question", "about", "needs the events", "record with"], rows))];
+  };
+  const providers = ({ data }) => {
+    const { providers, more_providers: more, more_events: moreEvents, events } = data.providers;
+    const rows = providers.map((provider) => {
+      const kinds = provider.kinds.map(({ name, schema, events, bytes }) => [traced(name), grouped(events), size(bytes), schema ?? "no schema"]);
+      if (provider.more_kinds) kinds.push([several(provider.more_kinds, "other kind"), "", "", ""]);
+      const list = make("details", {}, make("summary", {}, traced(provider.name)));
+      list.addEventListener("toggle", () => list.append(table(`Events of ${provider.name}`, ["event", "events", "size", "schema"], kinds, [1, 2])), { once: true });
+      const state = provider.decoded === provider.events ? "all" : provider.decoded ? percent(provider.decoded, provider.events) : "none";
+      return [list, grouped(provider.events), percent(provider.events, events), size(provider.bytes), state, provider.guid ?? ""];
+    });
+    if (more || moreEvents) rows.push([several(more, "other provider"), grouped(moreEvents), percent(moreEvents, events), "", "", ""]);
+    return [scrolled("Providers", ...folded(table("Providers", ["provider", "events", "%", "size", "with schema", "GUID"], rows, [1, 2, 3, 4]), 15))];
+  };
+  const diagnostics = ({ data }) => {
+    const { kinds, more } = data.diagnostics;
+    if (!kinds.length && !more) return [make("p", {}, "None.")];
+    const rows = kinds.map(({ file, kind, is_note: isNote, count, buffer, buffer_offset: start, offset, message }) =>
+      [isNote ? `note: ${kind}` : kind, grouped(count), traced(message), `buffer ${buffer} at 0x${start.toString(16)}, offset 0x${offset.toString(16)}`, traced(file)]);
+    if (more) rows.push(["more", grouped(more), "only counted", "", ""]);
+    return [scrolled("Diagnostics", table("Diagnostics", ["kind", "count", "first message", "at", "file"], rows, [1]))];
+  };

@@ -1,0 +1,125 @@
+//! The page of a report in a browser.
+
+use crate::report::{SAMPLES, long};
+use crate::{Folder, run, text, top};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::{env, fs};
+use test_support::browser::{self, DARK, PHONE, chromium};
+use test_support::installed;
+
+/// Writes the page of a trace, and the same page without its content security policy, which would refuse the scripts of tests.
+fn pages(folder: &Folder, name: &str, trace: Vec<u8>) -> (PathBuf, PathBuf) {
+    let [page, open] = ["", "-open"].map(|ending| folder.0.join(format!("{name}{ending}.html")));
+    let (status, _, err) = run(&["report", "-o", &text(&page), &folder.file(&format!("{name}.etl"), trace)]);
+    assert_eq!(status, 0, "{err}");
+    let whole = fs::read_to_string(&page).unwrap();
+    let (before, rest) = whole.split_once("<meta http-equiv=\"Content-Security-Policy\"").expect("a policy");
+    let (_, after) = rest.split_once('>').unwrap();
+    fs::write(&open, format!("{before}{after}")).unwrap();
+    (page, open)
+}
+
+/// The page shows its data under its own policy, without a message of the console and without a request other than for the file.
+#[test]
+fn a_page_works_alone() {
+    let Some(chromium) = chromium() else { return };
+    let folder = Folder::new("report-alone");
+    let (page, _) = pages(&folder, "long", long());
+    let log = folder.0.join("net.json");
+    let log_argument = format!("--log-net-log={}", log.display());
+    let output = std::process::Command::new(&chromium)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "--enable-logging=stderr", "--virtual-time-budget=3000"])
+        .args(["--disable-background-networking", "--disable-component-update", "--no-first-run", &log_argument])
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .expect("chromium runs");
+    let (dom, messages) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(dom.contains("cpu by process") && dom.contains("Flame graph") && dom.contains("class=\"f"), "{dom:.2000}");
+    assert!(!messages.contains("CONSOLE"), "{messages}");
+    let log = fs::read_to_string(log).unwrap_or_default();
+    let requests: Vec<_> = log.split("\"url\":\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(requests.iter().all(|url| url.starts_with("file:") || url.contains("google") || url.contains("chrome")), "{requests:?}");
+}
+
+/// A selection by keyboard, by mouse and by touch: all parts follow it. The flame graph can be searched, inverted and enlarged. Hostile names are text.
+#[test]
+fn a_selection_and_the_flame_graph() {
+    let Some(chromium) = chromium() else { return };
+    let folder = Folder::new("report-selection");
+    let (_, page) = pages(&folder, "long", long());
+    let script = "const over = document.querySelector('.over'), key = (key, shiftKey = false) => over.dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true }));
+        const total = () => [...document.querySelectorAll('.answer')].find((part) => part.querySelector('h3').textContent === 'cpu by process').querySelector('tfoot').textContent;
+        const flame = () => [...document.querySelectorAll('.flame text')].map((text) => text.textContent);
+        const said = [total(), flame()];
+        over.focus();
+        key('Home');
+        for (let n = 0; n < 59; n++) key('ArrowRight', true);
+        said.push(total(), document.querySelector('.flames + .readout').textContent, document.querySelector('.chosen output').textContent);
+        key('Escape');
+        said.push(total());
+        const { left, width, top } = over.getBoundingClientRect();
+        const point = (type, part, pointerType) => over.dispatchEvent(new PointerEvent(type, { clientX: left + width * part, clientY: top + 5, pointerId: 1, pointerType, bubbles: true }));
+        over.setPointerCapture = () => {};
+        for (const pointerType of ['mouse', 'touch']) {
+            point('pointerdown', 0.501, pointerType);
+            point('pointermove', 0.7, pointerType);
+            point('pointerup', 0.999, pointerType);
+            said.push(total());
+            key('Escape');
+        }
+        const words = document.querySelector('.tools input[type=search]');
+        words.value = 'IMG SRC';
+        words.dispatchEvent(new Event('input'));
+        said.push(document.querySelector('.tools output').textContent, document.querySelectorAll('.hit').length);
+        words.value = '';
+        document.querySelector('.tools input[type=checkbox]').click();
+        said.push(flame().map((text) => text.slice(0, 9)));
+        const chart = document.querySelector('.flame');
+        for (const one of ['ArrowDown', 'Enter']) chart.dispatchEvent(new KeyboardEvent('keydown', { key: one, bubbles: true }));
+        said.push(document.querySelector('.flames + .readout').textContent.replace(/^[^:]*/, ''), document.querySelectorAll('.flame .above').length);
+        said.push(document.querySelectorAll('img, .etw-report script').length, document.body.textContent.includes('(20'), document.body.textContent.includes('\\u202e'));
+        return said;";
+    let said = browser::run(&chromium, &[], &page, "", script);
+    let total = |count: i64| format!("total{count}{count}100 %");
+    assert_eq!(said[0], total(SAMPLES), "{said}");
+    assert_eq!(said[1].as_array().map(Vec::len), Some(4), "{said}");
+    // The first quarter of the slots has the first quarter of the samples; the second half has half of them.
+    assert_eq!((&said[2], &said[5], &said[6], &said[7]), (&json!(total(60)), &json!(total(SAMPLES)), &json!(total(120)), &json!(total(120))), "{said}");
+    assert!(said[3].as_str().is_some_and(|text| text.contains("60 samples, 100 %")), "{said}");
+    assert!(said[4].as_str().is_some_and(|text| text.starts_with("Selected: 0 s to 0.")), "{said}");
+    assert_eq!((&said[8], &said[9]), (&json!("120 samples of 240 (50 %) match"), &json!(1)), "{said}");
+    let inverted: Vec<_> = said[10].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    assert_eq!(inverted.len(), 6, "{said}");
+    assert_eq!((&said[11], &said[12]), (&json!(": 120 samples, 50 %"), &json!(1)), "{said}");
+    assert_eq!((&said[13], &said[14], &said[15]), (&json!(0), &json!(true), &json!(false)), "{said}");
+}
+
+/// On a phone, only tables scroll sideways. No page violates a rule of WCAG 2.1 A or AA that axe can check, with the light or the dark theme.
+#[test]
+fn pages_can_be_read_by_everyone() {
+    let Some(chromium) = chromium() else { return };
+    let folder = Folder::new("report-axe");
+    let pages = [("long", long()), ("all", top::trace())].map(|(name, trace)| pages(&folder, name, trace).1);
+    for page in &pages {
+        let script = "await wait(200); return [document.documentElement.scrollWidth <= innerWidth, document.querySelector('.over').getBoundingClientRect().width > 250];";
+        assert_eq!(browser::run(&chromium, &[PHONE], page, "", script), json!([true, true]));
+    }
+    let Some(axe) = env::var_os("ETW_LAYOUTS_AXE") else { return installed::absent("axe-core") };
+    let script = format!(
+        "for (const part of document.querySelectorAll('details')) part.open = true;
+        await wait(200);
+        await new Promise((done, failed) => document.head.append(
+            Object.assign(document.createElement('script'), {{ src: 'file://{}', onload: done, onerror: () => failed('no axe') }})));
+        const {{ violations, passes }} = await axe.run(document, {{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }});
+        return [matchMedia('(prefers-color-scheme: dark)').matches, passes.length > 10,
+            violations.map(({{ id, nodes }}) => id + ': ' + nodes.slice(0, 3).map(({{ html }}) => html.slice(0, 200)).join(' | '))];",
+        axe.to_string_lossy().replace('\\', "/")
+    );
+    for page in &pages {
+        for (is_dark, look) in [(false, &[][..]), (true, &[DARK])] {
+            let found = browser::run(&chromium, &[&["--allow-file-access-from-files"], look].concat(), page, "", &script);
+            assert_eq!(found, json!([is_dark, true, []]));
+        }
+    }
+}
