@@ -19,6 +19,20 @@
     at('problem-list').replaceChildren(...problems.map((text) => make('li', {}, shown(text))), ...(more > 0 ? [make('li', {}, several(more, 'more diagnostic'))] : []));
   };
 
+  // Units of 100 ns since 1601, of a time such as 2020-07-29T07:06:19.7984230Z. A number would lose digits.
+  const ticks = (text) => {
+    const [whole, fraction = ''] = text.replace('Z', '').split('.');
+    return BigInt(Date.parse(whole + 'Z')) * 10000n + BigInt(fraction.padEnd(7, '0').slice(0, 7)) + 116444736000000000n;
+  };
+  let reportStart = 0n;
+  // A selection of time in the report becomes a part of the filter.
+  at('report').addEventListener('etw-selection', ({ detail }) => {
+    const others = at('filter-words').value.split(/ +/).filter((word) => word && !/^(from|to)=\d{16,}$/.test(word));
+    const times = detail ? [`from=${reportStart + BigInt(Math.round(detail.from))}`, `to=${reportStart + BigInt(Math.round(detail.to)) - 1n}`] : [];
+    at('filter-words').value = [...others, ...times].join(' ');
+    at('filter-form').requestSubmit();
+  });
+
   const open = (files) => during('Reading the trace …', async () => {
     // Files that are added later, such as schemas, are opened with those before.
     const isTrace = (file) => !/\.(man|xml|tmf|dll|exe|sys|mui)$/i.test(file.name);
@@ -38,7 +52,9 @@
     table.reset(summary.events);
     at('state').textContent = 'Making the report …';
     at('report').replaceChildren();
-    showEtwReport(JSON.parse(await call('report')), at('report'));
+    const report = JSON.parse(await call('report'));
+    reportStart = ticks(report.start_utc);
+    showEtwReport(report, at('report'));
     show(views.includes(location.hash.slice(1)) ? location.hash.slice(1) : 'report');
   });
 
