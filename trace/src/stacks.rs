@@ -22,6 +22,20 @@ pub(crate) struct Stacks {
     parts: Table<5>,
     /// A bit for each hash of a tick that has parts: most events have none, and need no search.
     ticks: Vec<u64>,
+    counts: PartCounts,
+}
+
+/// Numbers of parts that are not in their event.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PartCounts {
+    /// Parts with addresses.
+    pub parts: u64,
+    /// References to a key without a later definition.
+    pub undefined_keys: u64,
+    /// Stacks of the .NET runtime without an event before them.
+    pub runtime_without_event: u64,
+    /// StackWalk events that cannot be decoded.
+    pub undecoded: u64,
 }
 
 /// Number of bits for ticks: 128 KiB.
@@ -94,6 +108,10 @@ impl Stacks {
 
     pub fn file_size(&self) -> u64 {
         self.parts.file_size()
+    }
+
+    pub fn counts(&self) -> PartCounts {
+        self.counts
     }
 
     /// The parts of the stack of an event.
@@ -177,6 +195,7 @@ pub(crate) struct StackBuilder {
     /// Tick and owner of the event, source with processor and file, buffer and offset, key.
     parts: Sorter<5>,
     runtime: RuntimeEvents,
+    counts: PartCounts,
 }
 
 impl StackBuilder {
@@ -187,6 +206,7 @@ impl StackBuilder {
             references: Sorter::new(memory / 4),
             parts: Sorter::new(memory / 4),
             runtime: RuntimeEvents::new(memory / 4),
+            counts: PartCounts::default(),
         }
     }
 
@@ -208,17 +228,27 @@ impl StackBuilder {
         if hook >> 8 != STACK_WALK {
             return Ok(());
         }
-        let Some(decoded) = event.decode(Schemas::BUILT_IN) else { return Ok(()) };
+        let Some(decoded) = event.decode(Schemas::BUILT_IN) else {
+            self.counts.undecoded += 1;
+            return Ok(());
+        };
         let number = |name: &str| number(&decoded.fields, &[name]);
         let owner = || Some((number("EventTimeStamp")? as i64, Owner::Thread(number("StackThread")? as u32)));
         let source = match decoded.schema.event {
             "KeyCreate" | "KeyDelete" | "KeyRundown" => {
-                let Some(key) = number("key") else { return Ok(()) };
+                let Some(key) = number("key") else {
+                    self.counts.undecoded += 1;
+                    return Ok(());
+                };
                 return self.definitions.push([key, word_of_tick(tick), two(file, place.buffer), place.offset.into()]);
             }
             "Stack" => {
-                let Some(owner) = owner() else { return Ok(()) };
+                let Some(owner) = owner() else {
+                    self.counts.undecoded += 1;
+                    return Ok(());
+                };
                 let at = Position { file, buffer: place.buffer, offset: place.offset };
+                self.counts.parts += 1;
                 return self.parts.push(part(owner.0, owner.1.word(), (StackSource::Walk, place.processor), Some(at), 0));
             }
             "StackKeyKernel" => StackSource::KernelKey,
@@ -227,7 +257,10 @@ impl StackBuilder {
         };
         match (number("StackKey"), owner()) {
             (Some(key), Some(owner)) => self.refer(key, (tick, file, place), source, owner),
-            _ => Ok(()),
+            _ => {
+                self.counts.undecoded += 1;
+                Ok(())
+            }
         }
     }
 
@@ -240,7 +273,7 @@ impl StackBuilder {
 
     /// The stacks. The reference to a key means the next definition of that key at or after the reference, in the order of time.
     pub fn finish(self) -> io::Result<Stacks> {
-        let Self { definitions, references, mut parts, runtime } = self;
+        let Self { definitions, references, mut parts, runtime, mut counts } = self;
         let (mut definitions, mut references) = (definitions.finish()?, references.finish()?);
         let mut definition = definitions.next()?;
         while let Some([key, tick, buffer, rest, of_tick, owner]) = references.next()? {
@@ -252,12 +285,17 @@ impl StackBuilder {
                 buffer: buffer as u32,
                 offset: offset as u32,
             });
+            match at {
+                Some(_) => counts.parts += 1,
+                None => counts.undefined_keys += 1,
+            }
             let source = StackSource::ALL[(rest >> 16) as u16 as usize % StackSource::ALL.len()];
             parts.push(part(tick_of_word(of_tick), owner, (source, rest as u16), at, key))?;
         }
-        runtime.finish(|Bound { tick, event, stack }| {
+        counts.runtime_without_event = runtime.finish(|Bound { tick, event, stack }| {
             let at = Position { file: stack.file, buffer: stack.buffer, offset: stack.offset };
             let owner = ITEM | two(event.buffer, event.offset);
+            counts.parts += 1;
             parts.push(part(tick, owner, (StackSource::Runtime, event.processor), Some(at), 0))
         })?;
         let mut ticks = Vec::new();
@@ -268,7 +306,7 @@ impl StackBuilder {
             }
             ticks[word] |= mask;
         })?;
-        Ok(Stacks { parts, ticks })
+        Ok(Stacks { parts, ticks, counts })
     }
 }
 
