@@ -103,13 +103,14 @@ fn statistic(amounts: &[f64]) -> Option<Statistic> {
 }
 
 impl Comparison {
-    /// The columns: the keys, the measure in both groups with its standard deviation, the difference, and the difference in percent of the first group.
+    /// The columns: the keys, the measure in both groups, each with its standard deviation if a group has several traces, the difference, and the
+    /// difference in percent of the first group.
     #[must_use]
     pub fn columns(&self) -> Vec<Column> {
         let keys = self.keys.iter().map(|key| Column::of_key(if *key == Key::Process { "image" } else { key.name() }));
         let unit = self.what.measures()[self.measure].unit;
-        let numbers = ["before", "before_deviation", "after", "after_deviation", "difference"];
-        let numbers = numbers.into_iter().map(|name| Column::of_number(name, unit));
+        let numbers = self.numbered(["before", "before_deviation", "after", "after_deviation", "difference"]);
+        let numbers = numbers.map(|name| Column::of_number(name, unit));
         keys.chain(numbers).chain([Column::of_number("percent", Unit::Percent)]).collect()
     }
 
@@ -122,14 +123,29 @@ impl Comparison {
 
     /// The values of the columns after those of the keys.
     #[must_use]
-    pub fn numbers(&self, row: &Change) -> [Value<'static>; 6] {
-        let unit = self.what.measures()[self.measure].unit;
-        let real = |amount: f64| Value::Real(if unit == Unit::Milliseconds { amount / 10_000.0 } else { amount });
+    pub fn numbers(&self, row: &Change) -> Vec<Value<'static>> {
+        let real = |amount| self.value(amount);
         let deviation = |statistic: Statistic| statistic.deviation.map_or(Value::Unknown, real);
         let percent =
             if row.before.mean == 0.0 { Value::Unknown } else { Value::Real(row.difference() / row.before.mean * 100.0) };
         let Change { before, after, .. } = row;
-        [real(before.mean), deviation(*before), real(after.mean), deviation(*after), real(row.difference()), percent]
+        let numbers = [real(before.mean), deviation(*before), real(after.mean), deviation(*after), real(row.difference())];
+        self.numbered(numbers).chain([percent]).collect()
+    }
+
+    /// An amount in the unit of the columns.
+    #[must_use]
+    pub fn value(&self, amount: f64) -> Value<'static> {
+        let unit = self.what.measures()[self.measure].unit;
+        Value::Real(if unit == Unit::Milliseconds { amount / 10_000.0 } else { amount })
+    }
+
+    /// The columns that the comparison has: without standard deviations, if each group has a single trace.
+    fn numbered<T>(&self, [before, before_deviation, after, after_deviation, difference]: [T; 5]) -> impl Iterator<Item = T> {
+        let has_deviations = self.total.before.deviation.or(self.total.after.deviation).is_some();
+        let deviation = |value| has_deviations.then_some(value);
+        let numbers = [Some(before), deviation(before_deviation), Some(after), deviation(after_deviation), Some(difference)];
+        numbers.into_iter().flatten()
     }
 }
 

@@ -2,9 +2,10 @@
 
 use crate::functions::Functions;
 use crate::samples;
-use etw_layouts_trace::{AtAddress, Error, Event, ImagePdb, NameId, Named, Names, Stack};
+use etw_layouts_trace::{AtAddress, Error, Event, ImagePdb, NameId, Names, Stack};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{Hash, Hasher};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -32,7 +33,9 @@ struct Known {
 /// A name that many frames share.
 #[derive(Debug)]
 struct Text {
-    named: Named,
+    /// The first address.
+    start: u64,
+    /// The path of an image as users see it, or the name of a method.
     name: Arc<str>,
     pdb: Option<Arc<ImagePdb>>,
 }
@@ -51,6 +54,8 @@ pub struct FrameCounts {
     pub kinds: BTreeMap<FrameKind, u64>,
     /// Frames whose function is not known, by image.
     pub unresolved: BTreeMap<ImageKey, u64>,
+    /// Frames whose function is not known, in further images: [`unresolved`](Self::unresolved) has at most 65,536.
+    pub unresolved_others: u64,
     /// Call stacks with more than [`MAX_FRAMES`] frames, whose outermost frames are left out.
     pub cut: u64,
 }
@@ -65,7 +70,7 @@ pub struct Frame {
     pub is_return: bool,
     /// What is known of it.
     pub kind: FrameKind,
-    /// Path of the image that contains the address, as the kernel names it.
+    /// Path of the image that contains the address, as users see it: see [`Session::user_path`](etw_layouts_trace::Session::user_path).
     pub module: Option<Arc<str>>,
     /// Offset of the address in the image, in bytes.
     pub offset: Option<u64>,
@@ -128,7 +133,7 @@ impl FrameKind {
 /// Maximum number of addresses that are kept.
 const MAX_KNOWN: usize = 1 << 18;
 
-/// Maximum number of names that are kept.
+/// Maximum number of names that are kept, and of images that are counted.
 const MAX_TEXTS: usize = 1 << 16;
 
 /// The process of the images of the kernel.
@@ -241,7 +246,7 @@ impl<'t> Frames<'t> {
             is_return,
             kind: FrameKind::Outside,
             module: image.as_ref().map(|image| image.name.clone()),
-            offset: image.as_ref().map(|image| address - image.named.start),
+            offset: image.as_ref().map(|image| address - image.start),
             pdb: image.as_ref().and_then(|image| image.pdb.clone()),
             function: method.as_ref().map(|method| method.name.clone()),
             source: None,
@@ -250,7 +255,7 @@ impl<'t> Frames<'t> {
         frame.kind = match (&method, &image) {
             (Some(_), _) => FrameKind::Method,
             (None, Some(image)) => {
-                let inside = u32::try_from((address - image.named.start).saturating_sub(is_return.into())).unwrap_or(u32::MAX);
+                let inside = u32::try_from((address - image.start).saturating_sub(is_return.into())).unwrap_or(u32::MAX);
                 let mut found = image.pdb.as_ref().map(|pdb| self.functions.at(pdb, inside)).unwrap_or_default();
                 match found.pop() {
                     Some(Function { name, source }) => {
@@ -266,6 +271,9 @@ impl<'t> Frames<'t> {
                     Some(known) => *known,
                     None => {
                         let has_images = self.names.has_images(process)?;
+                        if self.has_images.len() >= MAX_TEXTS {
+                            self.has_images.clear();
+                        }
                         self.has_images.insert(process, has_images);
                         has_images
                     }
@@ -284,7 +292,8 @@ impl<'t> Frames<'t> {
         let text = match self.names.read(id)? {
             Some(named) => {
                 let pdb = self.names.pdb(named.process, named.start, tick)?;
-                Some(Arc::new(Text { name: named.name.as_str().into(), named, pdb: pdb.map(Arc::new) }))
+                let name = self.names.session().user_path(&named.name).into();
+                Some(Arc::new(Text { name, start: named.start, pdb: pdb.map(Arc::new) }))
             }
             None => None,
         };
@@ -303,8 +312,20 @@ impl FrameCounts {
         }
         *self.kinds.entry(frame.kind).or_default() += count;
         if let (FrameKind::Module, Some(module)) = (frame.kind, &frame.module) {
-            *self.unresolved.entry((module.clone(), frame.pdb.clone())).or_default() += count;
+            let key = (module.clone(), frame.pdb.clone());
+            if self.unresolved.len() < MAX_TEXTS || self.unresolved.contains_key(&key) {
+                *self.unresolved.entry(key).or_default() += count;
+            } else {
+                self.unresolved_others += count;
+            }
         }
+    }
+}
+
+/// Equal frames have equal addresses: hashing their texts too would be slow.
+impl Hash for Frame {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.address, self.is_return).hash(state);
     }
 }
 

@@ -2,11 +2,14 @@
 
 #![forbid(unsafe_code)]
 
+mod collections;
 mod compare;
 mod frame;
 mod functions;
+mod pending;
 pub mod profile;
 mod samples;
+mod thread_states;
 pub mod timeline;
 pub mod top;
 

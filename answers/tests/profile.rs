@@ -189,7 +189,7 @@ fn suspensions_of_a_real_trace() {
     let Some(bytes) = real::read(name) else { return };
     let profile = profile(&real::open(&[(name, &bytes)]), Subject::Samples, |_| true);
     let mut found = BTreeMap::<Option<u32>, (u64, u64, u64)>::new();
-    for marker in profile.markers.iter().filter(|marker| marker.text == "suspension: GC") {
+    for marker in profile.markers.iter().filter(|marker| marker.text == "suspension: SuspendForGC") {
         let process = profile.processes[profile.threads[marker.thread as usize].process as usize].id;
         for process in [None, process] {
             let (count, sum, longest) = found.entry(process).or_default();

@@ -6,6 +6,7 @@
 use etw_layouts::constants::NTSTATUS_VALUE;
 use etw_layouts::runtime::Named;
 use etw_layouts_payload::OutType;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -54,11 +55,18 @@ pub fn exit_status(code: u32) -> Option<&'static str> {
     if code < 0x4000_0000 { None } else { ntstatus(code) }
 }
 
+/// The accounts of the desktop window manager and of the font driver host in each terminal session. Their identifiers and names end with its number.
+const OF_SESSIONS: [(&str, &str); 2] = [("S-1-5-90-0-", r"Window Manager\DWM-"), ("S-1-5-96-0-", r"Font Driver Host\UMFD-")];
+
 /// The name of a well-known security identifier, such as `NT AUTHORITY\SYSTEM` for `S-1-5-18`.
 #[must_use]
-pub fn sid(sid: &str) -> Option<&'static str> {
+pub fn sid(sid: &str) -> Option<Cow<'static, str>> {
     static NAMES: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| rows(include_str!("codes/sid.tsv")).collect());
-    NAMES.get(sid).copied()
+    let of_session = |(start, name): &(&str, &str)| {
+        let session: u32 = sid.strip_prefix(start)?.parse().ok()?;
+        Some(format!("{name}{session}").into())
+    };
+    NAMES.get(sid).map(|name| Cow::Borrowed(*name)).or_else(|| OF_SESSIONS.iter().find_map(of_session))
 }
 
 /// The name of a code with the display format of a field.

@@ -28,6 +28,8 @@ pub enum Kind {
     Stacks,
     /// Traces.
     Traces,
+    /// Sums of events by keys.
+    Sums,
     /// Events of one name, in all versions.
     Event {
         /// Name of the provider, or its GUID.

@@ -12,6 +12,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 pub(crate) struct NameTables {
     files: Table<4>,
     images: Table<6>,
+    images_by_time: Table<4>,
     pdbs: Table<5>,
     methods: Table<6>,
 }
@@ -33,6 +34,8 @@ pub(crate) struct NamesBuilder {
     /// File object, tick, step and file, buffer and offset.
     files: Sorter<4>,
     images: Sorter<6>,
+    /// Process, tick, file, buffer and offset: the events of `images`.
+    images_by_time: Sorter<4>,
     /// Process, address of the image, tick, step and file, buffer and offset.
     pdbs: Sorter<5>,
     /// As `images`: process, start, tick, size with reach, step and file, buffer and offset.
@@ -47,7 +50,8 @@ impl NamesBuilder {
     pub fn new(memory: usize) -> Self {
         Self {
             files: Sorter::new(memory / 4),
-            images: Sorter::new(memory / 8),
+            images: Sorter::new(memory / 16),
+            images_by_time: Sorter::new(memory / 16),
             pdbs: Sorter::new(memory / 8),
             methods: Sorter::new(memory / 2),
         }
@@ -62,7 +66,10 @@ impl NamesBuilder {
         let range = |Range { process, start, size }| [process.into(), start, tick, u64::from(size) << 32, end[0], end[1]];
         match subject {
             Subject::File(object) => self.files.push([object, tick, end[0], end[1]]),
-            Subject::Image(image) => self.images.push(range(image)),
+            Subject::Image(image) => {
+                self.images_by_time.push([image.process.into(), tick, file.into(), end[1]])?;
+                self.images.push(range(image))
+            }
             Subject::Method(method) => self.methods.push(range(method)),
             Subject::Pdb { process, base } => self.pdbs.push([process.into(), base, tick, end[0], end[1]]),
         }
@@ -70,10 +77,11 @@ impl NamesBuilder {
 
     /// The names.
     pub fn finish(self) -> io::Result<NameTables> {
-        let Self { files, images, pdbs, methods } = self;
+        let Self { files, images, images_by_time, pdbs, methods } = self;
         Ok(NameTables {
             files: files.table(|_| {})?,
             images: images.table(reach())?,
+            images_by_time: images_by_time.table(|_| {})?,
             pdbs: pdbs.table(|_| {})?,
             methods: methods.table(reach())?,
         })
@@ -97,7 +105,8 @@ fn reach() -> impl FnMut(&mut Record<6>) {
 impl NameTables {
     /// Size of the temporary files, in bytes.
     pub fn file_size(&self) -> u64 {
-        self.files.file_size() + self.images.file_size() + self.pdbs.file_size() + self.methods.file_size()
+        let images = self.images.file_size() + self.images_by_time.file_size();
+        self.files.file_size() + images + self.pdbs.file_size() + self.methods.file_size()
     }
 
     /// Number of names that are left out: see [`Table::left_out`].
@@ -154,17 +163,16 @@ impl NameTables {
         at(&self.images, process, address, tick)
     }
 
-    /// The tick and the position of each event about an image of a process, in the order of time.
-    pub fn images(&self, process: u32) -> io::Result<Vec<(i64, Position)>> {
-        let mut found = Vec::new();
-        self.images.ascend(&[process.into(), 0, 0, 0, 0, 0], |&[of, _, tick, _, step, at]| {
-            if of != process.into() {
+    /// The tick and the position of each event about an image of a process between two ticks, in the order of time.
+    pub fn images(&self, process: u32, ticks: RangeInclusive<i64>) -> io::Result<Vec<(i64, Position)>> {
+        let (mut found, end) = (Vec::new(), word_of_tick(*ticks.end()));
+        self.images_by_time.ascend(&[process.into(), word_of_tick(*ticks.start()), 0, 0], |&[of, tick, file, at]| {
+            if of != process.into() || tick > end {
                 return ControlFlow::Break(());
             }
-            found.push((tick_of_word(tick), Position::new(step as u32, at)));
+            found.push((tick_of_word(tick), Position::new(file as u32, at)));
             ControlFlow::Continue(())
         })?;
-        found.sort_unstable();
         Ok(found)
     }
 

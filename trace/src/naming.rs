@@ -6,6 +6,7 @@ use crate::name_event::{NameEvent, Range, Step, Subject};
 use crate::names::Found;
 use crate::place::Position;
 use crate::process::{LoadedImage, Moment, ProcessIndex};
+use crate::session::Session;
 use crate::trace::Trace;
 use etw_layouts_etl::Uuid;
 use std::collections::HashMap;
@@ -103,7 +104,13 @@ impl<'t> Event<'t> {
     }
 }
 
-impl Names<'_> {
+impl<'t> Names<'t> {
+    /// The session.
+    #[must_use]
+    pub fn session(&self) -> &'t Session {
+        &self.trace.sessions[self.session]
+    }
+
     /// Path of a file, by its object or key, as the kernel names it.
     ///
     /// # Errors
@@ -179,9 +186,9 @@ impl Names<'_> {
     pub fn images(&self, process: ProcessIndex) -> Result<Vec<LoadedImage>, Error> {
         let session = &self.trace.sessions[self.session];
         let Some((id, ticks)) = session.processes().interval(process) else { return Ok(Vec::new()) };
-        let events = session.names.images(id).map_err(|error| self.failed(error))?;
+        let events = session.names.images(id, ticks).map_err(|error| self.failed(error))?;
         let (mut images, mut loaded) = (Vec::<LoadedImage>::new(), HashMap::new());
-        for (tick, at) in events.into_iter().filter(|(tick, _)| ticks.contains(tick)) {
+        for (tick, at) in events {
             let Some(event) = self.trace.event_at(at)? else { continue };
             let header = event.header();
             let Some(stated @ NameEvent { subject: Subject::Image(range), step, .. }) = NameEvent::read(&header) else {

@@ -24,28 +24,38 @@ pub(crate) struct Owner {
 
 /// The processes that have each identifier.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Owners(Vec<Owner>);
+pub(crate) struct Owners {
+    /// By identifier and time.
+    sorted: Vec<Owner>,
+    /// Where each process is in `sorted`.
+    positions: Vec<u32>,
+}
 
 impl Owners {
+    /// `owners` has each process once.
     pub fn new(mut owners: Vec<Owner>) -> Self {
         owners.sort_by_key(|owner| (owner.id, owner.from));
-        Self(owners)
+        let mut positions = vec![0; owners.len()];
+        for (owner, position) in owners.iter().zip(0..) {
+            positions[owner.index as usize] = position;
+        }
+        Self { sorted: owners, positions }
     }
 
     /// The process that has an identifier at a time stamp.
     #[inline]
     pub fn at(&self, id: u32, tick: i64) -> Option<ProcessIndex> {
-        let after = self.0.partition_point(|owner| (owner.id, owner.from) <= (id, tick));
-        let owner = self.0.get(after.checked_sub(1)?)?;
+        let after = self.sorted.partition_point(|owner| (owner.id, owner.from) <= (id, tick));
+        let owner = self.sorted.get(after.checked_sub(1)?)?;
         (owner.id == id).then_some(ProcessIndex(owner.index))
     }
 
     /// The time stamps at which a process has an identifier.
-    fn interval(&self, index: ProcessIndex, id: u32) -> Option<RangeInclusive<i64>> {
-        let own = &self.0[self.0.partition_point(|owner| owner.id < id)..];
-        let at = own.iter().take_while(|owner| owner.id == id).position(|owner| owner.index == index.0)?;
-        let until = own.get(at + 1).filter(|next| next.id == id).map_or(i64::MAX, |next| next.from.saturating_sub(1));
-        Some(own[at].from..=until)
+    fn interval(&self, index: ProcessIndex) -> Option<RangeInclusive<i64>> {
+        let at = *self.positions.get(index.0 as usize)? as usize;
+        let own = self.sorted.get(at)?;
+        let next = self.sorted.get(at + 1).filter(|next| next.id == own.id);
+        Some(own.from..=next.map_or(i64::MAX, |next| next.from.saturating_sub(1)))
     }
 }
 
@@ -75,7 +85,7 @@ impl ProcessTable {
     /// The identifier of a process, and the time stamps at which [`at`](Self::at) returns the process for it.
     pub(crate) fn interval(&self, index: ProcessIndex) -> Option<(u32, RangeInclusive<i64>)> {
         let id = self.get(index)?.id;
-        Some((id, self.owners.interval(index, id)?))
+        Some((id, self.owners.interval(index)?))
     }
 
     /// All processes with their indices, in the order of their start.

@@ -84,18 +84,21 @@ impl RuntimeEvents {
     }
 
     /// Calls `bound` with each stack and the previous event of its provider and thread. If the previous event is a stack too, the event of
-    /// this stack was lost, and the stack is skipped. Returns the number of events that are left out: see [`Sorted::left_out`](crate::sorted::Sorted::left_out).
-    pub fn finish(self, mut bound: impl FnMut(Bound) -> io::Result<()>) -> io::Result<u64> {
+    /// this stack was lost, and the stack is skipped. Returns the number of stacks that were skipped, and of events that are left out: see
+    /// [`Sorted::left_out`](crate::sorted::Sorted::left_out).
+    pub fn finish(self, mut bound: impl FnMut(Bound) -> io::Result<()>) -> io::Result<[u64; 2]> {
         let mut events = self.events.finish()?;
-        let mut before: Option<Record<4>> = None;
+        let (mut before, mut skipped): (Option<Record<4>>, _) = (None, 0);
         while let Some(event) = events.next()? {
             if event[3] & IS_STACK == 0 {
                 before = Some(event);
             } else if let Some(owner) = before.take().filter(|owner| owner[0] == event[0]) {
                 bound(Bound { tick: tick_of_word(owner[1]), event: At::of(&owner), stack: At::of(&event) })?;
+            } else {
+                skipped += 1;
             }
         }
-        Ok(events.left_out)
+        Ok([skipped, events.left_out])
     }
 }
 

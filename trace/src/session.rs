@@ -8,6 +8,7 @@ use crate::process_table::ProcessTable;
 use crate::processes::Processes;
 use crate::stacks::{StackBuilder, Stacks};
 use crate::threads::{ThreadTable, Threads};
+use crate::timer::TimerInterval;
 use crate::volumes::{Volume, Volumes};
 use crate::who::{Who, who};
 use etw_layouts_etl::payload::PointerSize;
@@ -57,6 +58,7 @@ pub struct Session {
     pub(crate) stacks: Stacks,
     pub(crate) names: NameTables,
     volumes: Volumes,
+    timer_interval: Option<u32>,
 }
 
 impl Session {
@@ -102,6 +104,13 @@ impl Session {
         self.host.as_deref()
     }
 
+    /// The interval of the timer that takes samples, at the start of the session, in units of 100 ns: by the first event that states it, which can follow
+    /// samples. `None` if no event states it.
+    #[must_use]
+    pub fn timer_interval(&self) -> Option<u32> {
+        self.timer_interval
+    }
+
     /// The volumes on its disks, which the system configuration in kernel traces states.
     #[must_use]
     pub fn volumes(&self) -> &[Volume] {
@@ -127,6 +136,8 @@ pub(crate) struct SessionBuilder {
     stacks: StackBuilder,
     names: NamesBuilder,
     volumes: Volumes,
+    /// The time stamp of the first event that states the interval of the timer, and the interval before it.
+    timer_interval: Option<(i64, u32)>,
     /// Whether a temporary file could not be written.
     failed: Option<io::Error>,
 }
@@ -145,6 +156,7 @@ impl SessionBuilder {
             stacks: StackBuilder::new(memory / 2),
             names: NamesBuilder::new(memory / 2),
             volumes: Volumes::default(),
+            timer_interval: None,
             failed: None,
         }
     }
@@ -171,6 +183,11 @@ impl SessionBuilder {
             self.failed = added.and_then(|()| self.names.add(event, tick, file as u32, place)).err();
         }
         self.volumes.add(event);
+        if let Some(stated) = TimerInterval::of(event)
+            && self.timer_interval.is_none_or(|(first, _)| tick < first)
+        {
+            self.timer_interval = Some((tick, stated.before));
+        }
         if self.host.is_none() && event.hook().is_some_and(|hook| hook >> 8 == SYSTEM_CONFIG) {
             self.host = host(event);
         }
@@ -178,7 +195,8 @@ impl SessionBuilder {
 
     /// The session.
     pub fn finish(self, options: &mut Options<'_>) -> io::Result<Session> {
-        let Self { files, log_file, clock, schemas, host, processes, threads, stacks, names, volumes, failed } = self;
+        let Self { files, log_file, clock, schemas, host, processes, threads, stacks, names, volumes, timer_interval, failed } =
+            self;
         failed.map_or(Ok(()), Err)?;
         let (stacks, names) = (stacks.finish()?, names.finish()?);
         let bytes = stacks.file_size() + names.file_size();
@@ -207,7 +225,8 @@ impl SessionBuilder {
             schemas = schemas.with_build(log_file.build);
         }
         let (processes, threads) = (processes.finish(&schemas, &clock), threads.finish(&schemas));
-        Ok(Session { files, schemas, library, host, processes, threads, stacks, names, volumes })
+        let timer_interval = timer_interval.map(|(_, interval)| interval);
+        Ok(Session { files, schemas, library, host, processes, threads, stacks, names, volumes, timer_interval })
     }
 }
 

@@ -4,7 +4,7 @@ use crate::providers::KERNEL_PROCESS;
 use etw_layouts::events::{Found, find, find_guid};
 use etw_layouts_etl::payload::Fields;
 use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
-use etw_layouts_etl::{Event, HeaderType};
+use etw_layouts_etl::{Event, HeaderType, Uuid};
 
 /// The schema of a kernel event, by its hook identifier, or by its GUID and event type.
 #[inline]
@@ -15,6 +15,22 @@ pub(crate) fn kernel(event: &Event<'_>) -> Option<Found> {
         None if is_of_manifest(event) || event.header_type() == HeaderType::Message => None,
         None => find_guid(event.provider()?, event.opcode()?, version),
     }
+}
+
+/// What an event is: the GUID of its class and the event type, or the GUID of a provider with a manifest and the event ID. Kernel events that
+/// have the GUID of their class in the header are equal to those with a hook identifier.
+pub type EventKind = (Uuid, u16);
+
+/// What an event is; `None` for WPP messages and for kernel events that the specs do not have.
+#[must_use]
+pub fn kind(event: &Event<'_>) -> Option<EventKind> {
+    if let Some(hook) = event.hook() {
+        return Some((find((hook >> 8) as u8, hook as u8, u8::MAX)?.class, hook & 0xFF));
+    }
+    if event.header_type() == HeaderType::Message {
+        return None;
+    }
+    Some((event.provider()?, if is_of_manifest(event) { event.id()? } else { event.opcode()?.into() }))
 }
 
 /// Whether an event is identified by its event ID.

@@ -23,6 +23,20 @@ pub(crate) struct Stacks {
     /// A bit for each hash of a tick that has parts: most events have none, and need no search.
     ticks: Vec<u64>,
     left_out: u64,
+    counts: PartCounts,
+}
+
+/// Numbers of parts that are not in their event.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PartCounts {
+    /// Parts with addresses.
+    pub parts: u64,
+    /// References to a key without a later definition.
+    pub undefined_keys: u64,
+    /// Stacks of the .NET runtime without an event before them.
+    pub runtime_without_event: u64,
+    /// StackWalk events that cannot be decoded.
+    pub undecoded: u64,
 }
 
 /// Number of bits for ticks: 128 KiB.
@@ -100,6 +114,10 @@ impl Stacks {
     /// Number of parts, keys and references that are left out: see [`Table::left_out`].
     pub fn left_out(&self) -> u64 {
         self.left_out
+    }
+
+    pub fn counts(&self) -> PartCounts {
+        self.counts
     }
 
     /// The parts of the stack of an event.
@@ -183,6 +201,7 @@ pub(crate) struct StackBuilder {
     /// Tick and owner of the event, source with processor and file, buffer and offset, key.
     parts: Sorter<5>,
     runtime: RuntimeEvents,
+    counts: PartCounts,
 }
 
 impl StackBuilder {
@@ -193,6 +212,7 @@ impl StackBuilder {
             references: Sorter::new(memory / 4),
             parts: Sorter::new(memory / 4),
             runtime: RuntimeEvents::new(memory / 4),
+            counts: PartCounts::default(),
         }
     }
 
@@ -214,17 +234,27 @@ impl StackBuilder {
         if hook >> 8 != STACK_WALK {
             return Ok(());
         }
-        let Some(decoded) = event.decode(Schemas::BUILT_IN) else { return Ok(()) };
+        let Some(decoded) = event.decode(Schemas::BUILT_IN) else {
+            self.counts.undecoded += 1;
+            return Ok(());
+        };
         let number = |name: &str| number(&decoded.fields, &[name]);
         let owner = || Some((number("EventTimeStamp")? as i64, Owner::Thread(number("StackThread")? as u32)));
         let source = match decoded.schema.event {
             "KeyCreate" | "KeyDelete" | "KeyRundown" => {
-                let Some(key) = number("key") else { return Ok(()) };
+                let Some(key) = number("key") else {
+                    self.counts.undecoded += 1;
+                    return Ok(());
+                };
                 return self.definitions.push([key, word_of_tick(tick), two(file, place.buffer), place.offset.into()]);
             }
             "Stack" => {
-                let Some(owner) = owner() else { return Ok(()) };
+                let Some(owner) = owner() else {
+                    self.counts.undecoded += 1;
+                    return Ok(());
+                };
                 let at = Position { file, buffer: place.buffer, offset: place.offset };
+                self.counts.parts += 1;
                 return self.parts.push(part(owner.0, owner.1.word(), (StackSource::Walk, place.processor), Some(at), 0));
             }
             "StackKeyKernel" => StackSource::KernelKey,
@@ -233,7 +263,10 @@ impl StackBuilder {
         };
         match (number("StackKey"), owner()) {
             (Some(key), Some(owner)) => self.refer(key, (tick, file, place), source, owner),
-            _ => Ok(()),
+            _ => {
+                self.counts.undecoded += 1;
+                Ok(())
+            }
         }
     }
 
@@ -246,7 +279,7 @@ impl StackBuilder {
 
     /// The stacks. The reference to a key means the next definition of that key at or after the reference, in the order of time.
     pub fn finish(self) -> io::Result<Stacks> {
-        let Self { definitions, references, mut parts, runtime } = self;
+        let Self { definitions, references, mut parts, runtime, mut counts } = self;
         let (mut definitions, mut references) = (definitions.finish()?, references.finish()?);
         let mut left_out = definitions.left_out + references.left_out;
         let mut definition = definitions.next()?;
@@ -259,14 +292,20 @@ impl StackBuilder {
                 buffer: buffer as u32,
                 offset: offset as u32,
             });
+            match at {
+                Some(_) => counts.parts += 1,
+                None => counts.undefined_keys += 1,
+            }
             let source = StackSource::ALL[(rest >> 16) as u16 as usize % StackSource::ALL.len()];
             parts.push(part(tick_of_word(of_tick), owner, (source, rest as u16), at, key))?;
         }
-        left_out += runtime.finish(|Bound { tick, event, stack }| {
+        let [skipped, unread] = runtime.finish(|Bound { tick, event, stack }| {
             let at = Position { file: stack.file, buffer: stack.buffer, offset: stack.offset };
             let owner = ITEM | two(event.buffer, event.offset);
+            counts.parts += 1;
             parts.push(part(tick, owner, (StackSource::Runtime, event.processor), Some(at), 0))
         })?;
+        counts.runtime_without_event = skipped;
         let mut ticks = Vec::new();
         let parts = parts.table(|record| {
             let (word, mask) = bit(record[0]);
@@ -275,7 +314,7 @@ impl StackBuilder {
             }
             ticks[word] |= mask;
         })?;
-        Ok(Stacks { left_out: left_out + parts.left_out(), parts, ticks })
+        Ok(Stacks { left_out: left_out + unread + parts.left_out(), parts, ticks, counts })
     }
 }
 

@@ -32,6 +32,9 @@ pub(crate) struct Volumes {
 /// Hook identifier of SystemConfig/LogDisk.
 const LOG_DISK: u16 = 0x0B0C;
 
+/// The types of SysConfig/SystemPaths and SysConfig/VolumeMapping.
+const PATHS: [u8; 2] = [33, 35];
+
 const SYS_CONFIG: Uuid = Uuid::from_u128(0x9b79ee91_b5fd_41c0_a243_4248e266e9d0);
 
 /// Maximum number of volumes and of paths.
@@ -42,7 +45,7 @@ impl Volumes {
     pub fn add(&mut self, event: &Event<'_>) {
         let is_candidate = match event.hook() {
             Some(hook) => hook == LOG_DISK,
-            None => event.opcode() == Some(35) && event.provider() == Some(SYS_CONFIG),
+            None => event.opcode().is_some_and(|ty| PATHS.contains(&ty)) && event.provider() == Some(SYS_CONFIG),
         };
         let Some(decoded) = is_candidate.then(|| event.decode(Schemas::BUILT_IN)).flatten() else { return };
         let text = |name: &str| decoded.get(name).map(|value| value.to_string()).unwrap_or_default();
@@ -61,13 +64,22 @@ impl Volumes {
                     self.volumes.push(new);
                 }
             }
-            "VolumeMapping" if self.paths.len() < MAX_VOLUMES => {
-                let new = (text("NtPath"), text("DosPath"));
-                if !new.0.is_empty() && !self.paths.contains(&new) {
-                    self.paths.push(new);
+            "VolumeMapping" => self.add_path(text("NtPath"), text("DosPath")),
+            "SystemPaths" => {
+                // Many events of images state the path without its volume, such as `\\Windows\\System32\\ntdll.dll`.
+                let windows = text("SystemWindowsDirectory");
+                if let Some((_, folder)) = windows.split_once(':').filter(|(_, folder)| folder.len() > 1) {
+                    self.add_path(folder.to_owned(), windows.clone());
                 }
             }
             _ => {}
+        }
+    }
+
+    fn add_path(&mut self, kernel: String, user: String) {
+        let new = (kernel, user);
+        if self.paths.len() < MAX_VOLUMES && !new.0.is_empty() && !self.paths.contains(&new) {
+            self.paths.push(new);
         }
     }
 

@@ -1,14 +1,18 @@
 //! Collects the samples of a profile.
 
-use super::markers::{GcMarkers, Marker, disk};
-use super::waits::{Switches, Wait};
+use super::markers::{self, Marker};
+use super::waits::{Readied, Wait};
 use super::{Counts, Interval, Process, Profile, Sample, StackNode, Subject, Thread};
+use crate::collections::Collections;
 use crate::frame::{Frame, Frames};
 use crate::functions::Functions;
+use crate::pending::Pending;
 use crate::samples::{self, Intervals};
-use etw_layouts_trace::etl::{FileTime, Schemas};
-use etw_layouts_trace::kernel::thread::CSwitch;
-use etw_layouts_trace::{Error, Event, Moment, Party, ProcessIndex, Trace};
+use crate::thread_states::{IDLE, Switched, ThreadStates};
+use etw_layouts_trace::etl::FileTime;
+use etw_layouts_trace::kernel::TypedEvent;
+use etw_layouts_trace::kernel::thread::{CSwitch, ReadyThread};
+use etw_layouts_trace::{Error, Event, EventKind, Moment, Party, ProcessIndex, StackCounter, Trace, kind};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -24,14 +28,13 @@ pub struct ProfileBuilder<'t> {
     processes: HashMap<(usize, Option<ProcessIndex>, Option<u32>), u32>,
     threads: HashMap<(u32, u32), u32>,
     /// Names of threads, by session and thread.
-    names: HashMap<(usize, u32), Arc<str>>,
-    /// The index of each frame, by its address in memory, which does not change: the profile keeps it.
-    frame_indices: HashMap<*const Frame, u32>,
+    names: Pending<(usize, u32), Arc<str>>,
+    frame_indices: HashMap<Arc<Frame>, u32>,
     stack_indices: HashMap<StackNode, u32>,
-    switches: Switches,
-    gc: GcMarkers,
-    /// For a profile of samples, from its first event on.
-    intervals: Option<Intervals>,
+    states: ThreadStates<Readied>,
+    collections: Collections,
+    stacks: StackCounter,
+    intervals: Intervals,
 }
 
 impl<'t> ProfileBuilder<'t> {
@@ -59,12 +62,13 @@ impl<'t> ProfileBuilder<'t> {
             frames: names.map(|names| Frames::with_functions(names, functions.clone())).collect(),
             processes: HashMap::new(),
             threads: HashMap::new(),
-            names: HashMap::new(),
+            names: Pending::default(),
             frame_indices: HashMap::new(),
             stack_indices: HashMap::new(),
-            switches: Switches::default(),
-            gc: GcMarkers::default(),
-            intervals: None,
+            states: ThreadStates::default(),
+            collections: Collections::default(),
+            stacks: StackCounter::default(),
+            intervals: Intervals::new(trace),
         }
     }
 
@@ -75,16 +79,21 @@ impl<'t> ProfileBuilder<'t> {
     ///
     /// The trace cannot be read, or changed since it was opened.
     pub fn add(&mut self, event: &Event<'_>, matches: bool, is_mark: bool) -> Result<(), Error> {
-        if self.intervals.is_none() && self.profile.subject == Subject::Samples {
-            self.intervals = Some(Intervals::new(self.trace)?);
+        self.stacks.add(event)?;
+        let kind = kind(&event.header());
+        if let Some(kind) = kind {
+            self.describe(event, kind);
+            self.mark(event, kind, matches)?;
         }
-        self.describe(event);
-        if matches || is_mark {
-            self.mark(event, is_mark);
+        if is_mark && let Some((time, by, thread)) = self.place(event) {
+            let thread = self.thread(event.session_index(), &by, thread);
+            let text = markers::fields(event);
+            self.profile.markers.push(Marker { thread, start: time, end: time, name: event.name().into(), text });
         }
         match &self.profile.subject {
             Subject::Samples => self.sample(event, matches),
-            Subject::Waits => self.wait(event, matches),
+            Subject::Waits if kind.is_some_and(|kind| kind.0 == CSwitch::CLASS) => self.wait(event, matches),
+            Subject::Waits => Ok(()),
             Subject::Events(field) if matches => {
                 let field = field.clone();
                 self.event(event, field.as_deref())
@@ -96,12 +105,17 @@ impl<'t> ProfileBuilder<'t> {
     /// The profile.
     #[must_use]
     pub fn finish(mut self) -> Profile {
-        self.profile.counts.unfinished = self.switches.unfinished();
+        let counts = &mut self.profile.counts;
+        counts.unbound_stacks = self.stacks.unbound(self.trace);
+        counts.unfinished = self.states.unfinished().count() as u64;
+        counts.other_states = self.states.other_states();
+        counts.dropped = self.states.dropped() + self.collections.dropped() + self.names.dropped();
         for frames in &mut self.frames {
             let counts = frames.counts();
             let all = &mut self.profile.counts.frames;
             counts.kinds.iter().for_each(|(kind, count)| *all.kinds.entry(*kind).or_default() += count);
             all.cut += counts.cut;
+            all.unresolved_others += counts.unresolved_others;
             counts.unresolved.iter().for_each(|(key, count)| *all.unresolved.entry(key.clone()).or_default() += count);
         }
         // The same order for both, because a wait ends at the time of its sample.
@@ -111,26 +125,21 @@ impl<'t> ProfileBuilder<'t> {
     }
 
     /// Reads what an event states about threads and the timer.
-    fn describe(&mut self, event: &Event<'_>) {
-        let header = event.header();
-        match header.hook() {
-            Some(0x0501..=0x0504 | 0x0548) => {
-                let Some(decoded) = header.decode(Schemas::BUILT_IN) else { return };
-                let thread = decoded.get("TThreadId").or_else(|| decoded.get("ThreadId")).and_then(|value| value.number());
-                let name = decoded.get("ThreadName").map(|value| value.to_string()).filter(|name| !name.is_empty());
-                let key = thread.and_then(|thread| u32::try_from(thread).ok()).map(|thread| (event.session_index(), thread));
-                match (key, name) {
-                    (Some(key), Some(name)) => _ = self.names.insert(key, name.into()),
-                    // A thread without a name, whose identifier another one had before.
-                    (Some(key), None) if header.hook() == Some(0x0501) => _ = self.names.remove(&key),
-                    _ => {}
-                }
-            }
-            Some(0x0F48..=0x0F4A) => {
-                if let Some(intervals) = &mut self.intervals {
-                    intervals.add(&header, event.session_index());
-                }
-            }
+    fn describe(&mut self, event: &Event<'_>, kind: EventKind) {
+        self.intervals.add(&event.header(), event.session_index());
+        // Start, End, DCStart, DCEnd and SetName.
+        const START: u16 = 1;
+        if kind.0 != CSwitch::CLASS || !matches!(kind.1, START..=4 | 72) {
+            return;
+        }
+        let Some(decoded) = event.decode() else { return };
+        let thread = decoded.get("TThreadId").or_else(|| decoded.get("ThreadId")).and_then(|value| value.number());
+        let name = decoded.get("ThreadName").map(|value| value.to_string()).filter(|name| !name.is_empty());
+        let key = thread.and_then(|thread| u32::try_from(thread).ok()).map(|thread| (event.session_index(), thread));
+        match (key, name) {
+            (Some(key), Some(name)) => _ = self.names.insert(key, name.into()),
+            // A thread without a name, whose identifier another one had before.
+            (Some(key), None) if kind.1 == START => _ = self.names.remove(&key),
             _ => {}
         }
     }
@@ -160,7 +169,7 @@ impl<'t> ProfileBuilder<'t> {
                 self.intern(&[frame])
             }
         };
-        let stated = self.intervals.as_ref().and_then(|intervals| intervals.get(event.session_index()));
+        let stated = self.intervals.get(event.session_index());
         let nanoseconds = u64::from(stated.unwrap_or(samples::DEFAULT_INTERVAL)) * 100;
         if self.profile.samples.is_empty() && stated.is_some() {
             self.profile.interval = Interval::Stated(nanoseconds);
@@ -170,45 +179,62 @@ impl<'t> ProfileBuilder<'t> {
     }
 
     fn wait(&mut self, event: &Event<'_>, matches: bool) -> Result<(), Error> {
-        let (header, session) = (event.header(), event.session_index());
-        let Some(time) = event.time().map(|time| self.since_start(time)) else { return Ok(()) };
-        match header.hook() {
-            Some(0x0532) => {
-                let (by, process) = self.switches.readying(event);
-                let by = by.filter(|thread| *thread != 0).map(|thread| {
-                    let index = process.and_then(|process| event.session().processes().at(process, event.tick()));
-                    self.thread(session, &Party { process, thread: Some(thread), index, ..Party::default() }, thread)
-                });
-                let stack = match event.stack()? {
-                    Some(stack) => {
-                        let frames = self.frames[session].of_process(process, event, &stack)?;
-                        self.intern(&frames)
-                    }
-                    None => None,
-                };
-                self.switches.ready(event, time, by, stack);
-                return Ok(());
-            }
-            Some(0x0524) => {}
-            _ => return Ok(()),
+        if let Some(ready) = event.get::<ReadyThread<'_>>() {
+            let readied = self.readied(event)?;
+            self.states.ready(event, &ready, readied);
+            return Ok(());
         }
-        let Some(switch) = header.get::<CSwitch<'_>>(Schemas::BUILT_IN) else { return Ok(()) };
-        let (thread, wait) = (switch.new_thread_id(), self.switches.switch(event, &switch, time));
+        let Some(switch) = event.get::<CSwitch<'_>>() else { return Ok(()) };
+        let (thread, Switched { stopped, .. }) = (switch.new_thread_id(), self.states.switch(event, &switch));
         let counts = &mut self.profile.counts;
         counts.events += 1;
         if !matches {
             counts.filtered += 1;
-        } else if thread == 0 {
+        } else if thread == IDLE {
             counts.idle += 1;
-        } else if let Some(wait) = wait {
+        } else if let Some(stopped) = stopped
+            && let Some(since) = stopped.since
+        {
+            let session = event.session_index();
+            let (start, end) = (self.at_tick(event, since), self.at_tick(event, event.tick()));
             let stack = self.stack(event)?;
             self.profile.counts.without_callers += u64::from(stack.is_none());
-            self.push(event, &event.who().by, thread, stack, time - wait.start);
-            self.profile.waits.push(Wait { thread: self.profile.samples.last().map_or(0, |sample| sample.thread), ..wait });
+            self.push(event, &event.who().by, thread, stack, end.saturating_sub(start));
+            let thread = self.profile.samples.last().map_or(0, |sample| sample.thread);
+            let (ready, readied) = stopped.ready.unzip();
+            let by = readied.and_then(|readied| readied.by);
+            let ready_by = by.and_then(|by| Some(self.thread(session, &by, by.thread?)));
+            self.profile.waits.push(Wait {
+                thread,
+                start,
+                end,
+                reason: stopped.reason,
+                ready: ready.map(|tick| self.at_tick(event, tick)),
+                ready_by,
+                ready_stack: readied.and_then(|readied| readied.stack),
+            });
         } else {
             counts.without_start += 1;
         }
         Ok(())
+    }
+
+    /// What made a thread ready: the thread of the header, or else the one that runs on the processor.
+    fn readied(&mut self, event: &Event<'_>) -> Result<Readied, Error> {
+        let (header, session) = (event.header(), event.session());
+        let thread = header.thread().filter(|thread| *thread != u32::MAX).or_else(|| self.states.running(event));
+        let process = header.process().filter(|process| *process != u32::MAX);
+        let process = process.or_else(|| session.threads().at(thread?, event.tick()));
+        let index = process.and_then(|process| session.processes().at(process, event.tick()));
+        let by = thread.filter(|thread| *thread != IDLE);
+        let stack = match event.stack()? {
+            Some(stack) => {
+                let frames = self.frames[event.session_index()].of_process(process, event, &stack)?;
+                self.intern(&frames)
+            }
+            None => None,
+        };
+        Ok(Readied { by: by.map(|thread| Party { process, thread: Some(thread), index, ..Party::default() }), stack })
     }
 
     fn event(&mut self, event: &Event<'_>, field: Option<&str>) -> Result<(), Error> {
@@ -251,7 +277,7 @@ impl<'t> ProfileBuilder<'t> {
         let mut parent = None;
         for frame in frames.iter().rev() {
             let all = &mut self.profile.frames;
-            let frame = *self.frame_indices.entry(Arc::as_ptr(frame)).or_insert_with(|| {
+            let frame = *self.frame_indices.entry(frame.clone()).or_insert_with(|| {
                 all.push(frame.clone());
                 (all.len() - 1) as u32
             });
@@ -295,33 +321,37 @@ impl<'t> ProfileBuilder<'t> {
         })
     }
 
-    fn mark(&mut self, event: &Event<'_>, is_mark: bool) {
-        let Some(time) = event.time().map(|time| self.since_start(time)) else { return };
+    /// Adds the garbage collection, the suspension or the request to a disk that an event ends, if the event matches.
+    fn mark(&mut self, event: &Event<'_>, kind: EventKind, matches: bool) -> Result<(), Error> {
+        // Their starts are paired whether they match or not.
+        let collection = self.collections.add(event, kind).and_then(markers::collection);
+        if !matches {
+            return Ok(());
+        }
         let session = event.session_index();
-        let (collection, disk) = (self.gc.marker(event, time), disk(event));
-        // Most events are no markers.
-        if collection.is_none() && disk.is_none() && !is_mark {
-            return;
+        if let Some((start, text)) = collection
+            && let Some((end, by, thread)) = self.place(event)
+        {
+            let (thread, start) = (self.thread(session, &by, thread), self.at_tick(event, start));
+            self.profile.markers.push(Marker { thread, start, end, name: "GC".into(), text });
         }
-        let by = event.who().by;
-        if let (Some((start, text)), Some(thread)) = (collection, by.thread) {
-            let thread = self.thread(session, &by, thread);
-            self.profile.markers.push(Marker { thread, start, end: time, name: "GC".into(), text });
-        }
-        if let Some((duration, number, text)) = disk {
-            let begun = event.file().clock().system_time(event.tick().saturating_sub_unsigned(duration));
-            let start = self.since_start(FileTime(begun)).min(time);
+        if let Some((duration, number, text)) = markers::disk(event, kind)? {
+            let [start, end] =
+                [event.tick().saturating_sub_unsigned(duration), event.tick()].map(|tick| self.at_tick(event, tick));
+            let by = event.who().by;
             let thread = match by.thread {
                 Some(thread) => self.thread(session, &by, thread),
                 None => self.disk(session, number),
             };
-            self.profile.markers.push(Marker { thread, start, end: time, name: "Disk".into(), text });
+            self.profile.markers.push(Marker { thread, start, end, name: "Disk".into(), text });
         }
-        if is_mark && let Some(thread) = by.thread {
-            let thread = self.thread(session, &by, thread);
-            let text = super::markers::fields(event);
-            self.profile.markers.push(Marker { thread, start: time, end: time, name: event.name().into(), text });
-        }
+        Ok(())
+    }
+
+    /// The time and the thread of a marker; `None` if the event does not state them.
+    fn place(&self, event: &Event<'_>) -> Option<(u64, Party, u32)> {
+        let by = event.who().by;
+        Some((self.since_start(event.time()?), by, by.thread?))
     }
 
     /// The thread that stands for a disk, for requests whose thread is not stated.
@@ -332,6 +362,11 @@ impl<'t> ProfileBuilder<'t> {
             threads.push(Thread { process, id: number, name: Some("Disk".into()) });
             (threads.len() - 1) as u32
         })
+    }
+
+    /// The time of a tick of the session of an event.
+    fn at_tick(&self, event: &Event<'_>, tick: i64) -> u64 {
+        self.since_start(FileTime(event.file().clock().system_time(tick)))
     }
 
     fn since_start(&self, time: FileTime) -> u64 {

@@ -17,12 +17,12 @@ use std::time::Duration;
 /// Interval of the timer, if the profile is not of its samples, in nanoseconds: the profiler needs one to scale its graphs.
 const INTERVAL: u64 = 1_000_000;
 
-/// Writes a profile.
+/// Writes a profile. Returns the number of samples whose weight is cut to the largest of the format.
 ///
 /// # Errors
 ///
 /// It cannot be written.
-pub(super) fn write(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn write(profile: &Profile, out: &mut impl Write) -> io::Result<u64> {
     let since = u64::try_from(profile.start.0.saturating_sub(FileTime::UNIX_EPOCH.0)).unwrap_or(0);
     let start = ReferenceTimestamp::from_duration_since_unix_epoch(Duration::from_nanos(since.saturating_mul(100)));
     let interval = match profile.interval {
@@ -40,7 +40,8 @@ pub(super) fn write(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     let frames = frames(profile, &mut firefox, &categories);
     let mut stacks = Stacks { profile, frames: &frames, known: HashMap::new() };
     // Whole milliseconds are written; each thread keeps the rest for its next sample.
-    let mut rests = vec![0; threads.len()];
+    let mut rests = vec![0_u64; threads.len()];
+    let (mut cut, mut parts_left) = (0, MAX_PARTS);
     for sample in &profile.samples {
         let Some(thread) = threads.get(sample.thread as usize).copied() else { continue };
         let stack = sample.stack.and_then(|stack| stacks.handle(&mut firefox, thread, stack));
@@ -49,14 +50,20 @@ pub(super) fn write(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
             Subject::Samples => (1, CpuDelta::from_nanos(sample.value)),
             Subject::Waits => {
                 let rest = &mut rests[sample.thread as usize];
-                *rest += sample.value;
+                *rest = rest.saturating_add(sample.value);
                 (std::mem::replace(rest, *rest % 1_000_000) / 1_000_000, CpuDelta::ZERO)
             }
             Subject::Events(_) => (sample.value, CpuDelta::ZERO),
         };
-        let mut left = weight;
         // The format has weights of 32 bits.
-        for _ in 0..MAX_PARTS {
+        let (mut left, more_parts) = (weight, weight.div_ceil(MAX_WEIGHT).saturating_sub(1));
+        if more_parts > parts_left {
+            cut += 1;
+            left = MAX_WEIGHT;
+        } else {
+            parts_left -= more_parts;
+        }
+        loop {
             let part = i32::try_from(left).unwrap_or(i32::MAX);
             firefox.add_sample(thread, time, stack, used, part);
             left -= u64::from(part.unsigned_abs());
@@ -72,7 +79,8 @@ pub(super) fn write(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
             format!("; readied by {}, {}", process.unwrap_or_default(), profile.thread_name(by))
         });
         let after = wait.ready.map(|ready| format!("; ready after {:.4} ms", ready.saturating_sub(wait.start) as f64 / 1e6));
-        let text = format!("{}{}{}", super::waits::reason(wait.reason), after.unwrap_or_default(), by.unwrap_or_default());
+        let text =
+            format!("{}{}{}", crate::thread_states::reason(wait.reason), after.unwrap_or_default(), by.unwrap_or_default());
         let stack = wait.ready_stack.and_then(|stack| stacks.handle(&mut firefox, thread, stack));
         let times = (wait.start, wait.end);
         marker(&mut firefox, thread, times, ("Wait", &text), stack);
@@ -81,11 +89,15 @@ pub(super) fn write(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
         let Some(thread) = threads.get(mark.thread as usize).copied() else { continue };
         marker(&mut firefox, thread, (mark.start, mark.end), (&mark.name, &mark.text), None);
     }
-    serde_json::to_writer(out, &firefox).map_err(io::Error::from)
+    serde_json::to_writer(out, &firefox)?;
+    Ok(cut)
 }
 
-/// Maximum number of samples for a value that exceeds 32 bits: 2 TiB.
-const MAX_PARTS: u32 = 1024;
+/// Maximum weight of a sample.
+const MAX_WEIGHT: u64 = i32::MAX as u64;
+
+/// Maximum number of samples that are added for weights above [`MAX_WEIGHT`].
+const MAX_PARTS: u64 = 1 << 16;
 
 struct Categories {
     kernel: CategoryHandle,

@@ -16,6 +16,7 @@ pub use markers::Marker;
 pub use waits::Wait;
 
 use crate::frame::{Frame, FrameCounts};
+use etw_layouts_trace::UnboundStacks;
 use etw_layouts_trace::etl::FileTime;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -142,6 +143,12 @@ pub struct Counts {
     pub without_callers: u64,
     /// Waits that did not end in the trace. They are no context switches, so they are not part of the sum.
     pub unfinished: u64,
+    /// Context switches from a thread that neither waits, nor is ready, nor ended: the start of its next wait is not known.
+    pub other_states: u64,
+    /// States of threads, names and garbage collections that were dropped to limit memory.
+    pub dropped: u64,
+    /// The parts of call stacks that belong to no event of the trace, by the reason.
+    pub unbound_stacks: UnboundStacks,
     /// The frames of all stacks, by what is known of them.
     pub frames: FrameCounts,
 }
@@ -161,17 +168,18 @@ pub enum Format {
 }
 
 impl Profile {
-    /// Writes the profile.
+    /// Writes the profile. Returns the number of samples whose value the format cannot represent; they have its largest value instead: 2,147,483,647
+    /// for Firefox, 2^63 - 1 for pprof. Up to 65,536 larger values of a Firefox profile are written as several samples.
     ///
     /// # Errors
     ///
     /// It cannot be written.
-    pub fn write(&self, format: Format, out: &mut impl Write) -> io::Result<()> {
+    pub fn write(&self, format: Format, out: &mut impl Write) -> io::Result<u64> {
         match format {
             Format::Firefox => firefox::write(self, out),
-            Format::Speedscope => speedscope::write(self, out),
+            Format::Speedscope => speedscope::write(self, out).map(|()| 0),
             Format::Pprof => pprof::write(self, out),
-            Format::Folded => folded::write(self, out),
+            Format::Folded => folded::write(self, out).map(|()| 0),
         }
     }
 

@@ -107,12 +107,12 @@ struct Function {
     filename: i64,
 }
 
-/// Writes a profile.
+/// Writes a profile. Returns the number of samples whose value exceeds 63 bits.
 ///
 /// # Errors
 ///
 /// It cannot be written.
-pub(super) fn write(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn write(profile: &Profile, out: &mut impl Write) -> io::Result<u64> {
     let mut strings = Strings::default();
     strings.index("");
     let count = match profile.subject {
@@ -157,7 +157,8 @@ pub(super) fn write(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
         });
     }
     document.string_table = strings.all;
-    out.write_all(&document.encode_to_vec())
+    out.write_all(&document.encode_to_vec())?;
+    Ok(profile.samples.iter().filter(|sample| i64::try_from(sample.value).is_err()).count() as u64)
 }
 
 /// A location for each frame, whose number is that of the frame plus 1.

@@ -3,7 +3,8 @@
 use super::field::Field;
 use super::kinds::Kind;
 use etw_layouts_trace::etl::{FileTime, Uuid, codes};
-use etw_layouts_trace::{Place, Process};
+use etw_layouts_trace::{Place, Process, ProcessIndex};
+use std::borrow::Cow;
 
 /// A thing that happened, and the event that states it.
 #[derive(Clone, Debug)]
@@ -43,6 +44,8 @@ pub struct Entry<'t> {
 pub struct Participant<'t> {
     /// Its identifier.
     pub id: u32,
+    /// Its index in the process table of the session.
+    pub index: Option<ProcessIndex>,
     /// What the trace states about it; `None` if no event describes it.
     pub process: Option<&'t Process>,
     /// The process that created it, if the trace describes that one.
@@ -54,7 +57,7 @@ pub struct Participant<'t> {
 #[non_exhaustive]
 pub struct User<'t> {
     /// Security identifier, such as `S-1-5-18`.
-    pub sid: std::borrow::Cow<'t, str>,
+    pub sid: Cow<'t, str>,
     /// Whether it is the user of the process, and not stated by the event.
     pub is_of_process: bool,
 }
@@ -92,9 +95,9 @@ impl Value {
 
     /// The name of a code or of a well-known security identifier.
     #[must_use]
-    pub fn name(&self) -> Option<&'static str> {
+    pub fn name(&self) -> Option<Cow<'static, str>> {
         match self {
-            Self::Code(_, name) => *name,
+            Self::Code(_, name) => name.map(Cow::Borrowed),
             Self::Text(text) => codes::sid(text),
             _ => None,
         }
@@ -129,7 +132,7 @@ impl<'t> Participant<'t> {
 impl User<'_> {
     /// The name of a well-known user.
     #[must_use]
-    pub fn name(&self) -> Option<&'static str> {
+    pub fn name(&self) -> Option<Cow<'static, str>> {
         codes::sid(&self.sid)
     }
 }
@@ -168,6 +171,8 @@ impl Entry<'_> {
             let (names, after) = rest.split_once('}').unwrap_or((rest, ""));
             out.push_str(before);
             match names.split('|').find_map(|name| self.value_named(name)) {
+                // A port follows an address of IPv6.
+                Some(address) if after.starts_with(":{") && address.contains(':') => out.extend(["[", &address, "]"]),
                 Some(value) => out.push_str(&value),
                 None => {
                     is_whole = false;

@@ -3,12 +3,12 @@
 use super::entry::{Entry, Participant, User, Value};
 use super::field::{Field, Format};
 use super::kinds::{KINDS, Kind, kind_named};
-use super::rows::{Completion, FILE_CREATED, KERNEL_PROCESS, ROWS, Row, Source};
+use super::rows::{Completion, FILE_CREATED, ROWS, Row, Source};
 use etw_layouts_trace::etl::payload::{Field as SchemaField, InType, PointerSize, Schema, Value as EventValue};
-use etw_layouts_trace::etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
-use etw_layouts_trace::etl::{Decoded, Event as Header, HeaderType, Uuid};
-use etw_layouts_trace::{Error, Event, ProcessIndex, Session, StatedBy, Trace, kernel};
-use std::collections::{BTreeMap, HashMap};
+use etw_layouts_trace::etl::wire::EVENT_HEADER_EXT_TYPE;
+use etw_layouts_trace::etl::{Decoded, Event as Header, Uuid};
+use etw_layouts_trace::{Error, Event, EventKind, ProcessIndex, Session, Trace, kernel, kind};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Makes the entries of a timeline from the events of a trace, which are passed in the order of time.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub struct Timeline<'t> {
     requests: Vec<HashMap<u64, Entry<'t>>>,
     /// Memory of these requests, in bytes.
     waiting: usize,
+    /// The starts and ends of processes that are listed, by session, process and kind.
+    listed: HashMap<(usize, ProcessIndex, &'static str), String>,
     counts: Counts,
 }
 
@@ -32,7 +34,7 @@ pub struct Counts {
     pub left_out: BTreeMap<&'static str, u64>,
     /// Events of chosen kinds whose fields no schema states.
     pub without_schema: u64,
-    /// Events that state the start or the end of a process that another provider states too.
+    /// Events that state the start or the end of a process that is listed already, by an event of another provider.
     pub repeated: u64,
     /// Requests to create a file that opened a file, or failed.
     pub not_created: u64,
@@ -53,11 +55,7 @@ enum Use {
 
 /// The rows by the events that they are about.
 #[derive(Debug, Default)]
-struct Rows {
-    hooks: HashMap<u16, Vec<Use>>,
-    classes: HashMap<(Uuid, u8), Vec<Use>>,
-    events: HashMap<(Uuid, u16), Vec<Use>>,
-}
+struct Rows(HashMap<EventKind, Vec<Use>>);
 
 impl Rows {
     fn new() -> Self {
@@ -74,40 +72,18 @@ impl Rows {
     }
 
     fn add(&mut self, source: &Source, what: Use) {
-        match source {
+        let kinds: HashSet<EventKind> = match source {
             Source::Kernel(class, names) => {
-                let mut added = Vec::new();
-                for (guid, group, ty, schema) in kernel::all() {
-                    let is_of_row = schema.provider == *class && names.contains(&schema.event);
-                    // Each version has a schema.
-                    if !is_of_row || added.contains(&(guid, group, ty)) {
-                        continue;
-                    }
-                    added.push((guid, group, ty));
-                    if let Some(group) = group {
-                        self.hooks.entry(u16::from(group) << 8 | u16::from(ty)).or_default().push(what);
-                    }
-                    self.classes.entry((guid, ty)).or_default().push(what);
-                }
+                let of_row = kernel::all().filter(|(.., schema)| schema.provider == *class && names.contains(&schema.event));
+                of_row.map(|(guid, _, ty, _)| (guid, ty.into())).collect()
             }
-            Source::Provider(_, guid, ids) => {
-                for id in *ids {
-                    self.events.entry((Uuid::from_u128(*guid), *id)).or_default().push(what);
-                }
-            }
-        }
+            Source::Provider(_, guid, ids) => ids.iter().map(|id| (Uuid::from_u128(*guid), *id)).collect(),
+        };
+        kinds.into_iter().for_each(|kind| self.0.entry(kind).or_default().push(what));
     }
 
     fn of(&self, event: &Header<'_>) -> Option<&[Use]> {
-        if let Some(hook) = event.hook() {
-            return self.hooks.get(&hook).map(Vec::as_slice);
-        }
-        let is_manifest = matches!(event.header_type(), HeaderType::Event32 | HeaderType::Event64)
-            && event.flags().is_none_or(|flags| !flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER));
-        match is_manifest {
-            true => self.events.get(&(event.provider()?, event.id()?)).map(Vec::as_slice),
-            false => self.classes.get(&(event.provider()?, event.opcode()?)).map(Vec::as_slice),
-        }
+        self.0.get(&kind(event)?).map(Vec::as_slice)
     }
 }
 
@@ -122,6 +98,7 @@ impl<'t> Timeline<'t> {
             kinds: KINDS.iter().filter(is_chosen).map(|kind| kind.name).collect(),
             requests: trace.sessions().iter().map(|_| HashMap::new()).collect(),
             waiting: 0,
+            listed: HashMap::new(),
             counts: Counts::default(),
         }
     }
@@ -173,7 +150,7 @@ impl<'t> Timeline<'t> {
             }
             let entry = self.made(event, &header, &decoded, row, kind)?;
             let Some(completion) = row.completion else {
-                if is_repeated(&entry) {
+                if self.is_repeated(event.session_index(), &entry) {
                     self.counts.repeated += 1;
                     return Ok(None);
                 }
@@ -196,6 +173,18 @@ impl<'t> Timeline<'t> {
         Ok(None)
     }
 
+    /// Whether an event of another provider, which is listed, states the same start or end of a process. The number of processes is limited.
+    fn is_repeated(&mut self, session: usize, entry: &Entry<'_>) -> bool {
+        let (name, index) = (entry.kind.name, entry.process.and_then(|process| process.index));
+        match index {
+            Some(index) if matches!(name, "process_started" | "process_ended") => {
+                let listed = self.listed.entry((session, index, name)).or_insert_with(|| entry.provider.clone());
+                *listed != entry.provider
+            }
+            _ => false,
+        }
+    }
+
     fn made(
         &self,
         event: &Event<'t>,
@@ -216,9 +205,10 @@ impl<'t> Timeline<'t> {
         let who = event.who();
         let participant = |id: u32, index: Option<ProcessIndex>| {
             let table = session.map(Session::processes);
-            let process = table.and_then(|table| table.get(index.or_else(|| table.at(id, event.tick()))?));
+            let index = index.or_else(|| table?.at(id, event.tick()));
+            let process = table.and_then(|table| table.get(index?));
             let parent = table.and_then(|table| table.get(process?.parent?));
-            Participant { id, process, parent }
+            Participant { id, index, process, parent }
         };
         let by = who.by.process.map(|id| participant(id, who.by.index));
         let subject = match stated {
@@ -252,21 +242,6 @@ impl<'t> Timeline<'t> {
             event: event.name(),
             id,
         })
-    }
-}
-
-/// Whether the process table has the start or the end of the process from an event of another provider, which states the same.
-fn is_repeated(entry: &Entry<'_>) -> bool {
-    let Some(process) = entry.process.and_then(|process| process.process) else { return false };
-    let by = match entry.kind.name {
-        "process_started" => process.start.as_ref().map(|start| start.by),
-        "process_ended" => process.end.as_ref().map(|end| end.by),
-        _ => None,
-    };
-    match by {
-        Some(StatedBy::Start | StatedBy::End) => entry.provider != "Process",
-        Some(StatedBy::ManifestStart | StatedBy::ManifestStop) => entry.provider != KERNEL_PROCESS.0,
-        _ => false,
     }
 }
 

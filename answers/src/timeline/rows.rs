@@ -77,7 +77,7 @@ impl Row {
 /// The name and the GUID of a provider.
 type Provider = (&'static str, u128);
 
-pub(super) const KERNEL_PROCESS: Provider = ("Microsoft-Windows-Kernel-Process", providers::KERNEL_PROCESS.as_u128());
+const KERNEL_PROCESS: Provider = ("Microsoft-Windows-Kernel-Process", providers::KERNEL_PROCESS.as_u128());
 const KERNEL_FILE: Provider = ("Microsoft-Windows-Kernel-File", providers::KERNEL_FILE.as_u128());
 const KERNEL_NETWORK: Provider = ("Microsoft-Windows-Kernel-Network", 0x7dd42a49_5329_4832_8dfd_43d979153a88);
 const KERNEL_REGISTRY: Provider = ("Microsoft-Windows-Kernel-Registry", 0x70eb4f03_c1de_4f73_a051_33d13d5413bd);

@@ -66,15 +66,17 @@ pub struct Column {
     pub name: &'static str,
     /// Unit of the values; `None` for a column of a key.
     pub unit: Option<Unit>,
+    /// Whether its values are texts; otherwise they are numbers.
+    pub is_text: bool,
 }
 
 impl Column {
     pub(crate) fn of_key(name: &'static str) -> Self {
-        Self { name, unit: None }
+        Self { name, unit: None, is_text: !matches!(name, "process" | "thread" | "processor") }
     }
 
     pub(crate) fn of_number(name: &'static str, unit: Unit) -> Self {
-        Self { name, unit: Some(unit) }
+        Self { name, unit: Some(unit), is_text: false }
     }
 }
 

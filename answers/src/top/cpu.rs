@@ -1,10 +1,10 @@
 //! Samples of the profiler.
 
 use super::key::Subject;
-use super::sums::{Amounts, Kind, Sums};
+use super::sums::{Amounts, Sums};
 use crate::samples::{DEFAULT_INTERVAL, Intervals};
 use etw_layouts_trace::kernel::perfinfo::SampleProf;
-use etw_layouts_trace::{Error, Event, kernel::TypedEvent};
+use etw_layouts_trace::{Error, Event, EventKind, Trace, kernel::TypedEvent};
 
 /// Samples, each with the interval of the timer at its time.
 #[derive(Default)]
@@ -16,19 +16,21 @@ pub struct Samples {
 const SAMPLE_BY_NMI: u16 = 71;
 const BATCH: u16 = 55;
 
+impl Samples {
+    pub fn new(trace: &Trace) -> Self {
+        Self { intervals: Intervals::new(trace) }
+    }
+}
+
 impl<'t> Amounts<'t> for Samples {
-    fn add(&mut self, event: &Event<'t>, kind: Kind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
+    fn add(&mut self, event: &Event<'t>, kind: EventKind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
         if kind.0 != SampleProf::CLASS {
             return Ok(());
         }
         let session = event.session_index();
         if let Some(sample) = event.get::<SampleProf>() {
-            sums.count_relevant();
-            let intervals = match &self.intervals {
-                Some(intervals) => intervals,
-                None => self.intervals.insert(Intervals::new(event.trace())?),
-            };
-            let interval = intervals.get(session).unwrap_or_else(|| {
+            sums.count_relevant(event);
+            let interval = self.intervals.get(session).unwrap_or_else(|| {
                 sums.note("samples without an event that states their interval; inferred: 1 ms, the interval of Windows", 1);
                 DEFAULT_INTERVAL
             });

@@ -1,31 +1,27 @@
 //! Operations of disks.
 
 use super::key::{Key, KeyValue, Subject};
-use super::sums::{Amounts, Kind, Pending, Sums, between, number};
+use super::sums::{Amounts, Sums, between, number};
+use crate::pending::Pending;
 use etw_layouts_trace::kernel::{TypedEvent, diskio::Read};
-use etw_layouts_trace::{Error, Event};
+use etw_layouts_trace::{Error, Event, EventKind};
 
 /// Operations with their time. A disk serves one operation after the other, in the order of completion: the service of an operation begins at its
 /// request or at the completion before it, whichever is later. The time from its request until then is time in the queue.
+#[derive(Default)]
 pub struct Operations {
     /// Tick of the last completion of each disk of a session.
     completed: Pending<(usize, u32), i64>,
     has_times: bool,
 }
 
-impl Operations {
-    pub fn new() -> Self {
-        Self { completed: Pending::new(), has_times: false }
-    }
-}
-
 impl<'t> Amounts<'t> for Operations {
-    fn add(&mut self, event: &Event<'t>, kind: Kind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
+    fn add(&mut self, event: &Event<'t>, kind: EventKind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
         // Read, Write, FlushBuffers, and those of optical disks.
         if kind.0 != <Read>::CLASS || !matches!(kind.1, 10 | 11 | 14 | 55..=57) {
             return Ok(());
         }
-        sums.count_relevant();
+        sums.count_relevant(event);
         let Some(decoded) = event.decode() else { return Ok(()) };
         let disk = number(&decoded, &["DiskNumber"]).and_then(|disk| u32::try_from(disk).ok());
         let bytes = number(&decoded, &["TransferSize"]).unwrap_or_default();
@@ -47,7 +43,7 @@ impl<'t> Amounts<'t> for Operations {
         let device = disk.map_or(KeyValue::Unknown, |disk| KeyValue::text(format!("PhysicalDrive{disk}")));
         let subject = Subject::new(event).file_object(number(&decoded, &["FileObject"])).with(Key::Device, device);
         if let Some(disk) = disk {
-            self.completed.insert((event.session_index(), disk), end, sums);
+            self.completed.insert((event.session_index(), disk), end);
         }
         sums.add(&subject, &[1, bytes, times[0], times[1], times[2], times[3]])?;
         Ok(())
@@ -57,5 +53,6 @@ impl<'t> Amounts<'t> for Operations {
         if !self.has_times {
             sums.unknown([2, 3, 4, 5]);
         }
+        sums.note_dropped(self.completed.dropped());
     }
 }

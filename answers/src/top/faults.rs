@@ -1,10 +1,10 @@
 //! Page faults.
 
 use super::key::Subject;
-use super::sums::{Amounts, Kind, Sums, between};
+use super::sums::{Amounts, Sums, between};
 use etw_layouts_trace::kernel::TypedEvent;
 use etw_layouts_trace::kernel::pagefault::{HardFault, TransitionFault};
-use etw_layouts_trace::{Error, Event};
+use etw_layouts_trace::{Error, Event, EventKind};
 
 /// Faults. Hard faults have a time and a number of bytes, the others an address of the instruction.
 pub struct Faults;
@@ -13,17 +13,17 @@ pub struct Faults;
 const OTHERS: [u8; 6] = [10, 11, 12, 13, 14, 15];
 
 impl<'t> Amounts<'t> for Faults {
-    fn add(&mut self, event: &Event<'t>, kind: Kind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
+    fn add(&mut self, event: &Event<'t>, kind: EventKind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
         if kind.0 != HardFault::CLASS {
             return Ok(());
         }
         if let Some(fault) = event.get::<HardFault>() {
-            sums.count_relevant();
+            sums.count_relevant(event);
             let time = between(event, fault.initial_time() as i64, event.tick());
             let subject = Subject::new(event).file_object(Some(fault.file_object()));
             sums.add(&subject, &[1, fault.byte_count().into(), time, time])?;
         } else if OTHERS.iter().any(|ty| u16::from(*ty) == kind.1) {
-            sums.count_relevant();
+            sums.count_relevant(event);
             let header = event.header();
             let schemas = event.schemas();
             let fault = TransitionFault::<10>::new(header.payload(), 2, schemas.pointer_size(&header));

@@ -1,13 +1,15 @@
 //! Operations on files.
 
 use super::key::{Key, KeyValue, Subject};
-use super::sums::{Amounts, Kind, Pending, Sums, between, number};
+use super::sums::{Amounts, Sums, between, number};
+use crate::pending::Pending;
 use etw_layouts_trace::etl::Uuid;
 use etw_layouts_trace::kernel::{TypedEvent, fileio::Read};
 use etw_layouts_trace::providers::KERNEL_FILE;
-use etw_layouts_trace::{Error, Event};
+use etw_layouts_trace::{Error, Event, EventKind};
 
 /// Operations. Each begins with an event, and ends with an event OperationEnd of the same request (IRP), if the trace has these.
+#[derive(Default)]
 pub struct Operations {
     /// The tick and the row of operations that have not ended, by session, class or provider, and request.
     begun: Pending<(usize, Uuid, u64), (i64, Option<usize>)>,
@@ -25,7 +27,7 @@ enum Step {
 }
 
 /// Names and paths (DletePath, NameCreate, ...) are no operations of their own.
-fn step(kind: Kind) -> Option<Step> {
+fn step(kind: EventKind) -> Option<Step> {
     match kind {
         (FILE_IO, 64..=75 | 77) | (KERNEL_FILE, 12..=23 | 25 | 29..=34) => Some(Step::Begin),
         (FILE_IO, 76) | (KERNEL_FILE, 24) => Some(Step::End),
@@ -36,20 +38,14 @@ fn step(kind: Kind) -> Option<Step> {
 const NO_ENDS: &str = "operations without a time, because the trace has no events OperationEnd (kernel flag FILE_IO; keyword \
                        KERNEL_FILE_KEYWORD_OP_END of Microsoft-Windows-Kernel-File)";
 
-impl Operations {
-    pub fn new() -> Self {
-        Self { begun: Pending::new(), without_end: 0, has_ends: false }
-    }
-}
-
 impl<'t> Amounts<'t> for Operations {
-    fn add(&mut self, event: &Event<'t>, kind: Kind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
+    fn add(&mut self, event: &Event<'t>, kind: EventKind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
         let Some(step) = step(kind) else { return Ok(()) };
         let Some(decoded) = event.decode() else { return Ok(()) };
         let request = number(&decoded, &["IrpPtr", "Irp"]).map(|request| (event.session_index(), kind.0, request));
         match step {
             Step::Begin => {
-                sums.count_relevant();
+                sums.count_relevant(event);
                 let mut subject = Subject::new(event).file_object(number(&decoded, &["FileKey", "FileObject"]));
                 // The event that opens a file states its path; others have a pattern or nothing.
                 let path = if sums.has(Key::File) { decoded.get("OpenPath").or(decoded.get("FileName")) } else { None };
@@ -59,7 +55,7 @@ impl<'t> Amounts<'t> for Operations {
                 let bytes = number(&decoded, &["IoSize", "IOSize"]).unwrap_or_default();
                 let row = sums.add(&subject, &[1, bytes, 0, 0])?;
                 if let Some(request) = request
-                    && let Some((_, Some(_))) = self.begun.insert(request, (event.tick(), row), sums)
+                    && let Some((_, Some(_))) = self.begun.insert(request, (event.tick(), row))
                 {
                     self.without_end += 1;
                 }
@@ -90,5 +86,6 @@ impl<'t> Amounts<'t> for Operations {
             sums.unknown([2, 3]);
         }
         sums.note(note, unended);
+        sums.note_dropped(self.begun.dropped());
     }
 }

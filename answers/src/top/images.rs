@@ -1,11 +1,11 @@
 //! Images that were loaded.
 
 use super::key::{Key, KeyValue, Subject};
-use super::sums::{Amounts, Kind, Sums, number};
+use super::sums::{Amounts, Sums, number};
 use etw_layouts_trace::etl::Uuid;
 use etw_layouts_trace::kernel::{TypedEvent, image::Load};
 use etw_layouts_trace::providers::KERNEL_PROCESS;
-use etw_layouts_trace::{Error, Event};
+use etw_layouts_trace::{Error, Event, EventKind};
 
 /// Loads; images that were loaded before the trace are not counted.
 pub struct Loads;
@@ -13,12 +13,12 @@ pub struct Loads;
 const IMAGE: Uuid = <Load>::CLASS;
 
 impl<'t> Amounts<'t> for Loads {
-    fn add(&mut self, event: &Event<'t>, kind: Kind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
+    fn add(&mut self, event: &Event<'t>, kind: EventKind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
         if !matches!(kind, (IMAGE, 10) | (KERNEL_PROCESS, 5)) {
             return Ok(());
         }
         let Some(decoded) = event.decode() else { return Ok(()) };
-        sums.count_relevant();
+        sums.count_relevant(event);
         // The event is about the process with the image. Without one, as in version 0, it is that of the header.
         let who = event.who();
         let party = if who.about.process.is_some() { who.about } else { who.by };

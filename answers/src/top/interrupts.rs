@@ -1,10 +1,10 @@
 //! Deferred procedure calls and interrupt service routines.
 
 use super::key::Subject;
-use super::sums::{Amounts, Kind, Sums, between, number};
+use super::sums::{Amounts, Sums, between, number};
 use super::what::What;
 use etw_layouts_trace::kernel::{TypedEvent, perfinfo::ISR};
-use etw_layouts_trace::{Error, Event};
+use etw_layouts_trace::{Error, Event, EventKind};
 
 /// Calls of routines. The event is written at the end of a call, and states when it began.
 pub struct Routines {
@@ -19,12 +19,12 @@ impl Routines {
 }
 
 impl<'t> Amounts<'t> for Routines {
-    fn add(&mut self, event: &Event<'t>, kind: Kind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
+    fn add(&mut self, event: &Event<'t>, kind: EventKind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
         if kind.0 != <ISR>::CLASS || !self.types.contains(&kind.1) {
             return Ok(());
         }
         let Some(decoded) = event.decode() else { return Ok(()) };
-        sums.count_relevant();
+        sums.count_relevant(event);
         let (start, routine) = (number(&decoded, &["InitialTime"]), number(&decoded, &["Routine"]));
         let time = start.map_or(0, |start| between(event, start as i64, event.tick()));
         let subject = Subject::new(event);

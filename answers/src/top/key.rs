@@ -2,6 +2,7 @@
 
 use crate::frame::{Frame, FrameKind, Frames};
 use crate::functions::Functions;
+use etw_layouts_trace::etl::names;
 use etw_layouts_trace::{Error, Event, Names, Party, ProcessIndex, Trace};
 use std::sync::Arc;
 
@@ -206,7 +207,7 @@ impl<'t> Keys<'t> {
             Key::Process => party.process.map_or(KeyValue::Unknown, |id| self.process(event.session_index(), id, party.index)),
             Key::Thread => party.thread.map_or(KeyValue::Unknown, KeyValue::Number),
             Key::Processor => KeyValue::Number(event.processor().into()),
-            Key::Event => KeyValue::text(event.name()),
+            Key::Event => KeyValue::text(event_name(event)),
             Key::File => match subject.file_object {
                 Some(object) => {
                     let name = self.names[event.session_index()].file_name(object, event.tick())?;
@@ -214,10 +215,10 @@ impl<'t> Keys<'t> {
                 }
                 None => KeyValue::Unknown,
             },
-            Key::Module => match self.first_frame(subject)?.and_then(|frame| frame.module.clone()) {
-                Some(module) => KeyValue::text(&*event.session().user_path(&module)),
-                None => KeyValue::Unknown,
-            },
+            Key::Module => {
+                let module = self.first_frame(subject)?.and_then(|frame| frame.module.clone());
+                module.map_or(KeyValue::Unknown, KeyValue::text)
+            }
             Key::Function => match self.first_frame(subject)? {
                 Some(frame) => KeyValue::text(self.function(&frame)),
                 None => KeyValue::Unknown,
@@ -255,6 +256,16 @@ impl<'t> Keys<'t> {
     fn function(&mut self, frame: &Frame) -> String {
         self.without_function += u64::from(frame.kind == FrameKind::Module);
         function(frame)
+    }
+}
+
+/// The name of an event. Another provider that has the name of an event class of the kernel is not this class.
+fn event_name(event: &Event<'_>) -> String {
+    let (header, schemas) = (event.header(), event.schemas());
+    let Some((provider, name)) = names::event_of(&header, schemas) else { return names::identity(&header, schemas) };
+    match names::other_than_class(&header, provider, schemas) {
+        Some(source) => format!("{provider}/{name} ({source})"),
+        None => format!("{provider}/{name}"),
     }
 }
 

@@ -25,9 +25,9 @@ pub use what::{Measure, Unit, What};
 
 use crate::functions::Functions;
 use etw_layouts_trace::etl::{self, Filter};
-use etw_layouts_trace::{Error, Event, Trace};
+use etw_layouts_trace::{Error, Event, Trace, kind};
 use spans::Spans;
-use sums::{Amounts, Sums, kind};
+use sums::{Amounts, Sums};
 
 /// The group of the events that describe a session. Some have the time at which the session was set up, long before the others.
 const HEADER: u16 = 0x00;
@@ -45,11 +45,21 @@ fn is_header(event: &etl::Event<'_>) -> bool {
 pub fn top(trace: &Trace, what: What, keys: &[Key], filters: &[Filter], functions: &Functions) -> Result<Answer, Error> {
     let mut builder = TopBuilder::new(trace, filters, None);
     builder.ask(what, keys, functions);
-    for event in trace.events() {
-        builder.add(&event?)?;
-    }
     // There is one question.
-    Ok(builder.finish().remove(0))
+    Ok(builder.read()?.remove(0))
+}
+
+/// The answers to all questions by their default keys, in one pass: see [`top`].
+///
+/// # Errors
+///
+/// The trace cannot be read, or changed since it was opened.
+pub fn overview(trace: &Trace, filters: &[Filter]) -> Result<Vec<Answer>, Error> {
+    let mut builder = TopBuilder::new(trace, filters, None);
+    for what in What::all() {
+        builder.ask(what, what.default_keys(), &Functions::default());
+    }
+    builder.read()
 }
 
 /// Answers several questions about a trace in one pass. All events are needed, in the order of time. An interval, such as a wait, belongs to the
@@ -76,14 +86,14 @@ impl<'t, 'f> TopBuilder<'t, 'f> {
     /// Adds a question. `functions` names the functions of images in call stacks; by default it has none.
     pub fn ask(&mut self, what: What, keys: &[Key], functions: &Functions) {
         let amounts: Box<dyn Amounts<'t>> = match what {
-            What::Cpu => Box::new(cpu::Samples::default()),
+            What::Cpu => Box::new(cpu::Samples::new(self.trace)),
             What::Run | What::Wait | What::Ready => Box::new(switches::Switches::new(what)),
             What::Dpc | What::Isr => Box::new(interrupts::Routines::new(what)),
-            What::Disk => Box::new(disk::Operations::new()),
-            What::Files => Box::new(files::Operations::new()),
+            What::Disk => Box::new(disk::Operations::default()),
+            What::Files => Box::new(files::Operations::default()),
             What::Faults => Box::new(faults::Faults),
             What::Net => Box::new(net::Transfers::default()),
-            What::Gc => Box::new(gc::Pauses::new()),
+            What::Gc => Box::new(gc::Pauses::default()),
             What::Alloc => Box::new(alloc::Allocations),
             What::Images => Box::new(images::Loads),
             What::Events => Box::new(events::Events),
@@ -113,6 +123,14 @@ impl<'t, 'f> TopBuilder<'t, 'f> {
         Ok(())
     }
 
+    /// Adds all events of the trace, and returns the answers.
+    fn read(mut self) -> Result<Vec<Answer>, Error> {
+        for event in self.trace.events() {
+            self.add(&event?)?;
+        }
+        Ok(self.finish())
+    }
+
     /// The answers, in the order of the questions.
     #[must_use]
     pub fn finish(self) -> Vec<Answer> {
@@ -120,7 +138,7 @@ impl<'t, 'f> TopBuilder<'t, 'f> {
         let duration = spans.duration();
         let answer = |(mut sums, mut amounts): (Sums<'t, 'f>, Box<dyn Amounts<'t> + 't>)| {
             amounts.end(&mut sums);
-            sums.into_answer(duration, trace.sessions().len(), events)
+            sums.into_answer(trace, duration, events)
         };
         questions.into_iter().map(answer).collect()
     }

@@ -1,10 +1,10 @@
 //! Data that was sent and received.
 
 use super::key::{Key, KeyValue, Subject};
-use super::sums::{Amounts, Kind, Sums, number};
+use super::sums::{Amounts, Sums, number};
 use etw_layouts_trace::etl::Uuid;
 use etw_layouts_trace::kernel::{TypedEvent, tcpip, udpip};
-use etw_layouts_trace::{Error, Event};
+use etw_layouts_trace::{Error, Event, EventKind};
 
 /// Transfers over TCP and UDP.
 #[derive(Default)]
@@ -20,7 +20,7 @@ const TCP: Uuid = <tcpip::SendIPV6>::CLASS;
 const UDP: Uuid = <udpip::SendIPV6>::CLASS;
 
 /// Protocol, and whether data was sent.
-fn transfer(kind: Kind) -> Option<(&'static str, bool)> {
+fn transfer(kind: EventKind) -> Option<(&'static str, bool)> {
     Some(match kind {
         (TCP | KERNEL_NETWORK, 10 | 26) => ("tcp", true),
         (TCP | KERNEL_NETWORK, 11 | 27) => ("tcp", false),
@@ -31,10 +31,10 @@ fn transfer(kind: Kind) -> Option<(&'static str, bool)> {
 }
 
 impl<'t> Amounts<'t> for Transfers {
-    fn add(&mut self, event: &Event<'t>, kind: Kind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
+    fn add(&mut self, event: &Event<'t>, kind: EventKind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
         let Some((protocol, is_sent)) = transfer(kind) else { return Ok(()) };
         let Some(decoded) = event.decode() else { return Ok(()) };
-        sums.count_relevant();
+        sums.count_relevant(event);
         self.counts[usize::from(kind.0 == KERNEL_NETWORK)] += 1;
         let bytes = number(&decoded, &["size"]).unwrap_or_default();
         let mut subject = Subject::new(event);

@@ -1,4 +1,4 @@
-//! The time that a trace covers.
+//! The time that sessions cover.
 
 use etw_layouts_trace::etl::Filter;
 use etw_layouts_trace::{Event, Trace};
@@ -21,6 +21,20 @@ impl<'f> Spans<'f> {
             let (first, last) = span.unwrap_or((time, time));
             *span = Some((first.min(time), last.max(time)));
         }
+    }
+
+    /// The number of sessions that begin before an earlier one of the same computer ends.
+    pub fn overlapping(&self, trace: &Trace) -> u64 {
+        let sessions = trace.sessions().iter().zip(&self.of_sessions);
+        let mut spans: Vec<_> = sessions.filter_map(|(session, span)| Some((session.host(), (*span)?))).collect();
+        spans.sort_unstable();
+        let (mut count, mut before) = (0, None);
+        for (host, (first, last)) in spans {
+            let end = before.filter(|(of, _)| *of == host).map(|(_, end): (Option<&str>, i64)| end);
+            count += u64::from(end.is_some_and(|end| first < end));
+            before = Some((host, end.map_or(last, |end| end.max(last))));
+        }
+        count
     }
 
     /// The length of all spans together, in units of 100 ns. Time that several sessions cover counts once.

@@ -3,21 +3,17 @@
 use super::answer::{Answer, Note, Row};
 use super::key::{Key, KeyValue, Keys, Subject};
 use super::slots;
+use super::spans::Spans;
 use super::what::What;
 use crate::functions::Functions;
-use etw_layouts_trace::etl::{self, Filter, HeaderType, Uuid};
-use etw_layouts_trace::kernel::find;
-use etw_layouts_trace::{Error, Event, Trace};
+use etw_layouts_trace::etl::{self, Filter};
+use etw_layouts_trace::{Error, Event, EventKind, Trace};
 use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
-
-/// What an event is: the GUID of a class and an event type, or the GUID of a provider with a manifest and an event ID.
-pub(super) type Kind = (Uuid, u16);
 
 /// Adds the amounts of the events that answer a question.
 pub(super) trait Amounts<'t> {
     /// Adds an event, in the order of time.
-    fn add(&mut self, event: &Event<'t>, kind: Kind, sums: &mut Sums<'t, '_>) -> Result<(), Error>;
+    fn add(&mut self, event: &Event<'t>, kind: EventKind, sums: &mut Sums<'t, '_>) -> Result<(), Error>;
 
     /// Notes what is left at the end of the trace.
     fn end(&mut self, _sums: &mut Sums<'t, '_>) {}
@@ -41,6 +37,8 @@ pub(super) struct Sums<'t, 'f> {
     /// Number of slots with amounts in all rows.
     row_slots: usize,
     relevant: u64,
+    /// The time of the events that the question needs.
+    spans: Spans<'f>,
     unknown: Vec<usize>,
     notes: BTreeMap<&'static str, u64>,
 }
@@ -69,6 +67,7 @@ impl<'t, 'f> Sums<'t, 'f> {
             total_slots,
             row_slots: 0,
             relevant: 0,
+            spans: Spans::new(trace, &[]),
             unknown,
             notes,
         }
@@ -90,8 +89,9 @@ impl<'t, 'f> Sums<'t, 'f> {
     }
 
     /// Counts an event that the question needs, whether it adds an amount or not.
-    pub fn count_relevant(&mut self) {
+    pub fn count_relevant(&mut self, event: &Event<'t>) {
         self.relevant += 1;
+        self.spans.add(event);
     }
 
     /// Adds amounts of a subject, if the filter of its file matches the event and the process and thread of the subject. Returns the index of the row.
@@ -164,12 +164,24 @@ impl<'t, 'f> Sums<'t, 'f> {
         }
     }
 
+    /// Counts states that a [`Pending`](crate::pending::Pending) dropped.
+    pub fn note_dropped(&mut self, count: u64) {
+        self.note("states beyond the limit of memory, whose time is not known", count);
+    }
+
     /// States that no event of the trace states some measures.
     pub fn unknown(&mut self, measures: impl IntoIterator<Item = usize>) {
         self.unknown.extend(measures);
     }
 
-    pub fn into_answer(mut self, duration: u64, sessions: usize, events: u64) -> Answer {
+    pub fn into_answer(mut self, trace: &Trace, duration: u64, events: u64) -> Answer {
+        // Each event is in one session, but what happened once can be in several.
+        if self.what != What::Events {
+            self.note(
+                "sessions that overlap another session of the computer in time: what both recorded is counted twice",
+                self.spans.overlapping(trace),
+            );
+        }
         self.note("frames in images whose functions are not known", self.values.without_function);
         let Self { what, keys, mut rows, totals, total_slots, relevant, unknown, notes, .. } = self;
         let main = what.main();
@@ -177,21 +189,20 @@ impl<'t, 'f> Sums<'t, 'f> {
             b.amounts[main].cmp(&a.amounts[main]).then_with(|| b.amounts.cmp(&a.amounts)).then_with(|| a.keys.cmp(&b.keys))
         });
         let notes = notes.into_iter().map(|(note, count)| Note { note, count }).collect();
-        Answer { what, keys, rows, totals, total_slots, duration, sessions, relevant, events, unknown, notes }
+        Answer {
+            what,
+            keys,
+            rows,
+            totals,
+            total_slots,
+            duration,
+            sessions: trace.sessions().len(),
+            relevant,
+            events,
+            unknown,
+            notes,
+        }
     }
-}
-
-/// What an event is; `None` for WPP messages and for kernel events that the specs do not have.
-pub(super) fn kind(event: &etl::Event<'_>) -> Option<Kind> {
-    if let Some(hook) = event.hook() {
-        return Some((find((hook >> 8) as u8, hook as u8, u8::MAX)?.class, hook & 0xFF));
-    }
-    if event.header_type() == HeaderType::Message {
-        return None;
-    }
-    let is_classic =
-        event.flags().is_none_or(|flags| flags.contains(etl::wire::EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER));
-    Some((event.provider()?, if is_classic { event.opcode()?.into() } else { event.id()? }))
 }
 
 /// The time between two time stamps of the session of an event, in units of 100 ns; 0 if the second is the earlier one.
@@ -203,42 +214,4 @@ pub(super) fn between(event: &Event<'_>, from: i64, to: i64) -> u64 {
 /// The integer in a field of an event.
 pub(super) fn number(decoded: &etl::Decoded<'_>, names: &[&str]) -> Option<u64> {
     names.iter().find_map(|name| decoded.get(name))?.number()
-}
-
-/// States that wait for a later event, by a key. Their number is limited.
-#[derive(Debug)]
-pub(super) struct Pending<K, V>(HashMap<K, V>);
-
-/// Maximum number of states.
-const MAX_PENDING: usize = 1 << 18;
-
-impl<K: Eq + Hash, V> Pending<K, V> {
-    pub fn new() -> Self {
-        Self(HashMap::new())
-    }
-
-    /// Inserts a state, and returns the one that it replaces. A state beyond the limit is dropped, which is noted.
-    pub fn insert(&mut self, key: K, value: V, sums: &mut Sums<'_, '_>) -> Option<V> {
-        if self.0.len() >= MAX_PENDING && !self.0.contains_key(&key) {
-            sums.note("states beyond the limit of memory, whose time is not known", 1);
-            return None;
-        }
-        self.0.insert(key, value)
-    }
-
-    pub fn remove(&mut self, key: &K) -> Option<V> {
-        self.0.remove(key)
-    }
-
-    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
-        self.0.get_mut(key)
-    }
-
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub fn values(&self) -> impl Iterator<Item = &V> {
-        self.0.values()
-    }
 }

@@ -74,6 +74,10 @@ struct Facts {
     keys: &'static [Key],
     default_keys: usize,
     needs: &'static str,
+    /// Commands that record the events. The profiles of wpr are built in. The flags of xperf are those of
+    /// <https://learn.microsoft.com/previous-versions/windows/desktop/xperf/wpa-providers> and
+    /// <https://learn.microsoft.com/windows-hardware/test/wpt/keyword--in-systemprovider->. The command of logman is that of
+    /// <https://learn.microsoft.com/dotnet/framework/performance/controlling-logging>: logman lists the provider of .NET by another name, so it needs the GUID.
     record: &'static str,
 }
 
@@ -216,7 +220,7 @@ const FACTS: &[Facts; 14] = &[
         keys: &[Process, Reason, Generation, Cause, Thread],
         default_keys: 2,
         needs: "GCSuspendEEBegin and GCRestartEEEnd of Microsoft-Windows-DotNETRuntime (keyword 0x1, level 4)",
-        record: "wpr -start DotNET, or logman start gc -p Microsoft-Windows-DotNETRuntime 0x1 4 -o gc.etl -ets",
+        record: "logman start gc -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e4} 0x1 0x4 -ets -o gc.etl",
     },
     Facts {
         what: What::Alloc,
@@ -227,7 +231,7 @@ const FACTS: &[Facts; 14] = &[
         keys: &[Process, Type, Reason, Thread, Stack],
         default_keys: 2,
         needs: "GCAllocationTick of Microsoft-Windows-DotNETRuntime (keyword 0x1, level 5)",
-        record: "wpr -start DotNET, or logman start gc -p Microsoft-Windows-DotNETRuntime 0x1 5 -o gc.etl -ets",
+        record: "logman start gc -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e4} 0x1 0x5 -ets -o gc.etl",
     },
     Facts {
         what: What::Images,

@@ -119,16 +119,15 @@ fn print_differences(args: &Args, files: &mut usize, out: &mut Output) -> Result
     let run = |answers: &[Answer]| format!("{} of {:.3} s", Several(answers.len() as u64, "run"), seconds(answers));
     let runs = format!("{} before, {} after", run(&before), run(&after));
     let found = format!("{} of {} differ", different.len(), Several(comparison.rows.len() as u64, "row"));
-    let footer = [(comparison.numbers(&comparison.total).to_vec(), "total".to_owned())];
+    let footer = [(comparison.numbers(&comparison.total), "total".to_owned())];
     if out.format == Format::Text {
         out.write_line(format_args!("{heading}; {runs}\n"), &())?;
     }
     let rows = different.iter().take(limit).map(|row| comparison.values(row));
     print(&comparison.columns(), rows, &footer, out)?;
-    let total = comparison.numbers(&comparison.total);
     let document = object! {
         what: args.what.name(), by: by, measure: kind.name, unit: unit, runs_before: before.len(), runs_after: after.len(),
-        seconds_before: seconds(&before), seconds_after: seconds(&after), total_before: Json(&total[0]), total_after: Json(&total[2]),
+        seconds_before: seconds(&before), seconds_after: seconds(&after), total_before: Json(&comparison.value(comparison.total.before.mean)), total_after: Json(&comparison.value(comparison.total.after.mean)),
         rows: comparison.rows.len(), different: different.len(), rows_left_out: left
     };
     let left_out = if left > 0 { format!("; {left} left out, --limit N prints more") } else { String::new() };

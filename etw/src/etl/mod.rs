@@ -64,7 +64,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
             on_files(&args.files, |out| args.asked.wanted.load(out), |inputs, out| events::run(args, inputs, out))
         }
         Command::Stat(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| stat::run(args, inputs, out)),
-        Command::Top(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| top::run(args, inputs, out)),
+        Command::Top(args) => on_files(&args.input(), |out| args.wanted.load(out), |inputs, out| top::run(args, inputs, out)),
         Command::Compare(args) => compare::run(args),
         Command::Save(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| save::run(args, inputs, out)),
         Command::Pcap(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| pcap::run(args, inputs, out)),

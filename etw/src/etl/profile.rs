@@ -11,7 +11,7 @@ use crate::selection::Wanted;
 use etw_layouts_answers::profile::{Counts, Format, Interval, Profile, ProfileBuilder, Subject};
 use etw_layouts_cli::{NewFile, no_stdout};
 use etw_layouts_etl::{Filter, Schemas};
-use etw_layouts_trace::Session;
+use etw_layouts_trace::{Session, UnboundStacks};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
@@ -154,11 +154,11 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
         return Err(Stop::Input(nothing(&profile)));
     }
     let mut file = BufWriter::with_capacity(1 << 20, new.file());
-    let written = profile.write(args.format, &mut file).and_then(|()| file.flush());
-    written.map_err(|error| unwritable(&target, &error))?;
+    let written = profile.write(args.format, &mut file).and_then(|cut| file.flush().map(|()| cut));
+    let cut = written.map_err(|error| unwritable(&target, &error))?;
     drop(file);
     new.finish().map_err(|why| unwritable(&target, &why))?;
-    report(args, &profile, out)?;
+    report(args, &profile, cut, out)?;
     args.symbols.report(&functions, out);
     done.add(opened.end(out));
     Ok(done)
@@ -214,8 +214,8 @@ fn left_out(counts: &Counts) -> Vec<String> {
     all.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", Grouped(*count))).collect()
 }
 
-/// Reports what is in the profile, and what is not.
-fn report(args: &Args, profile: &Profile, out: &mut Output) -> io::Result<()> {
+/// Reports what is in the profile, and what is not. `cut` is the number of samples whose value exceeds the format.
+fn report(args: &Args, profile: &Profile, cut: u64, out: &mut Output) -> io::Result<()> {
     let (counts, note) =
         (&profile.counts, |text: String| out.say(format_args!("note: {}", Escaped(&text)), &object! { note: &text }));
     let what = match profile.subject {
@@ -238,6 +238,11 @@ fn report(args: &Args, profile: &Profile, out: &mut Output) -> io::Result<()> {
     }
     if counts.unfinished > 0 {
         note(format!("{} that did not end in the trace left out", Several(counts.unfinished, "wait")));
+    }
+    for (count, what) in rare(counts, cut) {
+        if count > 0 {
+            note(format!("{} {what}", Grouped(count)));
+        }
     }
     if counts.frames.cut > 0 {
         note(format!("{} with more than 1,024 frames cut", Several(counts.frames.cut, "call stack")));
@@ -282,6 +287,24 @@ fn report(args: &Args, profile: &Profile, out: &mut Output) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What few traces have, with its number.
+fn rare(counts: &Counts, cut: u64) -> [(u64, &'static str); 8] {
+    let UnboundStacks { without_event, undefined_keys, runtime_without_event, undecoded, .. } = counts.unbound_stacks;
+    [
+        (cut, "with a value that the format cannot represent, cut to its largest one; use --format folded"),
+        (
+            counts.other_states,
+            "context switches from a thread that neither waits, nor is ready, nor ended: the wait that follows is not counted",
+        ),
+        (counts.dropped, "states of threads, names and garbage collections dropped to limit memory"),
+        (counts.frames.unresolved_others, "frames without a function in further images"),
+        (without_event, "parts of call stacks without an event of their time and thread"),
+        (undefined_keys, "parts of call stacks whose key the trace does not define"),
+        (runtime_without_event, "call stacks of the .NET runtime without an event before them"),
+        (undecoded, "events with call stacks that cannot be decoded"),
+    ]
 }
 
 fn unwritable(target: &str, error: &dyn Display) -> Stop {

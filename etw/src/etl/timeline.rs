@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
-/// List what happened in trace files, one line for each thing: time (UTC), host, process, and a sentence. Exit with status 1
+/// List what happened in trace files, one line for each thing: time (UTC), host, process, and a sentence; with several files also file. Exit with status 1
 /// if there are diagnostics.
 ///
 /// The kinds of things are processes, drivers, files, connections, DNS queries, HTTP requests, PowerShell scripts,
@@ -133,6 +133,7 @@ fn print(args: &Args, opened: &mut Opened, out: &mut Output) -> Result<Summary, 
         form: args.form,
         host: args.host.as_deref(),
         has_hosts: args.host.is_some() || trace.sessions().iter().any(|session| session.host().is_some()),
+        has_files: trace.files().len() > 1,
     };
     lines.head(out)?;
     let (mut timeline, mut summary) = (Timeline::new(trace, &kinds), Summary::default());
@@ -164,13 +165,18 @@ struct Lines<'a> {
     form: Form,
     host: Option<&'a str>,
     has_hosts: bool,
+    /// Whether there are several files.
+    has_files: bool,
 }
 
 impl Lines<'_> {
     fn head(&mut self, out: &mut Output) -> Result<(), Stop> {
         let head = match out.format {
             Format::Json => return Ok(()),
-            Format::Text => format!("{:<27}  {}process  what\n", "time (UTC)", if self.has_hosts { "host  " } else { "" }),
+            Format::Text => {
+                let (host, file) = (if self.has_hosts { "host  " } else { "" }, if self.has_files { "file  " } else { "" });
+                format!("{:<27}  {host}{file}process  what\n", "time (UTC)")
+            }
             Format::Csv => {
                 let names = COLUMNS.into_iter().map(str::to_owned);
                 let fields = Field::ALL.iter().filter(|field| **field != Field::Process).flat_map(columns);
@@ -183,18 +189,19 @@ impl Lines<'_> {
     fn entry(&self, entry: &Entry<'_>, file: &str, out: &mut Output) -> Result<(), Stop> {
         let line = match out.format {
             Format::Json => return Ok(out.write_line("", &entry.document(self.form, file, self.host))?),
-            Format::Text => self.text(entry),
+            Format::Text => self.text(entry, file),
             Format::Csv => self.csv(entry, file),
         };
         Ok(out.put(|out| out.extend_from_slice(line.as_bytes()))?)
     }
 
-    fn text(&self, entry: &Entry<'_>) -> String {
+    fn text(&self, entry: &Entry<'_>, file: &str) -> String {
         let time = entry.time.map_or_else(|| "unknown".to_owned(), |time| time.to_string());
         let host = entry.host.or(self.host).filter(|_| self.has_hosts);
         let host = if self.has_hosts { format!("{}  ", Escaped(host.unwrap_or("?"))) } else { String::new() };
+        let file = if self.has_files { format!("{}  ", Escaped(file)) } else { String::new() };
         let process = entry.process.map_or_else(|| "?".to_owned(), |process| of_process(&process));
-        format!("{time:<27}  {host}{}  {}\n", Escaped(&process), Escaped(&entry.sentence()))
+        format!("{time:<27}  {host}{file}{}  {}\n", Escaped(&process), Escaped(&entry.sentence()))
     }
 
     fn csv(&self, entry: &Entry<'_>, file: &str) -> String {
@@ -217,7 +224,7 @@ impl Lines<'_> {
             cell(entry.by.map(|by| by.id)),
             text(entry.by.and_then(|by| by.image())),
             text(user.map(|user| &*user.sid)),
-            text(user.and_then(|user| user.name())),
+            user.and_then(|user| user.name()).unwrap_or_default().into_owned(),
             text(user.map(|user| if user.is_of_process { "process" } else { "event" })),
             entry.provider.clone(),
             cell(entry.guid),
@@ -255,7 +262,7 @@ fn columns(field: &Field) -> Vec<String> {
 fn second(value: Option<&Value>) -> String {
     match value {
         Some(Value::Path(_, Some(kernel))) => kernel.clone(),
-        Some(value) => value.name().unwrap_or_default().to_owned(),
+        Some(value) => value.name().unwrap_or_default().into_owned(),
         None => String::new(),
     }
 }
@@ -278,7 +285,7 @@ struct Summary {
     left_out: BTreeMap<&'static str, u64>,
     /// Events of chosen kinds whose fields no schema states.
     without_schema: u64,
-    /// Events that state the start or the end of a process again.
+    /// Events that state the start or the end of a process that is listed.
     repeated: u64,
     /// Requests to create a file that opened a file, or failed.
     not_created: u64,

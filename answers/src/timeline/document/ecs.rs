@@ -26,7 +26,7 @@ pub(super) fn document(entry: &Entry<'_>, file: &str, host: Option<&str>) -> Jso
     process(entry, &mut out);
     if let Some(user) = &entry.user {
         put(&mut out, "user.id", json!(user.sid));
-        put(&mut out, "user.name", user.name().map(|name| json!(file_name(name))));
+        put(&mut out, "user.name", user.name().map(|name| json!(file_name(&name))));
     }
     for (field, value) in &entry.fields {
         put_field(*field, value, &mut out);

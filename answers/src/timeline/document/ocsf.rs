@@ -4,6 +4,7 @@ use super::{endpoints, file_name, members, put};
 use crate::timeline::entry::{Entry, Participant, Value};
 use crate::timeline::field::Field;
 use serde_json::{Map, Value as Json, json};
+use std::borrow::Cow;
 
 /// The version of the schema.
 const VERSION: &str = "1.5.0";
@@ -138,7 +139,7 @@ fn class_members(entry: &Entry<'_>, class: u32, host: Option<&str>, out: &mut Ma
         }
         DNS => {
             put(out, "query.hostname", text(Field::Query));
-            let ty = entry.get(Field::QueryType).map(|ty| ty.name().map_or_else(|| ty.text(), str::to_owned));
+            let ty = entry.get(Field::QueryType).map(|ty| ty.name().map_or_else(|| ty.text(), Cow::into_owned));
             put(out, "query.type", ty.filter(|_| entry.get(Field::Query).is_some()).map(|ty| json!(ty)));
             put(out, "src_endpoint", here());
         }

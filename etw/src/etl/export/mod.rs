@@ -13,6 +13,7 @@ mod state;
 mod summary;
 
 pub use hashing::hash_all;
+pub use paths::format as format_of;
 pub use plan::location;
 
 use crate::input::{self, TRACES};

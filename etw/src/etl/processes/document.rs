@@ -3,6 +3,7 @@
 use etw_layouts_etl::{FileTime, codes};
 use etw_layouts_trace::{self as trace, Known, LoadedImage, Moment, Process, ProcessIndex, ProcessTable, StatedBy};
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 
 /// How a start or an end is known: its time is known, it was before the trace at an unknown time, or its time is unknown.
 pub const TIME: &str = "time";
@@ -47,7 +48,7 @@ pub struct Document<'a> {
     pub session: Option<u32>,
     pub user: Option<&'a str>,
     /// The name of a well-known user.
-    pub user_name: Option<&'static str>,
+    pub user_name: Option<Cow<'static, str>>,
     pub image: Option<&'a str>,
     path: Option<&'a str>,
     pub command_line: Option<&'a str>,

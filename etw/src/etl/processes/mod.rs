@@ -172,7 +172,8 @@ impl Listing {
             Format::Csv => {
                 if !std::mem::replace(&mut self.is_headed, true) {
                     let columns = if self.has_images { IMAGES.to_vec() } else { [&COLUMNS[..], &MORE].concat() };
-                    let _ = writeln!(text, "file,{}", columns.join(","));
+                    let depth = if self.is_tree { ",depth" } else { "" };
+                    let _ = writeln!(text, "file,{}{depth}", columns.join(","));
                 }
                 for document in documents {
                     let document = document?;
@@ -184,6 +185,7 @@ impl Listing {
                         let row: Vec<_> = [document.file.to_owned()]
                             .into_iter()
                             .chain(row)
+                            .chain(document.depth.map(|depth| depth.to_string()))
                             .map(|cell| csv_cell(&Escaped(&cell).to_string()))
                             .collect();
                         let _ = writeln!(text, "{}", row.join(","));
@@ -254,7 +256,7 @@ fn cells(document: &Document<'_>, is_csv: bool) -> [String; COLUMNS.len()] {
         moment(document.end, &document.end_utc, document.end_known, "before the trace"),
         cell(document.exit_status.map(|status| named(format!("{status:#x}"), document.exit_status_name.filter(|_| !is_csv)))),
         cell(document.session),
-        cell(document.user.map(|user| named(text(Some(user)), document.user_name.filter(|_| !is_csv)))),
+        cell(document.user.map(|user| named(text(Some(user)), document.user_name.as_deref().filter(|_| !is_csv)))),
         text(document.image),
         text(document.command_line),
     ]
@@ -269,7 +271,7 @@ fn more_cells(document: &Document<'_>) -> [String; MORE.len()] {
     let Process { start, end, .. } = document.known_by;
     let words = [document.start_known, by(start), document.end_known, by(end)];
     let [start_known, start_by, end_known, end_by] = words.map(cell);
-    let [exit_status_name, user_name] = [document.exit_status_name, document.user_name].map(cell);
+    let [exit_status_name, user_name] = [document.exit_status_name, document.user_name.as_deref()].map(cell);
     let (index, parent) = (document.index.to_string(), cell(document.parent_index));
     [index, parent, start_known, start_by, end_known, end_by, exit_status_name, user_name]
 }

@@ -1,6 +1,9 @@
 //! `top`.
 
 mod options;
+mod overview;
+#[cfg(feature = "table")]
+mod saved;
 mod table;
 
 use super::Done;
@@ -14,11 +17,16 @@ use crate::output::{Format, Output, Several};
 use crate::selection::Wanted;
 use etw_layouts_answers::Functions;
 use etw_layouts_answers::top::{Answer, Key, Note, What, top};
+#[cfg(feature = "table")]
+use etw_layouts_cli::no_stdout;
 use etw_layouts_etl::Filter;
 use etw_layouts_trace::{Trace, TraceFile};
+use options::Question;
 pub use options::{key, keys_of, what};
 use serde::{Serialize, Serializer};
 use std::fmt::Write as _;
+#[cfg(feature = "table")]
+use std::path::PathBuf;
 use table::Line;
 pub use table::{Json, print};
 
@@ -46,29 +54,47 @@ pub use table::{Json, print};
 ///
 /// gc: a pause is the time from GCSuspendEEBegin to GCRestartEEEnd of the same process and runtime.
 ///
+///     etw etl top trace.etl
 ///     etw etl top cpu trace.etl
 ///     etw etl top cpu --by module,function --process 1234 trace.etl
 ///     etw etl top disk --by file --limit 10 trace.etl
 ///     etw etl top wait --by process,reason --format csv trace.etl
 ///     etw etl top gc --format json folder
+///     etw etl top events -o events.parquet trace.etl
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, mut_arg("files", |files| files.required(false)))]
 pub struct Args {
-    /// What to sum.
-    #[arg(value_name = "WHAT", value_parser = what())]
-    what: What,
+    /// What to sum. Without it, each question that the files can answer by its default keys, with 5 rows; for the others, the events that are missing.
+    #[arg(value_name = "WHAT", value_parser = options::Parser)]
+    what: Question,
     #[command(flatten)]
-    pub(crate) files: input::Files,
+    files: input::Files,
     /// Sum by these keys, separated by commas. WHAT determines which keys are possible, and the default.
     #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = key())]
     by: Vec<Key>,
     /// Print at most N rows.
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
+    /// Write the rows to this file, which must not exist, as a table: its name ends with .parquet, .arrow, .csv or .jsonl. It has the columns of CSV.
+    #[cfg(feature = "table")]
+    #[arg(short, long, value_name = "FILE", value_parser = no_stdout())]
+    output: Option<PathBuf>,
     #[command(flatten)]
     symbols: StackSymbols,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
+}
+
+impl Args {
+    /// The files.
+    pub fn input(&self) -> input::Files {
+        let first = match &self.what {
+            Question::One(_) => None,
+            Question::All(file) => Some(file.clone()),
+        };
+        let files = first.into_iter().chain(self.files.files.iter().cloned()).collect();
+        input::Files { files, ..self.files }
+    }
 }
 
 /// Number of rows in text without --limit.
@@ -81,7 +107,11 @@ pub fn limited(limit: Option<usize>, out: &Output) -> usize {
 
 /// Prints the sums over all files.
 pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
-    let keys = keys_of(args.what, &args.by)?;
+    let Question::One(what) = args.what else { return overview::run(args, inputs, out) };
+    if args.input().files.is_empty() {
+        return Err(Stop::Input(format!("no files for `{}`; name trace files, or folders with them", what.name())));
+    }
+    let keys = keys_of(what, &args.by)?;
     let functions = args.symbols.functions(has_functions(&keys)).map_err(Stop::Input)?;
     let files = Files::open(inputs, out);
     let mut done = Done { unusable: files.unusable, ..Done::default() };
@@ -90,14 +120,52 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     }
     let opened = Opened::read(files.files, &args.wanted.schemas, out, |_| {})?;
     done.unusable += opened.unusable;
-    let answer = answer(args.what, &keys, &opened.trace, &opened.filters(&args.wanted), &functions)?;
+    let answer = answer(what, &keys, &opened.trace, &opened.filters(&args.wanted), &functions)?;
     done.add(opened.end(out));
-    print_answer(&answer, args.limit, out)?;
+    args.print(&answer, out)?;
     args.symbols.report(&functions, out);
-    if answer.rows.is_empty() && !args.wanted.is_all() {
-        none_matches(answer.events, &args.wanted, out);
-    }
+    report_nothing(&answer, &args.wanted, out);
     Ok(done)
+}
+
+impl Args {
+    /// Refuses options that need a question.
+    fn check(&self, out: &Output) -> Result<(), Stop> {
+        if !self.by.is_empty() {
+            return Err(Stop::Input("invalid --by: each question has other keys; name one, such as `etw etl top cpu`".into()));
+        }
+        #[cfg(feature = "table")]
+        if self.output.is_some() {
+            return Err(Stop::Input("invalid -o: each question has other columns; name one, such as `etw etl top cpu`".into()));
+        }
+        if out.format == Format::Csv {
+            let why = "invalid --format csv: each question has other columns; name one, such as `etw etl top cpu`, or use --format json";
+            return Err(Stop::Input(why.into()));
+        }
+        Ok(())
+    }
+
+    fn print(&self, answer: &Answer, out: &mut Output) -> Result<(), Stop> {
+        #[cfg(feature = "table")]
+        if let Some(path) = &self.output {
+            let limit = self.limit.unwrap_or(usize::MAX);
+            saved::write(answer, limit, path)?;
+            return Ok(report(answer, limit, out));
+        }
+        print_answer(answer, self.limit, out)
+    }
+}
+
+/// Reports that a filter leaves nothing.
+fn report_nothing(answer: &Answer, wanted: &Wanted, out: &Output) {
+    if !answer.rows.is_empty() || wanted.is_all() {
+        return;
+    }
+    none_matches(answer.events, wanted, out);
+    if answer.duration == 0 {
+        let note = "no event is in the time range of --from and --to; `etw etl stat` prints the first and the last time";
+        out.say(format_args!("note: {note}"), &object! { note: note });
+    }
 }
 
 /// Whether keys need the names of functions.
@@ -142,23 +210,37 @@ fn print_answer(answer: &Answer, limit: Option<usize>, out: &mut Output) -> Resu
         let more = format!("in {}; --limit N prints more", Several(others.len() as u64, "more row"));
         footer.push((answer.amounts(&left).collect(), more));
     }
-    let mut label = format!("total of {}", Several(answer.rows.len() as u64, "row"));
-    footer.push((answer.amounts(&answer.totals).collect(), label.clone()));
+    let label = format!("total of {}", Several(answer.rows.len() as u64, "row"));
+    footer.push((answer.amounts(&answer.totals).collect(), label));
     print(&answer.columns(), rows.iter().map(|row| answer.values(row)), &footer, out)?;
-    if out.format != Format::Text {
-        if !others.is_empty() {
-            let _ = write!(label, ", of which {} are left out by --limit", others.len());
-        }
-        for (name, value) in &heads.total.0 {
-            let _ = write!(label, ", {name} {}", table::plain(value));
-        }
-        let counts = object! { rows: answer.rows.len(), rows_left_out: others.len() };
-        out.say(label, &object! { #[serde(flatten)] heads: heads, #[serde(flatten)] counts: counts });
+    if out.format == Format::Text {
+        notes(answer, out);
+    } else {
+        report(answer, limit, out);
     }
+    Ok(())
+}
+
+/// Reports the totals and the notes.
+fn report(answer: &Answer, limit: usize, out: &Output) {
+    let left_out = answer.rows.len().saturating_sub(limit);
+    let heads = Head::new(answer);
+    let mut label = format!("total of {}", Several(answer.rows.len() as u64, "row"));
+    if left_out > 0 {
+        let _ = write!(label, ", of which {left_out} are left out by --limit");
+    }
+    for (name, value) in &heads.total.0 {
+        let _ = write!(label, ", {name} {}", table::plain(value));
+    }
+    let counts = object! { rows: answer.rows.len(), rows_left_out: left_out };
+    out.say(label, &object! { #[serde(flatten)] heads: heads, #[serde(flatten)] counts: counts });
+    notes(answer, out);
+}
+
+fn notes(answer: &Answer, out: &Output) {
     for note in &answer.notes {
         out.say(format_args!("note: {} ({})", note.note, note.count), &noted(note));
     }
-    Ok(())
 }
 
 fn noted(note: &Note) -> impl Serialize {

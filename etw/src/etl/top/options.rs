@@ -2,7 +2,11 @@
 
 use crate::output::stop::Stop;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command, Error};
 use etw_layouts_answers::top::{Key, What};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 /// Parses the name of a question.
 pub fn what() -> impl TypedValueParser<Value = What> {
@@ -41,4 +45,38 @@ pub fn keys_of(what: What, given: &[Key]) -> Result<Vec<Key>, Stop> {
         }
     }
     Ok(keys)
+}
+
+/// What to sum.
+#[derive(Clone)]
+pub enum Question {
+    One(What),
+    /// All questions. The word is the first file.
+    All(PathBuf),
+}
+
+/// Parses the name of a question, or of the first file if no question has the name.
+#[derive(Clone)]
+pub struct Parser;
+
+impl TypedValueParser for Parser {
+    type Value = Question;
+
+    fn parse_ref(&self, command: &Command, _: Option<&Arg>, word: &OsStr) -> Result<Question, Error> {
+        let what = word.to_str().and_then(What::named);
+        let path = Path::new(word);
+        match what {
+            Some(what) => Ok(Question::One(what)),
+            None if word == "-" || path.exists() => Ok(Question::All(path.to_owned())),
+            None => {
+                let names: Vec<_> = What::all().map(What::name).collect();
+                let why = format!("`{}` is no question and no file; questions: {}\n", path.display(), names.join(", "));
+                Err(Error::raw(ErrorKind::InvalidValue, why).with_cmd(command))
+            }
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(What::all().map(|what| PossibleValue::new(what.name()).help(help(what)))))
+    }
 }

@@ -74,7 +74,11 @@ fn text<'a>(
 
 /// A number in the unit of text.
 fn in_unit(value: &Value<'_>, unit: Option<Unit>) -> String {
-    let mebibytes = |bytes: f64| format!("{:.3}", bytes / f64::from(1 << 20));
+    // Six decimals distinguish single bytes.
+    let mebibytes = |bytes: f64| match bytes / f64::from(1 << 20) {
+        small if small != 0.0 && small.abs() < 0.001 => format!("{small:.6}"),
+        size => format!("{size:.3}"),
+    };
     match (value, unit) {
         (Value::Integer(bytes), Some(Unit::Bytes)) => mebibytes(*bytes as f64),
         (Value::Real(bytes), Some(Unit::Bytes)) => mebibytes(*bytes),
