@@ -109,6 +109,8 @@ def judge(case, answer):
     # An error is a report of damage, after the events before it.
     if answer.get("error") and not case.get("damaged"):
         return "failed", answer["error"]
+    if answer.get("damaged") and not case.get("damaged"):
+        return "wrong", "reports damage of an intact trace"
     own = {key: value for key, value in case.items() if key in ("damaged", "events_lost", "buffers_lost", "session")}
     silent = None
     for kind, expected, actual in ((events, case["events"], answer["events"]), (compare, own, answer)):

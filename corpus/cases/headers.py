@@ -11,7 +11,11 @@ NOBODY = dict(time=at(1), processor=0, process=None, thread=None, payload="01020
 DISK = dict(provider="3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c", opcode=10)
 
 
-def kernel(header, kind, version=2):
+# A version that no class has, so that no reader decodes the payload.
+VERSION = 77
+
+
+def kernel(header, kind, version=VERSION):
     return dict(WHO, header=header, version=version, **DISK), wire.system(PAYLOAD, hook=0x010A, version=version, kind=kind, stamp=stamp(1))
 
 
@@ -42,13 +46,13 @@ def compact32():
 
 @case("The processor times of a SYSTEM_TRACE_HEADER, at 0x18 and 0x1C, are not part of the payload.", s.SYSTEM_HEADER)
 def system_processor_times():
-    event = wire.system(PAYLOAD, hook=0x010A, version=2, stamp=stamp(1), kernel=7, user=9)
-    return trace(event), [dict(WHO, header="SYSTEM64", version=2, **DISK)]
+    event = wire.system(PAYLOAD, hook=0x010A, version=VERSION, stamp=stamp(1), kernel=7, user=9)
+    return trace(event), [dict(WHO, header="SYSTEM64", version=VERSION, **DISK)]
 
 
 def sampled(header, kind, **more):
-    event = wire.perfinfo(PAYLOAD, hook=0x0F2E, version=2, kind=kind, stamp=stamp(1), **more)
-    expected = dict(NOBODY, header=header, provider="ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", opcode=46, version=2)
+    event = wire.perfinfo(PAYLOAD, hook=0x0F2E, version=VERSION, kind=kind, stamp=stamp(1), **more)
+    expected = dict(NOBODY, header=header, provider="ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", opcode=46, version=VERSION)
     return trace(event, pointer_size=8 if kind == 0x11 else 4), [expected]
 
 
@@ -85,8 +89,8 @@ def perfinfo_pebs_and_counters():
 
 @case("The version of a PERFINFO event is the low byte of the member Version.", s.PERFINFO_HEADER)
 def perfinfo_version():
-    event = wire.perfinfo(PAYLOAD, hook=0x0524, version=0x04, counters=(1, 2), stamp=stamp(1))
-    return trace(event), [dict(NOBODY, header="PERFINFO64", provider="3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", opcode=36, version=4)]
+    event = wire.perfinfo(PAYLOAD, hook=0x0524, version=VERSION, counters=(1, 2), stamp=stamp(1))
+    return trace(event), [dict(NOBODY, header="PERFINFO64", provider="3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", opcode=36, version=VERSION)]
 
 
 CLASSIC = dict(WHO, provider=wire.GUID, opcode=17, level=4, version=3)
@@ -211,9 +215,9 @@ def whole_buffer():
 @case("Headers of all types can follow each other in a buffer.", s.TRACE_HEADERS)
 def all_types():
     kinds = [
-        ("SYSTEM64", wire.system(PAYLOAD, hook=0x010A, stamp=stamp(1))),
-        ("COMPACT64", wire.system(PAYLOAD, hook=0x010A, kind=4, stamp=stamp(2))),
-        ("PERFINFO64", wire.perfinfo(PAYLOAD, hook=0x0F2E, stamp=stamp(3))),
+        ("SYSTEM64", wire.system(PAYLOAD, hook=0x010A, version=VERSION, stamp=stamp(1))),
+        ("COMPACT64", wire.system(PAYLOAD, hook=0x010A, version=VERSION, kind=4, stamp=stamp(2))),
+        ("PERFINFO64", wire.perfinfo(PAYLOAD, hook=0x0F2E, version=VERSION, stamp=stamp(3))),
         ("FULL_HEADER64", wire.classic(PAYLOAD, stamp=stamp(4))),
         ("INSTANCE64", wire.instance(PAYLOAD, stamp=stamp(5))),
         ("EVENT_HEADER64", wire.event(PAYLOAD, stamp=stamp(6))),
@@ -241,5 +245,5 @@ GROUPS = [
 @case("The high byte of a hook is the group, which stands for the GUID of a class of kernel events; the low byte is the event type.",
       s.HOOK_ID, s.mof("nt-kernel-logger-constants"))
 def kernel_groups():
-    events = [wire.system(PAYLOAD, hook=hook, stamp=stamp(1 + index)) for index, (_, hook, _, _) in enumerate(GROUPS)]
+    events = [wire.system(PAYLOAD, hook=hook, version=VERSION, stamp=stamp(1 + index)) for index, (_, hook, _, _) in enumerate(GROUPS)]
     return trace(*events), [dict(provider=provider, opcode=opcode) for _, _, provider, opcode in GROUPS]

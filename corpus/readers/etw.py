@@ -4,6 +4,7 @@ import json
 import pathlib
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 SAME = ["header", "provider", "version", "opcode", "level", "task", "channel", "keyword", "processor", "activity", "related", "provider_name"]
 RENAMED = {"time": "time_utc", "process": "header_process", "thread": "header_thread"}
@@ -39,7 +40,8 @@ def answer(program, path):
     schemas = ["--manifests", str(folder / "corpus.man"), "--tmf", str(folder / "corpus.tmf")]
     events = ["events", "--order", "time", path]
     fields, decoded = lines(program, *events, "--payload", "fields", *schemas)
-    messages, _ = lines(program, *events, "--payload", "message", "--tmf", schemas[3])
+    has_messages = any(one["header"] == "MESSAGE" for one in fields)
+    messages, _ = lines(program, *events, "--payload", "message", *schemas) if has_messages else ([], None)
     hexadecimal, _ = lines(program, *events, "--payload", "hex")
     info, _ = lines(program, "info", path)
     if not info or decoded.returncode not in (0, 1):
@@ -53,5 +55,7 @@ def answer(program, path):
                 session=info[0]["session"])
 
 
-for trace in sys.argv[2:]:
-    print(json.dumps(dict(trace=trace, **answer(sys.argv[1], trace)), ensure_ascii=False), flush=True)
+with ThreadPoolExecutor() as threads:
+    traces = sys.argv[2:]
+    for trace, result in zip(traces, threads.map(lambda trace: answer(sys.argv[1], trace), traces)):
+        print(json.dumps(dict(trace=trace, **result), ensure_ascii=False), flush=True)
