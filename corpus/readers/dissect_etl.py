@@ -29,7 +29,8 @@ def event(etl, record):
     own = dict(payload=bytes(header.payload).hex(), header=HEADERS.get(header._marker.header_type), provider=None if header.provider_id is None else str(header.provider_id))
     own["time"] = None if header.time_delta is None else utc(etl.get_filetime_for_event(header.time_delta))
     for name, other in (("version", "version"), ("opcode", "opcode"), ("process", "process_id"), ("thread", "thread_id"), ("id", "id")):
-        own[name] = getattr(header, other, None)
+        if hasattr(header, other):
+            own[name] = getattr(header, other)
     if descriptor := getattr(header, "descriptor", None):
         own.update(id=descriptor.id, version=descriptor.version, opcode=descriptor.opcode, level=descriptor.level, task=descriptor.task,
                    channel=descriptor.channel, keyword=hex(descriptor.keywords))
@@ -38,7 +39,7 @@ def event(etl, record):
         own["items"] = [dict(type=int(item.ext_type), data=bytes(item.raw_data).hex()) for item in header.header_extensions]
     try:
         structure = record.event._struct
-    except EOFError:
+    except Exception:
         structure = None
     if structure is not None:
         own["fields"] = {name: plain(value) for name, value in structure.__values__.items()}
