@@ -15,12 +15,14 @@ SOCKET4 = struct.pack("<H", 2) + struct.pack(">H", 8080) + bytes([192, 0, 2, 7])
 SOCKET6 = struct.pack("<H", 23) + struct.pack(">HI", 443, 0) + IPV6 + struct.pack("<I", 0)
 
 
-def event(name, rule, data, payload, fields, *source, kind=0x13, log=None):
+def event(name, rule, data, payload, fields, *source, kind=0x13, log=None, version=0, number=None, message=None, shown=None):
     """An event of the manifest with the given data elements."""
-    number = 100 + len(TEMPLATES)
-    TEMPLATES.append((number, data))
-    record = wire.event(payload, id=number, kind=kind, stamp=stamp(1))
+    number = number or 100 + len(TEMPLATES)
+    TEMPLATES.append((number, version, data, message))
+    record = wire.event(payload, id=number, version=version, kind=kind, stamp=stamp(1))
     expected = dict(time=at(1), id=number, provider=wire.GUID, payload=payload.hex(), fields=fields)
+    if message:
+        expected["message"] = shown
     add(f"manifest-{name}", rule, list(source), trace(record, **(log or {})), [expected])
 
 
@@ -171,16 +173,77 @@ event("last-string-without-zero", "The last string can lack its zero: it ends wi
       f'<data name="before" {U8}/><data name="value" {TEXT}/>', b"\1" + wire.wide("ab"), {"before": 1, "value": "ab"}, s.IN_TYPE)
 
 
+event("array-with-length", "An array of strings of constant length has count times length characters.",
+      f'<data name="value" {TEXT} count="2" length="3"/>{AFTER}', wire.wide("abcde\0") + b"\x7F", {"value": ["abc", "de"], "after": 127},
+      s.DATA_DEFINITION)
+event("array-of-booleans", "Each element of an array of win:Boolean has four bytes.", f'<data name="value" inType="win:Boolean" count="2"/>{AFTER}',
+      struct.pack("<II", 1, 0) + b"\x7F", {"value": [True, False], "after": 127}, s.DATA_DEFINITION)
+event("array-of-guids", "The elements of an array of GUIDs.", f'<data name="value" inType="win:GUID" count="2"/>{AFTER}',
+      wire.guid(wire.OTHER_GUID) + wire.guid(wire.GUID) + b"\x7F", {"value": [wire.OTHER_GUID, wire.GUID], "after": 127}, s.DATA_DEFINITION)
+event("array-of-addresses", "The elements of an array have the output type.", f'<data name="value" {U32} outType="win:IPv4" count="2"/>{AFTER}',
+      bytes([192, 0, 2, 1, 198, 51, 100, 2]) + b"\x7F", {"value": ["192.0.2.1", "198.51.100.2"], "after": 127}, s.DATA_DEFINITION, s.OUT_TYPE)
+event("array-of-characters", "An array of win:UInt16 as xs:string is an array of characters: a text.",
+      f'<data name="value" {U16} outType="xs:string" count="3"/>{AFTER}', wire.wide("abc") + b"\x7F", {"value": "abc", "after": 127}, s.OUT_TYPE)
+event("counted-binary-ipv6", "win:CountedBinary as win:IPv6.", f'<data name="value" inType="win:CountedBinary" outType="win:IPv6"/>{AFTER}',
+      struct.pack("<H", 16) + IPV6 + b"\x7F", {"value": "2001:db8::1", "after": 127}, s.IN_TYPE)
+event("counted-binary-socket", "win:CountedBinary as win:SocketAddress.",
+      f'<data name="value" inType="win:CountedBinary" outType="win:SocketAddress"/>{AFTER}', struct.pack("<H", 16) + SOCKET4 + b"\x7F",
+      {"value": "192.0.2.7:8080", "after": 127}, s.IN_TYPE)
+event("counted-unicode-empty", "An empty win:CountedUnicodeString.", f'<data name="value" inType="win:CountedUnicodeString"/>{AFTER}', b"\0\0\x7F",
+      {"value": "", "after": 127}, s.IN_TYPE)
+event("counted-ansi-utf8", "win:CountedAnsiString as win:Utf8.", f'<data name="value" inType="win:CountedAnsiString" outType="win:Utf8"/>{AFTER}',
+      struct.pack("<H", 7) + "Grüße".encode() + b"\x7F", {"value": "Grüße", "after": 127}, s.IN_TYPE)
+event("filetime-zero", "A win:FILETIME of 0 is the first of January 1601.", f'<data name="value" inType="win:FILETIME"/>{AFTER}', bytes(8) + b"\x7F",
+      {"value": "1601-01-01T00:00:00.0000000Z", "after": 127}, s.FILETIME)
+event("float-negative-zero", "A win:Float of -0.5.", f'<data name="value" inType="win:Float"/>{AFTER}', struct.pack("<f", -0.5) + b"\x7F",
+      {"value": -0.5, "after": 127}, s.IN_TYPE)
+event("sid-without-parts", "A SID can have no parts: eight bytes.", f'<data name="value" inType="win:SID"/>{AFTER}',
+      bytes([1, 0, 0, 0, 0, 0, 0, 5]) + b"\x7F", {"value": "S-1-5", "after": 127}, s.SID)
+event("int32-hresult-success", "An HRESULT of 0.", f'<data name="value" inType="win:Int32" outType="win:HResult"/>{AFTER}', bytes(4) + b"\x7F",
+      {"value": "0x0", "after": 127}, s.OUT_TYPE)
+event("value-map-uint8", "A value map of win:UInt8.", f'<data name="value" {U8} map="Colors"/>{AFTER}', b"\1\x7F", {"value": "Red", "after": 127},
+      s.VALUE_MAP)
+event("bit-map-rest", "Bits without a name remain a number.", f'<data name="value" {U32} map="Access"/>{AFTER}', struct.pack("<I", 0x41) + b"\x7F",
+      {"value": "Read|0x40", "after": 127}, s.BIT_MAP)
+event("array-with-map", "Each element of an array has the name of its value.", f'<data name="value" {U32} map="Colors" count="2"/>{AFTER}',
+      struct.pack("<II", 2, 1) + b"\x7F", {"value": ["Green", "Red"], "after": 127}, s.VALUE_MAP)
+event("version-0", "Events of one identifier can have versions with other fields: version 0.", f'<data name="old" {U32}/>', struct.pack("<I", 5),
+      {"old": 5}, s.EVENT_DESCRIPTOR, number=900)
+event("version-1", "Events of one identifier can have versions with other fields: version 1.", f'<data name="new" {TEXT}/>', wire.wide("x\0"),
+      {"new": "x"}, s.EVENT_DESCRIPTOR, number=900, version=1)
+event("two-lengths", "Two fields with lengths of their own.",
+      f'<data name="m" {U8}/><data name="n" {U8}/><data name="b" inType="win:Binary" length="n"/><data name="a" inType="win:Binary" length="m"/>',
+      b"\1\2\xBB\xCC\xAA", {"m": 1, "n": 2, "b": "0xbbcc", "a": "0xaa"}, s.DATA_DEFINITION)
+event("length-and-count", "The count and the length of one field can be fields.",
+      f'<data name="n" {U8}/><data name="size" {U8}/><data name="value" inType="win:AnsiString" count="n" length="size"/>', b"\2\3abcxyz",
+      {"n": 2, "size": 3, "value": ["abc", "xyz"]}, s.DATA_DEFINITION)
+
+NAMED = f'<data name="who" {TEXT}/><data name="count" {U32}/>'
+ADA = wire.wide("Ada\0") + struct.pack("<I", 3)
+for name, rule, message, shown in [
+        ("insertion", "%1 and %2 are the fields in order.", "%1 has %2", "Ada has 3"),
+        ("order", "A message can insert fields in any order, and more than once.", "%2, %1, %2", "3, Ada, 3"),
+        ("format", "A conversion between exclamation marks belongs to the insertion.", "%1!s! has %2!s!", "Ada has 3"),
+        ("percent", "%% is a percent sign.", "%2%% of %1", "3% of Ada"),
+        ("exclamation", "%! is an exclamation mark, also after an insertion.", "%1%!", "Ada!"),
+        ("period", "%. is a period.", "%1%.", "Ada.")]:
+    event(f"message-{name}", rule, NAMED, ADA, {"who": "Ada", "count": 3}, s.MESSAGE_TEXT, message=message, shown=shown)
+
+
 def xml():
     """The manifest, with an event and a template for each case."""
-    events = "".join(f'<event value="{number}" symbol="E{number}" template="T{number}"/>\n' if data else f'<event value="{number}" symbol="E{number}"/>\n'
-                     for number, data in TEMPLATES)
-    templates = "".join(f'<template tid="T{number}">{data}</template>\n' for number, data in TEMPLATES if data)
+    events = templates = strings = ""
+    for number, version, data, message in TEMPLATES:
+        name = f"T{number}.{version}"
+        own = (f' template="{name}"' if data else "") + (f' message="$(string.{name})"' if message else "")
+        events += f'<event value="{number}" version="{version}" symbol="E{number}_{version}"{own}/>\n'
+        templates += f'<template tid="{name}">{data}</template>\n' if data else ""
+        strings += f'<string id="{name}" value="{message}"/>' if message else ""
     maps = "".join([
         '<valueMap name="Colors"><map value="1" message="$(string.Red)"/><map value="2" message="$(string.Green)"/></valueMap>\n',
         '<bitMap name="Access"><map value="0x1" message="$(string.Read)"/><map value="0x2" message="$(string.Write)"/>',
         '<map value="0x4" message="$(string.Run)"/></bitMap>\n'])
-    strings = "".join(f'<string id="{name}" value="{name}"/>' for name in ("Red", "Green", "Read", "Write", "Run"))
+    strings += "".join(f'<string id="{name}" value="{name}"/>' for name in ("Red", "Green", "Read", "Write", "Run"))
     return f'''<?xml version="1.0" encoding="utf-8"?>
 <!-- Written by corpus/make.py from corpus/cases/manifest.py. -->
 <instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events" xmlns:win="http://manifests.microsoft.com/win/2004/08/windows/events" xmlns:xs="http://www.w3.org/2001/XMLSchema">

@@ -112,6 +112,38 @@ TYPES = [
 for name, kind, out, payload, value, rule in TYPES:
     one(name, rule, field("value", kind, out), payload, value)
 
+MORE = [
+    ("out-hex-int8", 3, 4, b"\xFF", "0xff", "INT8 with the output type HEX (4): the bits of the number."),
+    ("out-hex-int32", 7, 4, struct.pack("<i", -1), "0xffffffff", "INT32 with the output type HEX (4): the bits of the number."),
+    ("out-hex-int64", 9, 4, struct.pack("<q", -1), "0xffffffffffffffff", "INT64 with the output type HEX (4): the bits of the number."),
+    ("out-filetime-utc", 17, 38, FILETIME, "2024-03-01T12:00:00.1234567Z", "FILETIME with the output type DATETIME_UTC (38)."),
+    ("out-filetime-culture", 17, 33, FILETIME, "2024-03-01T12:00:00.1234567Z", "FILETIME with the output type DATETIME_CULTURE_INSENSITIVE (33)."),
+    ("out-hexint32-ntstatus", 20, 14, struct.pack("<I", 0xC0000022), "0xc0000022", "HEXINT32 with the output type NTSTATUS (14)."),
+    ("out-json-counted", 23, 12, struct.pack("<H", 8) + '{"ä":1}'.encode(), '{"ä":1}', "COUNTEDANSISTRING with the output type JSON (12) is UTF-8."),
+    ("out-xml-counted", 22, 11, struct.pack("<H", 8) + wire.wide("<a/>"), "<a/>", "COUNTEDSTRING with the output type XML (11)."),
+    ("out-int8-char", 3, 2, b"A", "A", "INT8 with the output type STRING (2) is a character."),
+    ("out-counted-binary-ipv6", 25, 9, struct.pack("<H", 16) + IPV6, "2001:db8::1", "COUNTEDBINARY with the output type IPV6 (9)."),
+    ("out-socket6", 14, 10, struct.pack("<H", 28) + struct.pack("<H", 23) + struct.pack(">HI", 443, 0) + IPV6 + bytes(4), "[2001:db8::1]:443",
+     "BINARY with the output type SOCKETADDRESS (10): a sockaddr_in6."),
+    ("empty-binary", 14, None, struct.pack("<H", 0), "0x", "BINARY can be empty."),
+    ("empty-unicode", 1, None, wire.wide("\0"), "", "An empty UNICODESTRING is its zero."),
+    ("bool32-other", 13, None, struct.pack("<I", 7), True, "A BOOL32 other than 0 is true."),
+]
+for name, kind, out, payload, value, rule in MORE:
+    one(name, rule, field("value", kind, out), payload, value)
+
+one("array-of-counted-strings", "Each element of an array of counted strings has its own number of bytes.", field("value", 22 | VARIABLE),
+    struct.pack("<H", 2) + struct.pack("<H", 2) + wire.wide("a") + struct.pack("<H", 4) + wire.wide("bc"), ["a", "bc"])
+one("array-of-binary", "Each element of an array of BINARY has its own number of bytes.", field("value", 14 | VARIABLE),
+    struct.pack("<H", 2) + struct.pack("<H", 1) + b"\xAA" + struct.pack("<H", 2) + b"\xBB\xCC", ["0xaa", "0xbbcc"])
+one("array-of-sids", "The elements of an array of SIDs can have different sizes.", field("value", 19 | CONSTANT, count=2),
+    SID + bytes([1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0]), ["S-1-5-32-544", "S-1-5-18"])
+one("array-of-nested-structures", "An array in a structure of an array.",
+    structure("value", field("a", 4 | VARIABLE), field("b", 4), kind=STRUCTURE | VARIABLE),
+    struct.pack("<H", 2) + struct.pack("<HB", 1, 9) + b"\1" + struct.pack("<HBB", 2, 8, 7) + b"\2", [{"a": [9], "b": 1}, {"a": [8, 7], "b": 2}])
+one("structure-without-members", "A structure can have no members.", structure("value"), b"", {})
+one("custom", "Custom encoding (0x60): the size of a description in the schema, and the description; in the payload, a number of bytes and bytes.",
+    b"value\0" + bytes([14 | 0x60]) + struct.pack("<H", 3) + b"xyz", struct.pack("<H", 2) + b"\xAA\xBB", "0xaabb")
 one("array-constant", "An array of constant count (0x20): the count is in the schema.", field("value", 6 | CONSTANT, count=3),
     struct.pack("<HHH", 1, 2, 3), [1, 2, 3])
 one("array-variable", "An array of variable count (0x40): the count, 16 bits, is in the payload before the elements.",

@@ -40,8 +40,7 @@ def answer(program, path):
     schemas = ["--manifests", str(folder / "corpus.man"), "--tmf", str(folder / "corpus.tmf")]
     events = ["events", "--order", "time", path]
     fields, decoded = lines(program, *events, "--payload", "fields", *schemas)
-    has_messages = any(one["header"] == "MESSAGE" for one in fields)
-    messages, _ = lines(program, *events, "--payload", "message", *schemas) if has_messages else ([], None)
+    messages, _ = lines(program, *events, "--payload", "message", *schemas)
     hexadecimal, _ = lines(program, *events, "--payload", "hex")
     info, _ = lines(program, "info", path)
     if not info or decoded.returncode not in (0, 1):
