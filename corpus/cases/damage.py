@@ -196,6 +196,26 @@ def short_stream():
     return trace(stream(1), bad, stream(3), mode=0x04000001), [long(1), long(3)]
 
 
+@case("A compressed stream with an error behind its first events: these survive.", s.XCA, **DAMAGED)
+def late_stream_error():
+    events = [wire.pad(event(number, bytes([number]) * 8)) for number in range(1, 4)]
+    tokens = [events[0], events[1], events[2][:0x50], (8, 8000)]
+    bad = Buffer(events, dict(sequence=1, time=stamp(3)), stream=xpress.stream(tokens))
+    return trace(bad, stream(4), mode=0x04000001), [long(1), long(2), long(4)]
+
+
+@case("A BufferSize of a compressed buffer that is too large hides no buffer.", s.BUFFER_HEADER, **DAMAGED)
+def compressed_size_too_large():
+    data = trace(stream(1), stream(2), stream(3), mode=0x04000001)
+    return replaced(data, SIZE, u32(300)), [long(1), long(2), long(3)]
+
+
+@case("A compressed buffer of zeros: the buffers after it survive.", s.BUFFER_HEADER, **DAMAGED)
+def zero_compressed_buffer():
+    data, length = trace(stream(1), stream(2), stream(3), mode=0x04000001), 0x48 + len(stream(1).stream)
+    return replaced(data, SIZE + length, bytes(length)), [long(1), long(3)]
+
+
 @case("An Offset that is too large for a compressed buffer must not use up memory: the other buffers survive.", s.MEASURED, **DAMAGED)
 def huge_compressed():
     own = wire.pad(event(2, b"\2" * 8))
@@ -219,3 +239,65 @@ def short_payload():
     schema = struct.pack("<H", 2 + len(body)) + body
     record = wire.event(b"\5\1\2", id=0, items=[(11, schema)], stamp=stamp(1))
     return trace(record), [dict(time=at(1), payload="050102", fields={"a": 5})]
+
+
+@case("The hook of the trace header's event is damaged: two of marker, type and hook are enough to find it.", s.SYSTEM_HEADER, **DAMAGED)
+def header_hook():
+    return replaced(three(), 0x48 + 6, b"\x55\x55"), expected(1, 2, 3, 4, 5, 6)
+
+
+@case("The length of the trace header's event is damaged: its structure has a known size.", s.TRACE_LOGFILE_HEADER, **DAMAGED)
+def header_length():
+    return replaced(three(), 0x48 + 4, u16(0)), expected(1, 2, 3, 4, 5, 6)
+
+
+@case("BufferSize in the trace header is damaged: each buffer states its own size.", s.TRACE_LOGFILE_HEADER, **DAMAGED)
+def header_size_of_buffers():
+    return replaced(three(), 0x48 + 0x20, u32(0x12345)), expected(1, 2, 3, 4, 5, 6)
+
+
+@case("PointerSize in the trace header is damaged: the header type has the width too.", s.TRACE_LOGFILE_HEADER, **DAMAGED)
+def header_pointer_size():
+    return replaced(three(), 0x48 + 0x20 + 0x2C, u32(0x77)), expected(1, 2, 3, 4, 5, 6)
+
+
+@case("BufferSize of the header buffer is damaged: its trace header states the size of buffers.", s.BUFFER_HEADER, **DAMAGED)
+def header_buffer_size():
+    return replaced(three(), 0, u32(0)), expected(1, 2, 3, 4, 5, 6)
+
+
+@case("The flags of a buffer have unknown bits: its events survive.", s.BUFFER_FLAG, **DAMAGED)
+def buffer_flags():
+    return replaced(three(), SECOND + 0x34, u16(0xFF00)), expected(1, 2, 3, 4, 5, 6)
+
+
+@case("The type of a buffer is not known: its events survive.", s.BUFFER_TYPE, **DAMAGED)
+def buffer_type():
+    return replaced(three(), SECOND + 0x36, u16(0x99)), expected(1, 2, 3, 4, 5, 6)
+
+
+@case("SavedOffset and Offset of a buffer of events differ: the events are complete.", s.BUFFER_HEADER, **DAMAGED)
+def saved_offset():
+    return replaced(three(), SECOND + 4, u32(0x77)), expected(1, 2, 3, 4, 5, 6)
+
+
+@case("Random bytes in place of a buffer: the buffers around it survive, and no event is invented.", s.BUFFER_HEADER, **DAMAGED)
+def random_buffer():
+    noise = bytes((index * 197 + index * index * 31 + (index >> 3) * 89) % 251 for index in range(SIZE))
+    return replaced(three(), SECOND, noise), expected(1, 2, 5, 6)
+
+
+@case("A hole at the start of the file after the header buffer, as of a sparse copy.", s.BUFFER_HEADER, **DAMAGED)
+def zeros_before_buffers():
+    return three()[:FIRST] + bytes(4 * SIZE) + three()[FIRST:], expected(1, 2, 3, 4, 5, 6)
+
+
+@case("The file has nothing but its header buffer, cut within the names: the trace header is complete.", s.TRACE_LOGFILE_HEADER, **DAMAGED)
+def only_the_trace_header():
+    return three()[:0x48 + 0x20 + 0x118 + 4], []
+
+
+@case("The file ends within its header buffer, behind the trace header: the complete events survive.", s.TRACE_LOGFILE_HEADER, **DAMAGED)
+def truncated_header_buffer():
+    data = trace(buffer(9), first=[event(1), event(2)])
+    return data[:0x48 + 0x168 + EVENT + 20], expected(1)

@@ -44,11 +44,12 @@ def answer(program, path):
     hexadecimal, _ = lines(program, *events, "--payload", "hex")
     info, _ = lines(program, "info", path)
     if not info or decoded.returncode not in (0, 1):
-        return dict(error=(decoded.stdout + decoded.stderr).decode("utf-8", "replace")[:200])
+        return dict(events=[], damaged=True, error=(decoded.stdout + decoded.stderr).decode("utf-8", "replace")[:200])
     for one, message in zip(fields, messages):
         if "message" in message:
             one["message"] = message["message"]
-    is_header = [(one["header"].startswith("SYSTEM") and one["id"] == 0) for one in hexadecimal]
+    # The event with the trace header is behind the header of the first buffer.
+    is_header = [(one["buffer"], one["offset"]) == (0, 0x48) for one in hexadecimal]
     own = [event(*pair) for pair, is_one in zip(zip(fields, hexadecimal, strict=True), is_header, strict=True) if not is_one]
     return dict(events=own, damaged=decoded.returncode == 1, events_lost=info[0]["events_lost"], buffers_lost=info[0]["buffers_lost"],
                 session=info[0]["session"])
