@@ -25,6 +25,7 @@ IN_TYPE = _WIN32 + "api/tdh/ne-tdh-_tdh_in_type and the comments of this enumera
 OUT_TYPE = _WIN32 + "api/tdh/ne-tdh-_tdh_out_type and the comments of this enumeration in tdh.h of the Windows SDK"
 MESSAGE_TEXT = _WIN32 + "eventlog/message-text-files (escape sequences of message texts)"
 TRACE_EVENT_INFO = _WIN32 + "api/tdh/ns-tdh-trace_event_info"
+EVENT_MAP_INFO = _WIN32 + "api/tdh/ns-tdh-event_map_info"
 EVENT_PROPERTY_INFO = _WIN32 + "api/tdh/ns-tdh-event_property_info"
 CLOCK = _WIN32 + "etw/wnode-header (ClientContext), and StartTime, PerfFreq, CpuSpeedInMHz and ReservedFlags of TRACE_LOGFILE_HEADER"
 TRACE_LOGGING = "TraceLoggingProvider.h of the Windows SDK: TlgIn, TlgOut and the comments on event metadata"

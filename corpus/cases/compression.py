@@ -125,7 +125,7 @@ def processor():
     return trace(compressed([event], [event], context=3), **MODE), [dict(time=at(1), processor=3, payload=b"12345678".hex())]
 
 
-@case("The highest size of a compressed event is not that of the file: 4,000 equal bytes need a few.", s.XCA)
+@case("An event can be much larger than its stream: 4,000 equal bytes are one literal and one match.", s.XCA)
 def ratio():
     event = one(b"\x00" * 4000)
     tokens = parts(event, b"\x00", (3999, 1))

@@ -57,7 +57,7 @@ def zero_sector():
     events = [event(number, bytes([number]) * 100) for number in range(1, 6)]
     data = replaced(trace(Buffer(events), buffer(9)), FIRST + 512, bytes(512))
     whole = [dict(time=at(number), payload=f"{number:02x}" * 100) for number in (1, 2)]
-    # The length of the third event is before the sector, so its other bytes are zeros that no reader can tell from its own.
+    # The length of the third event is before the sector. A reader cannot know that zeros replaced its other bytes.
     return data, [*whole, dict(optional=True), *expected(9)]
 
 
@@ -292,7 +292,7 @@ def zeros_before_buffers():
     return three()[:FIRST] + bytes(4 * SIZE) + three()[FIRST:], expected(1, 2, 3, 4, 5, 6)
 
 
-@case("The file has nothing but its header buffer, cut within the names: the trace header is complete.", s.TRACE_LOGFILE_HEADER, **DAMAGED)
+@case("The file ends within the names of the trace header: the trace header is complete.", s.TRACE_LOGFILE_HEADER, **DAMAGED)
 def only_the_trace_header():
     return three()[:0x48 + 0x20 + 0x118 + 4], []
 

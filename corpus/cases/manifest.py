@@ -15,11 +15,11 @@ SOCKET4 = struct.pack("<H", 2) + struct.pack(">H", 8080) + bytes([192, 0, 2, 7])
 SOCKET6 = struct.pack("<H", 23) + struct.pack(">HI", 443, 0) + IPV6 + struct.pack("<I", 0)
 
 
-def event(name, rule, data, payload, fields, *source, kind=0x13, log=None, version=0, number=None, message=None, shown=None):
+def event(name, rule, data, payload, fields, *source, kind=0x13, flags=None, log=None, version=0, number=None, message=None, shown=None):
     """An event of the manifest with the given data elements."""
     number = number or 100 + len(TEMPLATES)
     TEMPLATES.append((number, version, data, message))
-    record = wire.event(payload, id=number, version=version, kind=kind, stamp=stamp(1))
+    record = wire.event(payload, id=number, version=version, kind=kind, flags=flags, stamp=stamp(1))
     expected = dict(time=at(1), id=number, provider=wire.GUID, payload=payload.hex(), fields=fields)
     if message:
         expected["message"] = shown
@@ -81,6 +81,11 @@ one("pointer32", "win:Pointer has four bytes in an event with the flag 32_BIT_HE
     'inType="win:Pointer"', struct.pack("<I", 0x80001234), "0x80001234", s.IN_TYPE, kind=0x12)
 one("pointer32-system", "win:Pointer has four bytes in the trace of a 32-bit system.", 'inType="win:Pointer"', struct.pack("<I", 0x80001234),
     "0x80001234", s.IN_TYPE, kind=0x12, log=dict(pointer_size=4))
+
+one("pointer-by-flags-32", "The flag 32_BIT_HEADER decides the size of pointers, also with the header type of 64-bit data.", 'inType="win:Pointer"',
+    struct.pack("<I", 0x1234), "0x1234", s.IN_TYPE, flags=0x20)
+one("pointer-by-flags-64", "The flag 64_BIT_HEADER decides the size of pointers, also with the header type of 32-bit data.", 'inType="win:Pointer"',
+    struct.pack("<Q", 0x1234), "0x1234", s.IN_TYPE, kind=0x12, flags=0x40)
 
 # Output types: name, attributes, payload, value.
 OUT = [

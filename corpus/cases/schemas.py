@@ -11,9 +11,9 @@ PROVIDER = "5a4b3c2d-1e0f-4a5b-8c6d-7e8f90a1b2c3"
 MERGE = "bbccf6c1-6cd1-48c4-80ff-839482e37671"
 
 
-def property_info(name_at, in_type, out_type=0, flags=0, count=1, length=0):
+def property_info(name_at, in_type, out_type=0, flags=0, count=1, length=0, map_at=0):
     """EVENT_PROPERTY_INFO, 24 bytes. For a structure, the types are the index and number of its members."""
-    return struct.pack("<IIHHIHHI", flags, name_at, in_type, out_type, 0, count, length, 0)
+    return struct.pack("<IIHHIHHI", flags, name_at, in_type, out_type, map_at, count, length, 0)
 
 
 STRUCTURE, LENGTH_BY_FIELD, COUNT_BY_FIELD, FIXED_LENGTH, FIXED_COUNT = 1, 2, 4, 0x10, 0x20
@@ -30,7 +30,7 @@ def event_info(number, properties, top=None):
         return at
 
     provider = text("Merged")
-    own = [property_info(text(name), *types) for name, *types in properties]
+    own = [property_info(text(name), *types[:5], map_at=text(types[5]) if types[5:] else 0) for name, *types in properties]
     head = wire.guid(PROVIDER) + bytes(16) + struct.pack("<HBBBBHQ", number, 0, 0, 4, 0, 0, 0)
     head += struct.pack("<16I", 0, provider, *[0] * 11, len(properties), top or len(properties), 0)
     return head + b"".join(own) + texts
@@ -87,6 +87,29 @@ def event_info_of_merge():
     payload = struct.pack("<I", 77) + wire.wide("text\0") + b"\x01\xBB"
     data = trace(wire.classic(info, provider=MERGE, opcode=32, stamp=stamp(1)), wire.event(payload, provider=PROVIDER, id=9, stamp=stamp(2)))
     return data, [dict(time=at(1)), dict(time=at(2), fields={"First": 77, "Second": "text", "Third": 443})]
+
+
+def map_info(name, flags, entries):
+    """The GUID of a provider, and an EVENT_MAP_INFO: 16 bytes, pairs of the offset of a name and a value, and texts. Offsets are from its start."""
+    texts, start = wire.wide(name + "\0"), 16 + 8 * len(entries)
+    pairs = b""
+    for value, own in entries:
+        pairs += struct.pack("<II", start + len(texts), value)
+        texts += wire.wide(own + "\0")
+    return wire.guid(PROVIDER) + struct.pack("<IIII", start, flags, len(entries), 0) + pairs + texts
+
+
+def mapped(name, rule, flags, entries, value, expected):
+    info = event_info(9, [("value", 8, 0, 0, 1, 0, "Names"), ("after", 4)])
+    schemas = [wire.classic(map_info("Names", flags, entries), provider=MERGE, opcode=33, stamp=stamp(1)),
+               wire.classic(info, provider=MERGE, opcode=32, stamp=stamp(2))]
+    data = trace(*schemas, wire.event(struct.pack("<IB", value, 127), provider=PROVIDER, id=9, stamp=stamp(3)), size=2048)
+    add(f"schemas-{name}", rule, [s.EVENT_MAP_INFO, s.MEASURED], data,
+        [dict(time=at(1)), dict(time=at(2)), dict(time=at(3), fields={"value": expected, "after": 127})])
+
+
+mapped("value-map", "An event of opcode 33 of a merged trace has the names of values: flag 1 is a value map.", 1, [(1, "One"), (2, "Two")], 2, "Two")
+mapped("bit-map", "An event of opcode 33 of a merged trace has the names of values: flag 2 is a bit map.", 2, [(1, "Read"), (4, "Run")], 5, "Read|Run")
 
 
 MANIFEST = '''<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events"><instrumentation \
