@@ -79,7 +79,7 @@ def is_event(expected, actual):
 
 
 def events(expected, actual):
-    """Compares lists of events; those that are optional can be absent."""
+    """Compares lists of events; an optional event can be absent."""
     silent, place = None, 0
     for index, event in enumerate(expected):
         is_last = place >= len(actual)
