@@ -8,7 +8,7 @@ use tests::root;
 fn pages_have_no_dead_links() {
     let mut pages = 0;
     let mut dead = Vec::new();
-    for folder in ["", "docs", "specs"] {
+    for folder in ["", "corpus", "docs", "specs"] {
         let folder = root().join(folder);
         for entry in fs::read_dir(&folder).expect("a folder") {
             let path = entry.expect("a file").path();

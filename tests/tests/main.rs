@@ -6,6 +6,7 @@ mod contributing;
 mod documents;
 mod events;
 mod family;
+mod format_page;
 mod image;
 mod import;
 mod layout_engine;

@@ -34,7 +34,38 @@ fn errata(layouts: &Layouts) -> String {
         let file = place.split(':').next().unwrap_or_default().trim_start_matches("specs/");
         let _ = writeln!(out, "- {what} ([spec]({file}))");
     }
+    payload_errata(layouts, &mut out);
     out.replace('*', "\\*")
+}
+
+/// The wrong statements of sources about the payloads of kernel events.
+fn payload_errata(layouts: &Layouts, out: &mut String) {
+    let events = || layouts.spec.classes.iter().flat_map(|class| class.events.iter().map(move |event| (class, event)));
+    let count: usize = events().map(|(_, event)| event.errata.len()).sum();
+    let _ = write!(
+        out,
+        "\n## Payloads of kernel events\n\n{count} errata. [specs/events](events/README.md) explains the names of the sources; `named` means\n\
+         that the source has another name.\n\n"
+    );
+    for (class, event) in events() {
+        let types: Vec<_> = event.types.iter().map(|ty| ty.name.value.as_str()).collect();
+        let place = layouts.spec.sources.place(event.span);
+        let file = place.split(':').next().unwrap_or_default().trim_start_matches("specs/");
+        for erratum in &event.errata {
+            let versions = erratum.versions.as_ref().unwrap_or(&event.versions).value;
+            let _ = writeln!(
+                out,
+                "- {}/{}, version {versions}, {}: {}: {}; actual: {} ({}) ([spec]({file}))",
+                class.name.value,
+                types.join("|"),
+                erratum.field.value,
+                erratum.source.value,
+                erratum.states.value,
+                erratum.actual.value,
+                erratum.doc.trim().trim_end_matches('.')
+            );
+        }
+    }
 }
 
 /// The structure shown with its spec.

@@ -1,5 +1,6 @@
 //! Runs `etw etl` as users do.
 
+mod corpus;
 mod counted;
 mod damaged;
 mod explorer;
