@@ -281,7 +281,7 @@ impl StackBuilder {
     pub fn finish(self) -> io::Result<Stacks> {
         let Self { definitions, references, mut parts, runtime, mut counts } = self;
         let (mut definitions, mut references) = (definitions.finish()?, references.finish()?);
-        let mut left_out = definitions.left_out + references.left_out;
+        let left_out = definitions.left_out + references.left_out;
         let mut definition = definitions.next()?;
         while let Some([key, tick, buffer, rest, of_tick, owner]) = references.next()? {
             while definition.is_some_and(|definition| definition < [key, tick, buffer, rest >> 32]) {

@@ -7,10 +7,8 @@ use etw_layouts_trace::kernel::perfinfo::SampleProf;
 use etw_layouts_trace::{Error, Event, EventKind, Trace, kernel::TypedEvent};
 
 /// Samples, each with the interval of the timer at its time.
-#[derive(Default)]
 pub struct Samples {
-    /// From the first sample on, because a trace without samples is then not read for its intervals.
-    intervals: Option<Intervals>,
+    intervals: Intervals,
 }
 
 const SAMPLE_BY_NMI: u16 = 71;
@@ -41,8 +39,7 @@ impl<'t> Amounts<'t> for Samples {
             sums.add(&subject, &[1, interval.into()])?;
             return Ok(());
         }
-        let is_interval = self.intervals.as_mut().is_some_and(|intervals| intervals.add(&event.header(), session));
-        if !is_interval && matches!(kind.1, SAMPLE_BY_NMI | BATCH) {
+        if !self.intervals.add(&event.header(), session) && matches!(kind.1, SAMPLE_BY_NMI | BATCH) {
             sums.note("events SampleProfNmi and BatchedSample; they are not counted", 1);
         }
         Ok(())
