@@ -199,13 +199,16 @@ fn one_thing_has_one_row() {
     events.push(mapping(35, ["\\SystemRoot\\", "C:\\Windows\\"]));
     events.push(mapping(35, ["\\Device\\HarddiskVolume1\\", "C:\\"]));
     // TraceLogging: the name of the event without fields, and the name of the provider.
-    let sized = |name: &str, head: &[u8]| [&((name.len() + head.len() + 3) as u16).to_le_bytes()[..], head, name.as_bytes(), &[0]].concat();
+    let sized = |name: &str, head: &[u8]| {
+        [&((name.len() + head.len() + 3) as u16).to_le_bytes()[..], head, name.as_bytes(), &[0]].concat()
+    };
     events.push(Written::item(30, 0, 101, 11, sized("Load", &[0]), vec![]).with(12, sized("Image", &[])));
     let file = folder.file("a.etl", written(&events));
     let (_, out, err) = run(&["top", "cpu", "--by", "module", "--format", "csv", &file]);
     assert_eq!(out, "module,samples,ms,percent\nC:\\Windows\\app.dll,4,4,100\n", "{err}");
     let (_, out, _) = run(&["top", "events", "--format", "csv", &file]);
-    let rows: Vec<_> = out.lines().filter(|line| line.starts_with("Image/")).map(|line| line.split(',').take(2).collect()).collect();
+    let rows: Vec<_> =
+        out.lines().filter(|line| line.starts_with("Image/")).map(|line| line.split(',').take(2).collect()).collect();
     assert_eq!(rows, [vec!["Image/Load", "4"], vec!["Image/Load (TraceLogging)", "1"]], "{out}");
 }
 
