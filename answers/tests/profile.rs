@@ -9,6 +9,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use test_support::records::{Written, written};
 
+/// Microsoft-Windows-DotNETRuntime.
+const RUNTIME: u128 = 0xe13c0d23_ccbc_4e12_931b_d9cc2eee27e4;
+
 fn profile(trace: &Trace, subject: Subject, matches: impl Fn(&Event<'_>) -> bool) -> Profile {
     let mut builder = ProfileBuilder::new(trace, subject, &Functions::default());
     for event in trace.events().map(|event| event.expect("an event")) {
@@ -279,10 +282,36 @@ fn waits_of_threads() {
     assert_eq!(waits.iter().map(times).collect::<Vec<_>>(), all.waits.iter().map(times).collect::<Vec<_>>());
 }
 
+fn with_catalogue(events: &[Written]) -> Trace {
+    let file = TraceFile::new("made", BytesSource(written(events))).expect("a trace");
+    let schemas = Schemas::built_in().with_static_library(etw_layouts_catalog::library());
+    Trace::new(vec![file], Options::new().schemas(schemas)).expect("a trace")
+}
+
+/// A suspension is a marker if its end matches, whether its start does or not; events that are only marks are no suspensions.
+#[test]
+fn markers_and_filters() {
+    let event = |tick, id, payload| Written::event(tick, (5, 7), (RUNTIME, id, 1), payload);
+    let suspend = |tick| event(tick, 9, [&1_u32.to_le_bytes()[..], &[0; 6]].concat());
+    let trace = with_catalogue(&[suspend(10), event(20, 3, vec![0; 2]), suspend(30), event(45, 3, vec![0; 2])]);
+    for (matching, marks, expected) in [
+        (45, 0, vec![("GC", "suspension: SuspendForGC", 1_500)]),
+        (0, 45, vec![("Microsoft-Windows-DotNETRuntime/GarbageCollection/GCRestartEEEnd", "ClrInstanceID = 0", 0)]),
+        (10, 0, vec![]),
+    ] {
+        let mut builder = ProfileBuilder::new(&trace, Subject::Samples, &Functions::default());
+        for event in trace.events().map(|event| event.expect("an event")) {
+            builder.add(&event, event.tick() == matching, event.tick() == marks).expect("a readable trace");
+        }
+        let markers = builder.finish().markers;
+        let found: Vec<_> = markers.iter().map(|marker| (&*marker.name, &*marker.text, marker.end - marker.start)).collect();
+        assert_eq!(found, expected);
+    }
+}
+
 /// Values above the limits of a format are written as several samples, or cut and counted.
 #[test]
 fn large_values() {
-    const RUNTIME: u128 = 0xe13c0d23_ccbc_4e12_931b_d9cc2eee27e4;
     let event = |tick, id, version, payload| Written::event(tick, (5, 7), (RUNTIME, id, version), payload);
     let tick = |tick, value: u64| {
         let fields = [vec![0; 10], value.to_le_bytes().to_vec(), vec![0; 8], vec![0; 2], vec![0; 4]];
@@ -292,9 +321,7 @@ fn large_values() {
     let stack = |tick| event(tick, 82, 0, [vec![0; 4], 1_u32.to_le_bytes().to_vec(), 0x1000_u64.to_le_bytes().to_vec()].concat());
     let values = [5, 1 << 33, u64::MAX];
     let events: Vec<_> = values.iter().zip([10, 20, 30]).flat_map(|(value, at)| [tick(at, *value), stack(at + 1)]).collect();
-    let file = TraceFile::new("made", BytesSource(written(&events))).expect("a trace");
-    let schemas = Schemas::built_in().with_static_library(etw_layouts_catalog::library());
-    let trace = Trace::new(vec![file], Options::new().schemas(schemas)).expect("a trace");
+    let trace = with_catalogue(&events);
     let profile = profile(&trace, Subject::Events(Some("AllocationAmount64".into())), |event| event.header().id() == Some(10));
     assert_eq!(profile.samples.iter().map(|sample| sample.value).collect::<Vec<_>>(), values, "{:?}", profile.counts);
     let cut = |format| profile.write(format, &mut Vec::new()).expect("memory");
