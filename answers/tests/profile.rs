@@ -2,11 +2,15 @@
 
 use crate::real;
 use etw_layouts_answers::Functions;
-use etw_layouts_answers::profile::{Counts, Format, Interval, Profile, ProfileBuilder, Subject};
-use etw_layouts_trace::{Event, Trace};
+use etw_layouts_answers::profile::{Counts, Format, Interval, Profile, ProfileBuilder, Subject, Wait};
+use etw_layouts_trace::etl::{Schemas, Uuid};
+use etw_layouts_trace::{BytesSource, Event, Options, Trace, TraceFile};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use test_support::records::{Written, written};
+
+/// Microsoft-Windows-DotNETRuntime.
+const RUNTIME: u128 = 0xe13c0d23_ccbc_4e12_931b_d9cc2eee27e4;
 
 fn profile(trace: &Trace, subject: Subject, matches: impl Fn(&Event<'_>) -> bool) -> Profile {
     let mut builder = ProfileBuilder::new(trace, subject, &Functions::default());
@@ -159,6 +163,7 @@ fn samples_and_weighted_events_of_real_traces_are_conserved() {
         let all = profile(&trace, Subject::Samples, |_| true);
         assert_eq!((all.counts.events, all.interval), (samples, Interval::Stated(1_000_000)), "{name}");
         assert!(all.counts.idle > 0 && all.counts.without_thread == 0 && all.counts.frames.cut == 0, "{:?}", all.counts);
+        assert_eq!(all.counts.unbound_stacks.total(), 0, "{name}: {:?}", all.counts.unbound_stacks);
         conserved(&all, name);
 
         let busiest = all.threads[all.samples[0].thread as usize].clone();
@@ -206,17 +211,19 @@ fn suspensions_of_a_real_trace() {
 fn waits_of_threads() {
     const KERNEL: u64 = 0xFFFF_F800_0000_0000;
     let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-    let switch = |tick, new: u32, old: u32, reason: u8, state: u8| {
+    const THREAD: Uuid = Uuid::from_u128(0x3d6fa8d1_fe05_11d0_9dda_00c04fd7ba7c);
+    let switched = |new: u32, old: u32, reason: u8, state: u8| {
         let threads = [new.to_le_bytes(), old.to_le_bytes()].concat();
-        Written::kernel(tick, 0, 0x0524, [threads, vec![8, 8, 0, 0, reason, 0, state, 0], vec![0; 8]].concat())
+        [threads, vec![8, 8, 0, 0, reason, 0, state, 0], vec![0; 8]].concat()
     };
+    let switch = |tick, new, old, reason, state| Written::kernel(tick, 0, 0x0524, switched(new, old, reason, state));
     let walk = |tick, of: u64, thread: u64, frame| Written::kernel(tick, 0, 0x1820, words(&[of, 7 | thread << 32, frame]));
     let exists = |process: u32, thread: u32| {
         let ids = [process.to_le_bytes(), thread.to_le_bytes()].concat();
         Written::kernel(1, 0, 0x0503, [ids, vec![0; 64]].concat())
     };
     let (waiting, ready, terminated) = (5, 1, 4);
-    let bytes = written(&[
+    let events = [
         exists(7, 11),
         exists(8, 12),
         // Thread 11 did not stop running in the trace.
@@ -229,9 +236,11 @@ fn waits_of_threads() {
         switch(500, 11, 12, 32, ready),
         walk(501, 500, 11, KERNEL + 2),
         switch(700, 12, 11, 15, waiting),
+        // A call stack whose event was lost.
+        walk(800, 799, 12, KERNEL + 3),
         switch(900, 0, 12, 0, terminated),
-    ]);
-    let trace = Trace::from_bytes(bytes).expect("a trace");
+    ];
+    let trace = Trace::from_bytes(written(&events)).expect("a trace");
     let all = profile(&trace, Subject::Waits, |_| true);
     let thread = |index: u32| {
         let thread = &all.threads[index as usize];
@@ -251,8 +260,72 @@ fn waits_of_threads() {
         .collect();
     let first = ((Some(7), 11), (0, 30_000, Some(15_000)), 15, Some((Some(8), 12)), (Some(KERNEL + 2), Some(KERNEL + 1)));
     assert_eq!(found, [first, ((Some(8), 12), (30_000, 20_000, None), 32, None, (None, None))]);
+    assert_eq!((all.counts.unbound_stacks.without_event, all.counts.unbound_stacks.total()), (1, 1));
     let Counts { events, idle, without_start, unfinished, without_callers, .. } = all.counts;
     assert_eq!((events, idle, without_start, unfinished, without_callers), (5, 1, 2, 1, 1));
     conserved(&all, "made");
     conserved(&profile(&trace, Subject::Waits, |event| event.who().by.process == Some(7)), "made, process 7");
+    let nothing = profile(&trace, Subject::Waits, |_| false);
+    assert_eq!((nothing.threads.len(), nothing.counts.filtered), (0, 5));
+
+    // The same switches as events of a class.
+    let class = |tick, ty: u8, payload| Written::relogged(tick, (THREAD, ty), payload);
+    let trace = Trace::from_bytes(written(&[
+        class(100, 36, switched(11, 0, 0, 2)),
+        class(200, 36, switched(12, 11, 15, waiting)),
+        class(350, 50, words(&[11])),
+        class(500, 36, switched(11, 12, 32, ready)),
+        class(700, 36, switched(12, 11, 15, waiting)),
+    ]));
+    let waits = profile(&trace.expect("a trace"), Subject::Waits, |_| true).waits;
+    let times = |wait: &Wait| (wait.start, wait.end, wait.ready, wait.reason);
+    assert_eq!(waits.iter().map(times).collect::<Vec<_>>(), all.waits.iter().map(times).collect::<Vec<_>>());
+}
+
+fn with_catalogue(events: &[Written]) -> Trace {
+    let file = TraceFile::new("made", BytesSource(written(events))).expect("a trace");
+    let schemas = Schemas::built_in().with_static_library(etw_layouts_catalog::library());
+    Trace::new(vec![file], Options::new().schemas(schemas)).expect("a trace")
+}
+
+/// A suspension is a marker if its end matches, whether its start does or not; events that are only marks are no suspensions.
+#[test]
+fn markers_and_filters() {
+    let event = |tick, id, payload| Written::event(tick, (5, 7), (RUNTIME, id, 1), payload);
+    let suspend = |tick| event(tick, 9, [&1_u32.to_le_bytes()[..], &[0; 6]].concat());
+    let trace = with_catalogue(&[suspend(10), event(20, 3, vec![0; 2]), suspend(30), event(45, 3, vec![0; 2])]);
+    for (matching, marks, expected) in [
+        (45, 0, vec![("GC", "suspension: SuspendForGC", 1_500)]),
+        (0, 45, vec![("Microsoft-Windows-DotNETRuntime/GarbageCollection/GCRestartEEEnd", "ClrInstanceID = 0", 0)]),
+        (10, 0, vec![]),
+    ] {
+        let mut builder = ProfileBuilder::new(&trace, Subject::Samples, &Functions::default());
+        for event in trace.events().map(|event| event.expect("an event")) {
+            builder.add(&event, event.tick() == matching, event.tick() == marks).expect("a readable trace");
+        }
+        let markers = builder.finish().markers;
+        let found: Vec<_> = markers.iter().map(|marker| (&*marker.name, &*marker.text, marker.end - marker.start)).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+/// Values above the limits of a format are written as several samples, or cut and counted.
+#[test]
+fn large_values() {
+    let event = |tick, id, version, payload| Written::event(tick, (5, 7), (RUNTIME, id, version), payload);
+    let tick = |tick, value: u64| {
+        let fields = [vec![0; 10], value.to_le_bytes().to_vec(), vec![0; 8], vec![0; 2], vec![0; 4]];
+        event(tick, 10, 2, fields.concat())
+    };
+    // ClrInstanceID, reserved, number of addresses, and an address.
+    let stack = |tick| event(tick, 82, 0, [vec![0; 4], 1_u32.to_le_bytes().to_vec(), 0x1000_u64.to_le_bytes().to_vec()].concat());
+    let values = [5, 1 << 33, u64::MAX];
+    let events: Vec<_> = values.iter().zip([10, 20, 30]).flat_map(|(value, at)| [tick(at, *value), stack(at + 1)]).collect();
+    let trace = with_catalogue(&events);
+    let profile = profile(&trace, Subject::Events(Some("AllocationAmount64".into())), |event| event.header().id() == Some(10));
+    assert_eq!(profile.samples.iter().map(|sample| sample.value).collect::<Vec<_>>(), values, "{:?}", profile.counts);
+    let cut = |format| profile.write(format, &mut Vec::new()).expect("memory");
+    assert_eq!([Format::Firefox, Format::Pprof, Format::Folded].map(cut), [1, 1, 0]);
+    // 5 samples for 2^33.
+    assert_eq!(totals(&profile, Format::Firefox), (7, 5 + (1 << 33) + i32::MAX as u64));
 }

@@ -28,8 +28,9 @@ pub struct StackCounter {
     /// Number of parts with addresses that belong to an event.
     bound: u64,
     tick: i64,
-    /// The parts of events at this tick: two events with the same time stamp and thread have the same parts.
-    seen: HashSet<(StackSource, Option<u64>, Position)>,
+    /// The parts of events at this tick: two events with the same time stamp and thread have the same parts. Idle threads of several processors can refer
+    /// to the same key.
+    seen: HashSet<(StackSource, Option<u64>, Position, u16)>,
 }
 
 /// Maximum number of parts of events at the same tick that are distinguished.
@@ -56,7 +57,7 @@ impl StackCounter {
                 self.seen.clear();
             }
             if let Some(at) = part.at {
-                let is_new = self.seen.len() >= MAX_SEEN || self.seen.insert((part.source, part.key, at));
+                let is_new = self.seen.len() >= MAX_SEEN || self.seen.insert((part.source, part.key, at, part.processor));
                 self.bound += u64::from(is_new);
             }
         }

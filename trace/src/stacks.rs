@@ -75,7 +75,8 @@ pub(crate) struct Found {
     pub key: Option<u64>,
     /// The event with the addresses; `None` if the key has no later definition.
     pub at: Option<Position>,
-    processor: u16,
+    /// The processor that wrote the part, or the reference to it.
+    pub processor: u16,
 }
 
 /// An event whose stack is elsewhere.

@@ -29,6 +29,8 @@ pub struct ProfileBuilder<'t> {
     threads: HashMap<(u32, u32), u32>,
     /// Names of threads, by session and thread.
     names: Pending<(usize, u32), Arc<str>>,
+    /// Size of all names so far, in bytes.
+    names_size: usize,
     frame_indices: HashMap<Arc<Frame>, u32>,
     stack_indices: HashMap<StackNode, u32>,
     states: ThreadStates<Readied>,
@@ -36,6 +38,9 @@ pub struct ProfileBuilder<'t> {
     stacks: StackCounter,
     intervals: Intervals,
 }
+
+/// Limit of the size of the names of threads, in bytes.
+const MAX_NAMES: usize = 64 << 20;
 
 impl<'t> ProfileBuilder<'t> {
     /// Begins a profile of a trace.
@@ -63,6 +68,7 @@ impl<'t> ProfileBuilder<'t> {
             processes: HashMap::new(),
             threads: HashMap::new(),
             names: Pending::default(),
+            names_size: 0,
             frame_indices: HashMap::new(),
             stack_indices: HashMap::new(),
             states: ThreadStates::default(),
@@ -109,7 +115,7 @@ impl<'t> ProfileBuilder<'t> {
         counts.unbound_stacks = self.stacks.unbound(self.trace);
         counts.unfinished = self.states.unfinished().count() as u64;
         counts.other_states = self.states.other_states();
-        counts.dropped = self.states.dropped() + self.collections.dropped() + self.names.dropped();
+        counts.dropped += self.states.dropped() + self.collections.dropped() + self.names.dropped();
         for frames in &mut self.frames {
             let counts = frames.counts();
             let all = &mut self.profile.counts.frames;
@@ -137,7 +143,11 @@ impl<'t> ProfileBuilder<'t> {
         let name = decoded.get("ThreadName").map(|value| value.to_string()).filter(|name| !name.is_empty());
         let key = thread.and_then(|thread| u32::try_from(thread).ok()).map(|thread| (event.session_index(), thread));
         match (key, name) {
-            (Some(key), Some(name)) => _ = self.names.insert(key, name.into()),
+            (Some(_), Some(name)) if self.names_size + name.len() > MAX_NAMES => self.profile.counts.dropped += 1,
+            (Some(key), Some(name)) => {
+                self.names_size += name.len();
+                self.names.insert(key, name.into());
+            }
             // A thread without a name, whose identifier another one had before.
             (Some(key), None) if kind.1 == START => _ = self.names.remove(&key),
             _ => {}

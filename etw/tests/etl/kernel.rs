@@ -288,6 +288,9 @@ fn tree_of_processes() {
     assert!(lines[5].starts_with("      grandchild.exe  300  "), "{text}");
     let (_, csv, _) = run(&["processes", "--format", "csv", &file]);
     assert!(csv.contains(",before_trace,Process/Defunct,before_trace,Process/Defunct,,NT AUTHORITY\\SYSTEM\n"), "{csv}");
+    let (_, csv, _) = run(&["processes", "--tree", "--format", "csv", &file]);
+    let depths: String = csv.lines().skip(1).filter_map(|line| line.chars().next_back()).collect();
+    assert!(csv.lines().next().unwrap().ends_with(",user_name,depth") && depths == "0111231", "{csv}");
 }
 
 /// A sample contains its thread, and the rundown of the thread has the process. It has the identifier until another thread has it, also after its

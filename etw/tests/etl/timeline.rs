@@ -95,6 +95,10 @@ fn text_and_selection() {
     let (_, out, _) = run(&["timeline", "--kind", "process_started", "--kind", "connection_made", &file, &other]);
     let times: Vec<_> = out.lines().skip(1).map(|line| line[..27].to_owned()).collect();
     assert_eq!(times, [10, 15, 30, 60].map(time));
+    assert!(
+        out.starts_with("time (UTC)                   file  process  what\n") && out.contains(&format!("  {other}  ? (9)  TCP")),
+        "{out}"
+    );
 }
 
 /// The cells of a row of CSV.

@@ -1,7 +1,9 @@
 //! `top` and `compare` on made traces, with rows that were computed by hand.
 
 use crate::kernel::{image, process, wide};
-use crate::{Folder, run};
+use crate::{Folder, json, run};
+use etw_layouts_etl::Uuid;
+use std::collections::BTreeSet;
 use test_support::records::{Written, written};
 
 /// Microsoft-Windows-DotNETRuntime.
@@ -173,4 +175,82 @@ fn rows() {
         let stated: String = err.lines().filter(|line| line.starts_with("note")).map(|line| format!("{line}\n")).collect();
         assert_eq!((status, out.as_str(), stated.as_str()), (0, *rows, *notes), "{question}: {err}");
     }
+}
+
+/// The class of the events that the merge of a trace adds.
+const SYS_CONFIG: Uuid = Uuid::from_u128(0x9b79ee91_b5fd_41c0_a243_4248e266e9d0);
+
+/// An image has one name, however the kernel names its path; an event of TraceLogging is not the event of the kernel with its name.
+#[test]
+fn one_thing_has_one_row() {
+    let folder = Folder::new("top-names");
+    let started = |id: u32, path: &str| {
+        [
+            Written::kernel(1, 0, 0x0303, process(id, 0x103, "")).version(4),
+            Written::kernel(1, 0, 0x0503, words(&[(u64::from(id) + 1, 4), (id.into(), 4)])).version(0),
+            Written::kernel(2, 0, 0x030A, image(id, path)),
+            sample(10, 0x7FF6_0000_0010, u64::from(id) + 1),
+        ]
+    };
+    let paths = [r"\Windows\app.dll", r"\SystemRoot\app.dll", r"\Device\HarddiskVolume1\Windows\app.dll", r"C:\Windows\app.dll"];
+    let mapping = |ty, texts: [&str; 2]| Written::relogged(20, (SYS_CONFIG, ty), texts.map(wide).concat());
+    let mut events: Vec<_> = [100, 200, 300, 400].into_iter().zip(paths).flat_map(|(id, path)| started(id, path)).collect();
+    events.push(mapping(33, [r"C:\Windows\system32", "C:\\Windows\\"]));
+    events.push(mapping(35, ["\\SystemRoot\\", "C:\\Windows\\"]));
+    events.push(mapping(35, ["\\Device\\HarddiskVolume1\\", "C:\\"]));
+    // TraceLogging: the name of the event without fields, and the name of the provider.
+    let sized = |name: &str, head: &[u8]| {
+        [&((name.len() + head.len() + 3) as u16).to_le_bytes()[..], head, name.as_bytes(), &[0]].concat()
+    };
+    events.push(Written::item(30, 0, 101, 11, sized("Load", &[0]), vec![]).with(12, sized("Image", &[])));
+    let file = folder.file("a.etl", written(&events));
+    let (_, out, err) = run(&["top", "cpu", "--by", "module", "--format", "csv", &file]);
+    assert_eq!(out, "module,samples,ms,percent\nC:\\Windows\\app.dll,4,4,100\n", "{err}");
+    let (_, out, _) = run(&["top", "events", "--format", "csv", &file]);
+    let rows: Vec<_> =
+        out.lines().filter(|line| line.starts_with("Image/")).map(|line| line.split(',').take(2).collect()).collect();
+    assert_eq!(rows, [vec!["Image/Load", "4"], vec!["Image/Load (TraceLogging)", "1"]], "{out}");
+}
+
+/// Without a question, all are answered, or their events are named. Rows are written as files. Sessions with the same time are noted.
+#[test]
+fn overview_and_files() {
+    let folder = Folder::new("top-overview");
+    let file = folder.file("a.etl", trace());
+    let (status, out, err) = run(&["top", &file]);
+    let answers = ROWS.iter().map(|(question, ..)| question.split(' ').next().unwrap());
+    assert!(status == 0 && answers.clone().all(|what| out.contains(&format!("{what} by "))), "{out}{err}");
+    let (_, out, _) = run(&["top", "--format", "json", &file]);
+    let found: BTreeSet<_> = json(&out).iter().map(|row| row["what"].as_str().unwrap().to_owned()).collect();
+    assert!(answers.chain(["events"]).all(|what| found.contains(what)), "{found:?}");
+    assert!(json(&out).iter().filter(|row| row["what"] == "events").count() == 5, "{out}");
+    let none = folder.file("none.etl", written(&[]));
+    let (status, out, _) = run(&["top", &none]);
+    assert!(status == 0 && out.contains("cpu: no events; needs PerfInfo/SampleProf (kernel flag PROFILE)"), "{out}");
+    let (status, _, err) = run(&["top", "cpus", &file]);
+    assert!(status == 2 && err.contains("`cpus` is no question and no file"), "{err}");
+    let (status, _, err) = run(&["top", "--format", "csv", &file]);
+    assert!(status == 2 && err.contains("name one, such as"), "{err}");
+
+    let path = |name: &str| crate::text(&folder.0.join(name));
+    for (what, name) in [("disk", "disk.csv"), ("run", "run.csv"), ("run", "run.parquet"), ("run", "run.arrow")] {
+        let (_, rows, _) = run(&["top", what, "--format", "csv", &file]);
+        let (status, out, err) = run(&["top", what, "-o", &path(name), &file]);
+        assert!(status == 0 && out.is_empty(), "{err}");
+        let bytes = std::fs::read(path(name)).unwrap();
+        match name.rsplit('.').next() {
+            Some("csv") => assert_eq!(String::from_utf8(bytes).unwrap(), rows.replace('"', "")),
+            Some("parquet") => assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1")),
+            _ => assert!(bytes.starts_with(b"ARROW1")),
+        }
+    }
+    let (status, _, err) = run(&["top", "run", "-o", &path("run.txt"), &file]);
+    assert!(status == 2 && err.contains("ends with .parquet"), "{err}");
+    let (_, _, err) = run(&["top", "run", &file, &folder.file("b.etl", trace())]);
+    assert!(err.contains("note: sessions that overlap another session of the computer in time"), "{err}");
+    let (_, _, err) = run(&["top", "run", "--from", "100", &file]);
+    assert!(err.contains("no event is in the time range of --from and --to"), "{err}");
+    // Two transfers of 1,024 bytes: less than a thousandth of a MiB.
+    let (_, out, _) = run(&["top", "net", &file]);
+    assert!(out.contains("0.000977") && out.contains("0.000023"), "{out}");
 }

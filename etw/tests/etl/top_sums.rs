@@ -362,6 +362,7 @@ fn compared() {
         assert!(is_near(&rows[0][name], expected), "{name}: {rows:?}");
     }
     assert!(err.contains(r#""seconds_before":9.9,"seconds_after":9.967"#), "{err}");
+    assert!(rows[0].get("before_deviation").is_none());
     let (_, rows, _) = compare(&["--baseline", &a, "--baseline", &c, &b]);
     // 100 events in 9.9 s and in 19.8 s: the standard deviation of two numbers is their distance divided by the root of 2.
     let rates = [100.0 / 9.9, 100.0 / 19.8];

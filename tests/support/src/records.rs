@@ -23,8 +23,8 @@ pub struct Written {
 enum Kind {
     /// A hook and the thread and process in the header, if it has them.
     Kernel { hook: u16, version: u16, thread: Option<(u32, u32)> },
-    /// An event of a provider, with its ID and version; the thread and process in the header; a type of extended item with its data.
-    Event { provider: u128, id: u16, version: u8, thread: (u32, u32), item: Option<(u16, Vec<u8>)> },
+    /// An event of a provider, with its ID and version; the thread and process in the header; types of extended items with their data.
+    Event { provider: u128, id: u16, version: u8, thread: (u32, u32), items: Vec<(u16, Vec<u8>)> },
     /// An event of a class, with its type.
     Class { class: Uuid, ty: u8 },
     /// An event of a class in version 2 with its type, whose header is that of events with manifests, as relogged traces have it.
@@ -39,12 +39,12 @@ impl Written {
 
     /// An event of a provider, by thread and process.
     pub fn event(tick: i64, thread: (u32, u32), (provider, id, version): (u128, u16, u8), payload: Vec<u8>) -> Self {
-        Self { tick, processor: 0, kind: Kind::Event { provider, id, version, thread, item: None }, payload }
+        Self { tick, processor: 0, kind: Kind::Event { provider, id, version, thread, items: Vec::new() }, payload }
     }
 
     /// An event of a provider, with an extended item.
     pub fn item(tick: i64, processor: u16, thread: u32, ty: u16, item: Vec<u8>, payload: Vec<u8>) -> Self {
-        let kind = Kind::Event { provider: 1, id: 1, version: 0, thread: (thread, 7), item: Some((ty, item)) };
+        let kind = Kind::Event { provider: 1, id: 1, version: 0, thread: (thread, 7), items: vec![(ty, item)] };
         Self { tick, processor, kind, payload }
     }
 
@@ -63,6 +63,15 @@ impl Written {
     pub fn by(mut self, by: (u32, u32)) -> Self {
         if let Kind::Kernel { thread, .. } = &mut self.kind {
             *thread = Some(by);
+        }
+        self
+    }
+
+    /// An event of a provider with a further extended item.
+    #[must_use]
+    pub fn with(mut self, ty: u16, item: Vec<u8>) -> Self {
+        if let Kind::Event { items, .. } = &mut self.kind {
+            items.push((ty, item));
         }
         self
     }
@@ -110,14 +119,14 @@ pub fn written(events: &[Written]) -> Vec<u8> {
                     }
                 }
             }
-            Kind::Event { provider, id, version, thread, item } => {
+            Kind::Event { provider, id, version, thread, items } => {
                 let mut header: EVENT_HEADER = zero();
                 (header.ThreadId, header.ProcessId) = *thread;
                 header.TimeStamp = large(event.tick);
                 header.ProviderId = wire_guid(Uuid::from_u128(*provider));
                 (header.EventDescriptor.Id, header.EventDescriptor.Version) = (*id, *version);
-                let item = item.iter().map(|(ty, data)| Item::new(EVENT_HEADER_EXT_TYPE(*ty), data)).collect();
-                (EventHeader::Event(header), item)
+                let items = items.iter().map(|(ty, data)| Item::new(EVENT_HEADER_EXT_TYPE(*ty), data)).collect();
+                (EventHeader::Event(header), items)
             }
             Kind::Class { class, ty } => {
                 let mut header: EVENT_TRACE_HEADER = zero();
