@@ -50,7 +50,7 @@ pub struct ProcessFacts {
 const MAX_PROCESSES: usize = 300;
 
 /// Limit of the numbers of events by slot, in bytes of JSON.
-const MAX_SLOTS: usize = 160 << 10;
+const MAX_SLOTS: usize = 96 << 10;
 
 impl Processes {
     /// The processes of a trace, with the number of events of each.

@@ -45,7 +45,7 @@ fn many() -> Vec<u8> {
     let mut events = Vec::new();
     for number in 0..3_000_u32 {
         let tick = i64::from(number) * 1_000;
-        let name = format!("\\{}{number}", "\u{1F980}<".repeat(400));
+        let name = format!("\\{}{number}", "\"</\u{1F980}<!--".repeat(400));
         events.push(Written::kernel(tick, 0, 0x0301, process(1_000 + number, 0x103, &name)).version(4));
         events.push(Written::kernel(tick, 0, 0x030A, image(1_000 + number, &name)));
         events.push(Written::kernel(tick, 0, 0x0F22, format!("{}\0\0\0", "&<".repeat(500)).into_bytes()).version(0));
