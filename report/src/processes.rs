@@ -34,10 +34,12 @@ pub struct ProcessFacts {
     pub command_line: Option<String>,
     /// Its user: a security identifier.
     pub user: Option<String>,
-    /// Start, in units of 100 ns since the start of the report; `None` if it is before the trace.
+    /// Start, in units of 100 ns since the start of the report; `None` if no event states its time.
     pub start: Option<i64>,
-    /// End; `None` if no event states it.
+    /// End; `None` if no event states its time.
     pub end: Option<i64>,
+    /// Whether an event states that it ended, maybe at an unknown time.
+    pub has_ended: bool,
     /// Exit code.
     pub exit_status: Option<u32>,
     /// Number of its events.
@@ -100,6 +102,7 @@ impl Processes {
                 user: text(process.user()),
                 start: time(&process.start),
                 end: time(&process.end),
+                has_ended: process.end.is_some(),
                 exit_status: process.exit_status.as_ref().map(|status| status.value),
                 events: events(&(*session, *index)),
                 slots: if row.is_some() { counts } else { Some(Vec::new()) },

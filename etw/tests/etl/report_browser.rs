@@ -44,7 +44,7 @@ fn a_page_works_alone() {
         .output()
         .expect("chromium runs");
     let (dom, messages) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(dom.contains("cpu by process") && dom.contains("Flame graph") && dom.contains("class=\"f"), "{dom:.2000}");
+    assert!(dom.contains("Processor time by process") && dom.contains("Flame graph") && dom.contains("class=\"f"), "{dom:.2000}");
     assert!(!messages.contains("CONSOLE"), "{messages}");
     let log = fs::read_to_string(log).unwrap_or_default();
     let requests: Vec<_> = log.split("\"url\":\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
@@ -62,7 +62,7 @@ fn a_selection_and_the_flame_graph() {
     let (_, page) = pages(&folder, "long", long());
     let script = "await wait(300);
         const over = document.querySelector('.over'), key = (key, shiftKey = false) => over.dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true }));
-        const total = () => [...document.querySelectorAll('.answer')].find((part) => part.querySelector('h3').textContent === 'cpu by process').querySelector('tfoot').textContent;
+        const total = () => [...document.querySelectorAll('.answer')].find((part) => part.querySelector('h3').textContent === 'Processor time by process').querySelector('tfoot').textContent;
         const flame = () => [...document.querySelectorAll('.flame text')].map((text) => text.textContent);
         const said = [total(), flame()];
         over.focus();
